@@ -2,6 +2,7 @@
 
 from nova_lite.simcloud.image import qcow2
 from tests.peers import base
+from tests.peers import callers
 from tests.peers import images
 
 GIB = 2**30
@@ -44,7 +45,7 @@ class ImageTest(images.ImagePeersTest):
         self.image(peer, 'full', **everything)
         peer.ask('POST', '/v2/images', {})
         peer.ask('POST', '/v2/images', {'name': None, 'disk_format': None})
-        peer.ask('GET', f'/v2/images/{images.NOWHERE}')
+        peer.ask('GET', f'/v2/images/{callers.NOWHERE}')
         peer.ask('GET', '/v2/images/nothing')
 
     @base.same
@@ -101,7 +102,7 @@ class ImageTest(images.ImagePeersTest):
             {'size': 1},
             {'checksum': 'x'},
             {'created_at': 'x'},
-            {'owner': images.STRANGER['project']},
+            {'owner': callers.STRANGER['project']},
             {'colour': 1},
             {'colour': None},
             {'': 'x'},
@@ -124,7 +125,7 @@ class ImageTest(images.ImagePeersTest):
         self.assertEqual(images.DATA, answer.content)
         self.assertEqual(str(len(images.DATA)), answer.headers['Content-Length'])
         peer.ask('PUT', f'{path}/file', data=images.DATA, headers=images.OCTETS)
-        peer.ask('GET', f'/v2/images/{images.NOWHERE}/file')
+        peer.ask('GET', f'/v2/images/{callers.NOWHERE}/file')
 
     @base.same
     def test_an_upload_in_chunks(self, peer):
@@ -151,9 +152,9 @@ class ImageTest(images.ImagePeersTest):
         peer.ask('PUT', f'{bare}/file', data=images.DATA, headers=images.OCTETS)
         peer.ask('GET', bare)
         peer.ask(
-            'PUT', f'/v2/images/{images.NOWHERE}/file', data=images.DATA, headers=images.OCTETS
+            'PUT', f'/v2/images/{callers.NOWHERE}/file', data=images.DATA, headers=images.OCTETS
         )
-        peer.headers = images.by(images.STRANGER)
+        peer.headers = callers.by(callers.STRANGER)
         peer.ask('PUT', f'{path}/file', data=images.DATA, headers=images.OCTETS)
 
     @base.same
@@ -168,20 +169,20 @@ class ImageTest(images.ImagePeersTest):
         queued = self.image(peer, 'queued')
         for action in ('deactivate', 'reactivate'):
             peer.ask('POST', f'{path}/actions/{action}')
-            for who in (images.STRANGER, images.READER):
-                peer.ask('POST', f'{path}/actions/{action}', headers=images.by(who))
-        peer.headers = images.by(images.ADMINISTRATOR)
+            for who in (callers.STRANGER, callers.READER):
+                peer.ask('POST', f'{path}/actions/{action}', headers=callers.by(who))
+        peer.headers = callers.by(callers.ADMINISTRATOR)
         for action in ('deactivate', 'deactivate'):
             peer.ask('POST', f'{path}/actions/{action}')
         peer.ask('GET', path)
         peer.ask('GET', f'{path}/file')
-        peer.ask('GET', f'{path}/file', headers=images.by(images.MEMBER))
+        peer.ask('GET', f'{path}/file', headers=callers.by(callers.MEMBER))
         for action in ('reactivate', 'reactivate', 'nothing'):
             peer.ask('POST', f'{path}/actions/{action}')
         peer.ask('GET', path)
         for action in ('deactivate', 'reactivate'):
             peer.ask('POST', f'{queued}/actions/{action}')
-            peer.ask('POST', f'/v2/images/{images.NOWHERE}/actions/{action}')
+            peer.ask('POST', f'/v2/images/{callers.NOWHERE}/actions/{action}')
 
     @base.same
     def test_import(self, peer):
@@ -227,10 +228,10 @@ class ImageTest(images.ImagePeersTest):
             {'op': 'remove', 'path': '/nothing'},
             {'op': 'remove', 'path': '/name'},
             {'op': 'remove', 'path': '/tags'},
-            {'op': 'replace', 'path': '/id', 'value': images.NOWHERE},
+            {'op': 'replace', 'path': '/id', 'value': callers.NOWHERE},
             {'op': 'replace', 'path': '/status', 'value': 'active'},
             {'op': 'replace', 'path': '/size', 'value': 1},
-            {'op': 'replace', 'path': '/owner', 'value': images.STRANGER['project']},
+            {'op': 'replace', 'path': '/owner', 'value': callers.STRANGER['project']},
             {'op': 'replace', 'path': '/visibility', 'value': 'public'},
             {'op': 'replace', 'path': '/visibility', 'value': 'secret'},
             {'op': 'replace', 'path': '/min_disk', 'value': -1},
@@ -248,7 +249,7 @@ class ImageTest(images.ImagePeersTest):
             self.patch(peer, path, change)
         peer.ask('PATCH', path, {}, headers=images.PATCH)
         peer.ask('PATCH', path, [])
-        peer.ask('PATCH', f'/v2/images/{images.NOWHERE}', [], headers=images.PATCH)
+        peer.ask('PATCH', f'/v2/images/{callers.NOWHERE}', [], headers=images.PATCH)
         old = {'Content-Type': 'application/openstack-images-v2.0-json-patch'}
         peer.ask('PATCH', path, [{'replace': '/name', 'value': 'old'}], headers=old)
         peer.ask('GET', path)
@@ -270,8 +271,8 @@ class ImageTest(images.ImagePeersTest):
         path = self.image(peer, 'protected', protected=True)
         peer.ask('DELETE', path)
         self.patch(peer, path, {'op': 'replace', 'path': '/protected', 'value': False})
-        peer.ask('DELETE', path, headers=images.by(images.STRANGER))
-        peer.ask('DELETE', path, headers=images.by(images.READER))
+        peer.ask('DELETE', path, headers=callers.by(callers.STRANGER))
+        peer.ask('DELETE', path, headers=callers.by(callers.READER))
         peer.ask('DELETE', path)
 
     # ---- tags ----
@@ -282,10 +283,10 @@ class ImageTest(images.ImagePeersTest):
         for tag in ('x', 'x', 'a%20b', 'y' * 255, 'y' * 256):
             peer.ask('PUT', f'{path}/tags/{tag}')
         peer.ask('GET', path)
-        peer.ask('DELETE', f'{path}/tags/x', headers=images.by(images.STRANGER))
+        peer.ask('DELETE', f'{path}/tags/x', headers=callers.by(callers.STRANGER))
         for _again in range(2):
             peer.ask('DELETE', f'{path}/tags/x')
-        peer.ask('PUT', f'/v2/images/{images.NOWHERE}/tags/x')
+        peer.ask('PUT', f'/v2/images/{callers.NOWHERE}/tags/x')
 
     # ---- who may ----
 
@@ -293,17 +294,17 @@ class ImageTest(images.ImagePeersTest):
     def test_who_sees_what(self, peer):
         private = self.image(peer, 'private', visibility='private')
         community = self.image(peer, 'community', visibility='community')
-        for who in (images.STRANGER, images.READER, images.ADMINISTRATOR):
-            peer.headers = images.by(who)
+        for who in (callers.STRANGER, callers.READER, callers.ADMINISTRATOR):
+            peer.headers = callers.by(who)
             for path in (private, community):
                 peer.ask('GET', path)
                 change = {'op': 'replace', 'path': '/name', 'value': 'x'}
                 self.patch(peer, path, change)
-        peer.headers = images.by(images.READER)
+        peer.headers = callers.by(callers.READER)
         peer.ask('POST', '/v2/images', images.FORMATS)
-        peer.headers = images.by(images.ADMINISTRATOR)
+        peer.headers = callers.by(callers.ADMINISTRATOR)
         public = self.image(peer, 'public', visibility='public')
-        peer.headers = images.by(images.STRANGER)
+        peer.headers = callers.by(callers.STRANGER)
         peer.ask('GET', public)
         peer.ask('DELETE', public)
 

@@ -1,6 +1,7 @@
 """simcloud's lists and members of images against those of the real Glance."""
 
 from tests.peers import base
+from tests.peers import callers
 from tests.peers import images
 
 
@@ -10,7 +11,7 @@ class ImageListTest(images.ImagePeersTest):
     @base.same
     def test_lists(self, peer):
         # Each test has a project of its own here, so a list shows its images alone.
-        peer.headers = images.by({**images.MEMBER, 'project': '2' * 32})
+        peer.headers = callers.by({**callers.MEMBER, 'project': '2' * 32})
         self.image(peer, 'a', min_disk=5, tags=['x', 'y'], colour='blue')
         self.active(peer, 'b', min_ram=9, disk_format='aki', container_format='aki')
         self.image(peer, 'c', visibility='private', tags=['x'])
@@ -52,7 +53,7 @@ class ImageListTest(images.ImagePeersTest):
 
     @base.same
     def test_pages(self, peer):
-        peer.headers = images.by({**images.MEMBER, 'project': '3' * 32})
+        peer.headers = callers.by({**callers.MEMBER, 'project': '3' * 32})
         for name in ('a', 'b', 'c'):
             self.image(peer, name, visibility='private')
         path = '/v2/images?visibility=private&sort=name:asc&limit=2'
@@ -73,7 +74,7 @@ class ImageListTest(images.ImagePeersTest):
             'sort_dir=up',
             'sort=name&sort_key=name',
             'marker=nothing',
-            f'marker={images.NOWHERE}',
+            f'marker={callers.NOWHERE}',
             'visibility=secret',
             'member_status=nothing',
             'protected=x',
@@ -92,10 +93,13 @@ class ImageListTest(images.ImagePeersTest):
     @base.same
     def test_members(self, peer):
         path = self.image(peer, visibility='shared')
-        there, stranger = f'{path}/members/{images.STRANGER["project"]}', images.by(images.STRANGER)
+        there, stranger = (
+            f'{path}/members/{callers.STRANGER["project"]}',
+            callers.by(callers.STRANGER),
+        )
         peer.ask('GET', f'{path}/members')
         for _again in range(2):
-            peer.ask('POST', f'{path}/members', {'member': images.STRANGER['project']})
+            peer.ask('POST', f'{path}/members', {'member': callers.STRANGER['project']})
         peer.ask('GET', f'{path}/members')
         peer.ask('GET', there)
         peer.ask('PUT', there, {'status': 'accepted'})
@@ -114,20 +118,20 @@ class ImageListTest(images.ImagePeersTest):
         private = self.image(peer, 'private', visibility='private')
         for body in ({}, {'member': ''}, {'member': 1}, {'member': None}, []):
             peer.ask('POST', f'{path}/members', body)
-        peer.ask('POST', f'{private}/members', {'member': images.STRANGER['project']})
+        peer.ask('POST', f'{private}/members', {'member': callers.STRANGER['project']})
         peer.ask('GET', f'{private}/members')
         peer.ask(
-            'POST', f'/v2/images/{images.NOWHERE}/members', {'member': images.STRANGER['project']}
+            'POST', f'/v2/images/{callers.NOWHERE}/members', {'member': callers.STRANGER['project']}
         )
-        peer.ask('GET', f'{path}/members', headers=images.by(images.STRANGER))
-        peer.ask('PUT', f'{path}/members/{images.STRANGER["project"]}', {'status': 'accepted'})
+        peer.ask('GET', f'{path}/members', headers=callers.by(callers.STRANGER))
+        peer.ask('PUT', f'{path}/members/{callers.STRANGER["project"]}', {'status': 'accepted'})
 
     @base.same
     def test_lists_of_shared_images(self, peer):
         path = self.image(peer, visibility='shared')
         project = '4' * 32
         peer.ask('POST', f'{path}/members', {'member': project})
-        peer.headers = images.by({**images.STRANGER, 'project': project})
+        peer.headers = callers.by({**callers.STRANGER, 'project': project})
         for query in ('', '&member_status=pending', '&member_status=all'):
             peer.ask('GET', f'/v2/images?visibility=shared{query}')
         peer.ask('PUT', f'{path}/members/{project}', {'status': 'accepted'})

@@ -1,6 +1,7 @@
 """Attachments of simcloud's volume service against the real Cinder's."""
 
 from tests.peers import base
+from tests.peers import callers
 from tests.peers import volumes
 
 HERE, THERE = ({'host': name, 'mountpoint': '/dev/vdb'} for name in ('host-1', 'host-2'))
@@ -110,19 +111,19 @@ class VolumeTest(volumes.VolumePeersTest):
     @base.same
     def test_refused(self, peer):
         volume_id = self.volume(peer)
-        self.attach(peer, volumes.NOWHERE)
+        self.attach(peer, callers.NOWHERE)
         self.attach(peer, volume_id, server='no-server')
         self.attach(peer, volume_id, server=None)
         self.attach(peer, volume_id, connector='no connector')
         self.attach(peer, 'no-volume')
         attachment_id = self.attach(peer, volume_id)
         self.attach(peer, volume_id, OTHER)
-        self.connect(peer, volumes.NOWHERE, **HERE)
-        self.complete(peer, volumes.NOWHERE)
+        self.connect(peer, callers.NOWHERE, **HERE)
+        self.complete(peer, callers.NOWHERE)
         for body in ({}, {'attachment': {}}, {'attachment': {'connector': {}}}):
             peer.ask('PUT', f'/v3/attachments/{attachment_id}', body)
         peer.ask('POST', f'/v3/attachments/{attachment_id}/action', {'os-incomplete': {}})
-        peer.headers.update(volumes.by(volumes.STRANGER))
+        peer.headers.update(callers.by(callers.STRANGER))
         peer.ask('GET', f'/v3/attachments/{attachment_id}')
         self.attach(peer, volume_id)
         self.end(peer, attachment_id)

@@ -4,25 +4,11 @@ import requests
 
 from tests.fixtures import cinder
 from tests.peers import base
+from tests.peers import callers
 from tests.peers import transcript
 
-ADMINISTRATOR = {'user': 'a' * 32, 'project': 'b' * 32, 'roles': 'admin,member,reader'}
-MEMBER = {'user': 'c' * 32, 'project': 'd' * 32, 'roles': 'member,reader'}
-READER = {'user': 'e' * 32, 'project': 'd' * 32, 'roles': 'reader'}
-STRANGER = {'user': 'f' * 32, 'project': '1' * 32, 'roles': 'member,reader'}
 SERVICE = {'X-Service-Roles': 'service'}
-NOWHERE = '00000000-0000-4000-8000-000000000000'
 SERVER, OTHER = '11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'
-
-
-def by(who):
-    """The headers that keystonemiddleware sets for this caller."""
-    return {
-        'X-Identity-Status': 'Confirmed',
-        'X-User-Id': who['user'],
-        'X-Project-Id': who['project'],
-        'X-Roles': who['roles'],
-    }
 
 
 class VolumePeersTest(base.PeersTest):
@@ -32,7 +18,7 @@ class VolumePeersTest(base.PeersTest):
 
     def begin(self, peer):
         root = peer.url if peer is self.real else peer.url + '/volume'
-        headers = {**by(ADMINISTRATOR), 'OpenStack-API-Version': 'volume 3.44'}
+        headers = {**callers.by(callers.ADMINISTRATOR), 'OpenStack-API-Version': 'volume 3.44'}
         return transcript.Transcript(
             root, headers=headers, ordered=False, differs_by=('connection_info',)
         )
