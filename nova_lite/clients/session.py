@@ -70,6 +70,15 @@ def raising(error: Raising, **kwargs: object) -> Raising:
     return functools.partial(error, **kwargs)
 
 
+def verbatim(error: type[exception.NovaLiteError]) -> Raising:
+    """Return an entry of `errors`: raise `error` with the reason as its whole message."""
+
+    def made(reason: str) -> exception.NovaLiteError:
+        return error(reason)
+
+    return made
+
+
 def segment(value: str, missing: Raising) -> str:
     """Return an id in the form in which it may be part of a path.
 

@@ -19,6 +19,7 @@ from nova_lite.clients import volume_record
 MICROVERSION = 'volume 3.44'  # attachments are completed by their own call
 REIMAGE_MICROVERSION = 'volume 3.68'
 CONFLICT: session.Errors = {400: exception.Conflict, 409: exception.Conflict}
+OVER_QUOTA = session.verbatim(exception.OverQuota)
 DEVICE = 'nova_lite_device'  # in the metadata of what was made for a block device
 WORKING = ('creating', 'downloading', 'error_restoring', 'restoring-backup', 'uploading')
 
@@ -157,7 +158,7 @@ class Volume:
             '/volumes',
             json={'volume': body},
             as_user=session.PROJECT,
-            errors={400: exception.Invalid, 404: exception.Invalid, 413: _over_quota},
+            errors={400: exception.Invalid, 404: exception.Invalid, 413: OVER_QUOTA},
         )
         return volume_record.of(response.json()['volume'])
 
@@ -344,7 +345,7 @@ class Volume:
             '/snapshots',
             json={'snapshot': body},
             as_user=True,
-            errors={400: exception.Invalid, 404: missing, 413: _over_quota},
+            errors={400: exception.Invalid, 404: missing, 413: OVER_QUOTA},
         )
         snapshot: session.Json = response.json()['snapshot']
         return snapshot
@@ -361,7 +362,3 @@ def _connector(connector: session.Json, mountpoint: str | None) -> session.Json:
 def _attachment(response: requests.Response) -> session.Json:
     body = response.json()['attachment']
     return {'id': body['id'], 'connection_info': body.get('connection_info') or {}}
-
-
-def _over_quota(reason: str) -> exception.OverQuota:
-    return exception.OverQuota(reason)

@@ -7,6 +7,7 @@ from nova_lite import exception
 from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import types
+from nova_lite.api.proxies import quotas
 from nova_lite.clients import items
 from nova_lite.clients import session
 from nova_lite.policies import addresses as rules
@@ -77,19 +78,14 @@ def create(req):
     network = _pool(req, pool)
     wanted = {'floating_network_id': network['id'], 'tenant_id': req.ctxt.project_id}
     missing = session.raising(FloatingIpPoolNotFound, pool=pool)
-
-    def refuse(reason):
-        if 'quota' in reason.lower():
-            return exception.OverQuota(reason)
-        return NoMoreFloatingIps(pool=pool)
-
+    refused = quotas.or_quota(session.raising(NoMoreFloatingIps, pool=pool))
     answer = req.app.network.service.call(
         req.ctxt,
         'POST',
         '/floatingips',
         as_user=True,
         json={'floatingip': wanted},
-        errors={400: exception.Invalid, 404: missing, 409: refuse},
+        errors={400: exception.Invalid, 404: missing, 409: refused},
     )
     return _shown(req, answer)
 

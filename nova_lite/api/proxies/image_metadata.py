@@ -32,13 +32,14 @@ def show(req):
 @operation.operation('POST', PATH, body={'2.1': BODY}, until=UNTIL, faults=FAULTS)
 def create(req):
     """Set some properties."""
-    return {'metadata': _change(req, {**_properties(req), **req.content})}
+    before = _properties(req)
+    return {'metadata': _change(req, before, {**before, **req.content})}
 
 
 @operation.operation('PUT', PATH, body={'2.1': BODY}, until=UNTIL, faults=FAULTS)
 def replace(req):
     """Replace all properties."""
-    return {'metadata': _change(req, dict(req.content))}
+    return {'metadata': _change(req, _properties(req), req.content)}
 
 
 @operation.operation('PUT', ONE, body={'2.1': BODY_ONE}, until=UNTIL, faults=FAULTS)
@@ -46,16 +47,17 @@ def update(req):
     """Set one property."""
     if req.args['key'] not in req.content:
         raise exception.Invalid('Request body and URI mismatch')
-    _change(req, {**_properties(req), **req.content})
+    before = _properties(req)
+    _change(req, before, {**before, **req.content})
     return {'meta': req.content}
 
 
 @operation.operation('DELETE', ONE, until=UNTIL, success=204, faults=FAULTS)
 def delete(req):
     """Remove one property."""
-    kept, key = _properties(req), req.args['key']
-    _of_key(kept, key)
-    _change(req, {name: value for name, value in kept.items() if name != key})
+    before, key = _properties(req), req.args['key']
+    _of_key(before, key)
+    _change(req, before, {name: value for name, value in before.items() if name != key})
 
 
 def _properties(req):
@@ -68,11 +70,10 @@ def _of_key(properties, key):
     return properties[key]
 
 
-def _change(req, wanted):
-    """Make `wanted` all properties of the image; returns them as they are then."""
+def _change(req, before, wanted):
+    """Make `wanted` all properties of the image, of `before`; return them as they are then."""
     limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
     quota.require(limits['metadata_items'], len(wanted), 'metadata_items')
-    before = _properties(req)
     changed = {name: value for name, value in wanted.items() if before.get(name) != value}
     image = req.app.image.update(
         req.ctxt, req.args['id'], values=changed, remove=sorted(set(before) - set(wanted))

@@ -9,6 +9,7 @@ from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import security_group_views as views
 from nova_lite.api import types
+from nova_lite.api.proxies import quotas
 from nova_lite.api.proxies import security_groups
 from nova_lite.clients import items
 from nova_lite.policies import security_groups as rules
@@ -71,7 +72,7 @@ def create(req):
         '/security-group-rules',
         as_user=True,
         json={'security_group_rule': wanted},
-        errors={400: RuleNotUsable, 404: RuleNotUsable, 409: _refused},
+        errors={400: RuleNotUsable, 404: RuleNotUsable, 409: quotas.or_quota(RuleNotUsable)},
     )
     return {'security_group_rule': views.rule(made.json()['security_group_rule'], sources)}
 
@@ -125,10 +126,3 @@ def _network(cidr):
     if '/' not in cidr:
         raise RuleNotUsable(reason=f"cidr: '{cidr}' has no prefix length")
     return {'remote_ip_prefix': str(network), 'ethertype': f'IPv{network.version}'}
-
-
-def _refused(reason):
-    """A conflict is a rule that exists, or a quota."""
-    if 'quota' in reason.lower():
-        return security_groups.refused_by_quota(reason)
-    return RuleNotUsable(reason=reason)

@@ -10,6 +10,7 @@ from nova_lite.api import security_group_views as views
 from nova_lite.api import types
 from nova_lite.api.proxies import lists
 from nova_lite.clients import items
+from nova_lite.clients import session
 from nova_lite.policies import security_groups as rules
 
 PATH = '/os-security-groups'
@@ -72,7 +73,7 @@ def create(req):
         '/security-groups',
         as_user=True,
         json={'security_group': _values(req)},
-        errors={400: exception.Invalid, 409: refused_by_quota},
+        errors={400: exception.Invalid, 409: session.verbatim(exception.OverQuota)},
     )
     return _shown(req, answer.json()['security_group'])
 
@@ -106,8 +107,3 @@ def uuid_of(req):
 
 def _values(req):
     return {'name': req.content['name'], 'description': req.content['description'] or ''}
-
-
-def refused_by_quota(reason):
-    """Return the error for what the network service refuses by its quota."""
-    return exception.OverQuota(reason)

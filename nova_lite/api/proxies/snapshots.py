@@ -9,6 +9,7 @@ from nova_lite.api import types
 from nova_lite.api.proxies import lists
 from nova_lite.api.proxies import volumes
 from nova_lite.clients import items
+from nova_lite.clients import session
 from nova_lite.policies import volumes as rules
 
 PATH = '/os-snapshots'
@@ -93,7 +94,7 @@ def create(req):
         errors={
             400: exception.Invalid,
             404: volumes.service(req).missing(asked['volume_id']),
-            413: volumes.over_quota,
+            413: session.verbatim(exception.OverQuota),
         },
     )
     return {'snapshot': _view(answer.json()['snapshot'])}

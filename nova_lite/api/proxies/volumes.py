@@ -8,6 +8,7 @@ from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.proxies import lists
 from nova_lite.clients import items
+from nova_lite.clients import session
 from nova_lite.policies import volumes as rules
 
 PATH = '/os-volumes'
@@ -88,7 +89,11 @@ def create(req):
         '/volumes',
         as_user=True,
         json={'volume': wanted},
-        errors={400: exception.Invalid, 404: _missing, 413: over_quota},
+        errors={
+            400: exception.Invalid,
+            404: session.verbatim(exception.NotFound),
+            413: session.verbatim(exception.OverQuota),
+        },
     )
     view = _view(answer.json()['volume'])
     location = f'{req.root}{req.path}/{view["id"]}'
@@ -101,15 +106,6 @@ def create(req):
 def delete(req):
     """Delete a volume that no server has."""
     service(req).call(req.ctxt, 'DELETE', req.args['id'], errors={400: exception.Invalid})
-
-
-def over_quota(reason):
-    """Return the error for what the volume service refuses by its quota."""
-    return exception.OverQuota(reason)
-
-
-def _missing(reason):
-    return exception.NotFound(reason)
 
 
 def _list(req):
