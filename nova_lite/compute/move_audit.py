@@ -91,5 +91,5 @@ class MoveAudit:
 
 
 def _is_idle(record):
-    """Return whether the host has the server and nobody works at it."""
+    """Return whether the host has the server and no work on it is under way."""
     return record is not None and record['task_state'] is None and not record['hidden']

@@ -31,7 +31,7 @@ class CrashDump(move.Move):
         self.events.start(connection, EVENT, row.host)
 
     def trigger(self):
-        """trigger_crash_dump; raises ServiceIsDown: whoever asks wants to see the guest now."""
+        """trigger_crash_dump. Raises ServiceIsDown; it does not wait for a host that is down."""
         row = self.require_there(self.row())
         self.here.require_up(row.host)
         asked = {'host': row.host, 'instance': self.instance(row), 'key': self.key(TRIGGER)}

@@ -338,5 +338,5 @@ class LiveMigration(move.Move):
             self.world.wake(self._next)
 
     def shown(self, error):
-        """An abort is no fault, and is told by the event of its own action."""
+        """An abort is no fault; the event of its own action records it."""
         return None if error['type'] == ABORTED else error

@@ -57,7 +57,7 @@ class Crossing(part.Part):
     # ---- while the destination has the server ----
 
     def give_up(self):
-        """Nobody else knows of what the source keeps of a server that is deleted."""
+        """Remove what the source keeps of a server that is deleted: only this saga knows of it."""
         move = self.move
         if not move.has_begun:
             return None
@@ -98,7 +98,7 @@ class Crossing(part.Part):
         self.move.source_side.hide(self.move.instance_uuid)
 
     def switch(self):
-        """From here on the server is the source's; nobody runs it yet."""
+        """From here on the server belongs to the source, where its guest does not run yet."""
         return crossing.switch(self.move, self.move.here, self.move.source_side)
 
     # ---- only forward ----
