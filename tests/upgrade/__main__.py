@@ -6,6 +6,7 @@ now starts on the same files and has to end the saga, and `verify` may find noth
 """
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -20,6 +21,8 @@ from nova_lite.launcher import layout
 from nova_lite.launcher import state_dir
 from nova_lite.launcher import verification
 from nova_lite.saga import journal
+from tests.fixtures import mariadb
+from tests.fixtures import postgresql
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 from tests.upgrade import leave as former
@@ -30,6 +33,7 @@ LEAVE = os.path.join(TOP, 'tests', 'upgrade', 'leave.py')
 COMMIT = '5b8eb86'
 END_S, SETTLE_S = 180, 60
 UNREACHED = 'not reached'
+SERVERS = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
 
 
 def cases(name):
@@ -42,15 +46,16 @@ def cases(name):
             yield step.name, steps[last].name
 
 
-def leave(tree, directory, name, case):
+def leave(tree, directory, name, case, *, database):
     """Have the former code leave a saga amid its work.
 
+    database: the URL of a server, or leave.FILES
     Returns (what it left, None), or (None, why not). Some steps are skipped, or not
     reached: then the move ends, and nothing is left.
     """
     words = [word for word in case if word is not None]
     done = subprocess.run(
-        [sys.executable, LEAVE, name, *words],
+        [sys.executable, LEAVE, database, name, *words],
         cwd=tree,
         env={**os.environ, 'PYTHONPATH': tree, 'TMPDIR': directory},
         capture_output=True,
@@ -90,10 +95,10 @@ def _ended(database, server):
         runtime.sleep(0.5)
 
 
-def run(tree, name, case):
+def run(tree, name, case, *, database):
     """Print one case and return how it ended, or None when it went wrong."""
     with tempfile.TemporaryDirectory(prefix='nova-lite-upgrade-') as directory:
-        left, reason = leave(tree, directory, name, case)
+        left, reason = leave(tree, directory, name, case, database=database)
         if left is None:
             state, found = reason, []
         else:
@@ -115,11 +120,23 @@ def run(tree, name, case):
     return state if good else None
 
 
+@contextlib.contextmanager
+def _server(name):
+    """Start a database server, and give its URL; without a name, databases are files."""
+    if name is None:
+        yield former.FILES
+        return
+    with SERVERS[name]() as server:
+        yield server.root_url
+
+
 def main():
     """Run the cases; the exit code."""
     parser = argparse.ArgumentParser(prog='python -m tests.upgrade', description=__doc__)
     parser.add_argument('--commit', default=COMMIT, help='the former one (default: %(default)s)')
     parser.add_argument('--every', type=int, default=1, metavar='N', help='one case of so many')
+    parser.add_argument('--first', type=int, default=0, metavar='N', help='begin with this case')
+    parser.add_argument('--database', choices=SERVERS, help='a private server instead of files')
     parser.add_argument('--only', metavar='SCENARIO', help='the cases of this scenario')
     parser.add_argument('--take-up', help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -127,12 +144,13 @@ def main():
         print(json.dumps(take_up(json.loads(args.take_up))))
         return 0
     wanted = [(name, case) for name in scenarios.SCENARIOS for case in cases(name)]
-    wanted = [each for each in wanted if args.only in (None, each[0])][:: args.every]
+    wanted = [each for each in wanted if args.only in (None, each[0])][args.first :: args.every]
     with tempfile.TemporaryDirectory(prefix='nova-lite-former-') as directory:
         tree = os.path.join(directory, 'tree')
         subprocess.run(['git', 'worktree', 'add', '-q', tree, args.commit], cwd=TOP, check=True)
         try:
-            results = [run(tree, name, case) for name, case in wanted]
+            with _server(args.database) as url:
+                results = [run(tree, name, case, database=url) for name, case in wanted]
         finally:
             subprocess.run(['git', 'worktree', 'remove', '--force', tree], cwd=TOP, check=True)
     failed, unreached = results.count(None), results.count(UNREACHED)

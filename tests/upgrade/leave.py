@@ -1,8 +1,9 @@
-"""Begin a move, and die before one of its steps: python leave.py SCENARIO STEP [FAILED]
+"""Begin a move, and die before one of its steps: python leave.py DATABASE SCENARIO STEP [FAILED]
 
 It is run by the code of a former commit, so it uses only what that has too. With FAILED, a later
-step, that one fails, and the process dies before STEP is undone. What is left is printed as JSON;
-of a move that ends without STEP the exit code is NOT_REACHED.
+step, that one fails, and the process dies before STEP is undone. DATABASE is the URL of a server,
+or - for files. What is left is printed as JSON; of a move that ends without STEP the exit code is
+NOT_REACHED.
 """
 
 import dataclasses
@@ -17,6 +18,7 @@ from tests.fixtures import scenarios
 
 # The exit code when the move ended without that step.
 NOT_REACHED = 3
+FILES = '-'
 OPTIONS = {
     'DEFAULT': {'shelved_offload_time': -1},
     'api': {'device_timeout': 0},
@@ -34,13 +36,14 @@ ACROSS = {
 }
 
 
-def main(name, step, failed=None):
+def main(database, name, step, failed=None):
     """Does not return."""
     if name not in scenarios.SCENARIOS:
         # The former commit has no saga of this kind.
         os._exit(NOT_REACHED)
     settings = ACROSS if name.startswith('cross-cell') else WITHIN
     made = cloud_fixture.Cloud(**settings)
+    made.settings['database'] = None if database == FILES else database
     made.setUp()
     scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
     stage = live_moving.LiveMoving(made)
@@ -48,7 +51,8 @@ def main(name, step, failed=None):
     scenario.prepare(stage, server)
     stage.wait_idle(server)
     place = made.cloud.places.settings
-    left = {'state_dir': place.state_dir, 'port': place.port, 'settings': settings}
+    left = {'state_dir': place.state_dir, 'port': place.port}
+    left['settings'] = {**settings, 'database': place.database}
     left['server'] = server.id
 
     def leave():
