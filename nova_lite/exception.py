@@ -480,8 +480,9 @@ class MoveRefused(NovaLiteError):
 
 
 class DriverError(NovaLiteError):
-    """The hypervisor refused or failed."""
+    """The hypervisor refused or failed. error_class: of its job, where work waits for that"""
 
+    error_class = ''
     msg = '%(verb)s of guest %(guest)s failed on %(node)s: %(reason)s'
 
 

@@ -26,6 +26,7 @@ import typing
 import uuid
 
 Event = threading.Event
+Thread = threading.Thread
 Lock = threading.Lock
 RLock = threading.RLock
 Condition = threading.Condition

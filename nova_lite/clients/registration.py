@@ -3,12 +3,13 @@
 import collections
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Sequence
 import dataclasses
 import logging
+import typing
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.clients import placement as placements
 from nova_lite.clients import providers
 from nova_lite.clients import session
 
@@ -32,12 +33,38 @@ class Node:
     keep_ratios: frozenset[str] = frozenset()
 
 
+class Providers(typing.Protocol):
+    """Resource providers, as they are registered; see clients.providers."""
+
+    def list(self, ctxt: session.Ctxt) -> Sequence[providers.Provider]: ...
+
+    def ensure(self, ctxt: session.Ctxt, uuid: str, name: str) -> providers.Provider: ...
+
+    def set_inventories(
+        self,
+        ctxt: session.Ctxt,
+        uuid: str,
+        wanted: providers.Inventories,
+        *,
+        generation: int | None = None,
+        keep_ratios: Collection[str] = (),
+    ) -> int: ...
+
+    def set_traits(
+        self, ctxt: session.Ctxt, uuid: str, traits: Iterable[str], *, generation: int | None = None
+    ) -> int: ...
+
+    def change_traits(
+        self, ctxt: session.Ctxt, uuid: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
+    ) -> int: ...
+
+
 class Registration:
     """Registers nodes, a bounded number of them at the same time."""
 
-    def __init__(self, placement: placements.Placement, *, threads: int | None = None) -> None:
-        self.providers = placement.providers
-        self.threads = threads or placement.service.options.register_threads
+    def __init__(self, providers: Providers, *, threads: int) -> None:
+        self.providers = providers
+        self.threads = threads
 
     def register(
         self, ctxt: session.Ctxt, nodes: Iterable[Node]

@@ -24,6 +24,12 @@ DEVICE = 'nova_lite_device'  # in the metadata of what was made for a block devi
 WORKING = ('creating', 'downloading', 'error_restoring', 'restoring-backup', 'uploading')
 
 
+class Device(typing.Protocol):
+    """A block device, as a mapping or an object."""
+
+    def get(self, name: str, /) -> typing.Any: ...
+
+
 class Named(typing.Protocol):
     """A client that finds volumes by their name."""
 
@@ -31,14 +37,14 @@ class Named(typing.Protocol):
         """The volumes of that name."""
 
 
-def marks_of(instance_uuid: str, device: session.Fields) -> session.Json:
+def marks_of(instance_uuid: str, device: Device) -> session.Json:
     """Name and metadata that tell a volume which was made for a server's block device."""
     kind = f'{device.get("source_type")}-{device.get("destination_type")}'
     return {'name': f'{instance_uuid}-{kind}', 'metadata': {DEVICE: device.get('uuid')}}
 
 
 def made_for(
-    client: Named, ctxt: session.Ctxt, instance_uuid: str, device: session.Fields
+    client: Named, ctxt: session.Ctxt, instance_uuid: str, device: Device
 ) -> session.Jsons:
     """The volumes that were made for a block device, also those of which nobody was told."""
     if device.get('destination_type') != 'volume' or device.get('source_type') == 'volume':
@@ -55,7 +61,7 @@ def strays(
     client: Named,
     ctxt: session.Ctxt,
     instance_uuid: str,
-    devices: Iterable[session.Fields],
+    devices: Iterable[Device],
 ) -> list[str]:
     """Return ids of volumes that were made for block devices which do not name them."""
     return [

@@ -4,14 +4,21 @@ Functions start an effect or find the one they started before, and answer as `re
 says. Source: reference/nova/moves 3.1 and 5, reference/nova/cross-cell-resize 4.5.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import dataclasses
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import claims
 from nova_lite.compute import guests
 from nova_lite.compute import replies
+from nova_lite.compute import site
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
+from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -24,12 +31,20 @@ class Coming:
     image_id: of another image than the server's own
     """
 
-    instance: object
-    block_devices: list
+    instance: objects.Instance
+    block_devices: Sequence[block_device.BlockDevice]
     image_id: str | None = None
 
 
-def make(site, ctxt, node, coming, *, verb, start):
+def make(
+    site: site.Site,
+    ctxt: context.RequestContext,
+    node: str,
+    coming: Coming,
+    *,
+    verb: model.Verb,
+    start: Callable[[model.GuestSpec], model.Job],
+) -> replies.Reply:
     """Claim resources, connect the volumes, and create the guest.
 
     start: called with the guest's definition, to begin the driver's job; verb: its verb
@@ -54,7 +69,7 @@ def make(site, ctxt, node, coming, *, verb, start):
     return reply
 
 
-def _require_guest(driver, node, guest, verb):
+def _require_guest(driver: protocol.Driver, node: str, guest: str, verb: model.Verb) -> None:
     """Raise DriverError if the created guest does not exist any more."""
     try:
         if driver.get_guest(node, guest).role is model.Role.RESIDENT:
@@ -66,7 +81,12 @@ def _require_guest(driver, node, guest, verb):
     )
 
 
-def claim(site, node, instance, block_devices):
+def claim(
+    site: site.Site,
+    node: str,
+    instance: objects.Instance,
+    block_devices: Sequence[block_device.BlockDevice],
+) -> None:
     """Claim resources of the node. An operator may have raised the ratios since they were read.
 
     Raises NoCapacity.
@@ -81,7 +101,13 @@ def claim(site, node, instance, block_devices):
         site.claims.claim(node, instance.uuid, wanted, site.inventory.limits(node))
 
 
-def connect(site, ctxt, node, instance, block_devices):
+def connect(
+    site: site.Site,
+    ctxt: context.RequestContext,
+    node: str,
+    instance: objects.Instance,
+    block_devices: Sequence[block_device.BlockDevice],
+) -> list[block_device.BlockDevice]:
     """Connect the node to the volumes, whose attachments were created for it.
 
     Returns the devices that are volumes, now with connection_info. Raises MoveRefused.
@@ -106,7 +132,9 @@ def connect(site, ctxt, node, instance, block_devices):
     return devices
 
 
-def complete(site, ctxt, devices):
+def complete(
+    site: site.Site, ctxt: context.RequestContext, devices: Sequence[block_device.BlockDevice]
+) -> list[model.Json]:
     """Complete the attachments. Return the changes for the record."""
     for device in devices:
         site.volume.complete_attachment(ctxt, device.attachment_id)

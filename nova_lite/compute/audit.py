@@ -5,30 +5,38 @@ works at it. `power_audit` compares power states, `move_audit` what moves have l
 """
 
 import collections
+from collections.abc import Iterable
+import typing
 
 from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.compute import claims
 from nova_lite.compute import jobs
 from nova_lite.compute import move_audit
 from nova_lite.compute import power_audit
+from nova_lite.compute import site
+from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
+
+# The records of servers by their host and uuid.
+Records: typing.TypeAlias = dict[str, dict[str, conductor_rpc.HostRecord]]
 
 
 class Audit:
     """The periodic comparison, for all hosts of a site."""
 
-    def __init__(self, site):
+    def __init__(self, site: site.Site) -> None:
         self._site = site
-        self._strangers = {}
+        self._strangers: dict[tuple[str, str, str], float] = {}
         self._moves = move_audit.MoveAudit(site)
         self._power = power_audit.PowerAudit(site)
 
-    def run(self):
+    def run(self) -> None:
         """Compare once, with one call to the conductor, and further ones only for differences."""
         hosts = self._site.up_hosts()
         nodes = [(host, node) for host in hosts for node in self._site.nodes[host]]
@@ -36,7 +44,7 @@ class Audit:
         busy = self._site.jobs.keys()
         promised = {node: self._site.claims.held(node) for _host, node in nodes}
         guests = {(host, node): self._site.driver.list_guests(node) for host, node in nodes}
-        records = collections.defaultdict(dict)
+        records: Records = collections.defaultdict(dict)
         for record in self._site.conductor.host_records(context.admin(), hosts=hosts):
             records[record['host']][record['uuid']] = record
         busy |= self._site.jobs.keys()
@@ -64,7 +72,14 @@ class Audit:
         self._power.run(compared)
         self._clear(strangers)
 
-    def _refresh_claims(self, place, found, *, keep, promised):
+    def _refresh_claims(
+        self,
+        place: tuple[str, str],
+        found: list[model.Guest],
+        *,
+        keep: set[str],
+        promised: claims.Held,
+    ) -> None:
         """Drop claims of guests that are not on the node and will not arrive.
 
         A move promises room long before its guest arrives.
@@ -75,10 +90,10 @@ class Audit:
             keep = keep | set(self._held(host, absent))
         self._site.claims.refresh(node, found, keep, promised)
 
-    def _held(self, host, guests):
+    def _held(self, host: str, guests: Iterable[str]) -> list[str]:
         return self._site.conductor.held_guests(context.admin(), host=host, guests=sorted(guests))
 
-    def _clear(self, strangers):
+    def _clear(self, strangers: list[tuple[str, model.Guest]]) -> None:
         """Destroy guests without a server that were unknown for the whole grace period."""
         now = runtime.monotonic()
         grace_s = self._site.conf.compute.stray_grace
@@ -101,14 +116,16 @@ class Audit:
                     work = self._remove(guest, promised[guest.node])
                     self._site.jobs.run((host, guest.uuid), work)
 
-    def _remove(self, guest, promised):
+    def _remove(self, guest: model.Guest, promised: claims.Held) -> jobs.Work[None]:
         """Remove a guest as it was listed; work for `jobs`.
 
         promised: by its node before it was known that the guest belongs to no server
         """
         key = f'audit/{runtime.new_uuid()}'
         if guest.role is model.Role.DEPARTED:
-            job = self._site.driver.confirm_migration(guest.node, guest.uuid, guest.move, key=key)
+            job = self._site.driver.confirm_migration(
+                guest.node, guest.uuid, guest.last_move, key=key
+            )
         else:
             job = self._site.driver.destroy(guest.node, guest.uuid, key=key, seen=guest)
         try:
@@ -124,6 +141,6 @@ class Audit:
         self._site.claims.release_old(guest.node, guest.uuid, promised)
 
 
-def _worked_at(records):
+def _worked_at(records: dict[str, conductor_rpc.HostRecord]) -> set[str]:
     """Return the servers of a host that have a task; sagas change what these need there."""
     return {uuid for uuid, record in records.items() if record['task_state'] is not None}

@@ -5,19 +5,27 @@ then either another host may try, or the build is over.
 Source: reference/nova/create-server 5.
 """
 
+from collections.abc import Callable
 import dataclasses
 import traceback
-import typing
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import session
 from nova_lite.compute import claims
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
+from nova_lite.compute import site
 from nova_lite.compute import volumes
+from nova_lite.objects import instance as objects
+from nova_lite.objects import selection as selections
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.rpcapi import conductor as rpcapi
+from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
@@ -32,29 +40,31 @@ class Order:
         came again
     """
 
-    instance: typing.Any
-    selection: typing.Any
-    block_devices: list
-    requested_networks: typing.Any
-    options: dict
+    instance: objects.Instance
+    selection: selections.Selection
+    block_devices: compute_rpc.Devices
+    requested_networks: compute_rpc.Networks | None
+    options: model.Json
     again: bool = False
 
 
 class Build:
     """One server's build on one host."""
 
-    def __init__(self, site, ctxt, host, order):
+    def __init__(
+        self, site: site.Site, ctxt: context.RequestContext, host: str, order: Order
+    ) -> None:
         self._site, self._ctxt, self._host = site, ctxt, host
         self._order, self._instance = order, order.instance
         self._uuid = order.instance.uuid
         self._node = order.selection.nodename
-        self._network_info = []
+        self._network_info: session.Jsons = []
         self._spawned = False
         # Added to the keys of the hypervisor's jobs; one that failed stays so under its key.
         self._tries = ''
         self._volumes = volumes.Volumes(site, ctxt, host, order.instance, order.block_devices)
 
-    def run(self):
+    def run(self) -> jobs.Work[None]:
         """Yield the whole build; work for `jobs`."""
         try:
             begun = yield from self._start()
@@ -78,7 +88,7 @@ class Build:
 
     # ---- forward ----
 
-    def _start(self):
+    def _start(self) -> jobs.Work[str | bool]:
         return (
             yield from jobs.insist(
                 self._site.conductor.build_started,
@@ -90,7 +100,7 @@ class Build:
             )
         )
 
-    def _outlast_former_requests(self):
+    def _outlast_former_requests(self) -> jobs.Work[None]:
         """Wait until requests of a former process to neighbours cannot arrive any more.
 
         What is not there yet would be made twice. A guest was asked for when all was there.
@@ -102,14 +112,14 @@ class Build:
             LOG.info('Build of server %s continues in %.0f s', self._uuid, seconds)
             yield jobs.Pause(seconds)
 
-    def _has_guest(self):
+    def _has_guest(self) -> bool:
         try:
             self._site.driver.get_guest(self._node, self._uuid)
         except exception.GuestNotFound:
             return False
         return True
 
-    def _provide(self):
+    def _provide(self) -> jobs.Work[None]:
         """Claim, networks, volumes, guest, record."""
         order = self._order
         self._claim()
@@ -136,7 +146,7 @@ class Build:
         yield from self._take_back(keep_volumes=False)
         self._site.placement.delete_allocations(self._ctxt, self._uuid, force=True)
 
-    def _claim(self):
+    def _claim(self) -> None:
         """Claim on the host; an operator may have raised the ratios since they were read."""
         site, node = self._site, self._node
         wanted = claims.amounts(self._spec())
@@ -147,7 +157,7 @@ class Build:
                 raise
             site.claims.claim(node, self._uuid, wanted, site.inventory.limits(node))
 
-    def _allocate_ports(self):
+    def _allocate_ports(self) -> session.Jsons:
         """Allocate ports. A repetition after an error finds the ports of the former attempt."""
         again, self._order.again = self._order.again, True
         return self._site.network.allocate(
@@ -159,7 +169,7 @@ class Build:
             again=again,
         )
 
-    def _spawn(self):
+    def _spawn(self) -> jobs.Work[model.Job]:
         self._spawned = True
         try:
             job = self._site.driver.spawn(self._node, self._spec(), key=self._key('spawn'))
@@ -168,7 +178,7 @@ class Build:
             raise
         return (yield from jobs.ended(job))
 
-    def _spec(self):
+    def _spec(self) -> model.GuestSpec:
         return guests.spec_of(
             self._site.conf,
             self._instance,
@@ -176,12 +186,12 @@ class Build:
             network_info=self._network_info,
         )
 
-    def _key(self, step):
+    def _key(self, step: str) -> str:
         return f'{self._ctxt.request_id}/{step}{self._tries}'
 
     # ---- back ----
 
-    def _reschedule(self, error):
+    def _reschedule(self, error: exception.NovaLiteError) -> jobs.Work[None]:
         """Clean up and let the conductor reschedule the build.
 
         What cannot be taken back from a host that is up may run: then no other
@@ -200,7 +210,7 @@ class Build:
             failure=_failure(reason, error),
         )
 
-    def _abort(self, error):
+    def _abort(self, error: exception.NovaLiteError) -> jobs.Work[None]:
         """Clean up and set the server to ERROR, since no other host would succeed.
 
         If something stays, the server keeps its host and its allocations until `resume` has
@@ -221,7 +231,7 @@ class Build:
             # Afterwards: a daemon that starts again builds what is not on record as failed.
             yield from self._tried_work(self._release_allocations)
 
-    def clear(self):
+    def clear(self) -> jobs.Work[None]:
         """Clean up an earlier failed build; work for `jobs`."""
         conductor, whose = self._site.conductor, {'host': self._host, 'instance_uuid': self._uuid}
         if not (yield from jobs.insist(conductor.build_is_over, self._ctxt, **whose)):
@@ -233,12 +243,12 @@ class Build:
             LOG.info('Host %s was cleaned up after the build of server %s', self._host, self._uuid)
             yield from self._tried_work(self._release_allocations)
 
-    def _leave_to_others(self):
+    def _leave_to_others(self) -> jobs.Work[None]:
         """Remove only the guest: another host has the server, its ports and its volumes."""
         yield from self._destroy_guest()
         self._site.claims.release(self._node, self._uuid)
 
-    def _take_back(self, *, keep_volumes):
+    def _take_back(self, *, keep_volumes: bool) -> jobs.Work[bool]:
         """Undo the build as far as possible. Return whether nothing is left."""
         clean = yield from self._tried_work(self._destroy_guest)
         if keep_volumes:
@@ -249,12 +259,12 @@ class Build:
         self._site.claims.release(self._node, self._uuid)
         return clean
 
-    def _destroy_guest(self):
+    def _destroy_guest(self) -> jobs.Work[None]:
         if self._spawned:
             job = self._site.driver.destroy(self._node, self._uuid, key=self._key('undo'))
             yield from jobs.ended(job)
 
-    def _release_ports(self):
+    def _release_ports(self) -> None:
         """Release ports, also those whose creation was not answered: they name the server."""
         wanted = self._order.requested_networks
         if wanted == NO_NETWORKS:
@@ -267,11 +277,11 @@ class Build:
         ]
         self._site.network.deallocate(self._ctxt, self._uuid, kept)
 
-    def _release_allocations(self):
+    def _release_allocations(self) -> jobs.Work[None]:
         release = self._site.placement.delete_allocations
         yield from jobs.persist(release, self._ctxt, self._uuid, force=True)
 
-    def _tried(self, step):
+    def _tried(self, step: Callable[[], None]) -> bool:
         """Run one step of the cleanup. An error is logged, and the next step runs."""
         try:
             step()
@@ -280,7 +290,7 @@ class Build:
             return False
         return True
 
-    def _tried_work(self, step):
+    def _tried_work(self, step: Callable[[], jobs.Work[None]]) -> jobs.Work[bool]:
         try:
             yield from step()
         except exception.NovaLiteError as error:
@@ -288,11 +298,13 @@ class Build:
             return False
         return True
 
-    def _warn_of_rest(self, error):
+    def _warn_of_rest(self, error: exception.NovaLiteError) -> None:
         LOG.warning(
             'Server %s was not completely removed from host %s: %s', self._uuid, self._host, error
         )
 
 
-def _failure(reason, cause):
+def _failure(
+    reason: exception.NovaLiteError, cause: exception.NovaLiteError
+) -> conductor_rpc.Failure:
     return {'error': reason.message, 'details': ''.join(traceback.format_exception(cause))}

@@ -6,16 +6,26 @@ builds on outdated answers. Nothing is kept: a node's sum is read from the drive
 """
 
 import collections
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+import typing
 
 import os_resource_classes as orc
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.virt import driver as protocol
+from nova_lite.virt import model
 
 CLASSES = (orc.VCPU, orc.MEMORY_MB, orc.DISK_GB)
 
+# By resource class, and such of the guests of a node by uuid.
+Amounts: typing.TypeAlias = Mapping[str, float]
+Held: typing.TypeAlias = dict[str, Amounts]
 
-def amounts(spec):
+
+def amounts(spec: model.GuestSpec) -> Amounts:
     """Return {resource class: amount} of a guest's definition."""
     return {orc.VCPU: spec.vcpus, orc.MEMORY_MB: spec.memory_mb, orc.DISK_GB: spec.disk_gb}
 
@@ -23,12 +33,12 @@ def amounts(spec):
 class Claims:
     """The claims of all nodes of a driver."""
 
-    def __init__(self, driver):
+    def __init__(self, driver: protocol.Driver) -> None:
         self._driver = driver
         self._lock = runtime.Lock()
-        self._nodes = {}
+        self._nodes: dict[str, Held] = {}
 
-    def claim(self, node, guest, wanted, limits):
+    def claim(self, node: str, guest: str, wanted: Amounts, limits: Amounts) -> None:
         """Claim `wanted` ({class: amount}) for a guest. Replaces its former claim.
 
         limits: {class: amount} that the node may promise in all
@@ -45,24 +55,24 @@ class Claims:
                     )
             held[guest] = wanted
 
-    def release(self, node, guest):
+    def release(self, node: str, guest: str) -> None:
         """Release the claim of a guest, if there is one."""
         with self._lock:
             self._of(node).pop(guest, None)
 
-    def release_old(self, node, guest, before):
+    def release_old(self, node: str, guest: str, before: Held) -> None:
         """As `release`, but keep a later claim. before: as `held` returned it"""
         with self._lock:
             held = self._of(node)
             if guest in held and held[guest] is before.get(guest):
                 del held[guest]
 
-    def held(self, node):
+    def held(self, node: str) -> Held:
         """Return {guest: amounts} that the node promises now, for `refresh`."""
         with self._lock:
             return dict(self._of(node))
 
-    def settle(self, node, guest):
+    def settle(self, node: str, guest: str) -> None:
         """Set the claim of a guest to its resources on the node: nothing if it is not there."""
         try:
             there = [self._driver.get_guest(node, guest)]
@@ -73,7 +83,9 @@ class Claims:
             held.pop(guest, None)
             held.update(_claims_of(there))
 
-    def refresh(self, node, guests, keep, before):
+    def refresh(
+        self, node: str, guests: Iterable[model.Guest], keep: Collection[str], before: Held
+    ) -> None:
         """Correct the claims by the guests that the driver has just listed.
 
         keep: guests whose claims stay as they are; before: what the node promised before
@@ -86,23 +98,23 @@ class Claims:
                     found[guest] = part
             self._nodes[node] = found
 
-    def used(self, node):
+    def used(self, node: str) -> Amounts:
         """Return {class: amount} that the node has promised."""
         with self._lock:
-            total = collections.Counter()
+            total: collections.Counter[str] = collections.Counter()
             for part in self._of(node).values():
                 total.update(part)
             return {name: total[name] for name in CLASSES}
 
-    def _of(self, node):
+    def _of(self, node: str) -> Held:
         if node not in self._nodes:
             self._nodes[node] = _claims_of(self._driver.list_guests(node))
         return self._nodes[node]
 
 
-def _claims_of(guests):
+def _claims_of(guests: Iterable[model.Guest]) -> Held:
     """Return {guest: amounts}; a guest that is there twice counts as the larger."""
-    found = {}
+    found: Held = {}
     for guest in guests:
         part = amounts(guest.spec)
         former = found.get(guest.uuid, part)

@@ -5,12 +5,19 @@ finds it. Guests and handovers are the driver's, records the super-conductor's.
 Source: reference/nova/moves 3.
 """
 
+from collections.abc import Sequence
+
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import arrivals
 from nova_lite.compute import guests
 from nova_lite.compute import replies
+from nova_lite.compute import site
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
+from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -19,12 +26,18 @@ LOG = log.getLogger(__name__)
 class Cold:
     """The part of one compute process. move: the migration's uuid, everywhere."""
 
-    def __init__(self, site):
+    def __init__(self, site: site.Site) -> None:
         self._site = site
 
     # ---- forward ----
 
-    def prepare(self, ctxt, instance, node, block_devices):
+    def prepare(
+        self,
+        ctxt: context.RequestContext,
+        instance: objects.Instance,
+        node: str,
+        block_devices: Sequence[block_device.BlockDevice],
+    ) -> replies.Reply:
         """Claim resources at the destination and connect the volumes.
 
         instance: with the flavor to be; block_devices: with attachments for this host
@@ -38,18 +51,21 @@ class Cold:
             raise
         return {'done': True}
 
-    def leave(self, node, guest, move, *, key):
+    def leave(self, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
         """Stop the guest at the source and hand its disks over."""
         LOG.info('Server %s leaves node %s with migration %s', guest, node, move)
         return replies.reply(
             self._site.driver, self._site.driver.migrate_out(node, guest, move, key=key)
         )
 
-    def arrive(self, ctxt, instance, block_devices, arrival):
-        """Create the guest at the destination, with its new flavor and the disks of the source.
-
-        arrival: {'node', 'handover', 'power_on', 'key'}
-        """
+    def arrive(
+        self,
+        ctxt: context.RequestContext,
+        instance: objects.Instance,
+        block_devices: Sequence[block_device.BlockDevice],
+        arrival: compute_rpc.HandedOver,
+    ) -> replies.Reply:
+        """Create the guest at the destination, with its new flavor and the disks of the source."""
         return arrivals.make(
             self._site,
             ctxt,
@@ -67,27 +83,32 @@ class Cold:
 
     # ---- back, and to the end ----
 
-    def forgo(self, node, guest):
+    def forgo(self, node: str, guest: str) -> replies.Reply:
         """Release the claim at the destination of a guest that will not arrive."""
         self._site.claims.settle(node, guest)
         return {'done': True}
 
-    def destroy(self, node, guest, move, *, key):
+    def destroy(self, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
         """Remove the guest at the destination of a move that is undone or reverted."""
         return self._settled(
             node, guest, self._site.driver.destroy(node, guest, key=key, move=move)
         )
 
-    def take_back(self, node, guest, move, *, key, power_on):
+    def take_back(
+        self, node: str, guest: str, move: str, *, key: str, power_on: bool
+    ) -> replies.Reply:
         """Restore the guest at the source."""
         job = self._site.driver.revert_migration(node, guest, move, key=key, power_on=power_on)
         return self._settled(node, guest, job)
 
-    def restore(self, ctxt, instance, block_devices, arrival):
-        """Restore the guest at the source, with the current devices of the server.
-
-        arrival: {'node', 'move', 'power_on', 'key'}
-        """
+    def restore(
+        self,
+        ctxt: context.RequestContext,
+        instance: objects.Instance,
+        block_devices: Sequence[block_device.BlockDevice],
+        arrival: compute_rpc.Returning,
+    ) -> replies.Reply:
+        """Restore the guest at the source, with the current devices of the server."""
         node, site = arrival['node'], self._site
         devices = arrivals.connect(site, ctxt, node, instance, block_devices)
         # The node has them even if it cannot start the guest: a hard reboot will use them.
@@ -106,12 +127,12 @@ class Cold:
             answer['block_devices'] = known
         return answer
 
-    def drop(self, node, guest, move, *, key):
+    def drop(self, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
         """Remove the guest that was kept at the source."""
         job = self._site.driver.confirm_migration(node, guest, move, key=key)
         return self._settled(node, guest, job)
 
-    def discard(self, node, guest, move, *, key):
+    def discard(self, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
         """Remove the guest, at either end, of a server that was deleted during its move."""
         answer = self.drop(node, guest, move, key=key)
         if 'pending' in answer:
@@ -120,7 +141,7 @@ class Cold:
 
     # ---- parts ----
 
-    def _settled(self, node, guest, job):
+    def _settled(self, node: str, guest: str, job: model.Job) -> replies.Reply:
         answer = replies.reply(self._site.driver, job)
         if 'done' in answer:
             self._site.claims.settle(node, guest)

@@ -10,13 +10,16 @@ import dataclasses
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import release
 from nova_lite.compute import jobs
 from nova_lite.compute import power
+from nova_lite.compute import site
 from nova_lite.compute import volumes
+from nova_lite.objects import instance as objects
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -25,13 +28,15 @@ LOG = log.getLogger(__name__)
 @dataclasses.dataclass(frozen=True)
 class _Action:
     event: str
-    tasks: tuple
+    tasks: tuple[states.TaskState, ...]
 
 
 DELETE = _Action('compute_terminate_instance', (states.TaskState.DELETING,))
 
 
-def delete(site, ctxt, host, instance):
+def delete(
+    site: site.Site, ctxt: context.RequestContext, host: str, instance: objects.Instance
+) -> jobs.Work[None]:
     """Remove a server from its host and end its record; work for `jobs`."""
     uuid, node = instance.uuid, site.node_of(host, instance)
     try:
@@ -76,7 +81,9 @@ def delete(site, ctxt, host, instance):
     LOG.info('Server %s is deleted', uuid)
 
 
-def _destroy_rest(site, ctxt, node, uuid):
+def _destroy_rest(
+    site: site.Site, ctxt: context.RequestContext, node: str, uuid: str
+) -> jobs.Work[None]:
     """Destroy the guest of a server without a record."""
     try:
         yield from _destroy(site, ctxt, node, uuid)
@@ -84,7 +91,9 @@ def _destroy_rest(site, ctxt, node, uuid):
         LOG.warning('Cannot destroy guest %s on node %s; the audit retries: %s', uuid, node, error)
 
 
-def _destroy(site, ctxt, node, uuid):
+def _destroy(
+    site: site.Site, ctxt: context.RequestContext, node: str, uuid: str
+) -> jobs.Work[None]:
     """Destroy the guest. Raise Unavailable while its node is powered off."""
     key = f'{ctxt.request_id}/destroy'
     try:
@@ -97,7 +106,7 @@ def _destroy(site, ctxt, node, uuid):
     site.claims.release(node, uuid)
 
 
-def _destroy_again(site, node, uuid, *, key):
+def _destroy_again(site: site.Site, node: str, uuid: str, *, key: str) -> jobs.Work[None]:
     try:
         yield from jobs.ended(site.driver.destroy(node, uuid, key=key))
     except exception.DriverError as error:

@@ -7,11 +7,15 @@ the super-conductor's.
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import arrivals
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
 from nova_lite.compute import replies
+from nova_lite.compute import site
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -20,18 +24,34 @@ LOG = log.getLogger(__name__)
 class DeviceCalls:
     """A part of the ComputeManager: answers the methods of ComputeAPI about devices."""
 
-    def __init__(self, site):
+    def __init__(self, site: site.Site) -> None:
         self._site = site
 
     # ---- volumes ----
 
-    def get_volume_connector(self, ctxt, host, node):
+    def get_volume_connector(
+        self, ctxt: context.RequestContext, host: str, node: str
+    ) -> model.Json:
         return self._site.driver.get_volume_connector(node)
 
-    def attach_volume(self, ctxt, host, instance, block_device, key):
+    def attach_volume(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        block_device: block_device.BlockDevice,
+        key: str,
+    ) -> replies.Reply:
         return self._plug_volume(ctxt, host, instance, block_device, key)
 
-    def _plug_volume(self, ctxt, host, instance, block_device, key):
+    def _plug_volume(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        block_device: block_device.BlockDevice,
+        key: str,
+    ) -> replies.Reply:
         node = self._site.node_of(host, instance)
         devices = arrivals.connect(self._site, ctxt, node, instance, [block_device])
         reply = self._plug(node, instance.uuid, guests.volume_of(block_device), key)
@@ -41,14 +61,32 @@ class DeviceCalls:
             LOG.info('Server %s: volume %s attached', instance.uuid, block_device.volume_id)
         return reply
 
-    def detach_volume(self, ctxt, host, instance, volume_id, key):
+    def detach_volume(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        volume_id: str,
+        key: str,
+    ) -> replies.Reply:
         return self._unplug_volume(host, instance, volume_id, key)
 
-    def _unplug_volume(self, host, instance, volume_id, key):
+    def _unplug_volume(
+        self, host: str, instance: objects.Instance, volume_id: str, key: str
+    ) -> replies.Reply:
         device = model.Device(model.DeviceKind.VOLUME, volume_id)
         return self._unplug(self._site.node_of(host, instance), instance.uuid, device, key)
 
-    def swap_volume(self, ctxt, host, instance, *, old_volume_id, block_device, key):
+    def swap_volume(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        old_volume_id: str,
+        block_device: block_device.BlockDevice,
+        key: str,
+    ) -> replies.Reply:
         reply = self._plug_volume(ctxt, host, instance, block_device, key)
         if 'pending' in reply:
             return reply
@@ -57,19 +95,37 @@ class DeviceCalls:
 
     # ---- interfaces ----
 
-    def attach_interface(self, ctxt, host, instance, vif, key):
+    def attach_interface(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        vif: model.Json,
+        key: str,
+    ) -> replies.Reply:
         node = self._site.node_of(host, instance)
         return self._plug(node, instance.uuid, guests.interface_of(vif), key)
 
-    def detach_interface(self, ctxt, host, instance, port_id, key):
+    def detach_interface(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        port_id: str,
+        key: str,
+    ) -> replies.Reply:
         device = model.Device(model.DeviceKind.INTERFACE, port_id)
         return self._unplug(self._site.node_of(host, instance), instance.uuid, device, key)
 
-    def drop_interface(self, ctxt, host, instance_uuid, port_id):
+    def drop_interface(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, port_id: str
+    ) -> None:
         work = self._drop_interface(ctxt, host, instance_uuid, port_id)
         self._site.jobs.run((host, instance_uuid), work)
 
-    def _drop_interface(self, ctxt, host, instance_uuid, port_id):
+    def _drop_interface(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, port_id: str
+    ) -> jobs.Work[None]:
         device = model.Device(model.DeviceKind.INTERFACE, port_id)
         try:
             node = self._site.node_with(host, instance_uuid)
@@ -81,10 +137,10 @@ class DeviceCalls:
 
     # ---- the hypervisor ----
 
-    def _plug(self, node, guest, device, key):
+    def _plug(self, node: str, guest: str, device: model.Device, key: str) -> replies.Reply:
         driver = self._site.driver
         return replies.reply(driver, driver.attach(node, guest, device, key=key))
 
-    def _unplug(self, node, guest, device, key):
+    def _unplug(self, node: str, guest: str, device: model.Device, key: str) -> replies.Reply:
         driver = self._site.driver
         return replies.reply(driver, driver.detach(node, guest, device, key=key))

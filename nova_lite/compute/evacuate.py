@@ -5,12 +5,27 @@ find the one they started before, and answer as `replies` says.
 Source: reference/nova/moves 5.
 """
 
+from collections.abc import Sequence
+
+from nova_lite import context
 from nova_lite.compute import arrivals
 from nova_lite.compute import replies
+from nova_lite.compute import site
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
 from nova_lite.virt import model
 
 
-def rebuild(site, ctxt, node, instance, block_devices, *, key, power_on):
+def rebuild(
+    site: site.Site,
+    ctxt: context.RequestContext,
+    node: str,
+    instance: objects.Instance,
+    block_devices: Sequence[block_device.BlockDevice],
+    *,
+    key: str,
+    power_on: bool,
+) -> replies.Reply:
     """As `arrivals.make`. block_devices: with attachments made for the node"""
     return arrivals.make(
         site,
@@ -22,7 +37,7 @@ def rebuild(site, ctxt, node, instance, block_devices, *, key, power_on):
     )
 
 
-def take_back(site, node, guest, move, *, key):
+def take_back(site: site.Site, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
     """Remove the guest from the node."""
     job = site.driver.destroy(node, guest, key=key, move=move)
     reply = replies.reply(site.driver, job)

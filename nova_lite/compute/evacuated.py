@@ -7,6 +7,9 @@ that was only forced down the guests are stopped, for they run elsewhere; the re
 waits for a restart. Source: reference/nova/moves 5.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+
 from oslo_log import log
 
 from nova_lite import context
@@ -14,6 +17,8 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.compute import jobs
+from nova_lite.compute import site
+from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -25,16 +30,16 @@ RETURN = 'its return'
 class Evacuated:
     """The hosts of a site that are up. beat: called when another one is."""
 
-    def __init__(self, site, beat):
+    def __init__(self, site: site.Site, beat: Callable[[], None]) -> None:
         self._site, self._beat = site, beat
-        self._clear = set()
+        self._clear: set[str] = set()
         self._heard = runtime.boottime()
 
-    def heard(self, at):
+    def heard(self, at: float) -> None:
         """Note that the cell has recorded heartbeats of the hosts. at: boottime before that"""
         self._heard = at
 
-    def hosts(self):
+    def hosts(self) -> list[str]:
         """Return the hosts whose hypervisors answer and that hold nothing of others' servers."""
         if runtime.boottime() - self._heard > self._site.conf.service_down_time:
             self._clear.clear()
@@ -48,13 +53,13 @@ class Evacuated:
         self._begin(dirty)
         return [host for host in up if host in self._clear]
 
-    def take_back(self, hosts):
+    def take_back(self, hosts: Iterable[str]) -> None:
         """Clear hosts whose heartbeat the cell did not record: they were evacuated."""
         hosts = set(hosts)
         self._clear -= hosts
         self._begin(hosts)
 
-    def look_after(self, forced_down):
+    def look_after(self, forced_down: list[str]) -> None:
         """Stop evacuated guests on hosts that are up and that operators have forced down."""
         returned = set()
         for each in self._left(forced_down):
@@ -67,15 +72,15 @@ class Evacuated:
         self._clear -= returned
         self._begin(returned)
 
-    def _begin(self, hosts):
+    def _begin(self, hosts: Iterable[str]) -> None:
         for host in hosts:
             if not self._site.jobs.has((host, RETURN)):
                 self._site.jobs.run((host, RETURN), self._clean(host), here=False)
 
-    def _left(self, hosts):
+    def _left(self, hosts: list[str]) -> list[conductor_rpc.Evacuation]:
         return self._site.conductor.evacuations_from(context.admin(), hosts=hosts)
 
-    def _clean(self, host):
+    def _clean(self, host: str) -> jobs.Work[None]:
         """Remove evacuated guests. Keep those stopped whose evacuation is still in progress."""
         attempt = 0
         while True:
@@ -90,7 +95,7 @@ class Evacuated:
         LOG.info('All servers that were evacuated from host %s have been removed from it', host)
         yield from jobs.insist(self._beat)
 
-    def _tried(self, evacuation, attempt):
+    def _tried(self, evacuation: conductor_rpc.Evacuation, attempt: int | str) -> jobs.Work[None]:
         key = f'{evacuation["migration_uuid"]}/returned/{attempt}'
         try:
             if evacuation['done']:
@@ -106,7 +111,7 @@ class Evacuated:
             )
             yield jobs.Pause(WAIT_S)
 
-    def _remove(self, evacuation, key):
+    def _remove(self, evacuation: conductor_rpc.Evacuation, key: str) -> jobs.Work[None]:
         site, ctxt = self._site, context.admin()
         uuid, node = evacuation['instance_uuid'], evacuation['node']
         job = site.driver.destroy(node, uuid, key=key)
@@ -122,7 +127,7 @@ class Evacuated:
         )
         LOG.info('Removed evacuated server %s from node %s', uuid, node)
 
-    def _stop(self, evacuation, key):
+    def _stop(self, evacuation: conductor_rpc.Evacuation, key: str) -> jobs.Work[None]:
         """Stop a guest whose server is being rebuilt elsewhere."""
         uuid, node = evacuation['instance_uuid'], evacuation['node']
         try:
@@ -134,7 +139,7 @@ class Evacuated:
             job = self._site.driver.change_power(node, uuid, model.PowerAction.OFF, key=key)
             yield from jobs.ended(job)
 
-    def _end_copy(self, node, uuid, key):
+    def _end_copy(self, node: str, uuid: str, key: str) -> jobs.Work[None]:
         """End a live migration that was undone without the host and that may still run there."""
         for copy in self._site.driver.list_jobs(node, uuid):
             if copy.verb is model.Verb.LIVE_MIGRATE:

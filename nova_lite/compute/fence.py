@@ -7,8 +7,10 @@ forgets nothing. Source: contributor/architecture, Sagas.
 
 import collections
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.rpcapi import conductor as conductor_rpc
 
 # Sagas remembered; one that was forgotten is shown to the conductor again.
 SIZE = 10000
@@ -17,14 +19,14 @@ SIZE = 10000
 class Fence:
     """conductor: a ConductorAPI client."""
 
-    def __init__(self, conductor):
+    def __init__(self, conductor: conductor_rpc.ConductorAPI) -> None:
         self._conductor = conductor
-        self._seen = collections.OrderedDict()
+        self._seen: collections.OrderedDict[str, int] = collections.OrderedDict()
         self._lock = runtime.Lock()
 
-    def check(self, ctxt):
+    def check(self, ctxt: context.RequestContext) -> None:
         """Raise StaleEpoch if the context's saga has a newer epoch. Calls without a saga pass."""
-        if ctxt.saga is None:
+        if ctxt.saga is None or ctxt.epoch is None:
             return
         with self._lock:
             seen = self._seen.get(ctxt.saga)

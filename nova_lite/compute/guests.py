@@ -3,19 +3,27 @@
 Sizes follow the flavor; a server that boots from a volume has no root disk here.
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+
+from oslo_config import cfg
 from oslo_utils import strutils
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.objects import block_device
+from nova_lite.objects import flavor as flavors
+from nova_lite.objects import instance as objects
+from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
 MIB_PER_GIB = 1024
 VOLUME = 'volume'
 
 
-def name_of(conf, instance):
+def name_of(conf: cfg.ConfigOpts, instance: objects.Instance) -> str:
     """Return the guest's name on its hypervisor."""
-    template = conf.instance_name_template
+    template: str = conf.instance_name_template
     if '%(' not in template:
         return template % instance.id
     return template % {
@@ -28,7 +36,7 @@ def name_of(conf, instance):
     }
 
 
-def boots_from_volume(block_devices):
+def boots_from_volume(block_devices: Sequence[block_device.BlockDevice]) -> bool:
     """Return whether the first boot device is a volume."""
     return any(
         device.get('boot_index') == 0 and device.destination_type == VOLUME
@@ -36,13 +44,20 @@ def boots_from_volume(block_devices):
     )
 
 
-def disk_gb(flavor, block_devices):
+def disk_gb(flavor: flavors.Flavor, block_devices: Sequence[block_device.BlockDevice]) -> int:
     """GiB of local disks: root, ephemeral and swap together."""
     root = 0 if boots_from_volume(block_devices) else flavor.root_gb
     return root + flavor.ephemeral_gb + -(-flavor.swap // MIB_PER_GIB)
 
 
-def spec_of(conf, instance, *, block_devices=(), network_info=None, image_id=None):
+def spec_of(
+    conf: cfg.ConfigOpts,
+    instance: objects.Instance,
+    *,
+    block_devices: Sequence[block_device.BlockDevice] = (),
+    network_info: Iterable[model.Json] | None = None,
+    image_id: str | None = None,
+) -> model.GuestSpec:
     """Return the definition of a server's guest with its devices.
 
     network_info: of the ports to plug; None takes what the record says
@@ -69,7 +84,7 @@ def spec_of(conf, instance, *, block_devices=(), network_info=None, image_id=Non
     )
 
 
-def volume_of(device):
+def volume_of(device: block_device.BlockDevice) -> model.Device:
     """Return a block device that is a volume, as the driver plugs it."""
     return model.Device(
         model.DeviceKind.VOLUME,
@@ -83,17 +98,17 @@ def volume_of(device):
     )
 
 
-def interface_of(vif):
+def interface_of(vif: model.Json) -> model.Device:
     """Return an entry of network information, as the driver plugs it."""
     return model.Device(model.DeviceKind.INTERFACE, vif['id'], {'mac_address': vif.get('address')})
 
 
-def power_state(driver, node, uuid):
+def power_state(driver: protocol.Driver, node: str, uuid: str) -> states.PowerState:
     """Return the power state of a guest; raises GuestNotFound."""
     return driver.get_guest(node, uuid).power_state
 
 
-def require_running(driver, node, uuid, *, action):
+def require_running(driver: protocol.Driver, node: str, uuid: str, *, action: str) -> None:
     """Raise InstanceInvalidState unless the guest runs; `action` is what it is asked for."""
     found = power_state(driver, node, uuid)
     if found is not states.PowerState.RUNNING:

@@ -5,25 +5,31 @@ fails or was interrupted takes its image away again.
 """
 
 import dataclasses
+import typing
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.compute import jobs
 from nova_lite.compute import power
 from nova_lite.compute import replies
+from nova_lite.compute import site
+from nova_lite.objects import instance as objects
 
 LOG = log.getLogger(__name__)
 
 Task = states.TaskState
+# What became of an image: 'cached', 'existing', 'error', or {'pending': seconds}.
+Cached: typing.TypeAlias = str | dict[str, float]
 
 
 @dataclasses.dataclass(frozen=True)
 class _Action:
     event: str
-    tasks: tuple
+    tasks: tuple[states.TaskState, ...]
     during: Task
     interrupts: bool = False
 
@@ -36,7 +42,14 @@ SNAPSHOT = _Action(
 UPLOAD = _Action(SNAPSHOT.event, SNAPSHOT.tasks, Task.IMAGE_UPLOADING)
 
 
-def snapshot(site, ctxt, host, instance, *, image_id):
+def snapshot(
+    site: site.Site,
+    ctxt: context.RequestContext,
+    host: str,
+    instance: objects.Instance,
+    *,
+    image_id: str,
+) -> jobs.Work[None]:
     """Copy the guest's disk and upload it as the image; work for `jobs`."""
     uuid = instance.uuid
     if not (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)):
@@ -72,7 +85,9 @@ def snapshot(site, ctxt, host, instance, *, image_id):
     LOG.info('Server %s was copied to image %s', uuid, image_id)
 
 
-def cache(site, ctxt, host, image_ids):
+def cache(
+    site: site.Site, ctxt: context.RequestContext, host: str, image_ids: list[str]
+) -> dict[str, Cached]:
     """Cache images on the host's nodes. Return the result of each image by id.
 
     Of one that is under way {'pending': seconds}: asked for again it is no other.
@@ -80,7 +95,7 @@ def cache(site, ctxt, host, image_ids):
     return {image_id: _cache(site, ctxt, host, image_id) for image_id in image_ids}
 
 
-def _cache(site, ctxt, host, image_id):
+def _cache(site: site.Site, ctxt: context.RequestContext, host: str, image_id: str) -> Cached:
     try:
         site.image.get(ctxt, image_id)
         key = f'{ctxt.request_id}/cache'
@@ -95,7 +110,7 @@ def _cache(site, ctxt, host, image_id):
     return 'cached' if any(each['fetched'] for each in found) else 'existing'
 
 
-def _drop_unfilled(site, ctxt, image_id):
+def _drop_unfilled(site: site.Site, ctxt: context.RequestContext, image_id: str) -> None:
     """Delete the image of a message that came too late, unless it already has data."""
     try:
         unfilled = site.image.get(ctxt, image_id)['status'] != 'active'
@@ -108,7 +123,7 @@ def _drop_unfilled(site, ctxt, image_id):
         drop_image(site, ctxt, image_id)
 
 
-def drop_image(site, ctxt, image_id):
+def drop_image(site: site.Site, ctxt: context.RequestContext, image_id: str) -> None:
     """Delete the image of a failed snapshot."""
     try:
         site.image.delete(ctxt, image_id, missing_ok=True)

@@ -4,6 +4,8 @@ Whole processes at a time, and only what changed. Allocation ratios follow
 reference/nova/scheduling 4: configured, else as placement has it, else the initial one.
 """
 
+from collections.abc import Iterable
+
 import os_resource_classes as orc
 import os_traits
 from oslo_log import log
@@ -12,6 +14,9 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import registration
+from nova_lite.compute import claims
+from nova_lite.compute import site
+from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
@@ -26,19 +31,21 @@ OURS = frozenset((*os_traits.get_traits('COMPUTE_'), os_traits.OWNER_NOVA))
 class Inventory:
     """The nodes of a site: their records, providers and limits."""
 
-    def __init__(self, site):
+    def __init__(self, site: site.Site) -> None:
         self._site = site
-        self._registration = registration.Registration(site.placement)
+        self._registration = registration.Registration(
+            site.placement.providers, threads=site.conf.placement.register_threads
+        )
         self._lock = runtime.Lock()
-        self._reported = {}
-        self._registered = {}
-        self._uuids = {}
-        self._ratios = {}
-        self._disabled = frozenset()
+        self._reported: dict[tuple[str, str], model.Json] = {}
+        self._registered: dict[str, registration.Node] = {}
+        self._uuids: dict[str, str] = {}
+        self._ratios: dict[str, dict[str, float]] = {}
+        self._disabled: frozenset[str] = frozenset()
 
     # ---- telling ----
 
-    def report(self):
+    def report(self) -> None:
         """Report changes since the last report to the cell and then to placement.
 
         What placement refuses is tried again with the next report.
@@ -47,13 +54,13 @@ class Inventory:
             self._report_nodes()
             self._register(self._site.hosts)
 
-    def note_disabled(self, hosts):
+    def note_disabled(self, hosts: Iterable[str]) -> bool:
         """Store which hosts are disabled for the next report. Return whether that has changed."""
         hosts = frozenset(hosts) & self._site.nodes.keys()
         before, self._disabled = self._disabled, hosts
         return hosts != before
 
-    def set_enabled(self, host, enabled):
+    def set_enabled(self, host: str, enabled: bool) -> None:
         """Set or remove the trait of disabled hosts."""
         self._disabled = self._disabled - {host} if enabled else self._disabled | {host}
         with self._lock:
@@ -61,7 +68,7 @@ class Inventory:
         for error in failed.values():
             raise error
 
-    def _report_nodes(self):
+    def _report_nodes(self) -> None:
         news = {}
         for host in self._site.hosts:
             for node in self._site.nodes[host]:
@@ -78,7 +85,7 @@ class Inventory:
                 self._uuids[node] = uuids[host][node]
                 self._reported[host, node] = news[host, node]
 
-    def _register(self, hosts):
+    def _register(self, hosts: Iterable[str]) -> dict[str, exception.NovaLiteError]:
         """Register the hosts' nodes in placement. Return {node uuid: error} of failures."""
         news = {}
         for host in hosts:
@@ -96,7 +103,7 @@ class Inventory:
         LOG.info('%s compute nodes registered in placement', len(news) - len(failed))
         return failed
 
-    def _columns(self, host, node):
+    def _columns(self, host: str, node: str) -> model.Json:
         facts = self._site.driver.get_facts(node)
         inventory = self._site.driver.get_inventory(node)
         ratios = {name: self._ratio(name) for name in RATIO_OPTIONS}
@@ -117,7 +124,7 @@ class Inventory:
             'supported_instances': [list(entry) for entry in facts.supported_instances],
         }
 
-    def _provider(self, host, node):
+    def _provider(self, host: str, node: str) -> registration.Node:
         traits = {*self._site.driver.get_facts(node).traits, os_traits.OWNER_NOVA}
         if host in self._disabled:
             traits.add(DISABLED)
@@ -144,7 +151,7 @@ class Inventory:
 
     # ---- ratios and limits ----
 
-    def limits(self, node):
+    def limits(self, node: str) -> claims.Amounts:
         """Return {resource class: amount} that the node may promise to guests in all."""
         ratios = self._ratios.get(node, {})
         inventory = self._site.driver.get_inventory(node)
@@ -153,7 +160,7 @@ class Inventory:
             for name, part in inventory.items()
         }
 
-    def reread_ratios(self, node):
+    def reread_ratios(self, node: str) -> bool:
         """Read the ratios of operators from placement. Return whether they have changed."""
         if node not in self._uuids or all(map(self._configured_ratio, RATIO_OPTIONS)):
             return False
@@ -173,21 +180,23 @@ class Inventory:
         self._ratios[node] = ratios
         return changed
 
-    def _configured_ratio(self, name):
-        return self._site.conf.compute[f'{RATIO_OPTIONS[name]}_allocation_ratio']
+    def _configured_ratio(self, name: str) -> float | None:
+        ratio: float | None = self._site.conf.compute[f'{RATIO_OPTIONS[name]}_allocation_ratio']
+        return ratio
 
-    def _ratio(self, name):
+    def _ratio(self, name: str) -> float:
         if name not in RATIO_OPTIONS:
             return 1.0
-        initial = self._site.conf.compute[f'initial_{RATIO_OPTIONS[name]}_allocation_ratio']
+        initial: float = self._site.conf.compute[f'initial_{RATIO_OPTIONS[name]}_allocation_ratio']
         return self._configured_ratio(name) or initial
 
-    def _reserved(self, name, part):
+    def _reserved(self, name: str, part: model.Inventory) -> int:
         if part.reserved is not None:
             return part.reserved
         options = self._site.conf.compute
-        return {
+        reserved: dict[str, int] = {
             orc.VCPU: options.reserved_host_cpus,
             orc.MEMORY_MB: options.reserved_host_memory_mb,
             orc.DISK_GB: -(-options.reserved_host_disk_mb // MIB_PER_GIB),
-        }.get(name, 0)
+        }
+        return reserved.get(name, 0)

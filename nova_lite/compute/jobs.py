@@ -7,16 +7,20 @@ the same driver jobs (see `resume`).
 """
 
 import collections
+from collections.abc import Callable
+from collections.abc import Generator
 import dataclasses
 import enum
 import heapq
 import itertools
+import typing
 
 from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -38,10 +42,19 @@ class Interrupted(Exception):
     """Thrown into work when other work takes over its guest. It must leave the guest as it is."""
 
 
+# A host and a server, or the like: work with the same key is done in turn.
+Key: typing.TypeAlias = tuple[str, str]
+Wait: typing.TypeAlias = model.Job | Pause
+P = typing.ParamSpec('P')
+T = typing.TypeVar('T')
+# It is sent the job it waited for as that has ended, and nothing after a Pause.
+Work: typing.TypeAlias = Generator[Wait, typing.Any, T]
+
+
 # ---- what work yields from --------------------------------------------------
 
 
-def ended(job):
+def ended(job: model.Job) -> Work[model.Job]:
     """Wait until a driver's job has ended and return it. Raise DriverError if it failed.
 
     The error's `reschedule` tells whether another node might succeed.
@@ -50,15 +63,15 @@ def ended(job):
         job = yield job
     if job.state is model.JobState.FAILED:
         error = exception.DriverError(
-            verb=str(job.verb), guest=job.guest, node=job.node, reason=job.error.message
+            verb=str(job.verb), guest=job.guest, node=job.node, reason=job.failure.message
         )
-        error.error_class = job.error.error_class
-        error.reschedule = job.error.reschedule
+        error.error_class = job.failure.error_class
+        error.reschedule = job.failure.reschedule
         raise error
     return job
 
 
-def insist(call, *args, **kwargs):
+def insist(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Work[T]:
     """Repeat a call until it is answered. Return or raise the answer.
 
     For what must not be lost: the far side takes a repeated call for one.
@@ -73,7 +86,7 @@ def insist(call, *args, **kwargs):
         pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
 
 
-def persist(call, *args, **kwargs):
+def persist(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Work[T]:
     """Repeat a call while its service does not answer. Raise after the last attempt.
 
     For calls to neighbours that may be repeated.
@@ -101,11 +114,11 @@ class _At(enum.Enum):
 class _Work:
     __slots__ = ('at', 'context', 'generator', 'interrupted', 'key', 'kind', 'parked')
 
-    def __init__(self, key, generator, kind):
+    def __init__(self, key: Key, generator: Work[None], kind: str | None) -> None:
         self.key, self.generator, self.kind = key, generator, kind
         self.at = _At.QUEUED
         self.interrupted = False
-        self.parked = None
+        self.parked: Wait | None = None
         # Of the request, or the periodic, that asks for the work: its log lines name it.
         self.context = context.current()
 
@@ -116,26 +129,26 @@ class Jobs:
     driver: whose jobs are waited for; threads: pieces resumed at the same time
     """
 
-    def __init__(self, driver, *, threads=8):
+    def __init__(self, driver: protocol.Driver, *, threads: int = 8) -> None:
         self._driver = driver
         self._pool = runtime.executor(threads)
         self._lock = runtime.Lock()
         self._quiet = runtime.Condition(self._lock)
-        self._queues = {}
-        self._alarms = []
+        self._queues: dict[Key, collections.deque[_Work]] = {}
+        self._alarms: list[tuple[float, int, _Work, Wait]] = []
         self._numbers = itertools.count()
         self._running = 0
         self._wake = runtime.Event()
         self._stopping = False
-        self._clock = None
+        self._clock: runtime.Thread | None = None
 
     # ---- life ----
 
-    def start(self):
+    def start(self) -> None:
         """Start to wake parked work."""
         self._clock = runtime.spawn(self._keep_time, name='jobs-clock')
 
-    def stop(self, timeout_s):
+    def stop(self, timeout_s: float) -> bool:
         """Start no more work and wait at most `timeout_s` for running work.
 
         What is parked is dropped: the next start takes it up. True when all was quiet.
@@ -149,7 +162,7 @@ class Jobs:
         self._pool.shutdown(wait=False, cancel_futures=True)
         return quiet
 
-    def wait_quiet(self, timeout_s):
+    def wait_quiet(self, timeout_s: float) -> bool:
         """Wait until no work runs, except parked work. Return False after `timeout_s`."""
         deadline = runtime.monotonic() + timeout_s
         with self._lock:
@@ -157,16 +170,24 @@ class Jobs:
                 self._quiet.wait(deadline - runtime.monotonic())
             return not self._running
 
-    def has(self, key):
+    def has(self, key: Key) -> bool:
         """Return whether there is work under this key."""
         return key in self._queues
 
-    def keys(self):
+    def keys(self) -> set[Key]:
         """Return the keys of all work there is."""
         with self._lock:
             return set(self._queues)
 
-    def run(self, key, generator, *, interrupts=False, here=True, kind=None):
+    def run(
+        self,
+        key: Key,
+        generator: Work[None],
+        *,
+        interrupts: bool = False,
+        here: bool = True,
+        kind: str | None = None,
+    ) -> None:
         """Run work until it waits or ends: in the calling thread, or not `here`.
 
         Behind other work of its key it waits for its turn. With `interrupts` the
@@ -193,7 +214,7 @@ class Jobs:
             self._begin(work)
         self._advance(work)
 
-    def wake_due(self):
+    def wake_due(self) -> float:
         """Resume work that is due. Return the seconds until the next is due."""
         with self._lock:
             now = runtime.monotonic()
@@ -205,16 +226,16 @@ class Jobs:
 
     # ---- within the lock ----
 
-    def _begin(self, work):
+    def _begin(self, work: _Work) -> None:
         work.at = _At.RUNNING
         self._running += 1
 
-    def _submit(self, work):
+    def _submit(self, work: _Work) -> None:
         if not self._stopping:
             self._begin(work)
             self._pool.submit(self._resume, work)
 
-    def _interrupt(self, queue):
+    def _interrupt(self, queue: collections.deque[_Work]) -> None:
         for work in list(queue)[:-1]:
             if work.kind is not None:
                 continue
@@ -222,7 +243,7 @@ class Jobs:
             if work.at is _At.PARKED:
                 self._submit(work)
 
-    def _park(self, work, wanted):
+    def _park(self, work: _Work, wanted: Wait) -> None:
         seconds = wanted.seconds if isinstance(wanted, Pause) else wanted.ready_in
         work.at, work.parked = _At.PARKED, wanted
         due = runtime.monotonic() + seconds
@@ -230,33 +251,32 @@ class Jobs:
         if self._alarms[0][2] is work:
             self._wake.set()
 
-    def _settle(self):
+    def _settle(self) -> None:
         self._running -= 1
         if not self._running:
             self._quiet.notify_all()
 
     # ---- without the lock ----
 
-    def _keep_time(self):
+    def _keep_time(self) -> None:
         while not self._stopping:
             self._wake.clear()
             runtime.wait(self._wake, self.wake_due())
 
-    def _resume(self, work):
-        value = work.parked
-        if value is None or isinstance(value, Pause):
-            value = None
-        elif not work.interrupted:
+    def _resume(self, work: _Work) -> None:
+        job = work.parked if isinstance(work.parked, model.Job) else None
+        value: model.Job | Exception | None = job
+        if job is not None and not work.interrupted:
             try:
-                value = self._driver.poll(value.id)
+                value = job = self._driver.poll(job.id)
             except exception.NovaLiteError as error:
                 value = error
             else:
-                if value.state is model.JobState.RUNNING and self._wait(work, value):
+                if job.state is model.JobState.RUNNING and self._wait(work, job):
                     return
         self._advance(work, value)
 
-    def _wait(self, work, wanted):
+    def _wait(self, work: _Work, wanted: Wait) -> bool:
         """Park the work, unless it was interrupted."""
         with self._lock:
             if work.interrupted:
@@ -265,7 +285,7 @@ class Jobs:
             self._settle()
             return True
 
-    def _advance(self, work, value=None):
+    def _advance(self, work: _Work, value: model.Job | Exception | None = None) -> None:
         """Run the work until it waits or ends, then start the next work."""
         while True:
             with context.bound(work.context):
@@ -284,7 +304,7 @@ class Jobs:
             else:
                 self._submit(queue[0])
 
-    def _step(self, work, value):
+    def _step(self, work: _Work, value: model.Job | Exception | None) -> Wait | None:
         """Run the work up to its next wait. Return what it waits for, or None at its end."""
         if work.interrupted:
             # Once: what it does about it may wait as well.

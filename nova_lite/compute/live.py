@@ -11,6 +11,8 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.compute import replies
+from nova_lite.compute import site
+from nova_lite.objects import instance as objects
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -31,14 +33,21 @@ UNDO_TRIES = 3
 class Source:
     """The source's part of one migration. move: its uuid."""
 
-    def __init__(self, site, ctxt, host, instance, move):
+    def __init__(
+        self,
+        site: site.Site,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        move: str,
+    ) -> None:
         self._site, self._ctxt, self._host = site, ctxt, host
         self._instance, self._move = instance, move
         self._node = site.node_of(host, instance)
 
     # ---- forward ----
 
-    def take_turn(self):
+    def take_turn(self) -> replies.Reply:
         """Queue the migration, and start it when fewer than the limit leave the host.
 
         Raises LiveMigrationAborted when it was called off.
@@ -53,7 +62,7 @@ class Source:
             return {'done': True}
         return {'pending': min(LONGEST_TURN_S, TURN_S * (1 + found['ahead']))}
 
-    def copy(self, *, key, ticket, block_migration):
+    def copy(self, *, key: str, ticket: model.Ticket, block_migration: bool) -> replies.Reply:
         """Start the copy, or poll it.
 
         Reports its counters, fulfils wishes and minds the time it may take.
@@ -78,14 +87,14 @@ class Source:
             if job.state is model.JobState.RUNNING and 'handover' not in job.result:
                 return replies.pending(job)
         if job.state is model.JobState.FAILED:
-            if job.error.error_class == 'MigrationAborted':
+            if job.failure.error_class == 'MigrationAborted':
                 raise exception.LiveMigrationAborted(migration_id=self._move)
             return replies.reply(self._site.driver, job)
         if 'handover' in job.result:
             return {'done': True, 'handover': job.result['handover'], **counters(job)}
         return replies.reply(self._site.driver, job)
 
-    def _report(self):
+    def _report(self) -> dict[str, model.Json]:
         """Report the progress of the copy. Return requests of operators."""
         running = self._running_copy()
         return self._site.conductor.live_migration_progress(
@@ -95,18 +104,18 @@ class Source:
             counters=counters(running) if running else {},
         )
 
-    def _running_copy(self):
+    def _running_copy(self) -> model.Job | None:
         for job in self._site.driver.list_jobs(self._node, self._instance.uuid):
             if job.verb is model.Verb.LIVE_MIGRATE:
                 return job
         return None
 
-    def _fulfil(self, wishes):
+    def _fulfil(self, wishes: dict[str, model.Json]) -> None:
         for wish, values in wishes.items():
             asked = context.RequestContext.from_wire(values)
             fulfil(self._site, asked, self._host, self._instance.uuid, self._move, wish=wish)
 
-    def _mind_time(self, job):
+    def _mind_time(self, job: model.Job) -> None:
         """End a copy after its timeout, which depends on the guest's size."""
         options = self._site.conf.compute
         size_gib = self._instance.flavor.memory_mb / MIB_PER_GIB
@@ -126,7 +135,7 @@ class Source:
             self._site, self._node, self._instance.uuid, self._move, key='timeout', how=action
         )
 
-    def finish(self, *, key):
+    def finish(self, *, key: str) -> replies.Reply:
         """Remove the guest here after it was started elsewhere.
 
         Waits for the end of the copy, which post-copy has after the departure.
@@ -149,7 +158,7 @@ class Source:
 
     # ---- back ----
 
-    def roll_back(self, *, key, gone):
+    def roll_back(self, *, key: str, gone: bool) -> replies.Reply:
         """Run the guest here as before the migration.
 
         One that had left already is booted again: its memory is lost, and nothing
@@ -163,13 +172,13 @@ class Source:
             job = driver.abort_live_migration(self._node, uuid, self._move, key=f'{key}/{attempt}')
             if job.state is not model.JobState.FAILED:
                 return replies.reply(driver, job)
-            LOG.info('Cannot abort the copy of server %s: %s', uuid, job.error.message)
-            if job.error.error_class in ('AbortRefused', 'GuestNotFound'):
+            LOG.info('Cannot abort the copy of server %s: %s', uuid, job.failure.message)
+            if job.failure.error_class in ('AbortRefused', 'GuestNotFound'):
                 break
         busy = replies.running(driver, self._node, uuid, (model.Verb.LIVE_MIGRATE,))
         return busy or self._take_back(key)
 
-    def _take_back(self, key):
+    def _take_back(self, key: str) -> replies.Reply:
         uuid = self._instance.uuid
         job = self._site.driver.revert_migration(
             self._node, uuid, self._move, key=key, power_on=True
@@ -187,7 +196,7 @@ class Source:
         job = self._site.driver.change_power(self._node, uuid, model.PowerAction.PAUSE, key=key)
         return replies.reply(self._site.driver, job)
 
-    def _drop(self, key):
+    def _drop(self, key: str) -> replies.Reply:
         """Destroy the guest here, whether it has left or not."""
         uuid = self._instance.uuid
         for job in (
@@ -201,7 +210,9 @@ class Source:
         return {'done': True}
 
 
-def fulfil(site, ctxt, host, guest, move, *, wish):
+def fulfil(
+    site: site.Site, ctxt: context.RequestContext, host: str, guest: str, move: str, *, wish: str
+) -> None:
     """Abort a migration, or force it to complete, for the request of `ctxt`.
 
     One that has not begun to copy is aborted by the record alone; one that is over
@@ -229,13 +240,15 @@ def fulfil(site, ctxt, host, guest, move, *, wish):
     )
 
 
-def _end_copy(site, node, guest, move, *, key, how):
+def _end_copy(
+    site: site.Site, node: str, guest: str, move: str, *, key: str, how: str
+) -> model.Job:
     end = site.driver.abort_live_migration
     if how == FORCE_COMPLETE:
         end = site.driver.force_complete_live_migration
     return end(node, guest, move, key=f'{move}/{how}/{key}')
 
 
-def counters(job):
+def counters(job: model.Job) -> dict[str, int]:
     """Return {column of the migration: bytes} of a copy's job."""
     return {name: job.result[name] for name in COUNTERS if name in job.result}

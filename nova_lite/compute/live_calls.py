@@ -1,8 +1,16 @@
 """Answers the methods of ComputeAPI about live migration and evacuation, by delegation."""
 
+from collections.abc import Sequence
+
+from nova_lite import context
 from nova_lite.compute import evacuate
 from nova_lite.compute import live
 from nova_lite.compute import live_dest
+from nova_lite.compute import replies
+from nova_lite.compute import site
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
+from nova_lite.virt import model
 
 
 class LiveCalls:
@@ -11,59 +19,155 @@ class LiveCalls:
     move: the migration's uuid; each call that has a key answers as `replies` says
     """
 
-    def __init__(self, site):
+    def __init__(self, site: site.Site) -> None:
         self._site = site
 
     # ---- the source ----
 
-    def check_can_live_migrate_source(self, ctxt, host, instance, *, dest, key):
+    def check_can_live_migrate_source(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        dest: model.Json,
+        key: str,
+    ) -> replies.Reply:
         node = self._site.node_of(host, instance)
         return live_dest.check(self._site, node, instance, key=key, dest=dest)
 
-    def take_live_migration_turn(self, ctxt, host, instance, move):
+    def take_live_migration_turn(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance, move: str
+    ) -> replies.Reply:
         return live.Source(self._site, ctxt, host, instance, move).take_turn()
 
-    def live_migration(self, ctxt, host, instance, *, ticket, block_migration, move, key):
+    def live_migration(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        ticket: model.Ticket,
+        block_migration: bool,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         source = live.Source(self._site, ctxt, host, instance, move)
         return source.copy(key=key, ticket=ticket, block_migration=block_migration)
 
-    def post_live_migration(self, ctxt, host, instance, *, move, key):
+    def post_live_migration(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         return live.Source(self._site, ctxt, host, instance, move).finish(key=key)
 
-    def rollback_live_migration(self, ctxt, host, instance, *, move, key, gone):
+    def rollback_live_migration(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        move: str,
+        key: str,
+        gone: bool,
+    ) -> replies.Reply:
         return live.Source(self._site, ctxt, host, instance, move).roll_back(key=key, gone=gone)
 
-    def live_migration_abort(self, ctxt, host, instance_uuid, migration_uuid):
+    def live_migration_abort(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, migration_uuid: str
+    ) -> None:
         live.fulfil(self._site, ctxt, host, instance_uuid, migration_uuid, wish=live.ABORT)
 
-    def live_migration_force_complete(self, ctxt, host, instance_uuid, migration_uuid):
+    def live_migration_force_complete(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, migration_uuid: str
+    ) -> None:
         live.fulfil(self._site, ctxt, host, instance_uuid, migration_uuid, wish=live.FORCE_COMPLETE)
 
     # ---- the destination ----
 
-    def check_can_live_migrate_destination(self, ctxt, host, instance, *, node, source, key):
+    def check_can_live_migrate_destination(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        source: model.Json,
+        key: str,
+    ) -> replies.Reply:
         return live_dest.check(self._site, node, instance, key=key, source=source)
 
-    def pre_live_migration(self, ctxt, host, instance, *, node, block_devices, move, key):
+    def pre_live_migration(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        block_devices: Sequence[block_device.BlockDevice],
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         coming = live_dest.Destination(self._site, ctxt, node, instance, move)
         return coming.prepare(block_devices, key=key)
 
     def post_live_migration_at_destination(
-        self, ctxt, host, instance, *, node, handover, move, key
-    ):
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        handover: model.Handover,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         return live_dest.Destination(self._site, ctxt, node, instance, move).arrive(
             handover, key=key
         )
 
-    def rollback_live_migration_at_destination(self, ctxt, host, instance, *, node, move, key):
+    def rollback_live_migration_at_destination(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         return live_dest.Destination(self._site, ctxt, node, instance, move).roll_back(key=key)
 
     # ---- evacuation ----
 
-    def rebuild_instance(self, ctxt, host, instance, *, node, block_devices, power_on, key):
+    def rebuild_instance(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        block_devices: Sequence[block_device.BlockDevice],
+        power_on: bool,
+        key: str,
+    ) -> replies.Reply:
         return evacuate.rebuild(
             self._site, ctxt, node, instance, block_devices, key=key, power_on=power_on
         )
 
-    def undo_rebuild(self, ctxt, host, instance, *, node, move, key):
+    def undo_rebuild(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         return evacuate.take_back(self._site, node, instance.uuid, move, key=key)

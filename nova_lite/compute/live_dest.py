@@ -4,20 +4,25 @@ Every function starts an effect or finds the one it started before, and answers 
 `replies` says. Source: reference/nova/moves 4.1 and 4.2.
 """
 
+from collections.abc import Sequence
 import dataclasses
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import arrivals
 from nova_lite.compute import guests
 from nova_lite.compute import replies
+from nova_lite.compute import site
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
 
-def facts_of(values):
+def facts_of(values: model.Json) -> model.NodeFacts:
     """Return NodeFacts from a dict: JSON has no tuples."""
     values = dict(values)
     values['supported_instances'] = tuple(tuple(each) for each in values['supported_instances'])
@@ -25,7 +30,15 @@ def facts_of(values):
     return model.NodeFacts(**values)
 
 
-def check(site, node, instance, *, key, source=None, dest=None):
+def check(
+    site: site.Site,
+    node: str,
+    instance: objects.Instance,
+    *,
+    key: str,
+    source: model.Json | None = None,
+    dest: model.Json | None = None,
+) -> replies.Reply:
     """Check with a node's hypervisor whether a guest can be live migrated.
 
     source or dest: facts of the other end, as a dict
@@ -53,11 +66,20 @@ class Destination:
     move: the migration's uuid; block_devices: with attachments made for the node
     """
 
-    def __init__(self, site, ctxt, node, instance, move):
+    def __init__(
+        self,
+        site: site.Site,
+        ctxt: context.RequestContext,
+        node: str,
+        instance: objects.Instance,
+        move: str,
+    ) -> None:
         self._site, self._ctxt, self._node = site, ctxt, node
         self._instance, self._move = instance, move
 
-    def prepare(self, block_devices, *, key):
+    def prepare(
+        self, block_devices: Sequence[block_device.BlockDevice], *, key: str
+    ) -> replies.Reply:
         """Claim resources, connect volumes, and prepare the hypervisor for the guest.
 
         Replies {'ticket', 'block_devices': [{'uuid', 'connection_info'}, ...]}.
@@ -73,7 +95,7 @@ class Destination:
             reply['block_devices'] = arrivals.complete(site, self._ctxt, devices)
         return reply
 
-    def arrive(self, handover, *, key):
+    def arrive(self, handover: model.Handover, *, key: str) -> replies.Reply:
         """Start the guest that its source has handed over. Reply {'power_state'}."""
         uuid = self._instance.uuid
         job = self._site.driver.post_live_migration(self._node, uuid, handover, key=key)
@@ -82,7 +104,7 @@ class Destination:
             LOG.info('Server %s was live migrated to node %s', uuid, self._node)
         return reply
 
-    def roll_back(self, *, key):
+    def roll_back(self, *, key: str) -> replies.Reply:
         """Undo `prepare`, as far as it came."""
         uuid = self._instance.uuid
         job = self._site.driver.rollback_live_migration(self._node, uuid, self._move, key=key)

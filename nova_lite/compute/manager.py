@@ -5,7 +5,9 @@ are the driver's, records the cell's: a manager that is killed and made anew goe
 on where the other stopped. Source: reference/nova/cells-and-rpc 4.1.
 """
 
+from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Sequence
 import functools
 
 from oslo_config import cfg
@@ -17,6 +19,7 @@ from nova_lite import versions
 from nova_lite.compute import audit
 from nova_lite.compute import build
 from nova_lite.compute import claims
+from nova_lite.compute import cold_calls
 from nova_lite.compute import delete
 from nova_lite.compute import device_calls
 from nova_lite.compute import evacuated
@@ -31,7 +34,10 @@ from nova_lite.compute import power
 from nova_lite.compute import replies
 from nova_lite.compute import resume
 from nova_lite.compute import site
-from nova_lite.compute import snapshot_based
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
+from nova_lite.objects import selection as selections
+from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
@@ -74,35 +80,38 @@ class ComputeManager:
             jobs=jobs.Jobs(driver, threads=conf.compute.job_threads),
             claims=claims.Claims(driver),
         )
-        self.site.inventory = inventory.Inventory(self.site)
+        self._inventory = self.site.inventory = inventory.Inventory(self.site)
         self._audit = audit.Audit(self.site)
         self._resume = resume.Resume(self.site, self)
         self.fence = fence.Fence(conductor)
-        self.parts = (live_calls.LiveCalls(self.site), device_calls.DeviceCalls(self.site))
-        self._cold = snapshot_based.SnapshotBased(self.site)
+        self.parts = (
+            cold_calls.ColdCalls(self.site),
+            live_calls.LiveCalls(self.site),
+            device_calls.DeviceCalls(self.site),
+        )
         self._evacuated = evacuated.Evacuated(self.site, self.beat)
 
     # ---- life -------------------------------------------------------------
 
-    def start(self):
+    def start(self) -> None:
         """Start: register the hosts and resume unfinished work in the background."""
         self.site.jobs.start()
         self.site.jobs.run(START, self._come_up(), here=False)
 
-    def stop(self):
+    def stop(self) -> bool:
         """Wait until running work has reached its next wait. Return whether it did so in time.
 
         Guests and the driver's jobs go on: the next start takes them up.
         """
         return self.site.jobs.stop(self.conf.graceful_shutdown_timeout)
 
-    def _come_up(self):
+    def _come_up(self) -> jobs.Work[None]:
         yield from jobs.insist(self.beat)
         yield from jobs.insist(self._resume.run, 0)
-        yield from jobs.insist(self.site.inventory.report)
+        yield from jobs.insist(self._inventory.report)
         LOG.info('%s hosts are in service', len(self.site.hosts))
 
-    def periodics(self):
+    def periodics(self) -> list[tuple[float, Callable[[], None]]]:
         """Return (seconds between, method) of what is done again and again."""
         options = self.conf.compute
         return [
@@ -110,11 +119,11 @@ class ComputeManager:
             (options.audit_interval, self.audit),
         ]
 
-    def heartbeats(self):
+    def heartbeats(self) -> list[tuple[float, Callable[[], None]]]:
         """Return (seconds between, method) of what tells that the hosts are up."""
         return [(self.conf.report_interval, self.beat)]
 
-    def beat(self):
+    def beat(self) -> None:
         """Send one heartbeat for all hosts that are up."""
         hosts, began = self._evacuated.hosts(), runtime.boottime()
         found = self.site.conductor.beat(
@@ -126,18 +135,18 @@ class ComputeManager:
         if forced_down:
             self._evacuated.look_after(forced_down)
         disabled = [host for host, service in found.items() if service['disabled']]
-        if self.site.inventory.note_disabled(disabled):
+        if self._inventory.note_disabled(disabled):
             self.site.jobs.run(REPORT, self._report(), here=False)
 
-    def report_inventory(self):
+    def report_inventory(self) -> None:
         """Report changes of the hosts to the cell and placement."""
         if not self.site.jobs.has(START):
-            self.site.inventory.report()
+            self._inventory.report()
 
-    def _report(self):
-        yield from jobs.insist(self.site.inventory.report)
+    def _report(self) -> jobs.Work[None]:
+        yield from jobs.insist(self._inventory.report)
 
-    def audit(self):
+    def audit(self) -> None:
         """Compare guests and records, and resume unfinished work."""
         self._audit.run()
         self._resume.run(self.conf.compute.audit_interval)
@@ -145,117 +154,135 @@ class ComputeManager:
     # ---- life of a server -------------------------------------------------
 
     def build_instance(
-        self, ctxt, host, instance, *, selection, block_devices, requested_networks, options
-    ):
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        selection: selections.Selection,
+        block_devices: compute_rpc.Devices,
+        requested_networks: compute_rpc.Networks,
+        options: model.Json,
+    ) -> None:
         order = build.Order(instance, selection, block_devices, requested_networks, options)
         self._build(ctxt, host, order)
 
-    def rebuild_after_loss(self, ctxt, host, order):
+    def rebuild_after_loss(
+        self, ctxt: context.RequestContext, host: str, order: build.Order
+    ) -> None:
         """Repeat an unfinished build; see `resume`."""
         order.again = True
         self._build(ctxt, host, order)
 
-    def _build(self, ctxt, host, order):
+    def _build(self, ctxt: context.RequestContext, host: str, order: build.Order) -> None:
         work = build.Build(self.site, ctxt, host, order).run()
         self.site.jobs.run((host, order.instance.uuid), work)
 
-    def clear_build(self, ctxt, host, order):
+    def clear_build(self, ctxt: context.RequestContext, host: str, order: build.Order) -> None:
         """Clean up a failed build on its host; see `resume`."""
         work = build.Build(self.site, ctxt, host, order).clear()
         self.site.jobs.run((host, order.instance.uuid), work)
 
-    def delete_instance(self, ctxt, host, instance, block_devices):
+    def delete_instance(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        block_devices: Sequence[block_device.BlockDevice],
+    ) -> None:
         work = delete.delete(self.site, ctxt, host, instance)
         self.site.jobs.run((host, instance.uuid), work, interrupts=True, kind=DELETE)
 
     # ---- power ------------------------------------------------------------
 
-    def _act(self, ctxt, host, instance, name, start=None):
+    def _act(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        name: str,
+        start: power.Start | None = None,
+    ) -> None:
         work = power.act(self.site, ctxt, host, instance, name=name, start=start)
         interrupts = power.ACTIONS[name].interrupts
         self.site.jobs.run((host, instance.uuid), work, interrupts=interrupts)
 
-    def start_instance(self, ctxt, host, instance):
+    def start_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
         self._act(ctxt, host, instance, 'start')
 
-    def stop_instance(self, ctxt, host, instance):
+    def stop_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
         self._act(ctxt, host, instance, 'stop')
 
-    def soft_delete_instance(self, ctxt, host, instance):
+    def soft_delete_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
         self._act(ctxt, host, instance, 'soft_delete')
 
-    def restore_instance(self, ctxt, host, instance):
+    def restore_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
         self._act(ctxt, host, instance, 'restore')
 
-    def reboot_instance(self, ctxt, host, instance, reboot_type):
+    def reboot_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance, reboot_type: str
+    ) -> None:
         self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}')
 
-    def pause_instance(self, ctxt, host, instance):
+    def pause_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
         self._act(ctxt, host, instance, 'pause')
 
-    def unpause_instance(self, ctxt, host, instance):
+    def unpause_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
         self._act(ctxt, host, instance, 'unpause')
 
-    def suspend_instance(self, ctxt, host, instance):
+    def suspend_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
         self._act(ctxt, host, instance, 'suspend')
 
-    def resume_instance(self, ctxt, host, instance):
+    def resume_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
         self._act(ctxt, host, instance, 'resume')
 
-    def rescue_instance(self, ctxt, host, instance, rescue_image_ref):
+    def rescue_instance(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        rescue_image_ref: str | None,
+    ) -> None:
         spec = guests.spec_of(self.conf, instance, image_id=rescue_image_ref)
         rescue = model.PowerAction.RESCUE
         start = functools.partial(self.site.driver.change_power, action=rescue, spec=spec)
         self._act(ctxt, host, instance, 'rescue', start)
 
-    def unrescue_instance(self, ctxt, host, instance):
+    def unrescue_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
         self._act(ctxt, host, instance, 'unrescue')
 
-    def check_set_admin_password(self, ctxt, host, instance_uuid, has_agent):
+    def check_set_admin_password(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, has_agent: bool
+    ) -> None:
         passwords.check(self.site, host, instance_uuid, has_agent=has_agent)
 
-    def set_admin_password(self, ctxt, host, instance, password):
+    def set_admin_password(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance, password: str
+    ) -> None:
         work = passwords.change(self.site, ctxt, host, instance, password)
         self.site.jobs.run((host, instance.uuid), work)
 
-    # ---- cold moves -------------------------------------------------------
-
-    def prep_resize(self, ctxt, host, instance, node, block_devices):
-        return self._cold.prepare(ctxt, instance, node, block_devices)
-
-    def forgo_resize(self, ctxt, host, instance_uuid, node):
-        return self._cold.forgo(node, instance_uuid)
-
-    def resize_instance(self, ctxt, host, instance_uuid, node, move, key):
-        return self._cold.leave(node, instance_uuid, move, key=key)
-
-    def finish_resize(self, ctxt, host, instance, block_devices, arrival):
-        return self._cold.arrive(ctxt, instance, block_devices, arrival)
-
-    def revert_resize(self, ctxt, host, instance_uuid, node, move, key):
-        return self._cold.destroy(node, instance_uuid, move, key=key)
-
-    def finish_revert_resize(self, ctxt, host, instance_uuid, node, move, key, power_on):
-        return self._cold.take_back(node, instance_uuid, move, key=key, power_on=power_on)
-
-    def restore_guest(self, ctxt, host, instance, block_devices, arrival):
-        return self._cold.restore(ctxt, instance, block_devices, arrival)
-
-    def confirm_resize(self, ctxt, host, instance_uuid, node, move, key):
-        return self._cold.drop(node, instance_uuid, move, key=key)
-
-    def discard_guest(self, ctxt, host, instance_uuid, node, move, key):
-        return self._cold.discard(node, instance_uuid, move, key=key)
-
-    def prep_snapshot_based_resize_at_source(
-        self, ctxt, host, instance_uuid, *, node, image_id, key
-    ):
-        return self._cold.copy_out(ctxt, node, instance_uuid, image_id=image_id, key=key)
-
-    def finish_snapshot_based_resize_at_dest(self, ctxt, host, instance, block_devices, arrival):
-        return self._cold.spawn(ctxt, instance, block_devices, arrival)
-
-    def trigger_crash_dump(self, ctxt, host, instance, key):
+    def trigger_crash_dump(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance, key: str
+    ) -> replies.Reply:
         action = model.PowerAction.TRIGGER_CRASH_DUMP
         node = self.site.node_of(host, instance)
         job = self.site.driver.change_power(node, instance.uuid, action, key=key)
@@ -263,30 +290,38 @@ class ComputeManager:
 
     # ---- images and reading -----------------------------------------------
 
-    def snapshot_instance(self, ctxt, host, instance, image_id):
+    def snapshot_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance, image_id: str
+    ) -> None:
         work = images.snapshot(self.site, ctxt, host, instance, image_id=image_id)
         self.site.jobs.run((host, instance.uuid), work)
 
-    def get_console_output(self, ctxt, host, instance_uuid, tail_length):
+    def get_console_output(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, tail_length: int | None
+    ) -> str:
         return self.site.driver.get_console_output(
             self.site.node_with(host, instance_uuid), instance_uuid, tail_length
         )
 
-    def get_diagnostics(self, ctxt, host, instance_uuid):
+    def get_diagnostics(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str
+    ) -> model.Json:
         node = self.site.node_with(host, instance_uuid)
         guests.require_running(self.site.driver, node, instance_uuid, action='get_diagnostics')
         return self.site.driver.get_diagnostics(node, instance_uuid)
 
     # ---- the host ---------------------------------------------------------
 
-    def set_host_enabled(self, ctxt, host, enabled):
-        self.site.inventory.set_enabled(host, enabled)
+    def set_host_enabled(self, ctxt: context.RequestContext, host: str, enabled: bool) -> None:
+        self._inventory.set_enabled(host, enabled)
 
-    def host_uptime(self, ctxt, host):
+    def host_uptime(self, ctxt: context.RequestContext, host: str) -> str:
         facts = self.site.driver.get_facts(self.site.nodes[host][0])
         up_s = max(0, int(runtime.timestamp() - facts.booted_at))
         hours, minutes = up_s % 86400 // 3600, up_s % 3600 // 60
         return f' {runtime.now():%H:%M:%S} up {up_s // 86400} days, {hours:2}:{minutes:02}'
 
-    def cache_images(self, ctxt, host, image_ids):
+    def cache_images(
+        self, ctxt: context.RequestContext, host: str, image_ids: list[str]
+    ) -> dict[str, images.Cached]:
         return images.cache(self.site, ctxt, host, image_ids)

@@ -11,6 +11,8 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.compute import jobs
+from nova_lite.compute import site
+from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -20,10 +22,14 @@ LEFT = (model.Role.DEPARTED, model.Role.INCOMING)
 class MoveAudit:
     """The comparison for all hosts of a site."""
 
-    def __init__(self, site):
+    def __init__(self, site: site.Site) -> None:
         self._site = site
 
-    def run(self, guests, records):
+    def run(
+        self,
+        guests: dict[tuple[str, str], list[model.Guest]],
+        records: dict[str, dict[str, conductor_rpc.HostRecord]],
+    ) -> None:
         """Undo the unfinished effects of ended moves.
 
         guests: {(host, node): [Guest, ...]}; records: {host: {server uuid: record}}
@@ -50,7 +56,7 @@ class MoveAudit:
                 work = self._take_back(guest, ended[guest.uuid])
                 self._site.jobs.run((host, guest.uuid), work)
 
-    def _suspects(self, node, found):
+    def _suspects(self, node: str, found: list[model.Guest]) -> list[model.Guest]:
         """Return guests that are in a move according to their node."""
         copied = {
             job.guest
@@ -59,7 +65,7 @@ class MoveAudit:
         }
         return [guest for guest in found if guest.role in LEFT or guest.uuid in copied]
 
-    def _take_back(self, guest, newest):
+    def _take_back(self, guest: model.Guest, newest: str) -> jobs.Work[None]:
         """Undo the guest's move; newest: uuid of the newest one of its server. Work."""
         if not self._is_left(guest):
             return
@@ -67,10 +73,10 @@ class MoveAudit:
         if guest.role is model.Role.RESIDENT:
             job = driver.abort_live_migration(guest.node, guest.uuid, newest, key=key)
         elif guest.role is model.Role.INCOMING:
-            job = driver.rollback_live_migration(guest.node, guest.uuid, guest.move, key=key)
+            job = driver.rollback_live_migration(guest.node, guest.uuid, guest.last_move, key=key)
         else:
             job = driver.revert_migration(
-                guest.node, guest.uuid, guest.move, key=key, power_on=False
+                guest.node, guest.uuid, guest.last_move, key=key, power_on=False
             )
         try:
             yield from jobs.ended(job)
@@ -82,7 +88,7 @@ class MoveAudit:
                 error,
             )
 
-    def _is_left(self, guest):
+    def _is_left(self, guest: model.Guest) -> bool:
         """Return whether a guest is yet as it was listed; its move may have ended since."""
         return any(
             (now.uuid, now.role, now.move) == (guest.uuid, guest.role, guest.move)
@@ -90,6 +96,6 @@ class MoveAudit:
         )
 
 
-def _is_idle(record):
+def _is_idle(record: conductor_rpc.HostRecord | None) -> bool:
     """Return whether the host has the server and no work on it is under way."""
     return record is not None and record['task_state'] is None and not record['hidden']

@@ -8,14 +8,19 @@ Source: reference/nova/cells-and-rpc 4.1.
 import dataclasses
 import functools
 import traceback
+import typing
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
+from nova_lite.compute import site
+from nova_lite.objects import instance as objects
+from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -38,23 +43,49 @@ class Action:
     interrupts: bool = False
 
     @property
-    def tasks(self):
+    def tasks(self) -> tuple[states.TaskState, ...]:
         """The task states in which the server may be."""
         return self.transition.tasks
 
     @property
-    def during(self):
+    def during(self) -> states.TaskState | None:
         """The task state that it gets when the host begins, or None."""
         return self.tasks[-1] if len(self.tasks) > 1 else None
 
     @property
-    def after(self):
+    def after(self) -> states.VmState | None:
         return self.transition.after
 
     @property
-    def after_failure(self):
+    def after_failure(self) -> states.VmState | None:
         """The vm state when it failed, or None for an action that leaves the guest as it was."""
         return self.transition.after_failure
+
+
+class Failing(typing.Protocol):
+    """What failed: its event, and the task states in which it may have been."""
+
+    @property
+    def event(self) -> str: ...
+
+    @property
+    def tasks(self) -> tuple[states.TaskState, ...]: ...
+
+
+class Begun(Failing, typing.Protocol):
+    """What begins. during: the task state to write, or None; interrupts: as of Action"""
+
+    @property
+    def during(self) -> states.TaskState | None: ...
+
+    @property
+    def interrupts(self) -> bool: ...
+
+
+class Start(typing.Protocol):
+    """A method of the driver that starts a job on a guest."""
+
+    def __call__(self, node: str, guest: str, /, *, key: str) -> model.Job: ...
 
 
 Do = model.PowerAction
@@ -83,10 +114,18 @@ ACTIONS = {
 EVENTS = tuple(sorted({SNAPSHOT_EVENT, *(action.event for action in ACTIONS.values())}))
 
 
-def act(site, ctxt, host, instance, *, name, start=None):
+def act(
+    site: site.Site,
+    ctxt: context.RequestContext,
+    host: str,
+    instance: objects.Instance,
+    *,
+    name: str,
+    start: Start | None = None,
+) -> jobs.Work[None]:
     """Do an action of `ACTIONS` to a server's guest; work for `jobs`.
 
-    start: function(node, guest, key=) that returns a Job, where a change of power is not all
+    start: where a change of power is not all
     """
     action = ACTIONS[name]
     if not (yield from begin(site, ctxt, host, instance.uuid, action)):
@@ -97,7 +136,10 @@ def act(site, ctxt, host, instance, *, name, start=None):
             yield from _return(site, ctxt, node, instance.uuid)
             spec = yield from _definition(site, ctxt, host, instance.uuid)
             start = functools.partial(site.driver.change_power, action=action.power, spec=spec)
-        start = start or functools.partial(site.driver.change_power, action=action.power)
+        elif start is None:
+            if action.power is None:
+                raise ValueError(f'{name} is no change of power')
+            start = functools.partial(site.driver.change_power, action=action.power)
         job = start(node, instance.uuid, key=f'{ctxt.request_id}/{name}')
         job = yield from jobs.ended(job)
     except exception.NovaLiteError as error:
@@ -121,7 +163,7 @@ def act(site, ctxt, host, instance, *, name, start=None):
         LOG.info('Server %s: %s done', instance.uuid, name)
 
 
-def _return(site, ctxt, node, uuid):
+def _return(site: site.Site, ctxt: context.RequestContext, node: str, uuid: str) -> jobs.Work[None]:
     """Restore a guest that left its node with an ended move and was not restored.
 
     The record says that the server is here, so nobody else may start it.
@@ -136,11 +178,13 @@ def _return(site, ctxt, node, uuid):
     if uuid in ended:
         key = f'{ctxt.request_id}/return'
         yield from jobs.ended(
-            site.driver.revert_migration(node, uuid, guest.move, key=key, power_on=False)
+            site.driver.revert_migration(node, uuid, guest.last_move, key=key, power_on=False)
         )
 
 
-def _definition(site, ctxt, host, uuid):
+def _definition(
+    site: site.Site, ctxt: context.RequestContext, host: str, uuid: str
+) -> jobs.Work[model.GuestSpec]:
     """Return the definition of a guest from its current records, with its current devices.
 
     A volume of which it is not on record how the host reaches it is not the server's yet: it is
@@ -161,11 +205,10 @@ def _definition(site, ctxt, host, uuid):
     return guests.spec_of(site.conf, found['instance'], block_devices=devices)
 
 
-def begin(site, ctxt, host, uuid, action):
-    """Begin an action's event. Return False if the message is late, repeated or refused.
-
-    action: anything with `event`, `tasks`, `during` and `interrupts`
-    """
+def begin(
+    site: site.Site, ctxt: context.RequestContext, host: str, uuid: str, action: Begun
+) -> jobs.Work[bool]:
+    """Begin an action's event. Return False if the message is late, repeated or refused."""
     try:
         yield from jobs.insist(
             site.conductor.action_started,
@@ -187,12 +230,18 @@ def begin(site, ctxt, host, uuid, action):
     return True
 
 
-def fail(site, ctxt, host, uuid, action, *, error, changes):
-    """Record that an action failed: its event, a fault, and `changes` to the record.
-
-    action: anything with `event` and `tasks`
-    """
-    failure = {
+def fail(
+    site: site.Site,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    action: Failing,
+    *,
+    error: exception.NovaLiteError,
+    changes: model.Json,
+) -> jobs.Work[None]:
+    """Record that an action failed: its event, a fault, and `changes` to the record."""
+    failure: conductor_rpc.ActionFailure = {
         'error': error.message,
         'details': ''.join(traceback.format_exception(error)),
         'changes': changes,
@@ -208,13 +257,13 @@ def fail(site, ctxt, host, uuid, action, *, error, changes):
     )
 
 
-def left_behind(site, node, uuid, action):
+def left_behind(site: site.Site, node: str, uuid: str, action: Action) -> model.Json:
     """Return what the record must say after a failure, from what the guest is now."""
     try:
         guest = site.driver.get_guest(node, uuid)
     except (exception.GuestNotFound, exception.Unavailable):
         return {'vm_state': action.after_failure} if action.after_failure else {}
-    changes = {'power_state': int(guest.power_state)}
+    changes: model.Json = {'power_state': int(guest.power_state)}
     survived = (
         action.after is Vm.ACTIVE
         and guest.power_state is states.PowerState.RUNNING

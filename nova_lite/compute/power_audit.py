@@ -6,6 +6,8 @@ changes the record. A guest that runs though its server is stopped or shelved is
 off.
 """
 
+from collections.abc import Iterable
+
 from oslo_log import log
 
 from nova_lite import context
@@ -13,6 +15,8 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.compute import jobs
+from nova_lite.compute import site
+from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -20,17 +24,15 @@ LOG = log.getLogger(__name__)
 Power = states.PowerState
 # States of servers whose guests do not run.
 OFF = (states.VmState.STOPPED, states.VmState.SHELVED)
-# What a host says that it has seen of a record.
-SEEN = ('vm_state', 'updated_at')
 
 
 class PowerAudit:
     """The comparison for all hosts of a site."""
 
-    def __init__(self, site):
+    def __init__(self, site: site.Site) -> None:
         self._site = site
 
-    def run(self, compared):
+    def run(self, compared: Iterable[tuple[conductor_rpc.HostRecord, model.Guest | None]]) -> None:
         """Report power states that differ and stop what should not run.
 
         compared: [(record, its Guest on the node or None), ...], listed before the records
@@ -46,20 +48,21 @@ class PowerAudit:
             if _runs_wrongly(record, power_state):
                 self._site.jobs.run((host, uuid), self._stop(host, record['node'], uuid))
             elif _differs(record, power_state):
-                seen = {name: record[name] for name in SEEN}
+                # What the host has seen of the record.
+                seen = {'vm_state': record['vm_state'], 'updated_at': record['updated_at']}
                 found = {'uuid': uuid, 'host': host, 'power_state': int(power_state), 'seen': seen}
                 differing.append(found)
         if differing:
             self._site.conductor.power_states(context.admin(), states=differing)
 
-    def _find(self, node, uuid):
+    def _find(self, node: str, uuid: str) -> model.Guest | None:
         try:
             guest = self._site.driver.get_guest(node, uuid)
         except exception.GuestNotFound:
             return None
         return guest if guest.role is model.Role.RESIDENT else None
 
-    def _stop(self, host, node, uuid):
+    def _stop(self, host: str, node: str, uuid: str) -> jobs.Work[None]:
         """Power off a guest if its server is still recorded as stopped; work for `jobs`.
 
         Other work may have come before; what comes from now on waits for this.
@@ -89,11 +92,11 @@ class PowerAudit:
             )
 
 
-def _power_of(guest):
+def _power_of(guest: model.Guest | None) -> states.PowerState:
     return guest.power_state if guest else Power.NOSTATE
 
 
-def _differs(record, power_state):
+def _differs(record: conductor_rpc.HostRecord, power_state: states.PowerState) -> bool:
     """Return whether the guest of a server without a task is not as the record says."""
     if record['task_state'] is not None or record['hidden']:
         return False
@@ -105,7 +108,7 @@ def _differs(record, power_state):
     )
 
 
-def _runs_wrongly(record, power_state):
+def _runs_wrongly(record: conductor_rpc.HostRecord, power_state: states.PowerState) -> bool:
     return (
         record['task_state'] is None
         and not record['hidden']

@@ -8,6 +8,7 @@ and less often. Work on a node without power waits.
 """
 
 import collections
+import typing
 
 from oslo_log import log
 
@@ -21,7 +22,12 @@ from nova_lite.compute import images
 from nova_lite.compute import jobs
 from nova_lite.compute import passwords
 from nova_lite.compute import power
+from nova_lite.compute import site
+from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selection_objects
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
@@ -30,7 +36,9 @@ ATTEMPTS = 3
 # of a neighbour that hangs hold threads that others need.
 FIRST, EACH = 2, 4
 Task = states.TaskState
-POWER = {task: name for name, action in power.ACTIONS.items() for task in action.tasks}
+POWER: dict[str | None, str] = {
+    task: name for name, action in power.ACTIONS.items() for task in action.tasks
+}
 # A password is on no record.
 REPEATED = frozenset(power.ACTIONS) - {passwords.ACTION}
 # The API's note of the image to boot from, in a server's system metadata.
@@ -40,14 +48,46 @@ CLEAR = 'what a build has left'
 IMAGES = frozenset(images.SNAPSHOT.tasks)
 
 
+class Manager(typing.Protocol):
+    """The methods of a ComputeManager with which work is resumed."""
+
+    def rebuild_after_loss(
+        self, ctxt: context.RequestContext, host: str, order: build_module.Order
+    ) -> None: ...
+
+    def clear_build(
+        self, ctxt: context.RequestContext, host: str, order: build_module.Order
+    ) -> None: ...
+
+    def delete_instance(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        block_devices: compute_rpc.Devices,
+    ) -> None: ...
+
+    def reboot_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance, reboot_type: str
+    ) -> None: ...
+
+    def rescue_instance(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        rescue_image_ref: str | None,
+    ) -> None: ...
+
+
 class Resume:
     """Resumes unfinished work. manager: called as by a message"""
 
-    def __init__(self, site, manager):
+    def __init__(self, site: site.Site, manager: Manager) -> None:
         self._site, self._manager = site, manager
-        self._attempts = collections.Counter()
+        self._attempts = collections.Counter[tuple[str, str | None, bool]]()
 
-    def run(self, idle_s):
+    def run(self, idle_s: float) -> None:
         """Resume work that has not changed for `idle_s` seconds."""
         found = self._site.conductor.unfinished(
             context.admin(), hosts=self._site.up_hosts(), idle_s=idle_s
@@ -64,11 +104,11 @@ class Resume:
         for name in [name for name in self._attempts if name not in current]:
             del self._attempts[name]
 
-    def _name(self, work):
+    def _name(self, work: conductor_rpc.Unfinished) -> tuple[str, str | None, bool]:
         instance = work['instance']
         return instance.uuid, work['context'].get('request_id'), _is_over(instance)
 
-    def _take_up(self, ctxt, work):
+    def _take_up(self, ctxt: context.RequestContext, work: conductor_rpc.Unfinished) -> None:
         instance = work['instance']
         self._attempts[self._name(work)] += 1
         attempt = self._attempts[self._name(work)]
@@ -93,14 +133,14 @@ class Resume:
         else:
             self._give_up(ctxt, work, _interrupted(instance))
 
-    def _build(self, ctxt, work):
+    def _build(self, ctxt: context.RequestContext, work: conductor_rpc.Unfinished) -> None:
         if not work['build']:
             error = exception.NovaLiteError('the arguments of the build are missing')
             self._give_up(ctxt, work, error)
             return
         self._manager.rebuild_after_loss(ctxt, work['instance'].host, _order(work))
 
-    def _power(self, ctxt, work):
+    def _power(self, ctxt: context.RequestContext, work: conductor_rpc.Unfinished) -> None:
         instance = work['instance']
         name = POWER[instance.task_state]
         if name.startswith('reboot_'):
@@ -112,17 +152,27 @@ class Resume:
         else:
             getattr(self._manager, f'{name}_instance')(ctxt, instance.host, instance)
 
-    def _give_up(self, ctxt, work, error):
+    def _give_up(
+        self,
+        ctxt: context.RequestContext,
+        work: conductor_rpc.Unfinished,
+        error: exception.NovaLiteError,
+    ) -> None:
         key = work['instance'].host, work['instance'].uuid
         self._site.jobs.run(key, self._end(ctxt, work, error))
 
-    def _end(self, ctxt, work, error):
+    def _end(
+        self,
+        ctxt: context.RequestContext,
+        work: conductor_rpc.Unfinished,
+        error: exception.NovaLiteError,
+    ) -> jobs.Work[None]:
         """Clear the task of work that will not be done; work for `jobs`."""
         instance = work['instance']
         host, uuid = instance.host, instance.uuid
         LOG.warning('Cannot resume the work on server %s: %s', uuid, error)
         if instance.vm_state == states.VmState.BUILDING:
-            failure = {'error': error.message, 'details': None}
+            failure: conductor_rpc.Failure = {'error': error.message, 'details': None}
             yield from jobs.insist(
                 self._site.conductor.build_failed,
                 ctxt,
@@ -137,7 +187,7 @@ class Resume:
         action, changes = self._what_is_left(instance)
         yield from power.fail(self._site, ctxt, host, uuid, action, error=error, changes=changes)
 
-    def _what_is_left(self, instance):
+    def _what_is_left(self, instance: objects.Instance) -> tuple[power.Failing, model.Json]:
         """Return (action, changes to the record) of an action that ends here."""
         if instance.task_state in IMAGES:
             return images.SNAPSHOT, {}
@@ -149,19 +199,19 @@ class Resume:
             guest = self._site.driver.get_guest(node, instance.uuid)
         except exception.GuestNotFound:
             return action, {'vm_state': states.VmState.ERROR}
-        changes = {'power_state': int(guest.power_state)}
+        changes: model.Json = {'power_state': int(guest.power_state)}
         if guest.rescued and states.VmState.RESCUED in action.transition.results:
             changes['vm_state'] = states.VmState.RESCUED
         return action, changes
 
 
-def _is_over(instance):
+def _is_over(instance: objects.Instance) -> bool:
     """Return whether only what the build of a server has left is to be cleared away."""
     return instance.task_state is None
 
 
-def _order(work):
-    build = work['build']
+def _order(work: conductor_rpc.Unfinished) -> build_module.Order:
+    build = work['build'] or {}
     return build_module.Order(
         instance=work['instance'],
         selection=selection_objects.Selection(**build['selection']),
@@ -171,5 +221,5 @@ def _order(work):
     )
 
 
-def _interrupted(instance):
+def _interrupted(instance: objects.Instance) -> exception.NovaLiteError:
     return exception.NovaLiteError(f'{instance.task_state} was interrupted by a restart')

@@ -1,15 +1,23 @@
 """Site: the objects that the parts of a compute daemon share."""
 
 import collections.abc
+from collections.abc import Iterable
+from collections.abc import Sequence
 import dataclasses
 import typing
+
+from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import network as networks
+from nova_lite.clients import registration
 from nova_lite.clients import release
 from nova_lite.clients import requested
 from nova_lite.clients import session
+from nova_lite.compute import claims
+from nova_lite.compute import jobs
+from nova_lite.objects import instance as objects
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
 
@@ -38,8 +46,8 @@ class Allocations(typing.Protocol):
         """Delete all allocations of a consumer. Return False if there were none."""
 
 
-class Providers(typing.Protocol):
-    """Resource providers, as a compute reads them."""
+class Providers(registration.Providers, typing.Protocol):
+    """Resource providers, as a compute registers and reads them."""
 
     def inventories(
         self, ctxt: typing.Any, uuid: str
@@ -48,7 +56,7 @@ class Providers(typing.Protocol):
 
 
 class Placement(Allocations, typing.Protocol):
-    """Placement, as a compute uses it itself; clients.registration needs more of it."""
+    """Placement, as a compute uses it."""
 
     @property
     def providers(self) -> Providers:
@@ -115,7 +123,7 @@ class Volume(release.Volume, typing.Protocol):
         """Complete the attachment."""
 
 
-class Image(typing.Protocol):
+class Image(release.Image, typing.Protocol):
     """The image service, as a compute uses it."""
 
     def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
@@ -136,8 +144,15 @@ class Image(typing.Protocol):
     ) -> None:
         """Store the contents of the image and make it active."""
 
-    def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
-        """Delete the image; raises ImageNotFound unless `missing_ok`."""
+
+class Inventory(typing.Protocol):
+    """The resources of the nodes, as far as parts of the compute daemon share it."""
+
+    def limits(self, node: str) -> claims.Amounts:
+        """Return {resource class: amount} that the node may promise to guests in all."""
+
+    def reread_ratios(self, node: str) -> bool:
+        """Read the ratios of operators from placement. Return whether they have changed."""
 
 
 class Neighbours(typing.Protocol):
@@ -164,7 +179,7 @@ class Site:
     began: when the process began, in the seconds of runtime.boottime
     """
 
-    conf: typing.Any
+    conf: cfg.ConfigOpts
     hosts: tuple[str, ...]
     nodes: dict[str, list[str]]
     driver: protocol.Driver
@@ -173,23 +188,23 @@ class Site:
     network: Network
     volume: Volume
     image: Image
+    jobs: jobs.Jobs
+    claims: claims.Claims
+    inventory: Inventory = dataclasses.field(init=False)
     began: float = dataclasses.field(default_factory=runtime.boottime)
-    jobs: typing.Any = None
-    claims: typing.Any = None
-    inventory: typing.Any = None
 
-    def up_hosts(self):
+    def up_hosts(self) -> list[str]:
         """Return the hosts whose hypervisors answer; the others are as if this process were not."""
         return [
             host for host in self.hosts if any(self.driver.is_up(node) for node in self.nodes[host])
         ]
 
-    def node_of(self, host, instance):
+    def node_of(self, host: str, instance: objects.Instance) -> str:
         """Return the node on which a host has, or would look for, a server's guest."""
         nodes = self.nodes[host]
         return instance.node if instance.node in nodes else nodes[0]
 
-    def node_with(self, host, guest):
+    def node_with(self, host: str, guest: str) -> str:
         """Return the node of a host that has a guest. Raise GuestNotFound."""
         for node in self.nodes[host]:
             try:
@@ -199,7 +214,7 @@ class Site:
         raise missing
 
 
-def nodes_of(hosts, names):
+def nodes_of(hosts: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
     """{host: [node, ...]} of one host with all the nodes, or of hosts with a like-named node."""
     if len(hosts) == 1:
         return {hosts[0]: list(names)}

@@ -5,12 +5,19 @@ keeps, and how it takes the guest back or drops it, is as in `cold`.
 Source: reference/nova/cross-cell-resize 4.4 and 4.5.
 """
 
+from collections.abc import Sequence
+
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite.compute import arrivals
 from nova_lite.compute import cold
 from nova_lite.compute import replies
+from nova_lite.compute import site
 from nova_lite.compute import uploads
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
+from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -19,11 +26,13 @@ LOG = log.getLogger(__name__)
 class SnapshotBased(cold.Cold):
     """The part of one compute process; both kinds of cold moves."""
 
-    def __init__(self, site):
+    def __init__(self, site: site.Site) -> None:
         super().__init__(site)
         self._uploads = uploads.Uploads(site)
 
-    def copy_out(self, ctxt, node, guest, *, image_id, key):
+    def copy_out(
+        self, ctxt: context.RequestContext, node: str, guest: str, *, image_id: str | None, key: str
+    ) -> replies.Reply:
         """Stop the guest at the source and upload its disk.
 
         image_id: the image, which exists as queued; None if it boots from a volume
@@ -43,11 +52,14 @@ class SnapshotBased(cold.Cold):
             LOG.info('Server %s was copied to image %s to leave %s', guest, image_id, node)
         return answer
 
-    def spawn(self, ctxt, instance, block_devices, arrival):
-        """Create the guest at the destination from the image of its disk.
-
-        arrival: {'node', 'image_id', 'power_on', 'key'}
-        """
+    def spawn(
+        self,
+        ctxt: context.RequestContext,
+        instance: objects.Instance,
+        block_devices: Sequence[block_device.BlockDevice],
+        arrival: compute_rpc.Uploaded,
+    ) -> replies.Reply:
+        """Create the guest at the destination from the image of its disk."""
         return arrivals.make(
             self._site,
             ctxt,

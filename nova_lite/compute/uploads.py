@@ -9,10 +9,12 @@ import dataclasses
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.compute import jobs
 from nova_lite.compute import replies
+from nova_lite.compute import site
 
 LOG = log.getLogger(__name__)
 
@@ -27,7 +29,7 @@ FORGOTTEN_S = 600.0
 class _Upload:
     """One upload. done: set at its end; error: why it failed; ended_at: monotonic."""
 
-    done: object
+    done: runtime.Event
     error: Exception | None = None
     ended_at: float | None = None
 
@@ -35,12 +37,14 @@ class _Upload:
 class Uploads:
     """Those of one compute process."""
 
-    def __init__(self, site):
+    def __init__(self, site: site.Site) -> None:
         self._site = site
         self._lock = runtime.Lock()
-        self._uploads = {}
+        self._uploads: dict[str, _Upload] = {}
 
-    def reply(self, ctxt, image_id, job_id, formats):
+    def reply(
+        self, ctxt: context.RequestContext, image_id: str, job_id: str, formats: dict[str, str]
+    ) -> replies.Reply:
         """Return {'done': True} once the snapshot of a job is the image, else {'pending': seconds}.
 
         formats: of the disk, for the image. Raises what the upload failed with, once.
@@ -54,22 +58,23 @@ class Uploads:
             raise upload.error
         return {'done': True}
 
-    def _of(self, ctxt, image_id, job_id, formats):
+    def _of(
+        self, ctxt: context.RequestContext, image_id: str, job_id: str, formats: dict[str, str]
+    ) -> _Upload:
         """Return the upload to an image, which is begun unless it goes on already."""
         long_ago = runtime.monotonic() - FORGOTTEN_S
         with self._lock:
-            for known, upload in list(self._uploads.items()):
-                if upload.ended_at is not None and upload.ended_at < long_ago:
+            for known, former in list(self._uploads.items()):
+                if former.ended_at is not None and former.ended_at < long_ago:
                     del self._uploads[known]
-            upload = self._uploads.get(image_id)
-            if upload is not None:
-                return upload
+            if image_id in self._uploads:
+                return self._uploads[image_id]
             upload = self._uploads[image_id] = _Upload(runtime.Event())
         work = self._run(upload, self._upload(ctxt, image_id, job_id, formats))
         self._site.jobs.run(('upload', image_id), work, here=False)
         return upload
 
-    def _run(self, upload, work):
+    def _run(self, upload: _Upload, work: jobs.Work[None]) -> jobs.Work[None]:
         """Do the work and keep what came of it; work for `jobs`."""
         upload.error = exception.Unavailable(service='Upload', reason='it was interrupted')
         try:
@@ -82,7 +87,9 @@ class Uploads:
             upload.ended_at = runtime.monotonic()
             upload.done.set()
 
-    def _upload(self, ctxt, image_id, job_id, formats):
+    def _upload(
+        self, ctxt: context.RequestContext, image_id: str, job_id: str, formats: dict[str, str]
+    ) -> jobs.Work[None]:
         image, driver = self._site.image, self._site.driver
         deadline = runtime.monotonic() + PATIENCE_S
         while image.get(ctxt, image_id)['status'] != 'active':

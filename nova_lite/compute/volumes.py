@@ -6,16 +6,25 @@ attachment that was not recorded is found by the server's uuid.
 Source: reference/nova/create-server 1.5.
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Sequence
 import string
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import release
+from nova_lite.clients import session
 from nova_lite.clients import volume as volume_client
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
+from nova_lite.compute import site
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
+from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
@@ -29,7 +38,9 @@ MADE = ('volume_id', 'volume_size')
 RECORDED = ('volume_id', 'volume_size', 'attachment_id', 'connection_info', 'device_name')
 
 
-def name_devices(block_devices):
+def name_devices(
+    block_devices: Sequence[block_device.BlockDevice],
+) -> list[block_device.BlockDevice]:
     """Give a device name to each device without one. Return those that changed."""
     taken = {device.get('device_name') for device in block_devices}
     ordered = sorted(block_devices, key=lambda device: device.get('boot_index') != 0)
@@ -45,7 +56,7 @@ def name_devices(block_devices):
     return changed
 
 
-def changes_of(device, names=RECORDED):
+def changes_of(device: block_device.BlockDevice, names: Iterable[str] = RECORDED) -> model.Json:
     """Return what the cell must know of a device after it was provided."""
     return {'uuid': device.uuid, **{name: device.get(name) for name in names}}
 
@@ -53,7 +64,14 @@ def changes_of(device, names=RECORDED):
 class Volumes:
     """The volumes of one server on one node."""
 
-    def __init__(self, site, ctxt, host, instance, block_devices):
+    def __init__(
+        self,
+        site: site.Site,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        block_devices: Sequence[block_device.BlockDevice],
+    ) -> None:
         self._site, self._ctxt, self._host = site, ctxt, host
         self._instance = instance
         self._node = site.node_of(host, instance)
@@ -63,7 +81,7 @@ class Volumes:
 
     # ---- providing ----
 
-    def provide(self, *, again=False):
+    def provide(self, *, again: bool = False) -> jobs.Work[None]:
         """Create and connect the volumes; work for `jobs`. Changes the devices.
 
         again: part of it may be done already
@@ -76,12 +94,12 @@ class Volumes:
                 yield from self._create(device, again)
             self._connect(device, known)
 
-    def complete(self):
+    def complete(self) -> None:
         """Complete the attachments."""
         for device in self.devices:
             self._site.volume.complete_attachment(self._ctxt, device.attachment_id)
 
-    def _create(self, device, again):
+    def _create(self, device: block_device.BlockDevice, again: bool) -> jobs.Work[None]:
         """Create the volume of a device, and wait until it can be attached."""
         made = self._made(device) if again else []
         volume = made[0] if made else self._order(device)
@@ -103,12 +121,12 @@ class Volumes:
                 volume_id=volume['id'], reason=f"its status is '{volume['status']}'"
             )
 
-    def _made(self, device):
+    def _made(self, device: block_device.BlockDevice) -> session.Jsons:
         """Return what was made for the device before this daemon was killed."""
         found = volume_client.made_for(self._site.volume, self._ctxt, self._instance.uuid, device)
         return [volume for volume in found if not volume['status'].startswith(('err', 'del'))]
 
-    def _order(self, device):
+    def _order(self, device: block_device.BlockDevice) -> session.Json:
         return self._site.volume.create(
             self._ctxt,
             size=device.volume_size,
@@ -118,7 +136,7 @@ class Volumes:
             **volume_client.marks_of(self._instance.uuid, device),
         )
 
-    def _connect(self, device, known):
+    def _connect(self, device: block_device.BlockDevice, known: dict[str, str]) -> None:
         connector = self._site.driver.get_volume_connector(self._node)
         attachment_id = device.get('attachment_id') or known.get(device.volume_id)
         if attachment_id is None:
@@ -142,13 +160,13 @@ class Volumes:
             error.reschedule = True
             raise error
 
-    def _known_attachments(self):
+    def _known_attachments(self) -> dict[str, str]:
         found = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
         return {attachment['volume_id']: attachment['id'] for attachment in found}
 
     # ---- taking back ----
 
-    def reserve(self):
+    def reserve(self) -> jobs.Work[None]:
         """Disconnect the host from the volumes, which stay attached; work for `jobs`."""
         for device in self.devices:
             former = device.get('attachment_id')
@@ -164,7 +182,7 @@ class Volumes:
         # While another one is connected the next host cannot be.
         self._end_attachments(keep={device.get('attachment_id') for device in self.devices})
 
-    def give_back(self):
+    def give_back(self) -> None:
         """Delete the attachments, and the volumes with delete_on_termination.
 
         This includes attachments that are on no record, because the answer to the request
@@ -181,17 +199,17 @@ class Volumes:
         ):
             self._delete(volume_id)
 
-    def _end_attachments(self, *, keep=()):
+    def _end_attachments(self, *, keep: Collection[str | None] = ()) -> None:
         """Delete all attachments of the server but those with these ids."""
         found = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
         for attachment in found:
             if attachment['id'] not in keep:
                 self._site.volume.delete_attachment(self._ctxt, attachment['id'])
 
-    def _delete(self, volume_id):
+    def _delete(self, volume_id: str) -> None:
         release.delete_volume(self._site.volume, self._ctxt, self._instance.uuid, volume_id)
 
-    def _record(self, changed):
+    def _record(self, changed: list[model.Json]) -> jobs.Work[None]:
         yield from jobs.insist(
             self._site.conductor.update_block_devices,
             self._ctxt,

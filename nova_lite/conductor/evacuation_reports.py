@@ -5,7 +5,6 @@ Source: reference/nova/moves 5.
 
 from collections.abc import Iterable
 import datetime
-import typing
 
 import sqlalchemy as sa
 
@@ -14,11 +13,12 @@ from nova_lite import states
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import migrations
+from nova_lite.rpcapi import conductor as rpcapi
 
 Status = states.MigrationStatus
 
 
-def left_on(connection: sa.Connection, hosts: Iterable[str]) -> list[dict[str, typing.Any]]:
+def left_on(connection: sa.Connection, hosts: Iterable[str]) -> list[rpcapi.Evacuation]:
     """See ConductorAPI.evacuations_from."""
     found = evacuations.not_cleaned(connection, hosts)
     nodes = {

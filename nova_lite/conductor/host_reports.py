@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 import datetime
+import typing
 
 import sqlalchemy as sa
 
@@ -130,7 +131,7 @@ def report_nodes(
 
 def records(
     connection: sa.Connection, hosts: Iterable[str], uuids: Iterable[str] | None = None
-) -> list[rpcapi.Json]:
+) -> list[rpcapi.HostRecord]:
     """See ConductorAPI.host_records."""
     query, parameters = _RECORDS, {'hosts': list(hosts)}
     if uuids is not None:
@@ -139,7 +140,7 @@ def records(
     for record in found:
         changed = record['updated_at']
         record['updated_at'] = changed and changed.isoformat()
-    return found
+    return typing.cast(list[rpcapi.HostRecord], found)
 
 
 def instance_records(connection: sa.Connection, host: str, uuid: str) -> rpcapi.Json:
@@ -162,7 +163,9 @@ def held_guests(connection: sa.Connection, host: str, guests: Iterable[str]) -> 
     return sorted(wanted & held)
 
 
-def unfinished(connection: sa.Connection, hosts: Iterable[str], idle_s: float) -> list[rpcapi.Json]:
+def unfinished(
+    connection: sa.Connection, hosts: Iterable[str], idle_s: float
+) -> list[rpcapi.Unfinished]:
     """See ConductorAPI.unfinished."""
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     found = rows.every(

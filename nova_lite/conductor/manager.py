@@ -140,7 +140,7 @@ class CellConductor:
 
     def host_records(
         self, ctxt: context.RequestContext, hosts: list[str], instances: list[str] | None = None
-    ) -> list[rpcapi.Json]:
+    ) -> list[rpcapi.HostRecord]:
         return self.db.read(host_reports.records, hosts, instances)
 
     def held_guests(self, ctxt: context.RequestContext, host: str, guests: list[str]) -> list[str]:
@@ -148,7 +148,7 @@ class CellConductor:
 
     def unfinished(
         self, ctxt: context.RequestContext, hosts: list[str], idle_s: float
-    ) -> list[rpcapi.Json]:
+    ) -> list[rpcapi.Unfinished]:
         return self.db.read(host_reports.unfinished, hosts, idle_s)
 
     def check_epoch(self, ctxt: context.RequestContext) -> None:
@@ -318,7 +318,9 @@ class CellConductor:
     def ended_moves(self, ctxt: context.RequestContext, instances: list[str]) -> dict[str, str]:
         return self.db.read(live_reports.ended_moves, instances)
 
-    def evacuations_from(self, ctxt: context.RequestContext, hosts: list[str]) -> list[rpcapi.Json]:
+    def evacuations_from(
+        self, ctxt: context.RequestContext, hosts: list[str]
+    ) -> list[rpcapi.Evacuation]:
         return self.db.read(evacuation_reports.left_on, hosts)
 
     def evacuation_cleaned(

@@ -10,6 +10,7 @@ class BlockDevice(base.Object):
     """A block device mapping. volume_size in GiB.
 
     source_type: image, volume, snapshot or blank; destination_type: local or volume
+    volume_id, volume_size, attachment_id: read by `get` where they may be missing
     connection_info: what the volume service said about reaching the volume
     """
 
@@ -36,3 +37,12 @@ class BlockDevice(base.Object):
         'tag': fields.StringField(nullable=True),
         'connection_info': base.JsonField(nullable=True),
     }
+    uuid: str
+    source_type: str
+    destination_type: str
+    device_name: str | None
+    delete_on_termination: bool
+    volume_id: str
+    volume_size: int
+    attachment_id: str
+    connection_info: base.Data | None

@@ -14,7 +14,10 @@ from nova_lite.objects import flavor
 
 @base.Registry.register
 class Instance(base.Object):
-    """A server as the compute sees it. Sizes are in `flavor`."""
+    """A server as the compute sees it. Sizes are in `flavor`.
+
+    host: set whenever a host has the server
+    """
 
     # 1.0: first version
     VERSION = '1.0'
@@ -43,6 +46,22 @@ class Instance(base.Object):
         'security_groups': fields.ListOfStringsField(),
         'network_info': base.JsonField(),
     }
+    id: int
+    uuid: str
+    project_id: str
+    user_id: str
+    display_name: str
+    hostname: str | None
+    availability_zone: str | None
+    host: str
+    node: str | None
+    vm_state: str
+    task_state: str | None
+    flavor: flavor.Flavor
+    metadata: dict[str, str | None]
+    system_metadata: dict[str, str | None]
+    security_groups: list[str]
+    network_info: list[base.Data]
 
     @classmethod
     def from_row(cls, row: typing.Any, **more: typing.Any) -> typing.Self:

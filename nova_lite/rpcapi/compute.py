@@ -18,9 +18,35 @@ Ctxt: typing.TypeAlias = context.RequestContext
 Instance: typing.TypeAlias = objects.Instance
 Devices: typing.TypeAlias = list[block_device.BlockDevice]
 # 'auto', 'none', or what each port is to be.
-Networks: typing.TypeAlias = str | list[dict[str, typing.Any]]
+Networks: typing.TypeAlias = typing.Literal['auto', 'none'] | list[dict[str, typing.Any]]
 # Plain values by name.
 Json: typing.TypeAlias = dict[str, typing.Any]
+
+
+class Arrival(typing.TypedDict):
+    """Where and how a guest is made by a cold move. node: the host's"""
+
+    node: str
+    power_on: bool
+    key: str
+
+
+class HandedOver(Arrival):
+    """The arrival of a guest whose disks the source has handed over."""
+
+    handover: Json
+
+
+class Uploaded(Arrival):
+    """The arrival of a guest from the image of its disk; None: it boots from a volume."""
+
+    image_id: str | None
+
+
+class Returning(Arrival):
+    """The return of a guest to the source of a move, the uuid of its migration."""
+
+    move: str
 
 
 class ComputeAPI(rpc.Interface):
@@ -231,12 +257,11 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def finish_resize(
-        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Json
+        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: HandedOver
     ) -> Json:
         """Destination: make the guest from what the source handed over.
 
         instance, block_devices: as prep_resize
-        arrival: {'node', 'handover', 'power_on', 'key'}
         Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
         """
 
@@ -261,12 +286,11 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def restore_guest(
-        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Json
+        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Returning
     ) -> Json:
         """Source: as finish_revert_resize, with the devices that the server has by now.
 
         instance: of the source; block_devices: with attachments for it
-        arrival: {'node', 'move', 'power_on', 'key'}
         Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
         """
 
@@ -305,12 +329,11 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def finish_snapshot_based_resize_at_dest(
-        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Json
+        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Uploaded
     ) -> Json:
         """Destination: make the guest from the image.
 
         instance, block_devices: as prep_resize
-        arrival: {'node', 'image_id', 'power_on', 'key'}
         Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
         """
 

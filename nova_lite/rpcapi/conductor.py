@@ -9,6 +9,8 @@ import typing
 
 from nova_lite import context
 from nova_lite import rpc
+from nova_lite.objects import block_device
+from nova_lite.objects import instance
 from nova_lite.objects import instance_group
 
 # A host that is called asks this first, and its caller waits for both.
@@ -32,6 +34,47 @@ class ActionFailure(Failure):
     """As Failure, of an action that leaves changes behind. changes: columns"""
 
     changes: Json
+
+
+class HostRecord(typing.TypedDict):
+    """A server of a host. updated_at: when it changed last, as ISO 8601, or None"""
+
+    uuid: str
+    host: str
+    node: str
+    vm_state: str
+    task_state: str | None
+    power_state: int
+    hidden: bool
+    updated_at: str | None
+
+
+class Unfinished(typing.TypedDict):
+    """Work that a host has not finished, with what its call was given.
+
+    context: who asked, as RequestContext.from_wire takes it; build: as `instances.build`
+    """
+
+    instance: instance.Instance
+    block_devices: list[block_device.BlockDevice]
+    context: Json
+    build: Json | None
+
+
+class Evacuation(typing.TypedDict):
+    """A server that was evacuated from a host and whose guest is not removed there yet.
+
+    provider: uuid of the node's; began: seconds since 1970
+    done: False while the server is being rebuilt elsewhere
+    """
+
+    migration_uuid: str
+    instance_uuid: str
+    host: str
+    node: str
+    provider: str | None
+    began: float
+    done: bool
 
 
 class ConductorAPI(rpc.Interface):
@@ -61,12 +104,10 @@ class ConductorAPI(rpc.Interface):
     @rpc.call(since='1.0')
     def host_records(
         self, ctxt: Ctxt, hosts: list[str], instances: list[str] | None = None
-    ) -> list[Json]:
+    ) -> list[HostRecord]:
         """Return the records of servers on hosts, hidden copies too.
 
         instances: [server uuid, ...] to look for; None for all
-        Returns [{'uuid', 'host', 'node', 'vm_state', 'task_state', 'power_state',
-        'hidden', 'updated_at': when it changed last, as ISO 8601, or None}, ...].
         """
 
     @rpc.call(since='1.0')
@@ -77,12 +118,9 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def unfinished(self, ctxt: Ctxt, hosts: list[str], idle_s: float) -> list[Json]:
+    def unfinished(self, ctxt: Ctxt, hosts: list[str], idle_s: float) -> list[Unfinished]:
         """Return unfinished work of the hosts that has not changed for `idle_s` seconds.
 
-        Returns [{'instance': Instance, 'block_devices': [BlockDevice, ...],
-        'context': {...}, 'build': {...} or None}, ...]. context: who asked, as
-        RequestContext.from_wire takes it; build: as `instances.build`.
         Work that sagas drive is not among it. Builds that failed and kept their host are,
         and those whose servers were deleted without it: these servers have no task.
         """
@@ -300,13 +338,8 @@ class ConductorAPI(rpc.Interface):
     # ---- evacuation ----
 
     @rpc.call(since='1.0')
-    def evacuations_from(self, ctxt: Ctxt, hosts: list[str]) -> list[Json]:
-        """Return evacuations from the hosts whose guests are not removed there yet.
-
-        Returns [{'migration_uuid', 'instance_uuid', 'host', 'node', 'provider': uuid of
-        the node's, 'began': seconds since 1970, 'done': False while it is being rebuilt
-        elsewhere}, ...].
-        """
+    def evacuations_from(self, ctxt: Ctxt, hosts: list[str]) -> list[Evacuation]:
+        """Return evacuations from the hosts whose guests are not removed there yet."""
 
     @rpc.call(since='1.0')
     def evacuation_cleaned(self, ctxt: Ctxt, host: str, migration_uuid: str) -> None:

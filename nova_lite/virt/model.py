@@ -181,6 +181,13 @@ class Guest:
     move: str | None = None
     started_at: float | None = None
 
+    @property
+    def last_move(self) -> str:
+        """Return the move of a guest that departed or is incoming."""
+        if self.move is None:
+            raise ValueError(f'guest {self.uuid} took part in no move')
+        return self.move
+
 
 # The error class of a job that ended because its node lost power.
 POWER_LOST = 'HypervisorUnavailable'
@@ -215,6 +222,13 @@ class Job:
     result: Json = dataclasses.field(default_factory=dict)
     error: JobError | None = None
     subject: str = ''
+
+    @property
+    def failure(self) -> JobError:
+        """Return the error of a job that failed."""
+        if self.error is None:
+            raise ValueError(f'job {self.id} has not failed')
+        return self.error
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ class RegistrationTest(base.PlacementTestCase):
         ]
 
     def register(self, nodes):
-        return registration.Registration(self.placement).register(self.admin, nodes)
+        return registration.Registration(self.providers, threads=2).register(self.admin, nodes)
 
     def state(self, node):
         inventories, _ = self.providers.inventories(self.admin, node.uuid)

@@ -24,7 +24,7 @@ class CopyOutTest(testtools.TestCase):
         self.patch(uploads.replies, 'SHORT_S', 0.02)
 
     def copy_out(self, key='key'):
-        return self.cell.compute.prep_snapshot_based_resize_at_source(
+        return self.cell.answers.prep_snapshot_based_resize_at_source(
             self.ctxt,
             SOURCE,
             self.uuid,
@@ -107,7 +107,8 @@ class CopyOutTest(testtools.TestCase):
         self.assertEqual('active', self.image.images[self.image_id]['status'])
 
     def test_results_that_nobody_wants_are_forgotten(self):
-        kept = self.cell.compute._cold._uploads
+        cold = self.cell.compute.parts[0]
+        kept = cold._cold._uploads
         self.image.fail('upload', exception.Conflict(reason='refused'))
         self.patch(uploads, 'PATIENCE_S', 0.0)
         self.slow()
