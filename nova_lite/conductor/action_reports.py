@@ -19,6 +19,7 @@ from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.clients import release
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
@@ -31,7 +32,6 @@ LOG = log.getLogger(__name__)
 
 FAULT_CODE = 500
 STOP_EVENT = 'compute_stop_instance'
-DELETING = (states.TaskState.DELETING,)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,7 +189,7 @@ def start_delete(
 ) -> rpcapi.Json:
     """See ConductorAPI.delete_started."""
     row = instances.get(connection, uuid, hidden=True)
-    if row.host not in (host, None) or row.task_state not in DELETING:
+    if row.host not in (host, None) or row.task_state not in transitions.DELETE.tasks:
         raise exception.StateChanged(
             what='Instance',
             key=uuid,

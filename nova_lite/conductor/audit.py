@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.clients import release
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import reschedule
@@ -32,7 +33,8 @@ LOG = log.getLogger(__name__)
 DELETE_EVENT = 'compute_terminate_instance'
 EPOCHS_KEPT = datetime.timedelta(days=7)
 FORGET_EVERY_S = 3600
-HOSTLESS_TASKS = (states.TaskState.SCHEDULING, states.TaskState.DELETING)
+# Tasks that a server may have before a host builds it, or when it has none any more.
+HOSTLESS_TASKS = (*transitions.BUILD.tasks[:1], *transitions.DELETE.tasks)
 # Moves that end in error while there is a server to look at, and else have failed.
 INCOMPLETE = (
     states.MigrationType.RESIZE,
