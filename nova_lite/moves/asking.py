@@ -45,6 +45,16 @@ def require_heard(move, host):
         raise exception.Unavailable(service=services.COMPUTE, reason=f'{host} is not up')
 
 
+def require_up(move, host):
+    """As `require_heard`; raise ServiceIsDown for a host that is forced down.
+
+    A silent one may be heard of again in a moment, after its conductor, for example.
+    """
+    if _is_fenced(move, host):
+        raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+    require_heard(move, host)
+
+
 def _service(move, host):
     """The compute service of a host of any cell, or None; raises HostMappingNotFound."""
     found = move.read(services.find, host)

@@ -27,7 +27,7 @@ class Arguments(move.Arguments):
     request: saga.Data
 
 
-class AttachInterface(move.Move):
+class AttachInterface(move.Move[guest_devices.Began]):
     """Give a server a port."""
 
     arguments: Arguments

@@ -29,7 +29,7 @@ class Arguments(move.Arguments):
     volume_id: str
 
 
-class AttachVolume(move.Move):
+class AttachVolume(move.Move[guest_devices.Began]):
     """Give a server a volume."""
 
     arguments: Arguments

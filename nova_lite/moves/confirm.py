@@ -31,7 +31,7 @@ class Arguments(move.Arguments):
     delete: bool = False
 
 
-class ConfirmResize(move.Move):
+class ConfirmResize(move.Move[resized.Ends]):
     """Before the deletion of the server as well: then that follows."""
 
     arguments: Arguments

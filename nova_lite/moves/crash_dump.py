@@ -13,7 +13,7 @@ TRIGGER = 'interrupt the guest'
 EVENT = 'compute_trigger_crash_dump'
 
 
-class CrashDump(move.Move):
+class CrashDump(move.Move[saga.Data]):
     """It has no arguments. The interrupt cannot be taken back."""
 
     kind = 'crash-dump'

@@ -31,7 +31,7 @@ class Arguments(move.Arguments):
     port_id: str
 
 
-class DetachInterface(move.Move):
+class DetachInterface(move.Move[guest_devices.Began]):
     """Take a port from a server."""
 
     arguments: Arguments
@@ -80,7 +80,8 @@ class DetachInterface(move.Move):
     def release(self):
         """From here on the port is not the server's: deleted if it was made for it."""
         self.guest.current()
-        self.world.network.release_from(self.ctxt, self.instance_uuid, [self.began.vif])
+        vif = self.began.vif
+        self.world.network.release_from(self.ctxt, self.instance_uuid, [vif] if vif else [])
 
     @part.transaction
     def forget(self, connection):

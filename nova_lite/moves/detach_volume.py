@@ -28,7 +28,7 @@ class Arguments(move.Arguments):
     volume_id: str
 
 
-class DetachVolume(move.Move):
+class DetachVolume(move.Move[guest_devices.Began]):
     """Take a volume from a server."""
 
     arguments: Arguments

@@ -36,7 +36,7 @@ class Arguments(move.Arguments):
     leave_stopped: bool
 
 
-class Evacuation(move.Move):
+class Evacuation(move.Move[steps.Began]):
     """From a host that is down."""
 
     arguments: Arguments

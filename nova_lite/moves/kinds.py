@@ -22,7 +22,7 @@ from nova_lite.saga import journal
 from nova_lite.saga import step
 from nova_lite.saga import values
 
-SAGAS = (
+SAGAS: tuple[type[step.Saga], ...] = (
     resize.Resize,
     confirm.ConfirmResize,
     revert.RevertResize,
@@ -59,9 +59,9 @@ def _find(kind, version):
     newest = KINDS.get(kind)
     if newest is None:
         raise journal.UnknownPlan(f'this release has no saga of kind {kind}')
-    for saga in (newest, *SAGAS):
-        if kind in saga.kinds() and version in (None, saga.version):
-            return saga
+    for each in (newest, *SAGAS):
+        if kind in each.kinds() and version in (None, each.version):
+            return each
     raise journal.UnknownPlan(f'this release has no version {version} of saga {kind}')
 
 

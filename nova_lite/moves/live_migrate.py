@@ -16,6 +16,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
 from nova_lite.moves import answers
+from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -80,7 +81,7 @@ FULFILLED = {
 }
 
 
-class LiveMigration(move.Move):
+class LiveMigration(move.Move[steps.Began]):
     """To another host without stopping."""
 
     arguments: Arguments
@@ -211,7 +212,7 @@ class LiveMigration(move.Move):
         """The source copies the running guest; ends when the guest may start elsewhere."""
         row = self.row()
         self.require_task(row)
-        self.relocation.require_up(self.dest_host)
+        asking.require_up(self, self.dest_host)
         return self._ask(
             self.began.host,
             self.compute.live_migration,

@@ -7,6 +7,7 @@ Source: contributor/architecture, Sagas; reference/nova/moves 3 and 6.
 """
 
 import functools
+import typing
 
 from oslo_log import log
 
@@ -49,7 +50,7 @@ class Arguments(saga.Value):
     ignore_hosts: list[str] | None = None
 
 
-class Move(saga.Saga):
+class Move(saga.Saga, typing.Generic[steps.Found]):
     """Base of the moves.
 
     tasks: the task states that this saga sets, which it may clear as well
@@ -65,7 +66,7 @@ class Move(saga.Saga):
     tasks = ()
     refusable = ()
     harmless = ()
-    first: saga.Result
+    first: saga.Result[steps.Found]
     named = ()
     faults = True
     events = part.Of(events.Events)
@@ -156,7 +157,7 @@ class Move(saga.Saga):
         own = {'instance_uuid': self.instance_uuid, 'key': self.key(step)}
         return {'host': host, 'node': node, **own}
 
-    def at_source(self, step):
+    def at_source(self: 'Move[steps.Began]', step):
         """The same, of the host that the server was on."""
         return self.asked(self.began.host, self.began.node, step)
 
@@ -182,7 +183,7 @@ class Move(saga.Saga):
         return self.begun(connection, instances.find(connection, self.instance_uuid))
 
     @property
-    def began(self):
+    def began(self) -> steps.Found:
         """What `begun` returned."""
         return self.results[self.first]
 
@@ -381,7 +382,8 @@ class Move(saga.Saga):
     @property
     def source_host(self):
         """The host that the server leaves."""
-        return self.began.host
+        began: typing.Any = self.began
+        return began.host
 
     @property
     def dest_host(self):

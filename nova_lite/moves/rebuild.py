@@ -65,7 +65,7 @@ class Arguments(move.Arguments):
     reimage: str | None
 
 
-class Rebuild(move.Move):
+class Rebuild(move.Move[steps.Began]):
     """A new guest in the former one's place."""
 
     arguments: Arguments

@@ -49,7 +49,7 @@ class Arguments(move.Arguments):
     flavor: saga.Data
 
 
-class Resize(move.Move):
+class Resize(move.Move[steps.Began]):
     """To another flavor and, as a rule, another host; a cold migration keeps the flavor."""
 
     arguments: Arguments

@@ -47,7 +47,7 @@ class Began(resized.Ends):
 BEGIN = saga.Result('record the request', Began)
 
 
-class RevertResize(move.Move):
+class RevertResize(move.Move[Began]):
     """From VERIFY_RESIZE back to the source.
 
     What cannot be undone of the first steps is cleaned up later, see `duties`: the server can

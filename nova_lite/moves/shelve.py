@@ -36,7 +36,7 @@ class Arguments(move.Arguments):
     image: bool
 
 
-class Shelve(move.Move):
+class Shelve(move.Move[steps.Began]):
     """A server becomes an image."""
 
     arguments: Arguments
@@ -119,7 +119,7 @@ class Shelve(move.Move):
             self.events.end_all(connection)
 
 
-class ShelveOffload(move.Move):
+class ShelveOffload(move.Move[steps.Began]):
     """Take a shelved server off its host."""
 
     kind = 'shelve-offload'

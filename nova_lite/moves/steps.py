@@ -9,6 +9,8 @@ from nova_lite.objects import selection
 
 # {uuid of a block device: [id of its former attachment, id of the new one]}
 Reserved: typing.TypeAlias = dict[str, list[str]]
+# What a saga found of its server when it began, and remembers.
+Found = typing.TypeVar('Found')
 # A server's network information.
 Info: typing.TypeAlias = list[dict[str, typing.Any]]
 

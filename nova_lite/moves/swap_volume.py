@@ -31,7 +31,7 @@ class Arguments(move.Arguments):
     volume_id: str
 
 
-class SwapVolume(move.Move):
+class SwapVolume(move.Move[guest_devices.Began]):
     """Give a server another volume in the place of one that it has."""
 
     arguments: Arguments

@@ -45,7 +45,7 @@ class Arguments(move.Arguments):
     zone: str | None | bool = False
 
 
-class Unshelve(move.Move):
+class Unshelve(move.Move[steps.Began]):
     """Bring a shelved server back."""
 
     arguments: Arguments

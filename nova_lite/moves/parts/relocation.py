@@ -14,7 +14,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.db.cell import services
+from nova_lite.moves import asking
 from nova_lite.moves import move_records
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -200,20 +200,7 @@ class Relocation(choice.Choice):
 
     # ---- hosts ----
 
-    def require_up(self, host):
-        """Raise ServiceIsDown for a host that is forced down, Unavailable for a silent one.
-
-        A silent host may be heard of again in a moment, after its conductor, for example.
-        """
-        service = self.move.read(services.find, host)
-        if service is None or service.forced_down:
-            raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
-        if not services.is_up(service, self.move.world.conf.service_down_time):
-            raise exception.Unavailable(
-                service=f'Compute service of host {host}', reason='it sends no heartbeats'
-            )
-
     def ask(self, host, method, **arguments):
-        """Call a method of a host's compute, unless that is down; see `require_up`."""
-        self.require_up(host)
+        """Call a method of a host's compute, unless that is down; see `asking.require_up`."""
+        asking.require_up(self.move, host)
         return self.move.ask(method, {'host': host, **arguments})
