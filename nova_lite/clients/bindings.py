@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import typing
 
 from nova_lite import exception
+from nova_lite.clients import responses
 from nova_lite.clients import session
 
 if typing.TYPE_CHECKING:
@@ -67,8 +68,8 @@ class Bindings:
             errors={400: failed, 404: failed, 409: None, 500: failed},
         )
         if response.status_code == 409:
-            if 'already exists' not in session.detail(response):
-                raise failed(reason=session.detail(response))
+            if 'already exists' not in responses.detail(response):
+                raise failed(reason=responses.detail(response))
         elif response.json()['binding']['vif_type'] == FAILED:
             raise failed(reason='see the log of the network service')
 
@@ -83,7 +84,7 @@ class Bindings:
                 errors={404: failed, 409: None},
             )
             if response.status_code == 409 and not self._is_active(ctxt, port_id, host):
-                raise failed(reason=session.detail(response))
+                raise failed(reason=responses.detail(response))
 
     def _is_active(self, ctxt: session.Ctxt, port_id: str, host: str) -> bool:
         return any(

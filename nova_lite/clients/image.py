@@ -15,6 +15,7 @@ from oslo_config import cfg
 from nova_lite import exception
 from nova_lite.clients import cache
 from nova_lite.clients import items
+from nova_lite.clients import responses
 from nova_lite.clients import session
 
 ATTRIBUTES = (
@@ -235,7 +236,7 @@ class Image:
             headers={'Content-Type': 'application/octet-stream'},
         )
         if response.status_code == 409 and self.get(ctxt, image_id)['status'] != 'active':
-            raise exception.Conflict(reason=session.detail(response))
+            raise exception.Conflict(reason=responses.detail(response))
 
     def download(
         self, ctxt: session.Ctxt, image_id: str, *, chunk_size: int = 1 << 20

@@ -19,6 +19,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import offers
 from nova_lite.clients import providers
+from nova_lite.clients import responses
 from nova_lite.clients import session
 
 LOG = logging.getLogger(__name__)
@@ -240,7 +241,7 @@ class Placement:
         )
         if response.status_code < 400:
             return 0  # it was gone meanwhile, and the request has made it
-        told = TOLD_GENERATION.search(session.detail(response))
+        told = TOLD_GENERATION.search(responses.detail(response))
         if told is None or self.holding(ctxt, consumer.uuid):
             raise exception.AllocationConflict(consumer=consumer.uuid)
         return int(told[1])
@@ -361,7 +362,7 @@ class Placement:
             )
             if response.status_code < 400:
                 return Outcome.DONE
-            reason = session.detail(response)
+            reason = responses.detail(response)
             if 'consumer generation conflict' in reason:
                 return Outcome.STALE
             if not providers.is_concurrent(response):

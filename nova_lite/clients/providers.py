@@ -17,6 +17,7 @@ import requests
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import responses
 from nova_lite.clients import session
 
 LOG = logging.getLogger(__name__)
@@ -291,7 +292,7 @@ class Providers:
 
         Custom traits and resource classes exist once someone has defined them.
         """
-        reason = session.detail(response)
+        reason = responses.detail(response)
         if response.status_code == 409:
             if not is_concurrent(response):
                 raise exception.Conflict(reason=reason)

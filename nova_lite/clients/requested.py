@@ -8,6 +8,7 @@ import typing
 import requests
 
 from nova_lite import exception
+from nova_lite.clients import responses
 from nova_lite.clients import session
 
 if typing.TYPE_CHECKING:
@@ -173,8 +174,8 @@ class Requested:
 
 def port_error(response: requests.Response, request: session.Json) -> exception.NovaLiteError:
     """Return the error behind the service's refusal to make or change a port."""
-    reason = session.detail(response)
-    kind = _kind(response)
+    reason = responses.detail(response)
+    kind = responses.error_type(response)
     network_id, port_id = request.get('network_id'), request.get('port_id')
     if kind in ADDRESS_IN_USE:
         return exception.FixedIpInUse(address=request.get('fixed_ip'))
@@ -189,12 +190,3 @@ def port_error(response: requests.Response, request: session.Json) -> exception.
     if response.status_code == 404 and kind == 'NetworkNotFound':
         return exception.NetworkNotUsable(network_id=network_id)
     return exception.Invalid(reason=reason)
-
-
-def _kind(response: requests.Response) -> str | None:
-    """Return the type of a network service's error."""
-    try:
-        kind: str = response.json()['NeutronError']['type']
-        return kind
-    except (ValueError, KeyError, TypeError):
-        return None  # not its own error, but a proxy's

@@ -12,8 +12,8 @@ the control plane.
 
 from collections.abc import Callable
 from collections.abc import Mapping
+import dataclasses
 import functools
-import html
 import logging
 import re
 import typing
@@ -31,6 +31,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import auth
+from nova_lite.clients import responses
 
 LOG = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ Fields: typing.TypeAlias = Mapping[str, typing.Any]
 Headers: typing.TypeAlias = Mapping[str, str | None]
 # A class of errors or a function that makes one; see `raising`.
 Raising: typing.TypeAlias = Callable[..., exception.NovaLiteError]
-Errors: typing.TypeAlias = Mapping[int, Raising | None]
+Errors: typing.TypeAlias = Mapping[int, 'Raising | ByType | None']
 AsUser: typing.TypeAlias = bool | typing.Literal['project']
 
 OURSELVES = {
@@ -61,7 +62,6 @@ MAX_PAUSE_S = 3.0
 MAX_ID = 255
 SCOPES_KEPT = 64  # plugins for projects
 NO_IDENTITY = (exceptions.DiscoveryFailure, exceptions.HttpServerError)
-MARKS = re.compile('<head>.*?</head>|<[^<>]*>', re.DOTALL)
 VERSION = re.compile(r'/v\d+(\.\d+)?(/.*)?$')
 
 
@@ -77,6 +77,19 @@ def verbatim(error: type[exception.NovaLiteError]) -> Raising:
         return error(reason)
 
     return made
+
+
+@dataclasses.dataclass(frozen=True)
+class ByType:
+    """An entry of `errors` that depends on what type the network service gives its error."""
+
+    types: Mapping[str, Raising]
+    otherwise: Raising
+
+
+def or_quota(otherwise: Raising) -> ByType:
+    """Return an entry of `errors` for a conflict of the network service that may be a quota."""
+    return ByType({'OverQuota': verbatim(exception.OverQuota)}, otherwise)
 
 
 def segment(value: str, missing: Raising) -> str:
@@ -336,9 +349,11 @@ class Neighbour:
     def _refuse(self, response: requests.Response, errors: Errors, *, as_user: AsUser) -> None:
         """Raise what a response with an error status means here."""
         status = response.status_code
-        reason = detail(response)
+        reason = responses.detail(response)
         if status in errors:
             error = errors[status]
+            if isinstance(error, ByType):
+                error = error.types.get(responses.error_type(response) or '', error.otherwise)
             if error is not None:
                 raise error(reason=reason)
             return
@@ -366,34 +381,3 @@ def _never_arrived(error: Exception) -> bool:
     cause = error.__context__
     inner = cause.args[0] if cause is not None and cause.args else None
     return isinstance(getattr(inner, 'reason', inner), urllib3.exceptions.NewConnectionError)
-
-
-def detail(response: requests.Response) -> str:
-    """Return what an error response says, in whichever of OpenStack's forms it says it."""
-    try:
-        body = response.json()
-    except requests.exceptions.JSONDecodeError:
-        return _plain(response)[:400].strip() or response.reason
-    return _message(body) or response.reason
-
-
-def _plain(response: requests.Response) -> str:
-    """Return the text of a response, of a page without its head and marks."""
-    text = response.text[:4000]
-    if response.headers.get('Content-Type', '').startswith('text/html'):
-        text = ' '.join(html.unescape(MARKS.sub(' ', text)).split())
-    return text
-
-
-def _message(body: object) -> str | None:
-    if isinstance(body, list):
-        return next((text for text in map(_message, body) if text), None)
-    if isinstance(body, str):
-        return body
-    if not isinstance(body, dict):
-        return None
-    for key in ('detail', 'message', 'NeutronError', 'errors', 'title'):
-        text = _message(body.get(key))
-        if text:
-            return text
-    return next((text for text in map(_message, body.values()) if text), None)

@@ -7,7 +7,6 @@ from nova_lite import exception
 from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import types
-from nova_lite.api.proxies import quotas
 from nova_lite.clients import items
 from nova_lite.clients import session
 from nova_lite.policies import addresses as rules
@@ -78,7 +77,7 @@ def create(req):
     network = _pool(req, pool)
     wanted = {'floating_network_id': network['id'], 'tenant_id': req.ctxt.project_id}
     missing = session.raising(FloatingIpPoolNotFound, pool=pool)
-    refused = quotas.or_quota(session.raising(NoMoreFloatingIps, pool=pool))
+    refused = session.or_quota(session.raising(NoMoreFloatingIps, pool=pool))
     answer = req.app.network.service.call(
         req.ctxt,
         'POST',

@@ -9,9 +9,9 @@ from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import security_group_views as views
 from nova_lite.api import types
-from nova_lite.api.proxies import quotas
 from nova_lite.api.proxies import security_groups
 from nova_lite.clients import items
+from nova_lite.clients import session
 from nova_lite.policies import security_groups as rules
 
 PATH = '/os-security-group-rules'
@@ -72,7 +72,7 @@ def create(req):
         '/security-group-rules',
         as_user=True,
         json={'security_group_rule': wanted},
-        errors={400: RuleNotUsable, 404: RuleNotUsable, 409: quotas.or_quota(RuleNotUsable)},
+        errors={400: RuleNotUsable, 404: RuleNotUsable, 409: session.or_quota(RuleNotUsable)},
     )
     return {'security_group_rule': views.rule(made.json()['security_group_rule'], sources)}
 

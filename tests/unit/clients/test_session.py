@@ -340,6 +340,14 @@ class ErrorTest(SessionTestCase):
         response = self.serve(409).call(self.member, 'GET', '/x', errors={409: None})
         self.assertEqual(409, response.status_code)
 
+    def test_a_quota_is_known_by_its_type(self):
+        """Given conflicts whose texts name quotas, then only that of the type is one."""
+        errors = {409: session.or_quota(exception.Conflict)}
+        for kind, expected in (('OverQuota', exception.OverQuota), ('InUse', exception.Conflict)):
+            body = {'NeutronError': {'type': kind, 'message': 'of net-quota', 'detail': ''}}
+            self.assertIn('of net-quota', self.refused((409, body), expected, errors=errors))
+        self.refused((409, b'quota'), exception.Conflict, errors=errors)
+
     def test_ids_that_are_none(self):
         for value in ('', '.', '..', 'x' * 256):
             missing = session.raising(exception.PortNotFound, port_id='p1')
