@@ -1,5 +1,8 @@
 """Passwords at rest."""
 
+import hashlib
+
+import fixtures
 import testtools
 
 from nova_lite.simcloud import options
@@ -26,3 +29,44 @@ class PasswordTestCase(testtools.TestCase):
 
     def test_only_tests_have_a_low_cost(self):
         self.assertEqual(4096, options.Options().password_cost)
+
+
+class VerifierTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.verifier = passwords.Verifier()
+        self.stored = passwords.hashed('secret', 2)
+        self.computed = 0
+        scrypt = hashlib.scrypt
+
+        def counted(*args, **kwargs):
+            self.computed += 1
+            return scrypt(*args, **kwargs)
+
+        self.useFixture(fixtures.MonkeyPatch('hashlib.scrypt', counted))
+
+    def test_what_was_right_is_not_computed_again(self):
+        for _ in range(3):
+            self.assertTrue(self.verifier.matches('secret', self.stored))
+        self.assertEqual(1, self.computed)
+
+    def test_what_was_wrong_is_computed_each_time(self):
+        self.assertTrue(self.verifier.matches('secret', self.stored))
+        for _ in range(2):
+            self.assertFalse(self.verifier.matches('Secret', self.stored))
+        self.assertEqual(3, self.computed)
+
+    def test_a_changed_password_is_compared_anew(self):
+        self.assertTrue(self.verifier.matches('secret', self.stored))
+        changed = passwords.hashed('another', 2)
+        self.assertFalse(self.verifier.matches('secret', changed))
+        self.assertTrue(self.verifier.matches('another', changed))
+
+    def test_so_many_are_remembered(self):
+        self.useFixture(fixtures.MonkeyPatch(f'{passwords.__name__}.MOST_VERIFIED', 2))
+        for password in ('a', 'b', 'c'):
+            self.assertTrue(self.verifier.matches(password, passwords.hashed(password, 2)))
+        self.assertTrue(self.verifier.matches('secret', self.stored))
+        before = self.computed
+        self.assertTrue(self.verifier.matches('secret', self.stored))
+        self.assertEqual(before, self.computed)
