@@ -95,6 +95,9 @@ class AssignmentList:
 
     def on_get(self, req, resp):
         req.context.caller.require_admin('listing role assignments')
+        scopes = ('scope.project.id', 'scope.domain.id', 'scope.system')
+        if sum(bool(req.get_param(name)) for name in scopes) > 1:
+            raise faults.BadRequest('Name one scope: a project, a domain or the system.')
         if req.get_param('group.id') or req.get_param('scope.system'):
             resp.media = views.collection(req, 'role_assignments', [])
             return

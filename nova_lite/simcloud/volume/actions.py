@@ -98,7 +98,6 @@ def attach(conn, caller, volume, wanted):
     connector = {
         'host': wanted.get('host_name') or '',
         'mountpoint': wanted.get('mountpoint'),
-        'mode': wanted.get('mode', 'rw'),
     }
     row = attachments.create(
         conn,
@@ -107,6 +106,7 @@ def attach(conn, caller, volume, wanted):
             'volume_uuid': volume['id'],
             'instance_uuid': wanted.get('instance_uuid'),
             'connector': connector,
+            'mode': wanted.get('mode', 'rw'),
         },
     )
     attachments.complete(conn, caller, row['id'])

@@ -66,6 +66,16 @@ class Case(base.SimCloudTestCase):
 
 
 class AttachmentTestCase(Case):
+    def test_attached_in_one_step(self):
+        for given, mode in (({}, 'rw'), ({'mode': 'ro'}, 'ro')):
+            volume_id = self.volume()
+            body = {'os-attach': {'instance_uuid': SERVER, **given}}
+            self.demo.post(f'{V3}/volumes/{volume_id}/action', body, expect=202)
+            (attached,) = self.demo.get(f'{V3}/volumes/{volume_id}')['volume']['attachments']
+            shown = self.demo.get(f'{V3}/attachments/{attached["attachment_id"]}')['attachment']
+            info = shown['connection_info']
+            self.assertEqual((mode, mode), (shown['attach_mode'], info['access_mode']))
+
     def test_only_a_service_ends_what_a_server_uses(self):
         """Since CVE-2023-2088; what has no connection yet anybody may give up."""
         attachment_id = self.reserve()

@@ -90,6 +90,11 @@ class IdentityTestCase(base.SimCloudTestCase):
             {'admin', 'manager', 'member', 'reader'}, {one['role']['name'] for one in effective}
         )
 
+    def test_assignments_of_two_scopes_are_refused(self):
+        path = f'{V3}/role_assignments?scope.project.id=1&scope'
+        self.admin.get(f'{path}.domain.id=2', expect=400)
+        self.admin.get(f'{path}.system=all', expect=400)
+
     def test_inherited_assignments_are_listed_as_such(self):
         user_id = self.admin.get(f'{V3}/users?name=nova')['users'][0]['id']
         path = f'{V3}/role_assignments?user.id={user_id}&include_names=1'
