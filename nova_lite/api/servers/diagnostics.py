@@ -8,7 +8,7 @@ Source: reference/nova/api-surface 2.3.
 import string
 
 from nova_lite.api import operation
-from nova_lite.api.servers import acting
+from nova_lite.api.servers import source_host
 from nova_lite.policies import guests as rules
 
 STANDARD = 48
@@ -29,7 +29,7 @@ def view(req, found):
 )
 def show(req, server):
     """The counters now."""
-    acting.require_host(server)
+    source_host.require_up(req, server)
     req.app.waiters.enter(req)
     return req.app.compute(server.cell).get_diagnostics(
         req.ctxt, host=server.row.host, instance_uuid=server.uuid

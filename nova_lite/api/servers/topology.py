@@ -42,7 +42,8 @@ def _host_nodes(server):
     if row.host:
         named = {'host': row.host, 'hypervisor_hostname': row.node}
         found = server.cell.db.read(compute_nodes.every, **named)
-    return found[0].cpu_info.get('topology', {}).get('cells', 1) if found else 1
+    # A driver may report none, or 0.
+    return (found[0].cpu_info.get('topology', {}).get('cells') if found else None) or 1
 
 
 def _page_size_kb(wish):

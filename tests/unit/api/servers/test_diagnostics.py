@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.db.cell import services
 from nova_lite.virt import model
 from nova_lite.virt.sim import facts
 from tests.unit.api.servers import base
@@ -66,3 +67,9 @@ class TestDiagnostics(base.Case):
             action='get_diagnostics', instance_id=self.uuid, attr='power_state', state='paused'
         )
         self.refused('GET', self.path, code=409, text='power_state paused', who=base.ADMIN)
+
+    def test_a_host_that_is_down_is_not_called(self):
+        service = self.api.cell('cell1').db.read(services.find, 'host1')
+        self.api.cell('cell1').db.write(services.update, service.uuid, {'forced_down': True})
+        self.refused('GET', self.path, code=409, text='host1 is not up', who=base.ADMIN)
+        self.assertEqual([], self.sent())

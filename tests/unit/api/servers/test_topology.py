@@ -90,6 +90,15 @@ class TestTopologyVersions(base.Case):
             shown = self.ok('GET', path, version='2.78', who=base.ADMIN).json
             self.assertEqual(expected, [each['host_node'] for each in shown['nodes']])
 
+    def test_a_driver_that_reports_no_nodes(self):
+        flavor = {**servers_api.FLAVOR, 'id': 1, 'extra_specs': {'hw:numa_nodes': '2'}}
+        for name, topology in (('none', {}), ('zero', {'cells': 0})):
+            self.api.add_host(name, 'cell1', cpu_info={'topology': topology})
+            uuid = self.api.add_server(flavor=flavor, vcpus=2, host=name, node=f'{name}.example')
+            path = f'/servers/{uuid}/topology'
+            shown = self.ok('GET', path, version='2.78', who=base.ADMIN).json
+            self.assertEqual([0, 0], [each['host_node'] for each in shown['nodes']])
+
     def test_not_before_2_78(self):
         uuid = self.api.add_server()
         self.refused('GET', f'/servers/{uuid}/topology', code=404, version='2.77')
