@@ -83,13 +83,15 @@ class Network:
 
         Ids of any number are asked for in parts: servers take addresses of 4 KiB or so.
         """
-        ids = filters.get('id')
-        if isinstance(ids, list) and len(ids) > MOST_IDS:
-            parts = (ids[at : at + MOST_IDS] for at in range(0, len(ids), MOST_IDS))
-            asked = [{**filters, 'id': part} for part in parts]
-            return [
-                each for part in asked for each in self.list(ctxt, kind, as_user=as_user, **part)
-            ]
+        for name, ids in filters.items():
+            if isinstance(ids, list) and len(ids) > MOST_IDS:
+                parts = (ids[at : at + MOST_IDS] for at in range(0, len(ids), MOST_IDS))
+                asked = [{**filters, name: part} for part in parts]
+                return [
+                    each
+                    for part in asked
+                    for each in self.list(ctxt, kind, as_user=as_user, **part)
+                ]
         body = self.service.get(ctxt, f'/{kind}', params=filters, as_user=as_user)
         found: session.Jsons = body[kind.replace('-', '_')]
         return found

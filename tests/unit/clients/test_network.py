@@ -239,6 +239,11 @@ class InfoTest(networks.NetworkTestCase):
         )
         self.assertEqual({made}, {each['id'] for each in found})
         self.assertEqual(2, len(requests))
+        ports = [runtime.new_uuid() for _ in range(network.MOST_IDS + 1)]
+        found, requests = self.count_requests(
+            self.network.list, self.admin, 'floatingips', port_id=ports
+        )
+        self.assertEqual(([], 2), (found, len(requests)))
 
     def test_resource_request(self):
         self.allocate({'network_id': self.make_network()})
