@@ -32,6 +32,8 @@ RESERVE = saga.Result('reserve volumes for source', steps.Reserved)
 ACTIVATE = cross_cell_revert.ACTIVATE
 DESTROY = 'destroy on destination'
 FINISH = saga.Result('finish revert on source', answers.Guest)
+# A note: the volumes are no longer attached to the destination.
+FREED = saga.Result('freed', bool)
 DROP = 'drop destination'
 DEST_EVENT = 'compute_revert_resize'
 SOURCE_EVENT = 'compute_finish_revert_resize'
@@ -188,7 +190,9 @@ class RevertResize(move.Move[Began]):
 
         The source can reach the volumes once the destination does not.
         """
-        self.volumes.end_former()
+        if FREED not in self.results:
+            self.volumes.end_former()
+            self.results[FREED] = True
         was_on = self.began.vm_state == states.VmState.ACTIVE
         end = resized.asked(self, 'source', FINISH)
         asking.require_heard(self, end['host'])

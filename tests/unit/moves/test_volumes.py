@@ -7,6 +7,7 @@ new attachment, never by an update of one that was made before.
 from nova_lite import exception
 from nova_lite.db.cell import services
 from nova_lite.moves import kinds
+from nova_lite.moves import revert
 from nova_lite.moves import steps
 from tests.unit.moves import moves_base
 from tests.unit.moves import test_rebuild
@@ -45,6 +46,16 @@ class VolumesTest(moves_base.MoveTestCase):
         self.do(reverting, reverting.steps(), times=2)
         self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
         self.assertEqual(at_source, self.attached())
+
+    def test_destination_is_detached_once_by_a_revert_that_polls(self):
+        made = self.revert()
+        before, finish = self.until(made, revert.FINISH)
+        self.do(made, before)
+        gone = [self.cell.volume.calls.count('delete_attachment')]
+        for _poll in range(2):
+            finish.do()
+            gone.append(self.cell.volume.calls.count('delete_attachment'))
+        self.assertEqual([0, 1, 1], [count - gone[0] for count in gone])
 
     def test_stay_where_they_are_when_a_resize_is_undone(self):
         made = self.resize()
