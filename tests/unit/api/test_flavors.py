@@ -200,6 +200,9 @@ class KnownExtraSpecsTest(testtools.TestCase):
         ('other:anything', 'goes'),
         ('hw:numa_cpus.0', '0-3,^2'),
         ('hw:numa_mem.1', '512'),
+        ('hw:cpu_max_cores', '4'),
+        ('hw:cpu_max_sockets', '2'),
+        ('hw:cpu_max_threads', '1'),
         ('hw:mem_page_size', '2MB'),
         ('hw:cpu_realtime', 'yes'),
         ('hw_rng:rate_bytes', '0'),
@@ -216,6 +219,10 @@ class KnownExtraSpecsTest(testtools.TestCase):
     )
     BAD = (
         ('hw:cpu_policies', 'shared'),
+        ('hw:cpu_max_cores', '0'),
+        ('hw:max_cpu_cores', '4'),
+        ('hw:maxphysaddr_bits', '40'),
+        ('hw:maxphysaddr_mode', 'emulate'),
         ('hw:cpu_policy', 'other'),
         ('hw:numa_nodes', '0'),
         ('hw:numa_nodes', 'two'),
