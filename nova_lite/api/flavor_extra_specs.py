@@ -13,8 +13,17 @@ from nova_lite.policies import flavors as rules
 
 ALL = '/flavors/{flavor_id}/os-extra_specs'
 ONE = '/flavors/{flavor_id}/os-extra_specs/{key}'
-CREATE = types.body('extra_specs', types.METADATA)
-UPDATE = {**types.METADATA, 'minProperties': 1, 'maxProperties': 1}
+LENGTH = 255
+# A number is stored as its text.
+SPECS = {
+    'type': 'object',
+    'patternProperties': {
+        r'^[a-zA-Z0-9\-_:. ]{1,255}\Z': {'type': ['string', 'number'], 'maxLength': LENGTH}
+    },
+    'additionalProperties': False,
+}
+CREATE = types.body('extra_specs', SPECS)
+UPDATE = {**SPECS, 'minProperties': 1, 'maxProperties': 1}
 
 
 @operation.operation('GET', ALL, policy=rules.SPECS_LIST, faults=(403, 404))
@@ -58,7 +67,10 @@ def delete_spec(req):
     req.app.api_db.write(flavors.drop_extra_spec, req.args['flavor_id'], req.args['key'])
 
 
-def _set(req, specs):
+def _set(req, given):
+    specs = {name: str(value) for name, value in given.items()}
+    if any(len(value) > LENGTH for value in specs.values()):
+        raise exception.Invalid(f'An extra spec has more than {LENGTH} characters.')
     if req.minor >= 86:
         for name, value in specs.items():
             known_extra_specs.check(name, value)

@@ -184,9 +184,20 @@ class ExtraSpecsTest(FlavorTest):
 
     def test_refused(self):
         self.request('POST', self.URL, {'extra_specs': {'a': '1'}}, status=403)
-        for specs in ({'a': 1}, {'a/b': '1'}, {'a': 'x' * 256}, ['a']):
+        for specs in ({'a': True}, {'a': None}, {'a': 10**300}, {'a/b': '1'}, {'a': 'x' * 256}, ['a']):
             self.admin('POST', self.URL, {'extra_specs': specs}, status=400)
         self.admin('POST', '/flavors/9/os-extra_specs', {'extra_specs': {}}, status=404)
+
+    def test_numbers_are_stored_as_text(self):
+        body = {'extra_specs': {'quota:cpu_shares': 1024, 'ratio': 1.5}}
+        self.assertEqual(body, self.admin('POST', self.URL, body, version='2.86'))
+        stored = {'extra_specs': {'quota:cpu_shares': '1024', 'ratio': '1.5'}}
+        self.assertEqual(stored, self.get(self.URL))
+        self.admin('PUT', self.URL + '/ratio', {'ratio': 2}, version='2.86')
+        self.assertEqual({'ratio': '2'}, self.get(self.URL + '/ratio'))
+        self.admin(
+            'POST', self.URL, {'extra_specs': {'hw:numa_nodes': 0}}, version='2.86', status=400
+        )
 
     def test_validated_from_2_86(self):
         wrong = {'extra_specs': {'hw:cpu_policy': 'sharrred'}}
