@@ -45,11 +45,15 @@ LIST = {
     'sort_key': types.multi({'type': 'string', 'enum': list(SORT_KEYS)}),
     'sort_dir': types.multi({'type': 'string', 'enum': ['asc', 'desc']}),
 }
+_V102_SORT = types.multi(
+    {'type': 'string', 'enum': [key for key in SORT_KEYS if key != 'rxtx_factor']}
+)
 LIST_QUERY = {
     '2.1': types.query(LIST),
     '2.75': types.query(LIST, strict=True),
     '2.102': types.query(
-        {**LIST, 'name': types.multi({**types.TEXT, 'format': 'regex'})}, strict=True
+        {**LIST, 'sort_key': _V102_SORT, 'name': types.multi({**types.TEXT, 'format': 'regex'})},
+        strict=True,
     ),
 }
 DESCRIPTION = {'type': ['string', 'null'], 'maxLength': 65535}

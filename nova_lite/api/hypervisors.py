@@ -25,10 +25,14 @@ ONE = '/os-hypervisors/{hypervisor_id}'
 
 WITH_SERVERS = {'with_servers': types.multi(types.BOOLEAN)}
 PATTERN = {'hypervisor_hostname_pattern': types.multi({'type': 'string', 'maxLength': 255})}
+PAGE = {
+    'limit': types.single(types.NON_NEGATIVE),
+    'marker': types.single({'type': 'string', 'maxLength': 255}),
+}
 LIST_QUERY = {
     '2.1': types.query({}),
-    '2.33': types.query(types.PAGE),
-    '2.53': types.query({**types.PAGE, **PATTERN, **WITH_SERVERS}, strict=True),
+    '2.33': types.query(PAGE),
+    '2.53': types.query({**PAGE, **PATTERN, **WITH_SERVERS}, strict=True),
 }
 SHOW_QUERY = {'2.1': types.query({}), '2.53': types.query(WITH_SERVERS, strict=True)}
 

@@ -79,10 +79,11 @@ class Operation:
         return f'{self.method} {self.path}' + (f' ({self.action})' if self.action else '')
 
 
-# Without a declaration of its own, an operation ignores query parameters, and
-# refuses them from 2.102.
+# Without a declaration of its own, an operation ignores query parameters. Those that
+# read refuse them from 2.102.
+ANY_QUERY = {'2.1': {'type': 'object', 'properties': {}, 'additionalProperties': True}}
 _NO_QUERY = {
-    '2.1': {'type': 'object', 'properties': {}, 'additionalProperties': True},
+    **ANY_QUERY,
     '2.102': {'type': 'object', 'properties': {}, 'additionalProperties': False},
 }
 _OPTIONS = {
@@ -132,7 +133,7 @@ def operation(method, path, **options):
                 policy=given['policy'],
                 guard=given['guard'],
                 body=None if given['body'] is None else Versions(given['body'], schema.Schema),
-                query=Versions(given['query'] or _NO_QUERY, schema.Query),
+                query=Versions(given['query'] or _unasked(method), schema.Query),
                 since=microversion.parse(given['since']),
                 until=microversion.parse(given['until']),
                 success=given['success'],
@@ -145,6 +146,10 @@ def operation(method, path, **options):
         return function
 
     return declare
+
+
+def _unasked(method):
+    return _NO_QUERY if method == 'GET' else ANY_QUERY
 
 
 def load_all():

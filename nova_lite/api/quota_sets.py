@@ -62,7 +62,7 @@ def show_in_detail(req):
     return {'quota_set': {'id': project_id, **shown}}
 
 
-@operation.operation('GET', f'{ONE}/defaults', faults=(400, 403))
+@operation.operation('GET', f'{ONE}/defaults', query=operation.ANY_QUERY, faults=(400, 403))
 def show_defaults(req):
     """Limits of a project that has none of its own."""
     project_id = _project(req, rules.DEFAULTS)

@@ -39,7 +39,6 @@ MOST = 1000  # servers of one request, since they are one transaction
     '/servers',
     policy=rules.CREATE,
     body=create_schema.BODY,
-    query=create_schema.QUERY,
     success=202,
     faults=(400, 403, 404, 409),
 )

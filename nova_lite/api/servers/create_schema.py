@@ -167,4 +167,3 @@ BODY = {
     '2.90': _body(_V90),
     '2.94': _body(_V94),
 }
-QUERY = {'2.1': types.query({}), '2.75': types.query({}, strict=True)}

@@ -116,8 +116,8 @@ def parse(req, all_rule):
 
 def _permitted(req):
     """Return the parameters that filter, without those the caller may not use."""
-    given = {name: values for name, values in req.params.items() if name not in PAGING and values}
-    given = {name: values for name, values in given.items() if name in list_schema.NAMES}
+    known = list_schema.names(req.minor) - PAGING
+    given = {name: values for name, values in req.params.items() if name in known and values}
     if req.allows(rules.ALL_FILTERS):
         return given
     permitted = list_schema.allowed(req.minor)

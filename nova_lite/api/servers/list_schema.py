@@ -75,7 +75,9 @@ _BASE = {
     'sort_key': types.multi({'type': 'string', 'enum': [*SORT_KEYS, *IGNORED_SORT_KEYS]}),
     'sort_dir': types.multi({'type': 'string', 'enum': ['asc', 'desc']}),
 }
-_TAGS = {'tags': _TEXT, 'tags-any': _TEXT, 'not-tags': _TEXT, 'not-tags-any': _TEXT}
+_TAG_NAMES = ('tags', 'tags-any', 'not-tags', 'not-tags-any')
+_TAGS = dict.fromkeys(_TAG_NAMES, _TEXT)
+_FULL_TAGS = dict.fromkeys(_TAG_NAMES, types.multi({**types.TEXT, 'minLength': 1}))
 _LOCKED = {'locked': types.multi(types.BOOLEAN)}
 _STRICT_SORT = {
     'sort_key': types.multi({'type': 'string', 'enum': [*SORT_KEYS, 'locked']}),
@@ -93,7 +95,7 @@ def _schema(properties, *, strict=False):
 _V26 = {**_BASE, **_TAGS}
 _V66 = {**_V26, 'changes-before': _TIME}
 _V73 = {**_V66, **_LOCKED}
-_V75 = {**_V73, **_STRICT_SORT}
+_V75 = {**_V73, **_FULL_TAGS, **_STRICT_SORT}
 
 QUERY = {
     '2.1': _schema(_BASE),
@@ -102,7 +104,8 @@ QUERY = {
     '2.73': _schema(_V73),
     '2.75': _schema(_V75, strict=True),
 }
-NAMES = frozenset(_V75)
+# Names that a microversion knows; others are dropped.
+_NAMES = [(1, frozenset(_BASE)), (26, frozenset(_V26)), (66, frozenset(_V66)), (73, frozenset(_V73))]
 
 # What a project's users may filter by, from which microversion on.
 FOR_ALL = (
@@ -116,6 +119,11 @@ FOR_ALL = (
           'terminated_at', 'power_state', 'task_state', 'vm_state', 'progress', 'user_id')),
     (90, ('hostname',)),
 )  # fmt: skip
+
+
+def names(minor):
+    """Return the names that mean something at 2.`minor`."""
+    return next(found for first, found in reversed(_NAMES) if minor >= first)
 
 
 def allowed(minor):

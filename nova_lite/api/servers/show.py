@@ -2,7 +2,6 @@
 
 from nova_lite.api import operation
 from nova_lite.api import server_access
-from nova_lite.api import types
 from nova_lite.api.servers import partial
 from nova_lite.api.servers import view
 from nova_lite.db.api import request_specs
@@ -18,7 +17,6 @@ PARTIAL = 69
     'GET',
     '/servers/{server_id}',
     load=False,
-    query={'2.1': types.query({}), '2.75': types.query({}, strict=True)},
     faults=(403, 404),
 )
 def show(req):

@@ -29,14 +29,27 @@ CHANGE = transitions.Transition(
 BODY = types.body('tags', {'type': 'array', 'items': types.TAG, 'maxItems': MOST})
 
 
-@operation.operation('GET', PATH, since=SINCE, policy=rules.TAGS_LIST, faults=(403, 404))
+@operation.operation(
+    'GET',
+    PATH,
+    since=SINCE,
+    policy=rules.TAGS_LIST,
+    query=operation.ANY_QUERY,
+    faults=(403, 404),
+)
 def index(req, server):
     """All tags."""
     return {'tags': _of(server)}
 
 
 @operation.operation(
-    'GET', ONE, since=SINCE, policy=rules.TAGS_SHOW, success=204, faults=(403, 404)
+    'GET',
+    ONE,
+    since=SINCE,
+    policy=rules.TAGS_SHOW,
+    query=operation.ANY_QUERY,
+    success=204,
+    faults=(403, 404),
 )
 def show(req, server):
     """Answer 204 if the server has the tag, else 404."""

@@ -47,7 +47,6 @@ COLUMNS = {
     '/servers/{server_id}',
     policy=rules.UPDATE,
     body=BODY,
-    query={'2.1': types.query({}), '2.75': types.query({}, strict=True)},
     faults=(400, 403, 404, 409),
 )
 def update(req, server):

@@ -27,7 +27,9 @@ def index(req, server):
     return {'volumeAttachments': [view(req, server, device) for device in page]}
 
 
-@operation.operation('GET', ONE, policy=rules.VOLUMES_SHOW, faults=(400, 403, 404))
+@operation.operation(
+    'GET', ONE, policy=rules.VOLUMES_SHOW, query=operation.ANY_QUERY, faults=(400, 403, 404)
+)
 def show(req, server):
     """One of them, by the volume's id."""
     device = find(server, req.args['volume_id'])

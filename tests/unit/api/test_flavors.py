@@ -87,6 +87,8 @@ class FlavorsTest(FlavorTest):
         self.get('/flavors?name=a', status=400, version='2.101')
         self.assertEqual(['1'], self.ids('?name=^a', version='2.102'))
         self.get('/flavors?name=(', status=400, version='2.102')
+        self.get('/flavors?sort_key=rxtx_factor', version='2.101')
+        self.get('/flavors?sort_key=rxtx_factor', status=400, version='2.102')
 
     def test_create_refuses(self):
         self.create(id='1')
