@@ -12,7 +12,7 @@ from nova_lite.policies import quotas as rules
 
 ONE = '/os-quota-class-sets/{quota_class}'
 UPDATE = {
-    f'2.{minor}': types.body('quota_class_set', quota_names.schema(quota_names.of_classes(minor)))
+    f'2.{minor}': types.body('quota_class_set', quota_names.schema(quota_names.settable(minor)))
     for minor in (1, 50, 57)
 }
 
@@ -28,7 +28,7 @@ def show(req):
 @operation.operation('PUT', ONE, policy=rules.CLASS_UPDATE, body=UPDATE, faults=(400, 403))
 def update(req):
     """Set limits of a class."""
-    wanted = quota_names.given(_names(req), req.content)
+    wanted = quota_names.given(quota_names.settable(req.minor), req.content)
     limits = req.app.api_db.write(_set, req.conf, req.args['quota_class'][:255], wanted)
     return {'quota_class_set': quota_names.shown(_names(req), limits)}
 

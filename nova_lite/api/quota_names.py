@@ -45,6 +45,11 @@ def of_classes(minor):
     }
 
 
+def settable(minor):
+    """Return {API name: limit} that a class can be given; below 2.50 it does not show all."""
+    return {**of_classes(minor), **_GROUPS}
+
+
 def schema(names, **more):
     """Return what limits of these names may be set."""
     return types.whole({**dict.fromkeys(names, LIMIT), **more})

@@ -114,6 +114,14 @@ class ClassesTest(QuotaTest):
         self.assertEqual(ALWAYS | GROUPS | INJECTED, names('2.50'))
         self.assertEqual(ALWAYS | GROUPS, names('2.57'))
 
+    def test_groups_are_settable_before_they_are_shown(self):
+        body = {'quota_class_set': {'server_groups': 3, 'server_group_members': 4}}
+        for version in ('2.1', '2.49'):
+            shown = self.admin('PUT', self.CLASS, body, version=version)['quota_class_set']
+            self.assertEqual(set(), GROUPS & set(shown))
+        shown = self.admin('GET', self.CLASS, version='2.50')['quota_class_set']
+        self.assertEqual((3, 4), (shown['server_groups'], shown['server_group_members']))
+
     def test_default_class_holds_for_all(self):
         body = {'quota_class_set': {'cores': 7}}
         shown = self.admin('PUT', self.CLASS, body)['quota_class_set']
