@@ -135,9 +135,9 @@ def _find(req, usage=False):
         found = hypervisor_records.every(req, usage=usage, id=identifiers.number(given))
     else:
         found = []
-    if len(found) != 1:  # a number may be that of a node in each of several cells
+    if not found:
         raise UnknownHypervisor(hypervisor_id=given)
-    return found[0]
+    return found[0]  # a number may be that of nodes in several cells: the first cell's
 
 
 # ---- gone by now --------------------------------------------------------------

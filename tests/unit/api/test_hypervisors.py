@@ -149,11 +149,18 @@ class HypervisorsTest(base.ApiTest):
         self.assertEqual('h1.example', found['hypervisor_hostname'])
         self.admin('GET', f'{URL}/1', version='2.53', status=400)
         self.admin('GET', f'{URL}/{runtime.new_uuid()}', version='2.53', status=404)
-        self.admin('GET', f'{URL}/1', status=404)  # both cells have a node 1
+        self.admin('GET', f'{URL}/9', status=404)
         self.admin('GET', f'{URL}/x', status=404)
         self.api.add_host('h3')
         found = self.admin('GET', f'{URL}/2')['hypervisor']
         self.assertEqual('h3.example', found['hypervisor_hostname'])
+
+    def test_number_that_several_cells_have(self):
+        found = self.admin('GET', f'{URL}/1')['hypervisor']
+        self.assertEqual('h1.example', found['hypervisor_hostname'])
+        self.api.compute['cell1'].answers['host_uptime'] = 'up 3 days'
+        found = self.admin('GET', f'{URL}/1/uptime', version='2.52')['hypervisor']
+        self.assertEqual(('h1.example', 'up 3 days'), (found['hypervisor_hostname'], found['uptime']))
 
     def test_servers(self):
         uuid = self.add_server()
