@@ -36,7 +36,7 @@ class NotResized(exception.Invalid):
     action='confirmResize',
     policy=rules.CONFIRM_RESIZE,
     guard=transitions.CONFIRM_RESIZE,
-    body={'2.1': types.body('confirmResize', types.NOTHING)},
+    body={'2.1': types.body('confirmResize', types.ANY)},
     success=204,
     faults=(400, 403, 404, 409),
 )
@@ -60,7 +60,7 @@ def confirm(req, server):
     action='revertResize',
     policy=rules.REVERT_RESIZE,
     guard=transitions.REVERT_RESIZE,
-    body={'2.1': types.body('revertResize', types.NOTHING)},
+    body={'2.1': types.body('revertResize', types.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )
