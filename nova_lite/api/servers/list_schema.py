@@ -105,7 +105,12 @@ QUERY = {
     '2.75': _schema(_V75, strict=True),
 }
 # Names that a microversion knows; others are dropped.
-_NAMES = [(1, frozenset(_BASE)), (26, frozenset(_V26)), (66, frozenset(_V66)), (73, frozenset(_V73))]
+_NAMES = [
+    (1, frozenset(_BASE)),
+    (26, frozenset(_V26)),
+    (66, frozenset(_V66)),
+    (73, frozenset(_V73)),
+]
 
 # What a project's users may filter by, from which microversion on.
 FOR_ALL = (

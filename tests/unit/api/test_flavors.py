@@ -186,7 +186,14 @@ class ExtraSpecsTest(FlavorTest):
 
     def test_refused(self):
         self.request('POST', self.URL, {'extra_specs': {'a': '1'}}, status=403)
-        for specs in ({'a': True}, {'a': None}, {'a': 10**300}, {'a/b': '1'}, {'a': 'x' * 256}, ['a']):
+        for specs in (
+            {'a': True},
+            {'a': None},
+            {'a': 10**300},
+            {'a/b': '1'},
+            {'a': 'x' * 256},
+            ['a'],
+        ):
             self.admin('POST', self.URL, {'extra_specs': specs}, status=400)
         self.admin('POST', '/flavors/9/os-extra_specs', {'extra_specs': {}}, status=404)
 

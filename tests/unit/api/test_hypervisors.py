@@ -160,7 +160,9 @@ class HypervisorsTest(base.ApiTest):
         self.assertEqual('h1.example', found['hypervisor_hostname'])
         self.api.compute['cell1'].answers['host_uptime'] = 'up 3 days'
         found = self.admin('GET', f'{URL}/1/uptime', version='2.52')['hypervisor']
-        self.assertEqual(('h1.example', 'up 3 days'), (found['hypervisor_hostname'], found['uptime']))
+        self.assertEqual(
+            ('h1.example', 'up 3 days'), (found['hypervisor_hostname'], found['uptime'])
+        )
 
     def test_servers(self):
         uuid = self.add_server()

@@ -52,9 +52,7 @@ class UnknownParametersTest(base.Case):
             minor = int(first.partition('.')[2])
             for version in ('2.1', f'2.{minor - 1}'):
                 self.ok('GET', f'/servers?{query}', version=version, who=compute_api.ADMIN)
-            self.refused(
-                'GET', f'/servers?{query}', code=400, version=first, who=compute_api.ADMIN
-            )
+            self.refused('GET', f'/servers?{query}', code=400, version=first, who=compute_api.ADMIN)
 
     def test_empty_tags_are_refused_from_2_75(self):
         self.ok('GET', '/servers?tags=', version='2.74')
