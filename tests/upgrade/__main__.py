@@ -20,6 +20,9 @@ from nova_lite.launcher import embedded
 from nova_lite.launcher import layout
 from nova_lite.launcher import state_dir
 from nova_lite.launcher import verification
+from nova_lite.moves import evacuate
+from nova_lite.moves import live_migrate
+from nova_lite.moves import steps
 from nova_lite.saga import journal
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
@@ -33,17 +36,21 @@ LEAVE = os.path.join(TOP, 'tests', 'upgrade', 'leave.py')
 COMMIT = '5b8eb86'
 END_S, SETTLE_S = 180, 60
 UNREACHED = 'not reached'
+# Before these steps the default commit has made attachments that connect no host. A volume
+# service like Cinder does not connect them while the server uses the volumes where it was, so
+# the move fails and is undone; the same happened to that commit itself.
+UNCONNECTED = (steps.CLAIM, live_migrate.PREPARE, evacuate.REBUILD)
 SERVERS = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
 
 
 def cases(name):
     """(step, failed) of a scenario: before each step, and before it is undone."""
-    steps = saga_faults.steps_of(scenarios.kind_of(name), scenarios.SCENARIOS[name].arguments)
-    last = saga_faults.last_fatal(steps)
-    for index, step in enumerate(steps):
+    plan = saga_faults.steps_of(scenarios.kind_of(name), scenarios.SCENARIOS[name].arguments)
+    last = saga_faults.last_fatal(plan)
+    for index, step in enumerate(plan):
         yield step.name, None
         if index <= last and step.undo is not None:
-            yield step.name, steps[last].name
+            yield step.name, plan[last].name
 
 
 def leave(tree, directory, name, case, *, database):
@@ -95,6 +102,14 @@ def _ended(database, server):
         runtime.sleep(0.5)
 
 
+def expected(case):
+    """How a case may end: a move goes on, and is undone only where a step has failed before."""
+    step, failed = case
+    if failed is not None:
+        return (journal.UNDONE,)
+    return (journal.DONE, journal.UNDONE) if step in UNCONNECTED else (journal.DONE,)
+
+
 def run(tree, name, case, *, database):
     """Print one case and return how it ended, or None when it went wrong."""
     with tempfile.TemporaryDirectory(prefix='nova-lite-upgrade-') as directory:
@@ -112,7 +127,7 @@ def run(tree, name, case, *, database):
             lines = taken.stdout.splitlines() or [json.dumps(['failed', taken.stderr[-2000:]])]
             state, found = json.loads(lines[-1])
     direction = 'do' if case[1] is None else 'undo'
-    good = not found and state in (UNREACHED, journal.DONE, journal.UNDONE)
+    good = not found and state in (UNREACHED, *expected(case))
     print(
         f'{"ok" if good else "WRONG":6} {name:24} {direction:5} {case[0]:38} {state} {found or ""}'
     )
