@@ -84,7 +84,7 @@ def start(
             events=interrupted,
             besides=ctxt.request_id,
         )
-    actions.start_event(connection, report.uuid, ctxt.request_id, report.event, report.host)
+    actions.start_event(connection, report.uuid, ctxt.request_id, report.event, host=report.host)
 
 
 def finish(
@@ -195,7 +195,7 @@ def start_delete(
             key=uuid,
             detail=f'found task {row.task_state} on host {row.host}',
         )
-    actions.start_event(connection, uuid, ctxt.request_id, event, host)
+    actions.start_event(connection, uuid, ctxt.request_id, event, host=host)
     devices = children.block_devices(connection, [uuid]).get(uuid, ())
     return {
         'block_devices': [block_device.BlockDevice.of(device) for device in devices],

@@ -60,7 +60,7 @@ def start(
         expect_vm=BUILDING,
         expect_host=(host,),
     )
-    actions.start_event(connection, uuid, ctxt.request_id, EVENT, host)
+    actions.start_event(connection, uuid, ctxt.request_id, EVENT, host=host)
     return rpcapi.FIRST
 
 

@@ -38,7 +38,7 @@ def take_turn(
     _refuse_unwanted(row)
     if row.status != Status.QUEUED:
         _expect(row, (Status.ACCEPTED,))
-        actions.start_event(connection, row.instance_uuid, ctxt.request_id, EVENT, host)
+        actions.start_event(connection, row.instance_uuid, ctxt.request_id, EVENT, host=host)
     ahead = live_migrations.ahead(connection, row)
     turn = limit == 0 or ahead < limit
     status = str(Status.PREPARING if turn else Status.QUEUED)

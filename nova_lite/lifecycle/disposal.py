@@ -43,7 +43,7 @@ def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: ro
     images = release.images_of(row, cell.db.read(actions.is_copying, row.uuid))
     ports = user_ports.described(row)
     release.release(world, ctxt, row.uuid, devices, ports=ports, images=images)
-    cell.db.write(_end, ctxt, row.uuid)
+    cell.db.write(_end, ctxt, row.uuid, world.cells.conf.host)
     world.api_db.write(instance_mappings.set_queued_for_delete, row.uuid)
 
 
@@ -68,7 +68,7 @@ def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> b
     return not away
 
 
-def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str) -> None:
+def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, host: str) -> None:
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
         return
@@ -77,5 +77,5 @@ def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str) -> 
     # Else the host may be building the server, and has them cleared away (compute.resume).
     children.destroy_tags(connection, uuid)
     instances.mark_deleted(connection, uuid)
-    actions.record_event(connection, uuid, ctxt.request_id, EVENT)
+    actions.record_event(connection, uuid, ctxt.request_id, EVENT, host=host)
     actions.end_interrupted(connection, uuid, error=f'Interrupted by {EVENT}.')

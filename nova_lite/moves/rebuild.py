@@ -105,7 +105,7 @@ class Rebuild(move.Move[steps.Began]):
         )
 
     def begun(self, connection, row):
-        return shelving.begin(self, connection, row, CONDUCTOR_EVENT)
+        return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
 
     # ---- before anything is touched ----
 
@@ -163,7 +163,7 @@ class Rebuild(move.Move[steps.Began]):
         host = self.began.host
         self.progress(
             changes={'task_state': str(Task.REBUILD_BLOCK_DEVICE_MAPPING)},
-            ended=(CONDUCTOR_EVENT, host),
+            ended=(CONDUCTOR_EVENT, None),
             started=(EVENT, host),
         )
 

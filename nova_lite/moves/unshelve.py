@@ -101,7 +101,7 @@ class Unshelve(move.Move[steps.Began]):
         return places.IMAGES.patient('delete shelved image', self.drop_image, clean=clean)
 
     def begun(self, connection, row):
-        return shelving.begin(self, connection, row, CONDUCTOR_EVENT)
+        return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
 
     # ---- where it is ----
 
@@ -109,7 +109,7 @@ class Unshelve(move.Move[steps.Began]):
         """The host starts the guest."""
         self.here.require_up(self.began.host)
         host = self.began.host
-        self.progress(ended=(CONDUCTOR_EVENT, host), started=(START_EVENT, host))
+        self.progress(ended=(CONDUCTOR_EVENT, None), started=(START_EVENT, host))
         return shelving.start(self, START)
 
     def stop(self):

@@ -139,7 +139,7 @@ class Desk:
 
     def _home(self, host, cell):
         """Return (name, URL) of the bus for what happened on `host`, None: on none."""
-        if host is None or self._cells is None:
+        if host is None or host == self._conf.host or self._cells is None:
             return self._own
         home, until = self._homes.get(host, (None, 0))
         if runtime.monotonic() >= until:

@@ -64,14 +64,14 @@ def _bury(
     ctxt: context.RequestContext,
     accepted: Iterable[rows.Row],
     error: E,
-    create: Callable[[sa.Connection, context.RequestContext, rows.Row, E], None],
+    create: Callable[[sa.Connection, context.RequestContext, rows.Row, E, str], None],
 ) -> None:
     cell0 = world.cells.cell0
     for request in accepted:
         uuid = request.instance_uuid
         LOG.warning('Server %s cannot be built: %s', uuid, error)
         try:
-            cell0.db.write(create, ctxt, request, error)
+            cell0.db.write(create, ctxt, request, error, world.cells.conf.host)
             world.api_db.write(_map, uuid, request.epoch, cell0.id)
         except exception.StateChanged:
             # Deleted meanwhile, or buried by a twin that the mapping then names.
@@ -87,15 +87,20 @@ def _create(
     ctxt: context.RequestContext,
     request: rows.Row,
     error: exception.NovaLiteError,
+    host: str,
 ) -> None:
     record = requests.record_of(request, **STATES)
-    if _record(connection, ctxt, request, record, error.message):
+    if _record(connection, ctxt, request, record, message=error.message, host=host):
         children.create_block_devices(connection, request.block_devices)
         children.create_tags(connection, request.instance_uuid, request.tags)
 
 
 def _create_remains(
-    connection: sa.Connection, ctxt: context.RequestContext, request: rows.Row, error: Exception
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    request: rows.Row,
+    error: Exception,
+    host: str,
 ) -> None:
     record = requests.record_of(request, **STATES)
     for name in bounds.faults(instances.TABLE, record):
@@ -106,7 +111,7 @@ def _create_remains(
         )
         record[name] = bounds.cut(instances.TABLE, name, record[name])
     message = f'{type(error).__name__}: the server cannot be built.'
-    _record(connection, ctxt, request, record, message)
+    _record(connection, ctxt, request, record, message=message, host=host)
 
 
 def _record(
@@ -114,9 +119,14 @@ def _record(
     ctxt: context.RequestContext,
     request: rows.Row,
     record: dict[str, typing.Any],
+    *,
     message: str,
+    host: str,
 ) -> bool:
-    """Write a record with its fault and action. Return False if there is one already."""
+    """Write a record with its fault and action. Return False if there is one already.
+
+    host: the super-conductor's
+    """
     uuid = request.instance_uuid
     epochs.hold(connection, uuid, request.epoch)
     if instances.find(connection, uuid) is not None:
@@ -124,7 +134,7 @@ def _record(
     instances.create(connection, [record])
     instances.add_fault(connection, uuid, code=500, message=message)
     actions.start(connection, ctxt, uuid, 'create')
-    actions.record_event(connection, uuid, ctxt.request_id, EVENT, error=message)
+    actions.record_event(connection, uuid, ctxt.request_id, EVENT, host=host, error=message)
     return True
 
 

@@ -103,7 +103,7 @@ def _of_disk(req, server, guard, action, *, backup_type=None):
     try:
         image = _queue(req, server, backup_type)
     except exception.NovaLiteError as error:
-        server.cell.db.write(_give_up, req.ctxt, server.uuid, str(guard.during), error.message)
+        server.cell.db.write(_give_up, req, server.uuid, str(guard.during), error.message)
         raise
     acting.send(req, server, 'snapshot_instance', instance=instance, image_id=image['id'])
     return image
@@ -133,9 +133,9 @@ def _base(req, server):
         return None
 
 
-def _give_up(connection, ctxt, uuid, task, message):
+def _give_up(connection, req, uuid, task, message):
     instances.update(connection, uuid, {'task_state': None}, expect_task=(task,))
-    actions.record_event(connection, uuid, ctxt.request_id, EVENT, error=message)
+    _end(connection, req, uuid, error=message)
 
 
 def _of_volumes(req, server, devices):
@@ -150,9 +150,9 @@ def _of_volumes(req, server, devices):
     except exception.NovaLiteError as error:
         for snapshot_id in made:
             req.app.volume.delete_snapshot(req.ctxt, snapshot_id)
-        server.cell.db.write(_fail, req.ctxt, server.uuid, error.message)
+        server.cell.db.write(_end, req, server.uuid, error=error.message)
         raise
-    server.cell.db.write(actions.record_event, server.uuid, req.ctxt.request_id, EVENT)
+    server.cell.db.write(_end, req, server.uuid)
     return image
 
 
@@ -203,8 +203,10 @@ def _mapped(req, device, made):
     }
 
 
-def _fail(connection, ctxt, uuid, message):
-    actions.record_event(connection, uuid, ctxt.request_id, EVENT, error=message)
+def _end(connection, req, uuid, error=None):
+    actions.record_event(
+        connection, uuid, req.ctxt.request_id, EVENT, host=req.conf.host, error=error
+    )
 
 
 def _answer(req, image):

@@ -120,10 +120,18 @@ def is_copying(connection: sa.Connection, uuid: str) -> bool:
 
 
 def start_event(
-    connection: sa.Connection, uuid: str, request_id: str, event: str, host: str | None = None
+    connection: sa.Connection,
+    uuid: str,
+    request_id: str,
+    event: str,
+    *,
+    host: str | None = None,
+    top_host: str | None = None,
 ) -> None:
     """Begin an event of the newest action of a request; nothing when there is none.
 
+    host: of the compute whose work it is. Without it, top_host is recorded: the host
+        of the API or the super-conductor that does the work, another of which may end it
     Idempotent: an event of that name and host that has not ended is taken up again.
     """
     action_id = _action_id(connection, uuid, request_id)
@@ -136,7 +144,7 @@ def start_event(
         {
             'action_id': action_id,
             'event': event,
-            'host': host,
+            'host': host or top_host,
             'start_time': now,
             'updated_at': now,
         },
@@ -174,7 +182,7 @@ def finish_event(
         return
     now = runtime.naive_now()
     outcome = _outcome(now, error, traceback)
-    own: dict[str, typing.Any] = {'action_id': action_id, 'event': event, 'host': host}
+    own = _own(action_id, event, host)
     if not rows.change(connection, EVENTS, outcome, **own, finish_time=None):
         if rows.find(connection, EVENTS, **own) is not None:
             return
@@ -374,10 +382,11 @@ def _action_id(connection: sa.Connection, uuid: str, request_id: str) -> int | N
 def _has_open_event(
     connection: sa.Connection, action_id: int, event: str, host: str | None
 ) -> bool:
-    own: dict[str, typing.Any] = {
-        'action_id': action_id,
-        'event': event,
-        'host': host,
-        'finish_time': None,
-    }
-    return rows.find(connection, EVENTS, **own) is not None
+    own = _own(action_id, event, host)
+    return rows.find(connection, EVENTS, **own, finish_time=None) is not None
+
+
+def _own(action_id: int, event: str, host: str | None) -> dict[str, typing.Any]:
+    """Return the columns that identify an event. host: None for any service"""
+    own: dict[str, typing.Any] = {'action_id': action_id, 'event': event}
+    return own if host is None else {**own, 'host': host}

@@ -10,7 +10,8 @@ class Events(part.Part):
 
     def start(self, connection, event, host=None):
         """Begin one."""
-        actions.start_event(connection, *self._request, event, host)
+        top_host = self.move.world.conf.host
+        actions.start_event(connection, *self._request, event, host=host, top_host=top_host)
 
     def record(self, connection, event, host):
         """Record one that has begun and ended at once."""

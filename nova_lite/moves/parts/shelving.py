@@ -32,10 +32,13 @@ def without_shelf(system_metadata):
     }
 
 
-def begin(move, connection, row, event):
-    """Begin the event; return what the server was."""
+def begin(move, connection, row, event, *, at_host=True):
+    """Begin the event; return what the server was.
+
+    at_host: the event is about work of the server's host, and not the super-conductor's
+    """
     move.require_there(row)
-    move.note_progress(connection, started=(event, row.host))
+    move.note_progress(connection, started=(event, row.host if at_host else None))
     return steps.Began.of(row)
 
 

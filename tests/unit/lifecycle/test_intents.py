@@ -88,7 +88,7 @@ class IntentsTest(testtools.TestCase):
         self.db.write(instances.force, self.server, {'task_state': 'powering-on'})
         self.db.write(actions.start, start, self.server, 'start')
         event = 'compute_start_instance'
-        self.db.write(actions.start_event, self.server, start.request_id, event, 'host-1')
+        self.db.write(actions.start_event, self.server, start.request_id, event, host='host-1')
         intent = self.intent()
         intent.order = intents.order(transitions.EVACUATE, 'evacuate')
         self.begin(intent)

@@ -53,7 +53,10 @@ class World:
         self.conf, self.api_db, self.placement = cell.conf, api_db, placement
         self.network, self.volume, self.image = cell.network, cell.volume, cell.image
         self.cells = types.SimpleNamespace(
-            get=lambda uuid: cell, of_host=lambda host: cell, of_instance=lambda uuid: cell
+            conf=cell.conf,
+            get=lambda uuid: cell,
+            of_host=lambda host: cell,
+            of_instance=lambda uuid: cell,
         )
         self.scheduler = types.SimpleNamespace(select_destinations=self._select)
 

@@ -41,6 +41,22 @@ class MovesTest(moves_base.MoveTestCase):
         self.assertIn(('compute_prep_resize', DEST, 'Error'), self.cell.events(self.server))
         self.assertIsNone(self.cell.db.read(actions.find_newest, self.server).message)
 
+    def test_another_super_conductor_ends_events_of_the_first(self):
+        first = self.resize()
+        self.do(first, first.steps()[:1])
+        host = self.cell.conf.host
+        names = ('conductor_migrate_server', 'cold_migrate')
+        began = [(name, host, None) for name in names]
+        self.assertEqual(began, self.open_events())
+        self.cell.conf.set_override('host', 'another')
+        second = self.resize_again(first)
+        second.ctxt.request_id = first.ctxt.request_id
+        for name in names:
+            second.write(second.events.start, name)
+        self.assertEqual(began, self.open_events())
+        second.write(second.events.end, names[0], None)
+        self.assertEqual(began[1:], self.open_events())
+
     def test_one_alternate_is_claimed_whoever_was_killed_meanwhile(self):
         """The successor may find another one free than the one that was claimed unheard."""
         made = self.resize()

@@ -109,7 +109,10 @@ class StepsTest(RebuildTestCase):
         self.assertEqual((NEW, NEW), (self.image(), self.guest().spec.image_id))
         self.assertEqual(start, self.cell.leftovers())
         self.assertEqual(
-            [('rebuild_server', HOST, 'Success'), ('compute_rebuild_instance', HOST, 'Success')],
+            [
+                ('rebuild_server', self.cell.conf.host, 'Success'),
+                ('compute_rebuild_instance', HOST, 'Success'),
+            ],
             self.cell.events(self.server)[-2:],
         )
         spec = self.api_db.read(request_specs.get, self.server)

@@ -224,7 +224,7 @@ class EventsTest(WatchTestCase):
         ctxt = self.cell.ask(uuid, 'revertResize', 'resize_reverting')
         self.forget()
         self.cell.db.write(
-            actions.start_event, uuid, ctxt.request_id, 'compute_revert_resize', 'host-1'
+            actions.start_event, uuid, ctxt.request_id, 'compute_revert_resize', host='host-1'
         )
         self.assertEqual(['instance.exists', 'instance.resize_revert.start'], self.desk.types())
         _host, body, _older = self.desk.kept[0]
@@ -297,7 +297,7 @@ class UnversionedTest(WatchTestCase):
         uuid = self.cell.boot()
         ctxt = self.cell.ask(uuid, 'evacuate', 'rebuilding')
         self.cell.db.write(
-            actions.start_event, uuid, ctxt.request_id, 'compute_rebuild_instance', 'host-1'
+            actions.start_event, uuid, ctxt.request_id, 'compute_rebuild_instance', host='host-1'
         )
         (_host, _body, older), (_host, _body, then) = self.desk.kept[-2:]
         self.assertEqual('compute.instance.exists', older['event_type'])

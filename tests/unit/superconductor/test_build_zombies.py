@@ -156,7 +156,7 @@ class ZombieTest(build_base.BuildTestCase):
         zombie, other = self.attempt(), self.take_over()
         cell0 = self.cell('cell0')
         request = other.requests[self.uuid]
-        cell0.db.write(bury._create, context.admin(), request, self.scheduler.error)
+        cell0.db.write(bury._create, context.admin(), request, self.scheduler.error, 'top')
         zombie.run()
         self.assertEqual((['cell0'], None, True), self.where())
 
