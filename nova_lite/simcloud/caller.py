@@ -14,12 +14,14 @@ class Caller:
     """The identity of one request: a user, usually in a project.
 
     vouched: a service has shown its token along with the user's
+    restricted: the token was obtained with an application credential that is restricted
     """
 
     user_id: str
     project_id: str | None = None
     roles: frozenset = frozenset()
     vouched: bool = False
+    restricted: bool = False
 
     @property
     def is_admin(self):

@@ -13,11 +13,20 @@ _NAMED = bodies.record({'id': bodies.ID, 'name': bodies.NAME, 'domain': _DOMAIN}
 # The name of a project means nothing without its domain.
 _PROJECT = {**_NAMED, 'anyOf': [{'required': ['id']}, {'required': ['name', 'domain']}]}
 _USER = bodies.record({**_NAMED['properties'], 'password': {'type': 'string'}}, ['password'])
+# A name means nothing without its user.
+_CREDENTIAL = {
+    **bodies.record(
+        {'id': bodies.ID, 'name': bodies.NAME, 'user': _NAMED, 'secret': {'type': 'string'}},
+        ['secret'],
+    ),
+    'anyOf': [{'required': ['id']}, {'required': ['name', 'user']}],
+}
 _IDENTITY = bodies.record(
     {
         'methods': bodies.array(bodies.NAME),
         'password': bodies.record({'user': _USER}, ['user']),
         'token': bodies.record({'id': bodies.NAME}, ['id']),
+        'application_credential': _CREDENTIAL,
     },
     ['methods'],
 )
@@ -58,6 +67,15 @@ def by_password(conn, reference):
     if not passwords.matches(reference['password'], known) or not user['enabled']:
         raise refused()
     return user
+
+
+def credential(conn, reference):
+    """The application credential that {id} or {name, user} means, or None."""
+    table = tables.application_credentials
+    if 'id' in reference:
+        return database.find(conn, table, id=reference['id'])
+    user = _by_reference(conn, tables.users, reference['user'])
+    return user and database.find(conn, table, name=reference['name'], user_id=user['id'])
 
 
 def scope_of(conn, auth, user):

@@ -1,6 +1,7 @@
 """Everything under /identity."""
 
 from nova_lite.simcloud import routing
+from nova_lite.simcloud.identity import application_credentials
 from nova_lite.simcloud.identity import assignments
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import projects
@@ -48,6 +49,13 @@ def add(app, db, tokens, catalog, *, password_cost):
     for resource in (domains.RESOURCE, projects.RESOURCE, user, roles.RESOURCE):
         name = resource.name
         routing.add_resource(app, db, f'{v3}/{name}s', field=f'{name}_id', resource=resource)
+    routing.add_resource(
+        app,
+        db,
+        f'{v3}/users/{{user_id}}/application_credentials',
+        field='credential_id',
+        resource=application_credentials.resource(password_cost),
+    )
     own = users.OwnResource(db, password_cost)
     for name in ('password', 'projects'):
         app.add_route(f'{v3}/users/{{user_id}}/{name}', own, suffix=name)

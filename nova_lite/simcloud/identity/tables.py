@@ -10,6 +10,8 @@ PROJECT = 'project'
 DOMAIN = 'domain'
 # A role on a domain that counts in all its projects, and not on the domain itself.
 INHERITED = 'inherited'
+# The scope of a token that was obtained with an application credential: its project.
+CREDENTIAL = 'app_credential'
 
 
 def new_id():
@@ -91,6 +93,21 @@ tokens = sa.Table(
     sa.Column('expires_at', database.Time, nullable=False, index=True),
 )
 
+application_credentials = sa.Table(
+    'identity_application_credentials',
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True, default=new_id),
+    sa.Column('user_id', database.Id, nullable=False),
+    sa.Column('name', database.Name, nullable=False),
+    sa.Column('project_id', database.Id, nullable=False),
+    sa.Column('description', database.Text),
+    sa.Column('secret_hash', database.Name, nullable=False),
+    sa.Column('expires_at', database.Time),
+    sa.Column('unrestricted', sa.Boolean, nullable=False, default=False),
+    sa.Column('roles', sa.JSON, nullable=False),
+    sa.UniqueConstraint('user_id', 'name'),
+)
+
 generation = sa.Table(
     'identity_generation',
     database.METADATA,
@@ -113,7 +130,13 @@ def current_generation(conn):
 
 def kind_of(table):
     """How messages call a row: user, project, domain or role."""
-    return table.name.removeprefix('identity_').removesuffix('s')
+    return table.name.removeprefix('identity_').removesuffix('s').replace('_', ' ')
+
+
+def is_expired(credential):
+    """Whether an application credential is no longer valid."""
+    expires_at = credential['expires_at']
+    return expires_at is not None and expires_at <= runtime.naive_now()
 
 
 def get(conn, table, row_id):

@@ -6,12 +6,15 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud.identity import application_credentials
 from nova_lite.simcloud.identity import authentication
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
+
+APPLICATION = 'application_credential'
 
 
 def _body(token, req):
@@ -28,9 +31,12 @@ class TokenResource:
 
     def on_post_tokens(self, req, resp):
         auth = bodies.read(req, authentication.REQUEST, 'auth')
-        user, methods, parent = self._authenticate(auth['identity'])
-        with self._db.read() as conn:
-            scope = authentication.scope_of(conn, auth, user)
+        user, methods, parent, scope = self._authenticate(auth['identity'])
+        if scope is None:
+            with self._db.read() as conn:
+                scope = authentication.scope_of(conn, auth, user)
+        elif auth.get('scope'):
+            raise authentication.refused()  # a credential has the scope that it was made for
         secret, token = self._db.change(
             self._tokens.issue, user['id'], methods=methods, scope=scope, parent=parent
         )
@@ -41,20 +47,26 @@ class TokenResource:
         resp.data = _body(token, req)
 
     def _authenticate(self, identity):
-        """(user, methods, parent token row or None)."""
+        """(user, methods, parent token row or None, scope if the credential has one)."""
         methods = identity['methods']
         for method in methods:
             if method not in identity:
                 raise faults.BadRequest(f'auth.identity.{method} is missing.')
         with self._db.read() as conn:
             if methods == ['password'] and 'password' in identity:
-                return authentication.by_password(conn, identity['password']['user']), methods, None
+                user = authentication.by_password(conn, identity['password']['user'])
+                return user, methods, None, None
+            if methods == [APPLICATION] and APPLICATION in identity:
+                user, row = application_credentials.by_secret(conn, identity[APPLICATION])
+                return user, methods, None, (tables.CREDENTIAL, row['id'])
             if methods == ['token'] and 'token' in identity:
                 token = self._tokens.validate(identity['token']['id'])
                 if token is None:
                     raise faults.NotFound('Could not find token.')
                 user = database.find(conn, tables.users, id=token.caller.user_id)
-                return user, sorted({'token', *token.row['methods']}), token.row
+                scope = (token.row['scope_kind'], token.row['scope_id'])
+                bound = scope if scope[0] == tables.CREDENTIAL else None
+                return user, sorted({'token', *token.row['methods']}), token.row, bound
         raise authentication.refused()
 
     def _subject(self, req):

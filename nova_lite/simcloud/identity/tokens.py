@@ -42,6 +42,21 @@ def stamp(moment):
     return moment.isoformat(timespec='microseconds') + 'Z'
 
 
+def _target(conn, row):
+    """Return the scope of a token's row, and the application credential it is from, or None."""
+    if row['scope_kind'] != tables.CREDENTIAL:
+        return row, None
+    found = database.find(conn, tables.application_credentials, id=row['scope_id'])
+    if found is None:
+        return None, None
+    return {'scope_kind': tables.PROJECT, 'scope_id': found['project_id']}, found
+
+
+def _of_credential(row):
+    shown = {'id': row['id'], 'name': row['name'], 'restricted': not row['unrestricted']}
+    return {'application_credential': shown}
+
+
 class Tokens:
     """The token store of one simcloud."""
 
@@ -133,31 +148,45 @@ class Tokens:
                 'domain': domains[user['domain_id']],
             },
         }
-        project, roles = None, []
+        project, roles, credential = None, [], None
         if row['scope_kind'] is not None:
-            scope = self._scope(conn, row, domains)
-            if scope is None:
+            found = self._scoped(conn, row, user, domains)
+            if found is None:
                 return None
-            roles = grants.effective(conn, user['id'], row['scope_kind'], row['scope_id'])
-            if not roles:
-                return None
+            scope, roles, credential = found
             body |= scope | {'roles': roles}
             project = scope.get('project')
+        expires_at = row['expires_at']
+        if credential is not None:
+            expires_at = min(expires_at, credential['expires_at'] or expires_at)
+            body |= _of_credential(credential) | {'expires_at': stamp(expires_at)}
         plain = json.dumps({'token': body}).encode()
         if row['scope_kind'] is not None:
             body['catalog'] = self._catalog.for_project(project and project['id'])
         return Token(
             row=row,
             project=project,
-            expires_at=row['expires_at'],
+            expires_at=expires_at,
             body_without_catalog=plain,
             body=json.dumps({'token': body}).encode(),
             caller=caller.Caller(
                 user_id=user['id'],
                 project_id=project and project['id'],
                 roles=frozenset(role['name'] for role in roles),
+                restricted=credential is not None and not credential['unrestricted'],
             ),
         )
+
+    def _scoped(self, conn, row, user, domains):
+        """Return (scope, roles, application credential or None), or None if none is left."""
+        target, credential = _target(conn, row)
+        scope = target and self._scope(conn, target, domains)
+        if scope is None:
+            return None
+        roles = grants.effective(conn, user['id'], target['scope_kind'], target['scope_id'])
+        if credential is not None:
+            roles = [role for role in roles if role['id'] in credential['roles']]
+        return (scope, roles, credential) if roles else None
 
     @staticmethod
     def _scope(conn, row, domains):

@@ -83,7 +83,8 @@ def delete(conn, _caller, user_id):
     """Remove a user with assignments and tokens."""
     tables.get(conn, tables.users, user_id)
     grants.revoke(conn, user_id=user_id)
-    database.delete(conn, tables.tokens, user_id=user_id)
+    for table in (tables.tokens, tables.application_credentials):
+        database.delete(conn, table, user_id=user_id)
     tables.remove(conn, tables.users, user_id)
 
 

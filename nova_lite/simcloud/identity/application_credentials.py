@@ -1,0 +1,175 @@
+"""/v3/users/{user_id}/application_credentials: secrets that stand for a user in a project."""
+
+import functools
+
+import sqlalchemy as sa
+
+from nova_lite import runtime
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import listing
+from nova_lite.simcloud import resources
+from nova_lite.simcloud.identity import authentication
+from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import passwords
+from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import tokens
+from nova_lite.simcloud.identity import views
+
+_DOMAIN = bodies.record({'id': bodies.ID, 'name': bodies.NAME})
+_ROLE = {
+    **bodies.record({'id': bodies.ID, 'name': bodies.NAME, 'domain': bodies.nullable(_DOMAIN)}),
+    'anyOf': [{'required': ['id']}, {'required': ['name']}],
+}
+CREATE = bodies.wrapped(
+    'application_credential',
+    {
+        'name': bodies.NAME,
+        'description': bodies.nullable(bodies.TEXT),
+        'secret': bodies.nullable({'type': 'string', 'minLength': 1, 'maxLength': 4096}),
+        'expires_at': bodies.OPTIONAL_STRING,
+        'roles': bodies.array(_ROLE),
+        'unrestricted': bodies.nullable(bodies.BOOLEAN),
+        # Rules that limit a credential to certain requests are not simulated.
+        'access_rules': bodies.array({}, most=0),
+        'project_id': bodies.OPTIONAL_ID,
+    },
+    ['name'],
+)
+
+
+def view(conn, req, row):
+    """One credential; with its secret right after it was made."""
+    roles = tables.among(conn, tables.roles, row['roles'])
+    shown = {name: row[name] for name in ('id', 'name', 'description', 'project_id')}
+    if 'secret' in row:
+        shown['secret'] = row['secret']
+    return {
+        **shown,
+        'user_id': row['user_id'],
+        'system': None,
+        'expires_at': row['expires_at'] and tokens.stamp(row['expires_at']),
+        'unrestricted': row['unrestricted'],
+        'roles': [{'id': one['id'], 'name': one['name'], 'domain_id': None} for one in roles],
+        'links': views.links(req, f'users/{row["user_id"]}/application_credentials/{row["id"]}'),
+    }
+
+
+def create(conn, caller, user_id, wanted):
+    """Insert a credential for the caller's project and return its row, with the secret."""
+    project_id = caller.project_id
+    if project_id is None:
+        raise faults.Forbidden('An application credential needs a token scoped to a project.')
+    own = {'user_id': user_id, 'name': wanted['name']}
+    if database.exists(conn, tables.application_credentials, **own):
+        raise faults.Conflict(f'The user has an application credential {wanted["name"]} already.')
+    tables.touch(conn)
+    row = database.insert(
+        conn,
+        tables.application_credentials,
+        **own,
+        project_id=project_id,
+        description=wanted.get('description'),
+        secret_hash=wanted['secret_hash'],
+        expires_at=_expiry(wanted.get('expires_at')),
+        unrestricted=bool(wanted.get('unrestricted')),
+        roles=_roles(conn, caller, wanted.get('roles') or ()),
+    )
+    return {**row, 'secret': wanted['secret']}
+
+
+def _expiry(text):
+    if text is None:
+        return None
+    moment = listing.parse_time(text, 'expires_at')
+    if moment <= runtime.naive_now():
+        raise faults.BadRequest('expires_at is in the past.')
+    return moment
+
+
+def _roles(conn, caller, wanted):
+    """Return ids of roles that the caller has in the project; all of them by default."""
+    held = grants.effective(conn, caller.user_id, tables.PROJECT, caller.project_id)
+    held = [role for role in held if role['name'] in caller.roles]
+    if not wanted:
+        return [role['id'] for role in held]
+    chosen = []
+    for asked in wanted:
+        key = 'id' if 'id' in asked else 'name'
+        found = [role['id'] for role in held if role[key] == asked[key]]
+        if not found:
+            raise faults.BadRequest(f'The user has no role {asked[key]} in the project.')
+        chosen += found
+    return sorted(set(chosen))
+
+
+def delete(conn, caller, user_id, credential_id):
+    """Remove a credential; tokens obtained with it are void."""
+    get(conn, caller, user_id, credential_id)
+    tables.remove(conn, tables.application_credentials, credential_id)
+
+
+def get(conn, _caller, user_id, credential_id):
+    """One credential of the user; NotFound otherwise."""
+    row = tables.get(conn, tables.application_credentials, credential_id)
+    if row['user_id'] != user_id:
+        raise faults.NotFound(f'Could not find application credential: {credential_id[:64]}.')
+    return row
+
+
+def listed(conn, req, user_id):
+    """Return the user's credentials, by name."""
+    table = tables.application_credentials
+    query = sa.select(table).where(table.c.user_id == user_id).order_by(table.c.name)
+    if name := req.get_param('name'):
+        query = query.where(table.c.name == name)
+    return database.rows(conn, query)
+
+
+def _permit(caller, action, path):
+    """Users have their own, which administrators may look at and delete."""
+    own = path['user_id'] == caller.user_id
+    if action == resources.CREATE or (action == resources.DELETE and own):
+        if caller.restricted:
+            raise faults.Forbidden(
+                f'{callers.NOT_ALLOWED} (the application credential is restricted)'
+            )
+        if not own:
+            raise faults.Forbidden(callers.NOT_ALLOWED)
+    elif not own:
+        caller.require_admin('seeing the application credentials of others')
+
+
+def _prepare(wanted, cost):
+    """Return the values with a secret and its hash."""
+    secret = wanted.get('secret') or runtime.new_secret(64)
+    return {**wanted, 'secret': secret, 'secret_hash': passwords.hashed(secret, cost)}
+
+
+def by_secret(conn, reference):
+    """Return (user, credential) of an authentication request; Unauthorized otherwise."""
+    row = authentication.credential(conn, reference)
+    known = row['secret_hash'] if row else None
+    if not passwords.matches(reference['secret'], known):
+        raise authentication.refused()
+    user = database.find(conn, tables.users, id=row['user_id'], enabled=True)
+    if user is None or tables.is_expired(row):
+        raise authentication.refused()
+    return user, row
+
+
+def resource(password_cost):
+    """Return the resource. password_cost: see passwords.hashed."""
+    return resources.Resource(
+        name='application_credential',
+        style=views.STYLE,
+        permit=_permit,
+        prepare=lambda _req, wanted: _prepare(wanted, password_cost),
+        listed=listed,
+        get=get,
+        views=lambda conn, req, rows: list(map(functools.partial(view, conn, req), rows)),
+        create=(create, CREATE),
+        delete=delete,
+    )
