@@ -52,6 +52,14 @@ def _target(conn, row):
     return {'scope_kind': tables.PROJECT, 'scope_id': found['project_id']}, found
 
 
+def _domains(conn):
+    """Return {id: domain as tokens name it} of those enabled."""
+    return {
+        domain['id']: {'id': domain['id'], 'name': domain['name']}
+        for domain in database.find_all(conn, tables.domains, enabled=True)
+    }
+
+
 def _of_credential(row):
     shown = {'id': row['id'], 'name': row['name'], 'restricted': not row['unrestricted']}
     return {'application_credential': shown}
@@ -130,10 +138,7 @@ class Tokens:
         user = database.find(conn, tables.users, id=row['user_id'])
         if user is None or not user['enabled'] or user['password_changed_at'] > row['issued_at']:
             return None
-        domains = {
-            domain['id']: {'id': domain['id'], 'name': domain['name']}
-            for domain in database.find_all(conn, tables.domains, enabled=True)
-        }
+        domains = _domains(conn)
         if user['domain_id'] not in domains:
             return None
         body = {
@@ -156,9 +161,10 @@ class Tokens:
             scope, roles, credential = found
             body |= scope | {'roles': roles}
             project = scope.get('project')
-        expires_at = row['expires_at']
+        expires_at, restricted = row['expires_at'], False
         if credential is not None:
             expires_at = min(expires_at, credential['expires_at'] or expires_at)
+            restricted = not credential['unrestricted']
             body |= _of_credential(credential) | {'expires_at': stamp(expires_at)}
         plain = json.dumps({'token': body}).encode()
         if row['scope_kind'] is not None:
@@ -173,7 +179,7 @@ class Tokens:
                 user_id=user['id'],
                 project_id=project and project['id'],
                 roles=frozenset(role['name'] for role in roles),
-                restricted=credential is not None and not credential['unrestricted'],
+                restricted=restricted,
             ),
         )
 
