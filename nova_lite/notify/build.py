@@ -1,24 +1,37 @@
 """Message bodies: the envelope around a payload, and who publishes it."""
 
+from collections.abc import Iterable
+from collections.abc import Mapping
+import typing
+
+from oslo_config import cfg
+
 from nova_lite import runtime
 from nova_lite.notify import derive
 from nova_lite.notify import legacy
 from nova_lite.notify import make
 from nova_lite.notify import payloads
+from nova_lite.notify import watch
 
 HIGH = 'ERROR'
+
+# Plain values, as messages have them.
+Json: typing.TypeAlias = dict[str, typing.Any]
+Facts: typing.TypeAlias = Mapping[str, typing.Any]
+# The host at which it happened, or None, the message, and its unversioned form, if there is one.
+Bodies: typing.TypeAlias = tuple[str | None, Json, Json | None]
 
 
 class Builder:
     """Builds the notifications for a set of changed records. conf: the daemon's"""
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self._host = conf.host
         self._level = conf.notifications.default_level
         self._tasks = conf.notifications.notify_on_state_change == 'vm_and_task_state'
         self._legacy = conf.notifications.notification_format != 'versioned'
 
-    def bodies(self, seen):
+    def bodies(self, seen: watch.Seen) -> Iterable[Bodies]:
         """Return (host or None, body, its unversioned form or None), ... of a watch.Seen."""
         what = seen.note.what
         if what == 'event':
@@ -30,7 +43,7 @@ class Builder:
         return self._of_record(seen)
 
     @staticmethod
-    def context_of(seen):
+    def context_of(seen: watch.Seen) -> Json:
         """Return what of the request travels with the message: never a token."""
         server, facts = seen.server, seen.note.facts
         if server is None:
@@ -43,7 +56,7 @@ class Builder:
 
     # ---- events of servers' actions ----
 
-    def _of_event(self, seen):
+    def _of_event(self, seen: watch.Seen) -> list[Bodies]:
         facts = seen.note.facts
         event, phase = facts['event'], facts['phase']
         if event in derive.TASKS:
@@ -51,9 +64,9 @@ class Builder:
         fault = self._fault(facts) if phase == derive.ERROR else None
         several = derive.EVENTS.get(event, ())
         found = [
-            self._of_phase(told, phase, seen, fault)
+            self._of_phase(told, name, seen, fault)
             for told in (several if phase == derive.START else reversed(several))
-            if told.type_of(phase)
+            if (name := told.type_of(phase))
         ]
         if fault is not None:
             publisher = self._publisher(derive.COMPUTE, facts['host'])
@@ -61,50 +74,54 @@ class Builder:
             found.append((facts['host'], body, None))
         return found
 
-    def _of_phase(self, told, phase, seen, fault):
+    def _of_phase(
+        self,
+        told: derive.Told,
+        name: str,
+        seen: watch.Seen,
+        fault: payloads.ExceptionPayload | None,
+    ) -> Bodies:
         host = seen.note.facts['host']
-        if told.at == derive.SOURCE and seen.server.migration is not None:
-            host = seen.server.migration.source_compute
+        if told.at == derive.SOURCE and seen.subject.migration is not None:
+            host = seen.subject.migration.source_compute
         at = None if told.binary == derive.API else host
         payload = make.of_server(
             told.payload,
-            seen.server if told.move else seen.server.at_rest(),
+            seen.subject if told.move else seen.subject.at_rest(),
             fault=fault,
             facts=seen.facts,
         )
         level = HIGH if fault is not None else self._level
-        return self._told(
-            told.type_of(phase), told.binary, at, payload=payload, level=level, seen=seen
-        )
+        return self._told(name, told.binary, at, payload=payload, level=level, seen=seen)
 
-    def _of_task(self, seen, event, phase):
+    def _of_task(self, seen: watch.Seen, event: str, phase: str) -> list[Bodies]:
         if phase == derive.END and event in derive.SCHEDULED:
             return [self._of_action(derive.SCHEDULED[event], seen)]
         if phase != derive.ERROR or seen.covered:
             return []
-        payload = make.of_task(seen.server, self._fault(seen.note.facts))
+        payload = make.of_task(seen.subject, self._fault(seen.note.facts))
         name = f'compute_task.{derive.TASKS[event]}.error'
         return [self._told(name, derive.CONDUCTOR, None, payload=payload, level=HIGH, seen=seen)]
 
-    def _of_action(self, told, seen):
+    def _of_action(self, told: derive.Told, seen: watch.Seen) -> Bodies:
         """Return the notifications of an action without events."""
-        server = seen.server if told.move else seen.server.at_rest()
+        server = seen.subject if told.move else seen.subject.at_rest()
         payload = make.of_server(told.payload, server, facts=seen.facts)
         name = f'instance.{told.action}'
         return self._told(name, told.binary, None, payload=payload, level=self._level, seen=seen)
 
     @staticmethod
-    def _fault(facts):
+    def _fault(facts: Facts) -> payloads.ExceptionPayload:
         return make.of_error(facts['error'], facts.get('traceback'))
 
     # ---- changes and other records ----
 
-    def _of_change(self, seen):
-        former, row = seen.note.facts['former'], seen.server.row
+    def _of_change(self, seen: watch.Seen) -> list[Bodies]:
+        former, row = seen.note.facts['former'], seen.subject.row
         names = ['vm_state', 'display_name', *(['task_state'] if self._tasks else [])]
         if all(former[name] == getattr(row, name) for name in names):
             return []
-        payload = make.of_update(seen.server, former)
+        payload = make.of_update(seen.subject, former)
         return [
             self._told(
                 derive.UPDATE,
@@ -116,7 +133,7 @@ class Builder:
             )
         ]
 
-    def _of_record(self, seen):
+    def _of_record(self, seen: watch.Seen) -> list[Bodies]:
         what, facts = seen.note.what, seen.note.facts
         kind, phases = derive.RECORDS[what]
         payload = _payload_of(kind, facts)
@@ -133,10 +150,19 @@ class Builder:
 
     # ---- the envelope ----
 
-    def _publisher(self, binary, host):
+    def _publisher(self, binary: str, host: str | None) -> str:
         return f'{binary}:{host or self._host}'
 
-    def _told(self, event_type, binary, host, *, payload, level, seen):
+    def _told(
+        self,
+        event_type: str,
+        binary: str,
+        host: str | None,
+        *,
+        payload: payloads.Payload,
+        level: str,
+        seen: watch.Seen,
+    ) -> Bodies:
         publisher = self._publisher(binary, host)
         body = self._envelope(event_type, publisher, payload, level=level, at=seen.note.at)
         older = None
@@ -145,7 +171,9 @@ class Builder:
         return host, body, older
 
     @staticmethod
-    def _envelope(event_type, publisher, payload, *, level, at):
+    def _envelope(
+        event_type: str, publisher: str, payload: payloads.Payload, *, level: str, at: object
+    ) -> Json:
         return {
             'message_id': runtime.new_uuid(),
             'publisher_id': publisher,
@@ -156,9 +184,10 @@ class Builder:
         }
 
 
-def _payload_of(kind, facts):
+def _payload_of(kind: type[payloads.Payload], facts: Facts) -> payloads.Payload:
     if kind is payloads.FlavorPayload:
         return make.of_flavor(facts['values'], projects=facts['projects'])
     if kind is payloads.RequestSpecPayload:
-        return facts['payload']
+        spec: payloads.RequestSpecPayload = facts['payload']
+        return spec
     return make.of_record(kind, facts['values'])

@@ -5,7 +5,9 @@ tried again after a pause. Nobody but the outlet's own thread ever waits for a b
 """
 
 import collections
+import typing
 
+from oslo_config import cfg
 from oslo_log import log
 import oslo_messaging
 
@@ -15,6 +17,8 @@ from nova_lite.rpc import transport
 
 LOG = log.getLogger(__name__)
 
+Json: typing.TypeAlias = dict[str, typing.Any]
+
 MESSAGING = {'messaging': 1.0, 'messagingv2': 2.0}
 SILENT = ('noop',)
 # A thread without work ends after so long.
@@ -22,29 +26,44 @@ IDLE_S = 30.0
 CLOSE_S = 2.0
 
 
-def drivers(conf):
+def drivers(conf: cfg.ConfigOpts) -> list[str]:
     """Return the names of the drivers that send anything."""
     found = conf.oslo_messaging_notifications.driver
     return [name for name in found if name not in SILENT]
 
 
+class Message(typing.Protocol):
+    """What an outlet sends: see desk.Message."""
+
+    @property
+    def context(self) -> Json: ...
+
+    @property
+    def priority(self) -> str: ...
+
+    @property
+    def publisher_id(self) -> str: ...
+
+    def bodies(self, conf: cfg.ConfigOpts) -> list[tuple[list[str], Json]]: ...
+
+
 class Outlet:
     """Sends to the bus at `url`. name: of the bus, for logs and listeners"""
 
-    def __init__(self, conf, name, url):
+    def __init__(self, conf: cfg.ConfigOpts, name: str, url: str) -> None:
         self.name = name
         self._conf, self._url = conf, conf.oslo_messaging_notifications.transport_url or url
         self._drivers = drivers(conf)
-        self._waiting = collections.deque()
+        self._waiting: collections.deque[Message] = collections.deque()
         self._wake = runtime.Event()
         self._lock = runtime.Lock()
-        self._thread = None
+        self._thread: runtime.Thread | None = None
         self._closing = False
-        self._bus = None
+        self._bus: oslo_messaging.Transport | None = None
         self._dropped = 0
         self._again_at = 0.0
 
-    def send(self, message):
+    def send(self, message: Message) -> None:
         """Queue a message (see desk.Message) and return at once."""
         with self._lock:
             if self._closing:
@@ -57,7 +76,7 @@ class Outlet:
                 self._thread = runtime.spawn(self._run, name=f'notify-{self.name}')
         self._wake.set()
 
-    def close(self):
+    def close(self) -> None:
         """Send what waits, for a moment at most, and give the bus back."""
         with self._lock:
             self._closing = True
@@ -70,7 +89,7 @@ class Outlet:
 
     # ---- the thread ----
 
-    def _run(self):
+    def _run(self) -> None:
         while True:
             self._wake.clear()
             while self._waiting:
@@ -83,11 +102,11 @@ class Outlet:
         if self._closing:
             self._give_back()
 
-    def _give_back(self):
+    def _give_back(self) -> None:
         if self._bus is not None:
             self._bus.cleanup()
 
-    def _send(self, message):
+    def _send(self, message: Message) -> None:
         if runtime.monotonic() < self._again_at:
             self._dropped += 1
             return
@@ -109,7 +128,7 @@ class Outlet:
             LOG.warning('Bus %s answers again. Dropped %s notifications.', self.name, self._dropped)
             self._dropped = 0
 
-    def _deliver(self, message):
+    def _deliver(self, message: Message) -> None:
         if self._bus is None:
             self._bus = transport.open_notifications(self._conf, self._url)
         for topics, body in message.bodies(self._conf):
@@ -119,7 +138,7 @@ class Outlet:
                 else:
                     self._by_driver(driver, topics, message, body)
 
-    def _publish(self, topics, message, body, version):
+    def _publish(self, topics: list[str], message: Message, body: Json, version: float) -> None:
         # Not by oslo.messaging's Notifier: it would hide that a broker is away.
         for topic in topics:
             messaging.send_notification(
@@ -131,7 +150,7 @@ class Outlet:
                 retry=self._conf.oslo_messaging_notifications.retry,
             )
 
-    def _by_driver(self, driver, topics, message, body):
+    def _by_driver(self, driver: str, topics: list[str], message: Message, body: Json) -> None:
         notifier = oslo_messaging.Notifier(
             self._bus, message.publisher_id, driver=driver, topics=topics
         )

@@ -6,7 +6,9 @@ committed. Source: reference/nova/moves 7, reference/nova/cells-and-rpc 6.
 """
 
 import dataclasses
+import typing
 
+from nova_lite.db import notes
 from nova_lite.notify import payloads
 
 API, CONDUCTOR, COMPUTE = 'nova-api', 'nova-conductor', 'nova-compute'
@@ -28,15 +30,15 @@ class Told:
     """
 
     action: str
-    phases: tuple = BOTH
-    payload: type = payloads.InstanceActionPayload
+    phases: tuple[str, ...] = BOTH
+    payload: type[payloads.InstancePayload] = payloads.InstanceActionPayload
     binary: str = COMPUTE
     at: str = OWN
     error_as: str | None = None
     move: bool = False
     plain: bool = False
 
-    def type_of(self, phase):
+    def type_of(self, phase: str) -> str | None:
         """Return the event type for a phase of the event, or None if it has none."""
         if phase == ERROR and self.error_as:
             return f'instance.{self.error_as}.error'
@@ -44,12 +46,12 @@ class Told:
             return None
         return f'instance.{self.action}' + ('' if self.plain else f'.{phase}')
 
-    def types(self):
+    def types(self) -> list[str]:
         """Return every event type this leads to."""
         return [found for found in map(self.type_of, ALL) if found]
 
 
-def _moves(action, **more):
+def _moves(action: str, **more: typing.Any) -> Told:
     return Told(action, move=True, **more)
 
 
@@ -62,7 +64,7 @@ _PREP = (
 _LEAVE = (_moves('resize', phases=ALL),)
 _FINISH = (_moves('resize_finish', error_as='resize'),)
 _REVERTED = (_moves('resize_revert', phases=(END,)),)
-_VOLUME = {'payload': payloads.InstanceActionVolumePayload}
+_VOLUME: dict[str, typing.Any] = {'payload': payloads.InstanceActionVolumePayload}
 
 # Event of an action: what it is told as. Starts are told in this order, ends in reverse.
 EVENTS = {
@@ -178,7 +180,7 @@ RECORDS = {
 }
 
 
-def concerns(note):
+def concerns(note: notes.Note) -> bool:
     """Return whether a note leads to any notification."""
     if note.what == 'event':
         event = note.facts['event']
@@ -188,7 +190,7 @@ def concerns(note):
     return note.what == 'change' or note.what in RECORDS
 
 
-def tells_of_moves(note):
+def tells_of_moves(note: notes.Note) -> bool:
     """Return whether the server's migration has a part in what is told of a note."""
     if note.what == 'event':
         event = note.facts['event']
@@ -196,9 +198,9 @@ def tells_of_moves(note):
     return note.what == 'action' and ACTIONS[note.facts['action']].move
 
 
-def every_type():
+def every_type() -> dict[str, tuple[type[payloads.Payload], str]]:
     """Return {event type: (payload class, what publishes it)} of all there are."""
-    found = {}
+    found: dict[str, tuple[type[payloads.Payload], str]] = {}
     for told in [each for several in EVENTS.values() for each in several]:
         found |= dict.fromkeys(told.types(), (told.payload, told.binary))
     for task in TASKS.values():
@@ -213,7 +215,7 @@ def every_type():
     return dict(sorted(found.items()))
 
 
-def publisher_of(what):
+def publisher_of(what: str) -> str:
     """Return the binary that publishes a record that is no server's."""
     if what.startswith('service.'):
         return 'the service'

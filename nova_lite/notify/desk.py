@@ -7,13 +7,18 @@ a host is told on the bus of the host's cell, the rest on this process's own bus
 
 import collections
 import dataclasses
+import typing
 
+from oslo_config import cfg
 from oslo_log import log
 
+from nova_lite import cells as deployment
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.notify import build
 from nova_lite.notify import bus
+from nova_lite.notify import hub
+from nova_lite.notify import watch
 from nova_lite.rpc import transport
 
 LOG = log.getLogger(__name__)
@@ -24,24 +29,30 @@ CLOSE_S = 2.0
 # How long it is believed which cell a host is in.
 HOME_S = 60.0
 
+Json: typing.TypeAlias = dict[str, typing.Any]
+# The name and the URL of a bus.
+Home: typing.TypeAlias = tuple[str, str]
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Message:
     """One notification, ready to be sent."""
 
-    body: dict
-    legacy: dict | None
-    context: dict
+    body: Json
+    legacy: Json | None
+    context: Json
 
     @property
-    def priority(self):
-        return self.body['priority']
+    def priority(self) -> str:
+        priority: str = self.body['priority']
+        return priority
 
     @property
-    def publisher_id(self):
-        return self.body['publisher_id']
+    def publisher_id(self) -> str:
+        publisher_id: str = self.body['publisher_id']
+        return publisher_id
 
-    def bodies(self, conf):
+    def bodies(self, conf: cfg.ConfigOpts) -> list[tuple[list[str], Json]]:
         """Return [(topics, body), ...] in the configured formats."""
         wanted = conf.notifications.notification_format
         found = []
@@ -59,25 +70,29 @@ class Desk:
     hub: hub.Hub of listeners in this process
     """
 
-    def __init__(self, conf, own, hub, cells=None):
+    def __init__(
+        self, conf: cfg.ConfigOpts, own: str, hub: hub.Hub, cells: deployment.Cells | None = None
+    ) -> None:
         self._conf, self._hub, self._cells = conf, hub, cells
         self._sends = bool(bus.drivers(conf))
         self._builder = build.Builder(conf)
         self._own = (transport.name_of(own), own)
-        self._outlets = {}
-        self._homes = {}
-        self._waiting = collections.deque()
+        self._outlets: dict[str, bus.Outlet] = {}
+        self._homes: dict[str, tuple[Home, float]] = {}
+        self._waiting: collections.deque[tuple[deployment.Cell | None, list[watch.Seen]]] = (
+            collections.deque()
+        )
         self._wake = runtime.Event()
         self._lock = runtime.Lock()
-        self._thread = None
+        self._thread: runtime.Thread | None = None
         self._closing = False
         self._dropped = 0
 
-    def is_wanted(self):
+    def is_wanted(self) -> bool:
         """Return whether notifications are enabled or have a listener."""
         return self._sends or self._hub.is_wanted
 
-    def take(self, cell, found):
+    def take(self, cell: deployment.Cell | None, found: list[watch.Seen]) -> None:
         """Tell what was seen (watch.Seen) in the database of a cell, some time."""
         with self._lock:
             if self._closing:
@@ -90,7 +105,7 @@ class Desk:
                 self._thread = runtime.spawn(self._run, name='notify-desk')
         self._wake.set()
 
-    def close(self):
+    def close(self) -> None:
         """Hand on what waits and close the outlets, in a few seconds at most."""
         with self._lock:
             self._closing = True
@@ -103,7 +118,7 @@ class Desk:
 
     # ---- the thread ----
 
-    def _run(self):
+    def _run(self) -> None:
         while True:
             self._wake.clear()
             while self._waiting:
@@ -114,7 +129,7 @@ class Desk:
                         self._thread = None
                         return
 
-    def _tell(self, cell, found):
+    def _tell(self, cell: deployment.Cell | None, found: list[watch.Seen]) -> None:
         if self._dropped:
             LOG.warning('Dropped %s notifications because the queue was full', self._dropped)
             self._dropped = 0
@@ -126,7 +141,7 @@ class Desk:
                 # The end of the line: a notification that cannot be made is lost alone.
                 LOG.exception('Cannot create a notification of %s', seen.note.what)
 
-    def _hand_on(self, home, seen, body, legacy):
+    def _hand_on(self, home: Home, seen: watch.Seen, body: Json, legacy: Json | None) -> None:
         name, url = home
         self._hub.publish(name, body)
         if not self._sends:
@@ -137,20 +152,20 @@ class Desk:
 
     # ---- where it belongs ----
 
-    def _home(self, host, cell):
+    def _home(self, host: str | None, cell: deployment.Cell | None) -> Home:
         """Return (name, URL) of the bus for what happened on `host`, None: on none."""
         if host is None or host == self._conf.host or self._cells is None:
             return self._own
-        home, until = self._homes.get(host, (None, 0))
+        home, until = self._homes.get(host, (self._own, 0.0))
         if runtime.monotonic() >= until:
-            home = self._find_home(host, cell)
+            home = self._find_home(self._cells, host, cell)
             self._homes[host] = (home, runtime.monotonic() + HOME_S)
         return home
 
-    def _find_home(self, host, cell):
+    def _find_home(self, cells: deployment.Cells, host: str, cell: deployment.Cell | None) -> Home:
         """The bus of the host's cell; while that cannot be found out, of where it was seen."""
         try:
-            found = self._cells.of_host(host)
+            found: deployment.Cell | None = cells.of_host(host)
         except exception.NovaLiteError as error:
             LOG.info('Cannot find the cell of host %s: %s', host, error)
             found = cell

@@ -6,16 +6,19 @@ up loses the oldest and is told how many.
 """
 
 import collections
+import typing
 
 from nova_lite import runtime
 
 KEPT = 5000
 
-_hubs = {}
+Json: typing.TypeAlias = dict[str, typing.Any]
+
+_hubs: dict[str, 'Hub'] = {}
 _hubs_lock = runtime.Lock()
 
 
-def of(state_path):
+def of(state_path: str) -> 'Hub':
     """Return the hub of the cloud whose state is in that directory, made on first use."""
     with _hubs_lock:
         return _hubs.setdefault(state_path.rstrip('/'), Hub())
@@ -24,28 +27,28 @@ def of(state_path):
 class Hub:
     """Listeners of one cloud."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock = runtime.Lock()
-        self._listeners = ()
+        self._listeners: tuple[Listener, ...] = ()
 
     @property
-    def is_wanted(self):
+    def is_wanted(self) -> bool:
         """Whether there is a listener."""
         return bool(self._listeners)
 
-    def listen(self):
+    def listen(self) -> 'Listener':
         """Return a new Listener, that must be closed."""
         listener = Listener(self)
         with self._lock:
             self._listeners = (*self._listeners, listener)
         return listener
 
-    def publish(self, bus, message):
+    def publish(self, bus: str, message: Json) -> None:
         """Hand a message, as it would be on the bus of that name, to all listeners."""
         for listener in self._listeners:
             listener.put({'bus': bus, **message})
 
-    def drop(self, listener):
+    def drop(self, listener: 'Listener') -> None:
         """Hand nothing more to a listener."""
         with self._lock:
             self._listeners = tuple(each for each in self._listeners if each is not listener)
@@ -54,13 +57,13 @@ class Hub:
 class Listener:
     """One who listens: messages wait here, the newest `KEPT` of them."""
 
-    def __init__(self, hub):
+    def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._waiting = collections.deque()
+        self._waiting: collections.deque[Json] = collections.deque()
         self._arrived = runtime.Condition()
         self._dropped = 0
 
-    def put(self, message):
+    def put(self, message: Json) -> None:
         with self._arrived:
             self._waiting.append(message)
             if len(self._waiting) > KEPT:
@@ -68,7 +71,7 @@ class Listener:
                 self._dropped += 1
             self._arrived.notify_all()
 
-    def take(self, seconds):
+    def take(self, seconds: float) -> tuple[list[Json], int]:
         """Return (messages that wait, how many were lost) after at most `seconds`."""
         with self._arrived:
             if not self._waiting:
@@ -77,5 +80,5 @@ class Listener:
             dropped, self._dropped = self._dropped, 0
             return found, dropped
 
-    def close(self):
+    def close(self) -> None:
         self._hub.drop(self)

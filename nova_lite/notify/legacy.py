@@ -4,6 +4,10 @@ old expect it. Only sent when asked for; there is none of other records.
 Source: reference/nova/moves 7.
 """
 
+import typing
+
+from nova_lite.notify import watch
+
 # Where the unversioned name is not `compute.instance.` and the versioned action.
 NAMES = {
     'resize_prep': 'resize.prep',
@@ -23,6 +27,8 @@ NAMES = {
     'interface_detach': 'interface.detach',
     'rebuild_scheduled': 'rebuild.scheduled',
 }
+Json: typing.TypeAlias = dict[str, typing.Any]
+
 OLD_BINARIES = {'nova-compute': 'compute', 'nova-api': 'api', 'nova-conductor': 'conductor'}
 COLUMNS = (
     'user_id',
@@ -47,7 +53,7 @@ COLUMNS = (
 TIMES = ('created_at', 'launched_at', 'terminated_at', 'deleted_at')
 
 
-def body(versioned, seen):
+def body(versioned: Json, seen: watch.Seen) -> Json | None:
     """Return the unversioned message for a versioned one of a server; None when there is none."""
     first, _dot, rest = versioned['event_type'].partition('.')
     if first != 'instance':
@@ -58,11 +64,11 @@ def body(versioned, seen):
         **versioned,
         'event_type': f'compute.instance.{NAMES.get(action, action)}{dot}{phase}',
         'publisher_id': f'{OLD_BINARIES[binary]}.{host}',
-        'payload': payload(seen.server, versioned['payload']['nova_object.data']),
+        'payload': payload(seen.subject, versioned['payload']['nova_object.data']),
     }
 
 
-def payload(server, data):
+def payload(server: watch.Server, data: Json) -> Json:
     """Return the flat payload. data: of the versioned one"""
     row = server.row
     flavor = row.flavor
@@ -95,5 +101,5 @@ def payload(server, data):
     return found
 
 
-def _time(moment):
+def _time(moment: object) -> str:
     return '' if moment is None else str(moment)

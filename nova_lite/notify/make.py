@@ -3,11 +3,23 @@
 No I/O: what is read of the databases was read with the record (see `watch`).
 """
 
+from collections.abc import Iterable
+from collections.abc import Mapping
 import re
+import typing
 
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite.db import rows
 from nova_lite.notify import payloads
+from nova_lite.objects import request_spec
+
+if typing.TYPE_CHECKING:
+    from nova_lite.notify import watch
+
+K = typing.TypeVar('K', bound=payloads.Payload)
+Json: typing.TypeAlias = dict[str, typing.Any]
+Facts: typing.TypeAlias = Mapping[str, typing.Any]
 
 POWER_STATES = {
     states.PowerState.NOSTATE: 'pending',
@@ -54,7 +66,13 @@ RAISED = re.compile(r'^(?:(?P<module>[\w.]+)\.)?(?P<name>\w+)(?::|$)')
 FRAME = re.compile(r'^\s+File ".*?(?P<path>nova_lite/[\w/]+)\.py", line \d+, in (?P<function>\w+)')
 
 
-def of_server(kind, server, *, fault=None, facts=None):
+def of_server(
+    kind: type[K],
+    server: 'watch.Server',
+    *,
+    fault: payloads.ExceptionPayload | None = None,
+    facts: Facts | None = None,
+) -> K:
     """Return the payload `kind` (a subclass of InstancePayload) of a watch.Server.
 
     facts: further ones of the action, such as 'volume_id'
@@ -74,7 +92,7 @@ def of_server(kind, server, *, fault=None, facts=None):
         action_initiator_project=server.project_id,
         shares=[],
     )
-    if 'fault' in kind.fields:
+    if isinstance(made, payloads.InstanceActionPayload):
         made.fault = fault
         made.cross_cell_move = server.crosses
     for name in set(SPECIAL) & set(kind.fields):
@@ -82,11 +100,11 @@ def of_server(kind, server, *, fault=None, facts=None):
     return made
 
 
-def _devices(server):
+def _devices(server: 'watch.Server') -> list[payloads.BlockDevicePayload] | None:
     return None if server.devices is None else [of_device(device) for device in server.devices]
 
 
-def _keypairs(server, _facts):
+def _keypairs(server: 'watch.Server', _facts: Facts) -> list[payloads.KeypairPayload]:
     row = server.row
     if not row.key_name:
         return []
@@ -101,11 +119,11 @@ def _keypairs(server, _facts):
     ]
 
 
-def _new_flavor(server, _facts):
+def _new_flavor(server: 'watch.Server', _facts: Facts) -> payloads.FlavorPayload | None:
     return of_flavor(server.row.new_flavor) if server.row.new_flavor else None
 
 
-def _period(_server, _facts):
+def _period(_server: 'watch.Server', _facts: Facts) -> payloads.AuditPeriodPayload:
     """Return the current month so far."""
     now = runtime.now()
     return payloads.AuditPeriodPayload(
@@ -131,7 +149,7 @@ SPECIAL = {
 }
 
 
-def of_update(server, former):
+def of_update(server: 'watch.Server', former: Facts) -> payloads.InstanceUpdatePayload:
     """Return what `instance.update` carries. former: the columns before"""
     row = server.row
     made = of_server(payloads.InstanceUpdatePayload, server)
@@ -146,7 +164,9 @@ def of_update(server, former):
     return made
 
 
-def of_task(server, fault):
+def of_task(
+    server: 'watch.Server', fault: payloads.ExceptionPayload | None
+) -> payloads.ComputeTaskPayload:
     """Return what `compute_task.*.error` carries."""
     row = server.row
     return payloads.ComputeTaskPayload(
@@ -162,7 +182,7 @@ def of_task(server, fault):
     )
 
 
-def of_spec(spec):
+def of_spec(spec: request_spec.RequestSpec) -> payloads.RequestSpecPayload:
     """Return what `scheduler.select_destinations` carries. spec: an objects.RequestSpec"""
     return _spec(
         spec,
@@ -177,7 +197,13 @@ def of_spec(spec):
     )
 
 
-def _spec(source, *, uuid=None, scheduler_hints=None, **more):
+def _spec(
+    source: typing.Any,
+    *,
+    uuid: str | None = None,
+    scheduler_hints: Facts | None = None,
+    **more: typing.Any,
+) -> payloads.RequestSpecPayload:
     nothing = dict.fromkeys(
         (
             'image',
@@ -204,11 +230,11 @@ def _spec(source, *, uuid=None, scheduler_hints=None, **more):
     )
 
 
-def _names(groups):
+def _names(groups: Iterable[typing.Any] | None) -> list[str]:
     return [each if isinstance(each, str) else each['name'] for each in groups or ()]
 
 
-def of_flavor(values, projects=None):
+def of_flavor(values: Facts, projects: list[str] | None = None) -> payloads.FlavorPayload:
     """values: a flavor's, as kept with servers or as a row's mapping."""
     names = [name for name in payloads.FlavorPayload.fields if name in values]
     return payloads.FlavorPayload(
@@ -216,14 +242,14 @@ def of_flavor(values, projects=None):
     )
 
 
-def of_device(row):
+def of_device(row: rows.Row) -> payloads.BlockDevicePayload:
     """Return one block device."""
     return payloads.BlockDevicePayload(
         **{name: getattr(row, name) for name in payloads.BlockDevicePayload.fields}
     )
 
 
-def addresses(network_info):
+def addresses(network_info: Iterable[Json] | None) -> list[payloads.IpPayload]:
     """Return the fixed addresses of a server's ports."""
     return [
         payloads.IpPayload(
@@ -241,7 +267,7 @@ def addresses(network_info):
     ]
 
 
-def of_error(message, traceback):
+def of_error(message: str, traceback: str | None) -> payloads.ExceptionPayload:
     """Return what is known of a failure: its text and, as a rule, its traceback."""
     lines = (traceback or '').strip().splitlines()
     raised = next((found for found in map(RAISED.match, reversed(lines)) if found), None)
@@ -255,6 +281,6 @@ def of_error(message, traceback):
     )
 
 
-def of_record(kind, values):
+def of_record(kind: type[K], values: Facts) -> K:
     """Return a payload whose fields have the names of `values`' keys."""
     return kind(**{name: values[name] for name in kind.fields})

@@ -4,10 +4,13 @@ They are nova's, so that its consumers understand them, and one field of ours:
 `cross_cell_move`, for which the payloads of actions are a minor version ahead.
 """
 
+import typing
+
 from oslo_versionedobjects import base
 from oslo_versionedobjects import fields
 
-ALL = {}
+ALL: dict[str, type['Payload']] = {}
+P = typing.TypeVar('P', bound='Payload')
 
 
 class Payload(base.VersionedObject):
@@ -16,31 +19,31 @@ class Payload(base.VersionedObject):
     OBJ_SERIAL_NAMESPACE = 'nova_object'
     OBJ_PROJECT_NAMESPACE = 'nova'
 
-    def as_wire(self):
+    def as_wire(self) -> dict[str, typing.Any]:
         """Return the plain values that go into the message."""
         return self.obj_to_primitive()
 
-    def obj_what_changed(self):
+    def obj_what_changed(self) -> set[str]:
         """Nothing: what is new of an object that is only sent is not told."""
         return set()
 
 
-def payload(cls):
+def payload(cls: type[P]) -> type[P]:
     """Declare a payload. Not in the registry of objects: nothing is made from these names."""
-    declared = base.VersionedObjectRegistry.register_if(False)(cls)
+    declared: type[P] = base.VersionedObjectRegistry.register_if(False)(cls)
     ALL[cls.__name__] = declared
     return declared
 
 
-def _text():
+def _text() -> fields.StringField:
     return fields.StringField(nullable=True)
 
 
-def _time():
+def _time() -> fields.DateTimeField:
     return fields.DateTimeField(nullable=True)
 
 
-def _number():
+def _number() -> fields.IntegerField:
     return fields.IntegerField(nullable=True)
 
 
@@ -169,6 +172,8 @@ class InstanceActionPayload(InstancePayload):
         'fault': fields.ObjectField('ExceptionPayload', nullable=True),
         'cross_cell_move': fields.BooleanField(nullable=True),
     }
+    fault: ExceptionPayload | None
+    cross_cell_move: bool | None
 
 
 @payload
@@ -264,6 +269,8 @@ class InstanceUpdatePayload(InstancePayload):
         'old_display_name': _text(),
         'tags': fields.ListOfStringsField(),
     }
+    state_update: InstanceStateUpdatePayload
+    old_display_name: str | None
 
 
 @payload

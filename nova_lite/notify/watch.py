@@ -75,6 +75,13 @@ class Seen:
     facts: dict[str, typing.Any] = dataclasses.field(default_factory=dict)
     covered: bool = False
 
+    @property
+    def subject(self) -> Server:
+        """Return the server of a note that is about one."""
+        if self.server is None:
+            raise ValueError(f'a note of {self.note.what} is about no server')
+        return self.server
+
 
 class Desk(typing.Protocol):
     """What takes what was seen: see desk.Desk."""

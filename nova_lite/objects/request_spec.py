@@ -147,6 +147,7 @@ class RequestSpec(base.Object):
     project_id: str | None
     user_id: str | None
     num_instances: int
+    security_groups: list[str]
     flavor: flavors.Flavor
     image: images.ImageMeta | None
     availability_zone: str | None
