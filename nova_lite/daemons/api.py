@@ -17,7 +17,7 @@ from nova_lite.wsgi import proxy
 
 def make(conf: cfg.ConfigOpts) -> monitoring.Balanced:
     """Return the compute API as a WSGI callable."""
-    api_db, cells, bus, desk, _closing = top.connect(conf)
+    api_db, cells, bus, notifier, _closing = top.connect(conf)
     neighbours = neighbours_module.clients(conf)
     if conf.api.auth_strategy == 'keystone':
         neighbours.identity = identity.Identity(conf)
@@ -29,7 +29,7 @@ def make(conf: cfg.ConfigOpts) -> monitoring.Balanced:
         super_conductor=super_rpc.SuperConductorAPI(bus),
     )
     return monitoring.Balanced(
-        application, 'api', {'database': databases.answers(api_db)}, closing=[desk.close]
+        application, 'api', {'database': databases.answers(api_db)}, closing=[notifier.close]
     )
 
 

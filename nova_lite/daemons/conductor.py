@@ -9,8 +9,8 @@ from nova_lite.db import engine
 from nova_lite.db.cell import services
 from nova_lite.monitoring import checks
 from nova_lite.monitoring import databases
-from nova_lite.notify import desk as desk_module
 from nova_lite.notify import hub
+from nova_lite.notify import notifier as notifiers
 from nova_lite.notify import watch
 from nova_lite.rpc import pins
 from nova_lite.rpc import transport
@@ -21,8 +21,8 @@ from nova_lite.rpcapi import conductor as conductor_rpc
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """Return the daemon that `conf` asks for."""
     database = engine.Database(conf.database.connection, limits=engine.limits(conf))
-    desk = desk_module.Desk(conf, conf.transport_url, hub.of(conf.state_path))
-    database.watcher = watch.Watcher(conf, desk)
+    notifier = notifiers.Notifier(conf, conf.transport_url, hub.of(conf.state_path))
+    database.watcher = watch.Watcher(conf, notifier)
     bus = transport.open_bus(conf, conf.transport_url)
     oldest = services.Oldest(database)
     manager = conductor_manager.CellConductor(
@@ -36,7 +36,7 @@ def make(conf: cfg.ConfigOpts) -> service.Daemon:
         f'conductor {conf.host}',
         manager,
         threads=conf.rpc_threads,
-        closing=[database.dispose, bus.cleanup, desk.close],
+        closing=[database.dispose, bus.cleanup, notifier.close],
         servers=[conductor_rpc.ConductorAPI.server(bus, conf.host, manager, callers=computes)],
     ).watch(
         {

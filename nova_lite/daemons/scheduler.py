@@ -17,10 +17,10 @@ from nova_lite.scheduler import manager as scheduler_manager
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """Return the daemon that `conf` asks for."""
-    api_db, cells, bus, desk, closing = top.connect(conf)
+    api_db, cells, bus, notifier, closing = top.connect(conf)
     found = placement.Placement(conf)
     manager = scheduler_manager.SchedulerManager(
-        conf, cells, found, network.Network(conf), notices=watch.Notices(desk)
+        conf, cells, found, network.Network(conf), notices=watch.Notices(notifier)
     )
     if conf.transport_url.startswith(transport.EMBEDDED):
         entrance = door.SchedulerDoor(manager, conf.state_path)

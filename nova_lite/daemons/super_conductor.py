@@ -17,7 +17,7 @@ from nova_lite.superconductor import manager as super_module
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """Return the daemon that `conf` asks for."""
-    api_db, cells, bus, desk, closing = top.connect(conf)
+    api_db, cells, bus, notifier, closing = top.connect(conf)
     neighbours = neighbours_module.clients(conf)
     world = super_module.World(
         conf,
@@ -25,7 +25,7 @@ def make(conf: cfg.ConfigOpts) -> service.Daemon:
         cells=cells,
         scheduler=scheduler_rpc.SchedulerAPI(bus),
         clients=neighbours,
-        notices=watch.Notices(desk),
+        notices=watch.Notices(notifier),
     )
     manager = super_module.SuperConductor(conf, world, name=conf.host)
     return service.Daemon(

@@ -2,8 +2,8 @@
 
 from nova_lite import cells as cells_module
 from nova_lite.db import engine
-from nova_lite.notify import desk as desk_module
 from nova_lite.notify import hub
+from nova_lite.notify import notifier as notifiers
 from nova_lite.notify import watch
 from nova_lite.rpc import transport
 
@@ -13,7 +13,7 @@ def connect(conf):
     api_db = engine.Database(conf.api_database.connection, limits=engine.limits(conf))
     cells = cells_module.Cells(conf, api_db)
     bus = transport.open_bus(conf, conf.transport_url)
-    desk = desk_module.Desk(conf, conf.transport_url, hub.of(conf.state_path), cells)
-    api_db.watcher = watch.Watcher(conf, desk)
-    cells.watch = lambda cell: watch.Watcher(conf, desk, cell)
-    return api_db, cells, bus, desk, [api_db.dispose, cells.close, bus.cleanup, desk.close]
+    notifier = notifiers.Notifier(conf, conf.transport_url, hub.of(conf.state_path), cells)
+    api_db.watcher = watch.Watcher(conf, notifier)
+    cells.watch = lambda cell: watch.Watcher(conf, notifier, cell)
+    return api_db, cells, bus, notifier, [api_db.dispose, cells.close, bus.cleanup, notifier.close]

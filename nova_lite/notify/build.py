@@ -64,9 +64,9 @@ class Builder:
         fault = self._fault(facts) if phase == derive.ERROR else None
         several = derive.EVENTS.get(event, ())
         found = [
-            self._of_phase(told, name, seen, fault)
-            for told in (several if phase == derive.START else reversed(several))
-            if (name := told.type_of(phase))
+            self._of_phase(declared, name, seen, fault)
+            for declared in (several if phase == derive.START else reversed(several))
+            if (name := declared.type_of(phase))
         ]
         if fault is not None:
             publisher = self._publisher(derive.COMPUTE, facts['host'])
@@ -76,23 +76,23 @@ class Builder:
 
     def _of_phase(
         self,
-        told: derive.Told,
+        declared: derive.Notification,
         name: str,
         seen: watch.Seen,
         fault: payloads.ExceptionPayload | None,
     ) -> Bodies:
         host = seen.note.facts['host']
-        if told.at == derive.SOURCE and seen.subject.migration is not None:
+        if declared.at == derive.SOURCE and seen.subject.migration is not None:
             host = seen.subject.migration.source_compute
-        at = None if told.binary == derive.API else host
+        at = None if declared.binary == derive.API else host
         payload = make.of_server(
-            told.payload,
-            seen.subject if told.move else seen.subject.at_rest(),
+            declared.payload,
+            seen.subject if declared.move else seen.subject.at_rest(),
             fault=fault,
             facts=seen.facts,
         )
         level = HIGH if fault is not None else self._level
-        return self._told(name, told.binary, at, payload=payload, level=level, seen=seen)
+        return self._message(name, declared.binary, at, payload=payload, level=level, seen=seen)
 
     def _of_task(self, seen: watch.Seen, event: str, phase: str) -> list[Bodies]:
         if phase == derive.END and event in derive.SCHEDULED:
@@ -101,14 +101,16 @@ class Builder:
             return []
         payload = make.of_task(seen.subject, self._fault(seen.note.facts))
         name = f'compute_task.{derive.TASKS[event]}.error'
-        return [self._told(name, derive.CONDUCTOR, None, payload=payload, level=HIGH, seen=seen)]
+        return [self._message(name, derive.CONDUCTOR, None, payload=payload, level=HIGH, seen=seen)]
 
-    def _of_action(self, told: derive.Told, seen: watch.Seen) -> Bodies:
+    def _of_action(self, declared: derive.Notification, seen: watch.Seen) -> Bodies:
         """Return the notifications of an action without events."""
-        server = seen.subject if told.move else seen.subject.at_rest()
-        payload = make.of_server(told.payload, server, facts=seen.facts)
-        name = f'instance.{told.action}'
-        return self._told(name, told.binary, None, payload=payload, level=self._level, seen=seen)
+        server = seen.subject if declared.move else seen.subject.at_rest()
+        payload = make.of_server(declared.payload, server, facts=seen.facts)
+        name = f'instance.{declared.action}'
+        return self._message(
+            name, declared.binary, None, payload=payload, level=self._level, seen=seen
+        )
 
     @staticmethod
     def _fault(facts: Facts) -> payloads.ExceptionPayload:
@@ -123,7 +125,7 @@ class Builder:
             return []
         payload = make.of_update(seen.subject, former)
         return [
-            self._told(
+            self._message(
                 derive.UPDATE,
                 derive.COMPUTE,
                 row.host,
@@ -153,7 +155,7 @@ class Builder:
     def _publisher(self, binary: str, host: str | None) -> str:
         return f'{binary}:{host or self._host}'
 
-    def _told(
+    def _message(
         self,
         event_type: str,
         binary: str,

@@ -33,7 +33,7 @@ def drivers(conf: cfg.ConfigOpts) -> list[str]:
 
 
 class Message(typing.Protocol):
-    """What an outlet sends: see desk.Message."""
+    """What an outlet sends: see notifier.Message."""
 
     @property
     def context(self) -> Json: ...
@@ -64,7 +64,7 @@ class Outlet:
         self._again_at = 0.0
 
     def send(self, message: Message) -> None:
-        """Queue a message (see desk.Message) and return at once."""
+        """Queue a message (see notifier.Message) and return at once."""
         with self._lock:
             if self._closing:
                 return

@@ -21,12 +21,12 @@ OWN, SOURCE = 'own', 'source'
 
 
 @dataclasses.dataclass(frozen=True)
-class Told:
+class Notification:
     """The notification of one event of a server's action: `instance.ACTION.PHASE`.
 
-    phases: those of the event that are told; at: OWN or SOURCE
+    phases: of the event, those with a notification; at: OWN or SOURCE
     error_as: the action whose `.error` stands for a failure, if it is another
-    plain: it is told as `instance.ACTION` alone
+    plain: its type is `instance.ACTION`, without a phase
     """
 
     action: str
@@ -51,8 +51,8 @@ class Told:
         return [found for found in map(self.type_of, ALL) if found]
 
 
-def _moves(action: str, **more: typing.Any) -> Told:
-    return Told(action, move=True, **more)
+def _moves(action: str, **more: typing.Any) -> Notification:
+    return Notification(action, move=True, **more)
 
 
 # What the server was before the move, for who accounts for its use.
@@ -66,37 +66,39 @@ _FINISH = (_moves('resize_finish', error_as='resize'),)
 _REVERTED = (_moves('resize_revert', phases=(END,)),)
 _VOLUME: dict[str, typing.Any] = {'payload': payloads.InstanceActionVolumePayload}
 
-# Event of an action: what it is told as. Starts are told in this order, ends in reverse.
+# Notifications of an event of an action. Starts are sent in this order, ends in reverse.
 EVENTS = {
     'compute__do_build_and_run_instance': (
-        Told('create', phases=ALL, payload=payloads.InstanceCreatePayload),
+        Notification('create', phases=ALL, payload=payloads.InstanceCreatePayload),
     ),
-    'compute_terminate_instance': (Told('delete'), Told('shutdown')),
-    'api_local_delete': (Told('delete', binary=API),),
-    'compute_soft_delete_instance': (Told('soft_delete'),),
-    'compute_restore_instance': (Told('restore'),),
-    'compute_start_instance': (Told('power_on'),),
-    'compute_stop_instance': (Told('power_off'),),
-    'compute_reboot_instance': (Told('reboot', phases=ALL),),
-    'compute_pause_instance': (Told('pause'),),
-    'compute_unpause_instance': (Told('unpause'),),
-    'compute_suspend_instance': (Told('suspend'),),
-    'compute_resume_instance': (Told('resume'),),
-    'compute_rescue_instance': (Told('rescue', payload=payloads.InstanceActionRescuePayload),),
-    'compute_unrescue_instance': (Told('unrescue'),),
-    'compute_trigger_crash_dump': (Told('trigger_crash_dump'),),
+    'compute_terminate_instance': (Notification('delete'), Notification('shutdown')),
+    'api_local_delete': (Notification('delete', binary=API),),
+    'compute_soft_delete_instance': (Notification('soft_delete'),),
+    'compute_restore_instance': (Notification('restore'),),
+    'compute_start_instance': (Notification('power_on'),),
+    'compute_stop_instance': (Notification('power_off'),),
+    'compute_reboot_instance': (Notification('reboot', phases=ALL),),
+    'compute_pause_instance': (Notification('pause'),),
+    'compute_unpause_instance': (Notification('unpause'),),
+    'compute_suspend_instance': (Notification('suspend'),),
+    'compute_resume_instance': (Notification('resume'),),
+    'compute_rescue_instance': (
+        Notification('rescue', payload=payloads.InstanceActionRescuePayload),
+    ),
+    'compute_unrescue_instance': (Notification('unrescue'),),
+    'compute_trigger_crash_dump': (Notification('trigger_crash_dump'),),
     'compute_snapshot_instance': (
-        Told('snapshot', payload=payloads.InstanceActionSnapshotPayload),
+        Notification('snapshot', payload=payloads.InstanceActionSnapshotPayload),
     ),
-    'compute_attach_volume': (Told('volume_attach', phases=ALL, **_VOLUME),),
-    'compute_detach_volume': (Told('volume_detach', **_VOLUME),),
-    'api_attach_volume': (Told('volume_attach', phases=ALL, binary=API, **_VOLUME),),
-    'api_detach_volume': (Told('volume_detach', binary=API, **_VOLUME),),
+    'compute_attach_volume': (Notification('volume_attach', phases=ALL, **_VOLUME),),
+    'compute_detach_volume': (Notification('volume_detach', **_VOLUME),),
+    'api_attach_volume': (Notification('volume_attach', phases=ALL, binary=API, **_VOLUME),),
+    'api_detach_volume': (Notification('volume_detach', binary=API, **_VOLUME),),
     'compute_swap_volume': (
-        Told('volume_swap', phases=ALL, payload=payloads.InstanceActionVolumeSwapPayload),
+        Notification('volume_swap', phases=ALL, payload=payloads.InstanceActionVolumeSwapPayload),
     ),
-    'compute_attach_interface': (Told('interface_attach', phases=ALL),),
-    'compute_detach_interface': (Told('interface_detach'),),
+    'compute_attach_interface': (Notification('interface_attach', phases=ALL),),
+    'compute_detach_interface': (Notification('interface_detach'),),
     'compute_prep_resize': _PREP,
     'compute_prep_snapshot_based_resize_at_dest': _PREP,
     'compute_resize_instance': _LEAVE,
@@ -122,21 +124,21 @@ EVENTS = {
         _EXISTS,
         _moves('rebuild', phases=ALL, payload=payloads.InstanceActionRebuildPayload),
     ),
-    'compute_shelve_instance': (Told('shelve'),),
-    'compute_shelve_offload_instance': (Told('shelve_offload'),),
-    'compute_unshelve_instance': (Told('unshelve'),),
+    'compute_shelve_instance': (Notification('shelve'),),
+    'compute_shelve_offload_instance': (Notification('shelve_offload'),),
+    'compute_unshelve_instance': (Notification('unshelve'),),
 }
 
-# Event of a conductor's work: the task whose failure is told as `compute_task.TASK.error`.
+# Event of a conductor's work: the task of `compute_task.TASK.error`, sent when it fails.
 TASKS = {
     'conductor_schedule_and_build_instances': 'build_instances',
     'conductor_migrate_server': 'migrate_server',
     'conductor_live_migrate_instance': 'migrate_server',
     'rebuild_server': 'rebuild_server',
 }
-# Told when the conductor's part has ended well.
+# Notification when the conductor's part has ended well.
 SCHEDULED = {
-    'rebuild_server': Told(
+    'rebuild_server': Notification(
         'rebuild_scheduled',
         payload=payloads.InstanceActionRebuildPayload,
         binary=CONDUCTOR,
@@ -144,17 +146,17 @@ SCHEDULED = {
     ),
 }
 
-# What is asked for and told at once, without a phase.
+# Actions without events: one notification each, without a phase.
 ACTIONS = {
-    'evacuate': Told('evacuate', binary=API, move=True),
-    'lock': Told('lock', binary=API),
-    'unlock': Told('unlock', binary=API),
+    'evacuate': Notification('evacuate', binary=API, move=True),
+    'lock': Notification('lock', binary=API),
+    'unlock': Notification('unlock', binary=API),
 }
 
 UPDATE = 'instance.update'
 EXCEPTION = 'compute.exception'
 
-# Records that are no server's: the kind of note, and its phases (none: told once).
+# Records that are no server's: the kind of note, and its phases (none: one notification).
 RECORDS = {
     'aggregate.create': (payloads.AggregatePayload, BOTH),
     'aggregate.delete': (payloads.AggregatePayload, BOTH),
@@ -191,22 +193,22 @@ def concerns(note: notes.Note) -> bool:
 
 
 def tells_of_moves(note: notes.Note) -> bool:
-    """Return whether the server's migration has a part in what is told of a note."""
+    """Return whether the server's migration is part of the notifications of a note."""
     if note.what == 'event':
         event = note.facts['event']
-        return event in SCHEDULED or any(told.move for told in EVENTS.get(event, ()))
+        return event in SCHEDULED or any(declared.move for declared in EVENTS.get(event, ()))
     return note.what == 'action' and ACTIONS[note.facts['action']].move
 
 
 def every_type() -> dict[str, tuple[type[payloads.Payload], str]]:
     """Return {event type: (payload class, what publishes it)} of all there are."""
     found: dict[str, tuple[type[payloads.Payload], str]] = {}
-    for told in [each for several in EVENTS.values() for each in several]:
-        found |= dict.fromkeys(told.types(), (told.payload, told.binary))
+    for declared in [each for several in EVENTS.values() for each in several]:
+        found |= dict.fromkeys(declared.types(), (declared.payload, declared.binary))
     for task in TASKS.values():
         found[f'compute_task.{task}.error'] = (payloads.ComputeTaskPayload, CONDUCTOR)
-    for told in (*SCHEDULED.values(), *ACTIONS.values()):
-        found[f'instance.{told.action}'] = (told.payload, told.binary)
+    for declared in (*SCHEDULED.values(), *ACTIONS.values()):
+        found[f'instance.{declared.action}'] = (declared.payload, declared.binary)
     found[UPDATE] = (payloads.InstanceUpdatePayload, COMPUTE)
     found[EXCEPTION] = (payloads.ExceptionPayload, COMPUTE)
     for what, (kind, phases) in RECORDS.items():

@@ -2,7 +2,7 @@
 
 An embedded cloud has its buses in its own memory; `nova-lite events` listens here, by
 way of the cloud's door. Without a listener it costs nothing, and one that does not keep
-up loses the oldest and is told how many.
+up loses the oldest and learns how many.
 """
 
 import collections

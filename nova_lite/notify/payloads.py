@@ -24,7 +24,7 @@ class Payload(base.VersionedObject):
         return self.obj_to_primitive()
 
     def obj_what_changed(self) -> set[str]:
-        """Nothing: what is new of an object that is only sent is not told."""
+        """Return nothing: the changes of an object that is only sent do not matter."""
         return set()
 
 

@@ -1,6 +1,6 @@
-"""The watcher: reads what a transaction's notes are about and hands it to the desk.
+"""The watcher: reads what a transaction's notes are about and hands it to the notifier.
 
-It reads within the transaction, so a notification tells what was committed with the
+It reads within the transaction, so a notification has what was committed with the
 record it stands for. A hidden copy of a server that another cell's record stands for
 is passed over: only one of them speaks.
 """
@@ -34,8 +34,8 @@ DATABASE_ERRORS = (db_exception.DBError, sa.exc.SQLAlchemyError)
 class Server:
     """A server as it was when something of it was recorded.
 
-    devices: None when they are not told of; asked: the row of the action it belongs to,
-        or None; migration: the newest one, where moves are told of
+    devices: None when notifications leave them out; asked: the row of the action it belongs to,
+        or None; migration: the newest one, where notifications name moves
     """
 
     row: rows.Row
@@ -67,7 +67,7 @@ class Server:
 class Seen:
     """A note with the server it is about, if any, and further facts of the action.
 
-    covered: a conductor's failure that is told as that of a host already
+    covered: a conductor's failure for which its host has sent a notification
     """
 
     note: notes.Note
@@ -83,11 +83,11 @@ class Seen:
         return self.server
 
 
-class Desk(typing.Protocol):
-    """What takes what was seen: see desk.Desk."""
+class Notifier(typing.Protocol):
+    """Takes what was recorded: see notifier.Notifier."""
 
     def is_wanted(self) -> bool:
-        """Return whether anyone hears what is told."""
+        """Return whether notifications are enabled or have a listener."""
 
     def take(self, cell: typing.Any, found: list[Seen]) -> None:
         """Tell what was seen in the database of a cell, some time."""
@@ -96,16 +96,16 @@ class Desk(typing.Protocol):
 class Watcher:
     """What a Database tells; see nova_lite.db.notes.Watcher.
 
-    desk: takes what was seen; cell: the cells.Cell whose database it is, or None
+    notifier: takes what was seen; cell: the cells.Cell whose database it is, or None
     """
 
-    def __init__(self, conf: cfg.ConfigOpts, desk: Desk, cell: typing.Any = None) -> None:
-        self._desk, self._cell = desk, cell
+    def __init__(self, conf: cfg.ConfigOpts, notifier: Notifier, cell: typing.Any = None) -> None:
+        self._notifier, self._cell = notifier, cell
         self._devices = conf.notifications.bdms_in_notifications
         self._changes = bool(conf.notifications.notify_on_state_change)
 
     def wants(self) -> bool:
-        return self._desk.is_wanted()
+        return self._notifier.is_wanted()
 
     def wants_changes(self) -> bool:
         return self._changes
@@ -116,7 +116,7 @@ class Watcher:
         except DATABASE_ERRORS:
             raise
         except Exception:
-            # The transaction is not to fail because it is told of.
+            # The transaction does not fail because of its notification.
             LOG.exception('Cannot create notifications of %s', [note.what for note in notes])
             return []
 
@@ -137,7 +137,7 @@ class Watcher:
                 found.append(Seen(note))
                 continue
             if note.what == 'change':
-                # Of several changes of one transaction the first tells what was before.
+                # Of several changes of one transaction the first has the values before.
                 if uuid in changed:
                     continue
                 changed.add(uuid)
@@ -153,7 +153,7 @@ class Watcher:
     def tell(self, found: list[Seen]) -> None:
         try:
             if found:
-                self._desk.take(self._cell, found)
+                self._notifier.take(self._cell, found)
         except Exception:
             # It is committed, whatever becomes of the notification.
             LOG.exception('Cannot create notifications of %s records', len(found))
@@ -182,23 +182,23 @@ class Watcher:
 class Notices:
     """Tells what is no record of any database."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, notifier: Notifier) -> None:
+        self._notifier = notifier
 
     def scheduling(
         self, ctxt: context.RequestContext, spec: request_spec.RequestSpec, phase: str
     ) -> None:
         """Tell that the scheduler begins ('start') or has made ('end') a decision."""
-        if self._desk.is_wanted():
+        if self._notifier.is_wanted():
             # Made now: the spec is the scheduler's to change.
             payload = make.of_spec(spec)
             self.tell(ctxt, 'scheduler.select_destinations', payload=payload, phase=phase)
 
     def tell(self, ctxt: context.RequestContext, what: str, **facts: typing.Any) -> None:
         """Tell one of derive.RECORDS."""
-        if self._desk.is_wanted():
+        if self._notifier.is_wanted():
             note = notes.Note(what, {**facts, 'request_id': ctxt.request_id})
-            self._desk.take(None, [Seen(note)])
+            self._notifier.take(None, [Seen(note)])
 
 
 def _asked(connection: sa.Connection, uuid: str, request_id: str | None) -> rows.Row | None:

@@ -5,7 +5,7 @@ import testtools
 from nova_lite.db import notes
 from nova_lite.db.api import models
 from nova_lite.db.api import sagas
-from nova_lite.notify import desk
+from nova_lite.notify import notifier
 from nova_lite.notify import watch
 from nova_lite.saga import journal
 from tests.fixtures import database
@@ -19,7 +19,7 @@ def records(row: models.Saga) -> list[journal.Record]:
     return [row]
 
 
-def desks(real: desk.Desk) -> list[watch.Desk]:
+def notifiers(real: notifier.Notifier) -> list[watch.Notifier]:
     return [real]
 
 

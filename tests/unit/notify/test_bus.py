@@ -1,4 +1,4 @@
-"""Outlets and the desk: a bus that is away holds nobody up and costs only its own."""
+"""Outlets and the notifier: a bus that is away holds nobody up and costs only its own."""
 
 import json
 import logging
@@ -9,8 +9,8 @@ import testtools
 from nova_lite import conf as conf_module
 from nova_lite import runtime
 from nova_lite.notify import bus
-from nova_lite.notify import desk
 from nova_lite.notify import hub
+from nova_lite.notify import notifier
 from nova_lite.rpc import embedded
 from nova_lite.wsgi import server
 
@@ -27,7 +27,7 @@ def make_conf(**options):
 
 
 def message(number, priority='INFO'):
-    return desk.Message(
+    return notifier.Message(
         body={
             'message_id': f'm-{number}',
             'publisher_id': 'nova-compute:host-1',
@@ -105,7 +105,7 @@ class DeskTest(testtools.TestCase):
     def test_nobody_listens(self):
         conf = conf_module.make_conf(files=[])
         nobody = hub.Hub()
-        found = desk.Desk(conf, 'embedded://x', nobody)
+        found = notifier.Notifier(conf, 'embedded://x', nobody)
         self.assertFalse(found.is_wanted())
         listener = nobody.listen()
         self.assertTrue(found.is_wanted())
@@ -118,7 +118,7 @@ class DeskTest(testtools.TestCase):
         self.assertEqual([], bus.drivers(conf))
 
     def test_formats(self):
-        both = desk.Message(body={'a': 1}, legacy={'b': 2}, context={})
+        both = notifier.Message(body={'a': 1}, legacy={'b': 2}, context={})
         for wanted, bodies in (
             ('versioned', [(TOPICS, {'a': 1})]),
             ('unversioned', [(['notifications'], {'b': 2})]),

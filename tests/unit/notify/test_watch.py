@@ -68,8 +68,8 @@ failures: [{verb: spawn, when: before, reschedule: true, match: {host: '%s'}}]
 """
 
 
-class Desk:
-    """A desk that makes bodies at once and keeps them."""
+class Notifier:
+    """A notifier that makes bodies at once and keeps them."""
 
     def __init__(self, conf):
         self.builder = build.Builder(conf)
@@ -90,7 +90,7 @@ class Desk:
 
 
 class Late:
-    """A desk that makes nothing of what it takes, until later."""
+    """A notifier that makes nothing of what it takes, until later."""
 
     def is_wanted(self):
         return True
@@ -107,11 +107,11 @@ class WatchTestCase(testtools.TestCase):
         self.cell = self.useFixture(cell.Cell())
         for name, value in self.options.items():
             self.cell.conf.set_override(name, value, group='notifications')
-        self.desk = Desk(self.cell.conf)
-        self.cell.db.watcher = watch.Watcher(self.cell.conf, self.desk)
+        self.notifier = Notifier(self.cell.conf)
+        self.cell.db.watcher = watch.Watcher(self.cell.conf, self.notifier)
 
     def forget(self):
-        self.desk.kept.clear()
+        self.notifier.kept.clear()
 
 
 class EventsTest(WatchTestCase):
@@ -127,12 +127,12 @@ class EventsTest(WatchTestCase):
                 'instance.shutdown.end',
                 'instance.delete.end',
             ],
-            self.desk.types(),
+            self.notifier.types(),
         )
-        self.assertEqual('deleted', self.desk.last()['state'])
+        self.assertEqual('deleted', self.notifier.last()['state'])
         self.assertEqual(
             {'nova-compute:host-1'},
-            {body['publisher_id'] for _host, body, _older in self.desk.kept},
+            {body['publisher_id'] for _host, body, _older in self.notifier.kept},
         )
 
     def test_a_build_that_fails_goes_on_elsewhere(self):
@@ -148,11 +148,11 @@ class EventsTest(WatchTestCase):
                 'instance.create.start',
                 'instance.create.end',
             ],
-            self.desk.types(),
+            self.notifier.types(),
         )
-        hosts = [host for host, _body, _older in self.desk.kept]
+        hosts = [host for host, _body, _older in self.notifier.kept]
         self.assertEqual(['host-1'] * 3 + ['host-2'] * 2, hosts)
-        failed = self.desk.kept[1][1]
+        failed = self.notifier.kept[1][1]
         self.assertEqual('ERROR', failed['priority'])
         fault = failed['payload']['nova_object.data']['fault']
         self.assertEqual('ExceptionPayload', fault['nova_object.name'])
@@ -164,10 +164,10 @@ class EventsTest(WatchTestCase):
         self.assertEqual(
             ['instance.create.start', 'instance.create.error', 'compute.exception'] * 2
             + ['compute_task.build_instances.error'],
-            self.desk.types(),
+            self.notifier.types(),
         )
-        self.assertEqual('error', self.desk.last()['state'])
-        self.assertEqual('nova-conductor:conductor-1', self.desk.kept[-1][1]['publisher_id'])
+        self.assertEqual('error', self.notifier.last()['state'])
+        self.assertEqual('nova-conductor:conductor-1', self.notifier.kept[-1][1]['publisher_id'])
 
     def profile(self, text):
         path = f'{self.cell.directory}/profile.yaml'
@@ -187,12 +187,12 @@ class EventsTest(WatchTestCase):
             self.cell.db.write(
                 actions.finish_event, uuid, ctxt.request_id, 'compute_reboot_instance'
             )
-        self.assertEqual(['instance.reboot.start', 'instance.reboot.end'], self.desk.types())
+        self.assertEqual(['instance.reboot.start', 'instance.reboot.end'], self.notifier.types())
 
     def test_what_cannot_be_told_breaks_nothing(self):
         uuid = self.cell.boot()
         ctxt = self.cell.ask(uuid, 'reboot', 'rebooting')
-        self.desk.take = None
+        self.notifier.take = None
         event = (uuid, ctxt.request_id, 'compute_reboot_instance')
         self.cell.db.write(actions.start_event, *event)
         self.cell.db.watcher = watch.Watcher(self.cell.conf, None)
@@ -207,7 +207,7 @@ class EventsTest(WatchTestCase):
         self.forget()
         self.cell.db.write(instances.update, uuid, {'hidden': True})
         self.cell.db.write(actions.start_event, uuid, ctxt.request_id, 'compute_reboot_instance')
-        self.assertEqual([], self.desk.types())
+        self.assertEqual([], self.notifier.types())
 
     def test_a_volume(self):
         uuid = self.cell.boot()
@@ -215,9 +215,9 @@ class EventsTest(WatchTestCase):
         self.forget()
         self.cell.db.write(self._attached, uuid, ctxt.request_id)
         self.assertEqual(
-            ['instance.volume_attach.start', 'instance.volume_attach.end'], self.desk.types()
+            ['instance.volume_attach.start', 'instance.volume_attach.end'], self.notifier.types()
         )
-        self.assertEqual(test_objects.UUID, self.desk.last()['volume_id'])
+        self.assertEqual(test_objects.UUID, self.notifier.last()['volume_id'])
 
     def test_what_a_server_was_before_a_move(self):
         uuid = self.cell.boot()
@@ -226,8 +226,8 @@ class EventsTest(WatchTestCase):
         self.cell.db.write(
             actions.start_event, uuid, ctxt.request_id, 'compute_revert_resize', host='host-1'
         )
-        self.assertEqual(['instance.exists', 'instance.resize_revert.start'], self.desk.types())
-        _host, body, _older = self.desk.kept[0]
+        self.assertEqual(['instance.exists', 'instance.resize_revert.start'], self.notifier.types())
+        _host, body, _older = self.notifier.kept[0]
         self.assertEqual('nova-compute:host-1', body['publisher_id'])
         self.assertEqual('InstanceExistsPayload', body['payload']['nova_object.name'])
         period = body['payload']['nova_object.data']['audit_period']['nova_object.data']
@@ -247,7 +247,7 @@ class EventsTest(WatchTestCase):
         self.cell.db.write(actions.end_open, uuid, ctxt.request_id, error='no')
         self.assertEqual(
             ['instance.resize_finish.start', 'instance.resize.error', 'compute.exception'],
-            self.desk.types(),
+            self.notifier.types(),
         )
 
 
@@ -257,7 +257,7 @@ class UpdatesTest(WatchTestCase):
     def updates(self):
         return [
             (data['state_update']['nova_object.data']['old_state'], data['state'])
-            for data in (body['payload']['nova_object.data'] for _h, body, _o in self.desk.kept)
+            for data in (body['payload']['nova_object.data'] for _h, body, _o in self.notifier.kept)
             if 'state_update' in data
         ]
 
@@ -269,8 +269,8 @@ class UpdatesTest(WatchTestCase):
         uuid = self.cell.boot()
         former = self.cell.row(uuid).display_name
         self.cell.db.write(instances.update, uuid, {'display_name': 'new'})
-        self.assertEqual('instance.update', self.desk.types()[-1])
-        self.assertEqual(former, self.desk.last()['old_display_name'])
+        self.assertEqual('instance.update', self.notifier.types()[-1])
+        self.assertEqual(former, self.notifier.last()['old_display_name'])
 
 
 class TasksTest(UpdatesTest):
@@ -286,7 +286,7 @@ class UnversionedTest(WatchTestCase):
 
     def test_a_flat_payload(self):
         uuid = self.cell.boot()
-        _host, _body, older = self.desk.kept[-1]
+        _host, _body, older = self.notifier.kept[-1]
         self.assertEqual('compute.instance.create.end', older['event_type'])
         self.assertEqual('compute.host-1', older['publisher_id'])
         self.assertEqual(uuid, older['payload']['instance_id'])
@@ -299,7 +299,7 @@ class UnversionedTest(WatchTestCase):
         self.cell.db.write(
             actions.start_event, uuid, ctxt.request_id, 'compute_rebuild_instance', host='host-1'
         )
-        (_host, _body, older), (_host, _body, then) = self.desk.kept[-2:]
+        (_host, _body, older), (_host, _body, then) = self.notifier.kept[-2:]
         self.assertEqual('compute.instance.exists', older['event_type'])
         self.assertEqual('compute.instance.rebuild.start', then['event_type'])
         self.assertIn('audit_period_ending', older['payload'])
@@ -311,14 +311,14 @@ class DevicesTest(WatchTestCase):
 
     def test_told_when_asked_for(self):
         uuid = self.cell.boot()
-        devices = self.desk.last()['block_devices']
+        devices = self.notifier.last()['block_devices']
         self.assertEqual(len(self.cell.devices(uuid)), len(devices))
 
 
 class NoDevicesTest(WatchTestCase):
     def test_null_when_not_asked_for(self):
         self.cell.boot()
-        self.assertIsNone(self.desk.last()['block_devices'])
+        self.assertIsNone(self.notifier.last()['block_devices'])
 
 
 class NoticesTest(WatchTestCase):
@@ -336,10 +336,10 @@ class NoticesTest(WatchTestCase):
         watch.Notices(seen).scheduling(ctxt, spec, 'start')
         spec.ignore_hosts.append('host-2')
         spec.flavor.vcpus += 1
-        self.desk.take(None, seen.found)
-        self.assertEqual(['scheduler.select_destinations.start'], self.desk.types())
-        self.assertEqual(['host-1'], self.desk.last()['ignore_hosts'])
-        told = self.desk.last()['flavor']['nova_object.data']['vcpus']
+        self.notifier.take(None, seen.found)
+        self.assertEqual(['scheduler.select_destinations.start'], self.notifier.types())
+        self.assertEqual(['host-1'], self.notifier.last()['ignore_hosts'])
+        told = self.notifier.last()['flavor']['nova_object.data']['vcpus']
         self.assertEqual(test_objects.FLAVOR['vcpus'], told)
 
 

@@ -1,8 +1,8 @@
-"""The desk: makes messages of what was seen and hands each to the bus where it belongs.
+"""The notifier: builds messages of records that changed and sends each to its bus.
 
-One thread for each process that tells anything. What comes in waits in a bounded queue,
+One thread for each process that sends notifications. Records wait in a bounded queue,
 so the transaction that was seen never waits. Where a message belongs: what happened on
-a host is told on the bus of the host's cell, the rest on this process's own bus.
+a host goes to the bus of the host's cell, the rest to this process's own bus.
 """
 
 import collections
@@ -63,7 +63,7 @@ class Message:
         return found
 
 
-class Desk:
+class Notifier:
     """Creates and sends the notifications of a daemon.
 
     own: URL of its own bus; cells: cells.Cells, for a daemon that knows them all
@@ -93,7 +93,7 @@ class Desk:
         return self._sends or self._hub.is_wanted
 
     def take(self, cell: deployment.Cell | None, found: list[watch.Seen]) -> None:
-        """Tell what was seen (watch.Seen) in the database of a cell, some time."""
+        """Queue what was recorded (watch.Seen) in the database of a cell."""
         with self._lock:
             if self._closing:
                 return
@@ -102,7 +102,7 @@ class Desk:
                 return
             self._waiting.append((cell, found))
             if self._thread is None:
-                self._thread = runtime.spawn(self._run, name='notify-desk')
+                self._thread = runtime.spawn(self._run, name='notifier')
         self._wake.set()
 
     def close(self) -> None:
@@ -122,14 +122,14 @@ class Desk:
         while True:
             self._wake.clear()
             while self._waiting:
-                self._tell(*self._waiting.popleft())
+                self._send(*self._waiting.popleft())
             if self._closing or not runtime.wait(self._wake, IDLE_S):
                 with self._lock:
                     if not self._waiting:
                         self._thread = None
                         return
 
-    def _tell(self, cell: deployment.Cell | None, found: list[watch.Seen]) -> None:
+    def _send(self, cell: deployment.Cell | None, found: list[watch.Seen]) -> None:
         if self._dropped:
             LOG.warning('Dropped %s notifications because the queue was full', self._dropped)
             self._dropped = 0
