@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import typing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +24,6 @@ class Bounds:
     limits: bool = False
     journal: bool = False
 
-    def of_stopped(self):
+    def of_stopped(self) -> typing.Self:
         """Return the bounds of a stopped cloud, in which work in progress is not stuck."""
         return dataclasses.replace(self, work=math.inf, audit=math.inf, power=math.inf)

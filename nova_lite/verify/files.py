@@ -13,7 +13,7 @@ PLACEMENT = 'placement.requestlog'
 SERVER_ERROR = re.compile(r'status: 5(?!03)\d\d')
 
 
-def guests(directory):
+def guests(directory: str) -> list[census.Row]:
     """Census rows of all hosts. A guest that moves while they are read counts once.
 
     A file is read at one time, several are not. A guest that runs in two files runs
@@ -31,26 +31,26 @@ def guests(directory):
     return [row for rows in files for row in rows]
 
 
-def _in_several(files):
+def _in_several(files: list[list[census.Row]]) -> set[str]:
     """uuids of guests that run according to more than one of the files."""
-    counts = collections.Counter()
+    counts: collections.Counter[str] = collections.Counter()
     for rows in files:
         counts.update({row.uuid for row in rows if row.running})
     return {uuid for uuid, count in counts.items() if count > 1}
 
 
-def _stays(row, later):
+def _stays(row: census.Row, later: dict[tuple[str, str], census.Row]) -> bool:
     """Return whether a row that says that its guest runs is still true. later: {key: row}"""
     found = later.get((row.uuid, row.node))
     return not row.running or (found is not None and found.running)
 
 
-def server_errors(directory):
+def server_errors(directory: str) -> list[str]:
     """Lines of the logs that report an answer 5xx of the compute API, 503 apart.
 
     Placement is another project's program: it answers 500 while its database does not answer.
     """
-    found = []
+    found: list[str] = []
     for path in glob.glob(os.path.join(directory, 'log', '*.log')):
         with open(path, errors='replace') as lines:
             found.extend(

@@ -1,5 +1,11 @@
 """Finding: one thing that breaks an invariant."""
 
-import collections
+import typing
 
-Finding = collections.namedtuple('Finding', 'invariant what detail')
+
+class Finding(typing.NamedTuple):
+    """invariant: its number; what: the thing; detail: how it breaks the invariant"""
+
+    invariant: str
+    what: str
+    detail: str

@@ -1,11 +1,18 @@
 """Guests against records: how many run, where they are, and what they are made of."""
 
 import collections
+from collections.abc import Iterator
+from collections.abc import Mapping
+import datetime
 
 from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
+from nova_lite.verify import picture as pictures
 from nova_lite.virt import model
+from nova_lite.virt.sim import census
 
 Finding = findings.Finding
 _V, _P = states.VmState, states.PowerState
@@ -22,7 +29,7 @@ POWER = {
 }
 
 
-def one_guest(picture):
+def one_guest(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I3: at most one running guest per server, over all hosts."""
     running = collections.defaultdict(list)
     for guest in picture.guests:
@@ -33,7 +40,7 @@ def one_guest(picture):
             yield Finding('I3', f'server {uuid}', f'runs on {sorted(nodes)}')
 
 
-def owned(picture):
+def owned(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: each guest has a record on its node, and each record has a guest."""
     placed = holdings.guests_expected(picture)
     there = {
@@ -46,7 +53,9 @@ def owned(picture):
         yield Finding('I5', f'server {uuid}', f'has no guest on {node}')
 
 
-def _at_rest(picture):
+def _at_rest(
+    picture: pictures.Picture,
+) -> Iterator[tuple[pictures.CellPicture, rows.Row, census.Row]]:
     """Yield (cell picture, row, guest) of servers at rest that have a resident guest."""
     there = {
         (guest.uuid, guest.node): guest
@@ -59,14 +68,14 @@ def _at_rest(picture):
             yield cell, row, guest
 
 
-def idle(picture):
+def idle(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I6: no job of a guest is in progress if its server has no task."""
     for _cell, row, guest in _at_rest(picture):
         if guest.jobs:
             yield Finding('I6', f'guest {row.uuid}', f'has {guest.jobs} jobs on {guest.node}')
 
 
-def power(picture, bounds):
+def power(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """I9: power states of guests and servers agree, on hosts whose services are up.
 
     A difference counts when record and guest have been as they are for `bounds.power`
@@ -83,25 +92,27 @@ def power(picture, bounds):
             yield Finding('I9', what, f'is {guest.power_state.name}, on record is {recorded}')
 
 
-def _unchanged_s(picture, row, guest):
+def _unchanged_s(picture: pictures.Picture, row: rows.Row, guest: census.Row) -> float:
     """Return seconds since the record or the guest was changed last."""
     changed = row.updated_at or row.created_at
     if guest.changed_at is not None:
         changed = max(changed, guest.changed_at)
-    return (picture.now - changed).total_seconds()
+    unchanged: datetime.timedelta = picture.now - changed
+    return unchanged.total_seconds()
 
 
-def made_as_recorded(picture):
+def made_as_recorded(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: guests have the size of their flavors, and the recorded volumes and ports.
 
     The guest of a server that failed may lack some, and has none that are not its own.
     """
     devices = _devices(picture)
     for _cell, row, guest in _at_rest(picture):
-        yield from _made_of(row, guest.spec, devices[row.uuid])
+        if guest.spec is not None:
+            yield from _made_of(row, guest.spec, devices[row.uuid])
 
 
-def _devices(picture):
+def _devices(picture: pictures.Picture) -> dict[str, dict[model.DeviceKind, set[str]]]:
     """Return {server uuid: {DeviceKind: ids}} as the records say."""
     found = {}
     for cell in picture.cells:
@@ -117,7 +128,9 @@ def _devices(picture):
     return found
 
 
-def _made_of(row, spec, recorded):
+def _made_of(
+    row: rows.Row, spec: model.GuestSpec, recorded: Mapping[model.DeviceKind, set[str]]
+) -> Iterator[findings.Finding]:
     what = f'guest {row.uuid}'
     failed = row.vm_state in (_V.ERROR, _V.BUILDING)
     size = (spec.vcpus, spec.memory_mb)

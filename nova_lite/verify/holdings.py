@@ -1,9 +1,18 @@
 """Resources that servers and moves should have: allocations, and guests on nodes."""
 
 import collections
+from collections.abc import Iterator
+from collections.abc import Mapping
+import typing
 
 from nova_lite import states
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.scheduler import query
+from nova_lite.verify import picture as pictures
+
+# By resource class.
+Amounts: typing.TypeAlias = dict[str, int]
 
 NOWHERE = (states.VmState.SHELVED_OFFLOADED, states.VmState.DELETED)
 # A record may or may not have a guest while one of these runs, or after a failure.
@@ -17,12 +26,12 @@ KEPT = (
 )
 
 
-def expected(picture):
+def expected(picture: pictures.Picture) -> dict[str, dict[str, Amounts]]:
     """Return {consumer: {provider uuid: {resource class: amount}}} as it should be.
 
     Without the consumers of moves under way, who hold now the one and now the other.
     """
-    wanted = collections.defaultdict(dict)
+    wanted: dict[str, dict[str, Amounts]] = collections.defaultdict(dict)
     nodes = {
         (node.host, node.hypervisor_hostname): node.uuid
         for cell in picture.cells
@@ -30,7 +39,7 @@ def expected(picture):
     }
     settled, shown = {}, {}
 
-    def amounts(consumer, provider, row, flavor):
+    def amounts(consumer: str, provider: str, row: rows.Row, flavor: session.Json) -> Amounts:
         held = picture.allocations.get(consumer, {}).get(provider, {})
         return resources(row, flavor, picture, held)
 
@@ -45,10 +54,11 @@ def expected(picture):
         if provider is not None:
             wanted[row.uuid][provider] = amounts(row.uuid, provider, row, row.flavor)
     for migration in migrations(picture):
-        row = shown.get(migration.instance_uuid)
+        server = shown.get(migration.instance_uuid)
         provider = nodes.get((migration.source_compute, migration.source_node))
-        if row is None or provider is None:
+        if server is None or provider is None:
             continue
+        row = server
         if migration.status in KEPT and row.uuid in settled:
             flavor = row.old_flavor or row.flavor
             wanted[migration.uuid][provider] = amounts(migration.uuid, provider, row, flavor)
@@ -62,7 +72,7 @@ def expected(picture):
     return wanted
 
 
-def under_way(picture):
+def under_way(picture: pictures.Picture) -> set[str]:
     """Return the consumers of moves that a saga works at: servers and their migrations."""
     servers = {saga.instance_uuid for saga in picture.sagas if saga.active_for}
     return servers | {
@@ -70,25 +80,25 @@ def under_way(picture):
     }
 
 
-def migrations(picture):
+def migrations(picture: pictures.Picture) -> Iterator[rows.Row]:
     """Return every migration of every cell."""
     return (migration for cell in picture.cells for migration in cell.migrations)
 
 
-def is_evacuated(migration):
+def is_evacuated(migration: rows.Row) -> bool:
     """Return whether the source of an evacuation has not cleaned up yet."""
-    return (
-        migration.migration_type == states.MigrationType.EVACUATION
-        and migration.status == states.MigrationStatus.DONE
-    )
+    evacuates = migration.migration_type == states.MigrationType.EVACUATION
+    return bool(evacuates and migration.status == states.MigrationStatus.DONE)
 
 
-def down(picture):
+def down(picture: pictures.Picture) -> set[str]:
     """Return hosts that cannot clear what an evacuation left on them: their services are not up."""
     return {host for cell in picture.cells for host in cell.down}
 
 
-def resources(row, flavor, picture, held):
+def resources(
+    row: rows.Row, flavor: session.Json, picture: pictures.Picture, held: Mapping[str, int]
+) -> Amounts:
     """Return {resource class: amount} that a server takes with a flavor (plain values).
 
     held: what it holds; on a host without PCPU dedicated CPUs are VCPU
@@ -100,7 +110,7 @@ def resources(row, flavor, picture, held):
     return wanted
 
 
-def guests_expected(picture):
+def guests_expected(picture: pictures.Picture) -> set[tuple[str, str]]:
     """Return {(server uuid, node)} where a guest may be."""
     absent = down(picture)
     placed = {(row.uuid, row.node) for _cell, row in picture.instances() if row.host}
@@ -113,7 +123,7 @@ def guests_expected(picture):
     return placed
 
 
-def guests_required(picture):
+def guests_required(picture: pictures.Picture) -> set[tuple[str, str]]:
     """Return {(server uuid, node)} where a guest must be."""
     return {
         (row.uuid, row.node)

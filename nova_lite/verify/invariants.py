@@ -4,8 +4,13 @@ I8 (a repeated or late message changes nothing) shows itself in the others and
 is tested by sending such messages.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+
 from nova_lite import states
 from nova_lite import transitions as transition_table
+from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
 from nova_lite.verify import guests
 from nova_lite.verify import holdings
@@ -13,6 +18,7 @@ from nova_lite.verify import inventories
 from nova_lite.verify import membership
 from nova_lite.verify import messaging
 from nova_lite.verify import networking
+from nova_lite.verify import picture as pictures
 from nova_lite.verify import placing
 from nova_lite.verify import quota
 from nova_lite.verify import storage
@@ -21,7 +27,7 @@ from nova_lite.verify import work
 Finding = findings.Finding
 
 
-def found(picture):
+def found(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I1: every accepted, undeleted server is found by GET."""
     visible = picture.visible()
     cells = {cell.id: cell for cell in picture.cells}
@@ -39,7 +45,7 @@ def found(picture):
             )
 
 
-def one_record(picture):
+def one_record(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I2: exactly one visible record per server, in the cell its mapping names."""
     for uuid, records in picture.visible().items():
         names = [cell.name for cell, _row in records]
@@ -52,7 +58,7 @@ def one_record(picture):
             yield Finding('I2', f'server {uuid}', f'is in {names}, its mapping names another cell')
 
 
-def hidden_copies(picture):
+def hidden_copies(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: a hidden record belongs to a move that has not ended."""
     moving = {
         migration.instance_uuid
@@ -68,7 +74,7 @@ def hidden_copies(picture):
             yield Finding('I6', f'server {row.uuid}', f'is sealed in {cell.name}')
 
 
-def allocations(picture):
+def allocations(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I4: placement holds exactly what servers and moves in progress hold."""
     expected = holdings.expected(picture)
     passing = holdings.under_way(picture) | picture.withdrawn.keys()
@@ -82,7 +88,9 @@ def allocations(picture):
             )
 
 
-def late_claims(picture, bounds):
+def late_claims(
+    picture: pictures.Picture, bounds: bounds_module.Bounds
+) -> Iterator[findings.Finding]:
     """I4: claims of servers that do not exist are released.
 
     A scheduler may answer after the server was withdrawn. The super-conductor releases such
@@ -98,13 +106,13 @@ def late_claims(picture, bounds):
             )
 
 
-def _sorted(holding):
+def _sorted(holding: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
     return {
         provider: dict(sorted(resources.items())) for provider, resources in sorted(holding.items())
     }
 
 
-def owned(picture):
+def owned(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: each record and each resource has an owner."""
     records = {row.uuid for _cell, row in picture.instances()}
     known = records | picture.build_requests.keys() | picture.withdrawn.keys()
@@ -130,7 +138,7 @@ def owned(picture):
             yield Finding('I5', f'attachment {attachment["id"]}', f'belongs to no server: {owner}')
 
 
-def transitions(picture):
+def transitions(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I9: states follow the transition table.
 
     A copy that another cell hides while a move brings it is on no host yet, and has the
@@ -146,7 +154,7 @@ def transitions(picture):
             yield Finding('I9', f'server {row.uuid}', f'is active in {cell.name} on no host')
 
 
-def soft_deletions(picture):
+def soft_deletions(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I9: a server without a task has a date of deletion if, and only if, it is soft-deleted.
 
     Otherwise no quota counts it, or it is not reclaimed.
@@ -157,13 +165,13 @@ def soft_deletions(picture):
             yield Finding('I9', f'server {row.uuid}', detail)
 
 
-def no_server_error(picture):
+def no_server_error(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I10: the API does not answer 5xx."""
     for line in picture.server_errors:
         yield Finding('I10', 'the API answered 5xx', line)
 
 
-def filters(picture):
+def filters(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I12: servers are on hosts that placement rules allow, unless they were forced there."""
     for uuid, detail in placing.violations(picture):
         yield Finding('I12', f'server {uuid}', detail)
@@ -214,17 +222,17 @@ BOUNDED = (
 OPTIONAL = {'limits': quota.exceeded, 'journal': work.cleaned_up}
 
 
-def every():
+def every() -> tuple[Callable[..., Iterator[findings.Finding]], ...]:
     """Return all checks, for the documentation. The first line of each says what it is of."""
     return (*CHECKS, *BOUNDED, *OPTIONAL.values())
 
 
-def check(picture, bounds):
+def check(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """Yield every finding of every invariant. bounds: a bounds.Bounds"""
     for invariant in CHECKS:
         yield from invariant(picture)
-    for invariant in BOUNDED:
-        yield from invariant(picture, bounds)
+    for aged in BOUNDED:
+        yield from aged(picture, bounds)
     for name, invariant in OPTIONAL.items():
         if getattr(bounds, name):
             yield from invariant(picture)

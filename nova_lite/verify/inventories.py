@@ -1,9 +1,13 @@
 """Placement's providers against compute nodes, services and aggregates (I4)."""
 
+from collections.abc import Iterator
+
 import os_resource_classes as orc
 import os_traits
 
+from nova_lite.db import rows
 from nova_lite.verify import findings
+from nova_lite.verify import picture as pictures
 
 Finding = findings.Finding
 DISABLED = os_traits.COMPUTE_STATUS_DISABLED
@@ -12,7 +16,7 @@ COMPUTE = 'nova-compute'
 SIZES = {orc.VCPU: 'vcpus', orc.MEMORY_MB: 'memory_mb', orc.DISK_GB: 'local_gb'}
 
 
-def providers(picture):
+def providers(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I4: each compute node has a provider with its inventories, aggregates and status trait."""
     nodes = {}
     for cell in picture.cells:
@@ -34,7 +38,9 @@ def providers(picture):
             yield Finding('I5', f'provider {uuid} ({provider.name})', 'has no compute node')
 
 
-def _aggregates(picture, node, provider, what):
+def _aggregates(
+    picture: pictures.Picture, node: rows.Row, provider: pictures.Provider, what: str
+) -> Iterator[findings.Finding]:
     """Yield the memberships that our aggregates have; others belong to somebody else."""
     ours = {aggregate.uuid for aggregate, _hosts in picture.aggregates}
     wanted = {aggregate.uuid for aggregate, hosts in picture.aggregates if node.host in hosts}
@@ -47,7 +53,9 @@ def _aggregates(picture, node, provider, what):
         )
 
 
-def _facts(node, provider, what, *, disabled):
+def _facts(
+    node: rows.Row, provider: pictures.Provider, what: str, *, disabled: bool
+) -> Iterator[findings.Finding]:
     """Yield what the host itself reports. A class without inventory is one it has nothing of."""
     for name, column in SIZES.items():
         total = provider.inventories.get(name, {}).get('total')

@@ -1,12 +1,15 @@
 """Hosts, services and groups name each other (I5)."""
 
+from collections.abc import Iterator
+
 from nova_lite.verify import findings
+from nova_lite.verify import picture as pictures
 
 Finding = findings.Finding
 COMPUTE = 'nova-compute'
 
 
-def hosts(picture):
+def hosts(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: host mappings, compute services and compute nodes belong together."""
     cells = {cell.id: cell for cell in picture.cells}
     mapped = {each.host: each.cell_id for each in picture.host_mappings}
@@ -31,11 +34,11 @@ def hosts(picture):
                 yield Finding('I5', f'host {host}', f'in {cell.name} has servers and no mapping')
 
 
-def _computes(cell):
+def _computes(cell: pictures.CellPicture) -> set[str]:
     return {service.host for service in cell.services if service.binary == COMPUTE}
 
 
-def groups(picture):
+def groups(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: the members of server groups exist."""
     for uuid, (_group, members) in picture.groups.items():
         for member in members - picture.mappings.keys() - picture.build_requests.keys():

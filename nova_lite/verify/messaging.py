@@ -1,15 +1,18 @@
 """Queues of the daemons on RabbitMQ (I5)."""
 
+from collections.abc import Iterator
+
 from nova_lite.rpcapi import compute
 from nova_lite.rpcapi import conductor
 from nova_lite.rpcapi import scheduler
 from nova_lite.rpcapi import super_conductor
 from nova_lite.verify import findings
+from nova_lite.verify import picture as pictures
 
 TOP = (super_conductor.SuperConductorAPI.topic, scheduler.SchedulerAPI.topic)
 
 
-def of_cell(cell):
+def of_cell(cell: pictures.CellPicture) -> list[str]:
     """Return names of the queues that must have a consumer on the bus of a CellPicture."""
     hosts = sorted(
         service.host
@@ -19,12 +22,12 @@ def of_cell(cell):
     return [conductor.ConductorAPI.topic, *map(compute.queue_of, hosts)]
 
 
-def of_former_hosts(cell):
+def of_former_hosts(cell: pictures.CellPicture) -> list[str]:
     """Return names of the queues that must not be on the bus of a CellPicture any more."""
     return [compute.queue_of(host) for host in sorted(cell.former_hosts)]
 
 
-def consumed(picture):
+def consumed(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: the queues of daemons that are up exist on RabbitMQ and have a consumer."""
     for bus, name, consumers in picture.queues:
         if not consumers:
@@ -32,7 +35,7 @@ def consumed(picture):
             yield findings.Finding('I5', f'queue {name}', f'on the bus of {bus} {problem}')
 
 
-def owned(picture):
+def owned(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: a host without a compute service has no queue on RabbitMQ."""
     for bus, name in picture.unowned_queues:
         yield findings.Finding('I5', f'queue {name}', f'on the bus of {bus} has no owner')

@@ -1,10 +1,14 @@
 """Ports of servers: their bindings, and the recorded network information."""
 
 import collections
+from collections.abc import Iterator
 
 from nova_lite import states
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
+from nova_lite.verify import picture as pictures
 
 Finding = findings.Finding
 ACTIVE = 'ACTIVE'
@@ -12,7 +16,7 @@ ACTIVE = 'ACTIVE'
 FAILED = (states.VmState.ERROR, states.VmState.BUILDING)
 
 
-def bindings(picture):
+def bindings(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: ports are bound only to hosts where the server is or to which it may return."""
     hosts = {row.uuid: {row.host} for _cell, row in picture.instances() if not row.hidden}
     busy = holdings.under_way(picture)
@@ -28,7 +32,7 @@ def bindings(picture):
                 yield Finding('I5', f'port {port["id"]}', f'of server {uuid} is bound to {host}')
 
 
-def active_bindings(picture):
+def active_bindings(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: each port of a server has one active binding, to the server's host."""
     for row, ports in _at_rest(picture):
         for port_id in ports:
@@ -42,7 +46,7 @@ def active_bindings(picture):
                 )
 
 
-def recorded(picture):
+def recorded(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: the network information of a server agrees with the network service."""
     for row, ports in _at_rest(picture):
         vifs = {vif['id']: vif for vif in row.network_info}
@@ -57,20 +61,20 @@ def recorded(picture):
                 yield Finding('I5', f'port {port_id}', f'has {there}, on record is {here}')
 
 
-def _at_rest(picture):
+def _at_rest(picture: pictures.Picture) -> Iterator[tuple[rows.Row, dict[str, session.Json]]]:
     """Yield (row, {port id: port}) of servers at rest."""
-    ports = collections.defaultdict(dict)
+    ports: dict[str, dict[str, session.Json]] = collections.defaultdict(dict)
     for port in picture.ports:
         ports[port['device_id']][port['id']] = port
     for _cell, row in picture.resting():
         yield row, ports[row.uuid]
 
 
-def _of_port(port):
+def _of_port(port: session.Json) -> tuple[str, list[str]]:
     return port['mac_address'], sorted(each['ip_address'] for each in port['fixed_ips'])
 
 
-def _of_vif(vif):
+def _of_vif(vif: session.Json) -> tuple[str, list[str]]:
     subnets = (vif.get('network') or {}).get('subnets') or ()
     addresses = [
         each['address']

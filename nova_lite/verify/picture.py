@@ -1,10 +1,16 @@
 """A picture of a cloud: every record, allocation, port, volume and guest."""
 
 import collections
+from collections.abc import Iterator
+from collections.abc import Sequence
 import dataclasses
+import datetime
 
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
+from nova_lite.virt.sim import census
 
 
 @dataclasses.dataclass
@@ -19,16 +25,16 @@ class CellPicture:
 
     name: str
     id: int
-    instances: list
-    migrations: list
-    block_devices: list
-    nodes: list
-    services: list = dataclasses.field(default_factory=list)
-    open_events: list = dataclasses.field(default_factory=list)
-    down: frozenset = frozenset()
-    former_hosts: frozenset = frozenset()
+    instances: Sequence[rows.Row]
+    migrations: Sequence[rows.Row]
+    block_devices: Sequence[rows.Row]
+    nodes: Sequence[rows.Row]
+    services: Sequence[rows.Row] = ()
+    open_events: Sequence[rows.Row] = ()
+    down: frozenset[str] = frozenset()
+    former_hosts: frozenset[str] = frozenset()
 
-    def devices(self):
+    def devices(self) -> dict[str, list[rows.Row]]:
         """Return {server uuid: [row of a block device, ...]}"""
         found = collections.defaultdict(list)
         for device in self.block_devices:
@@ -41,9 +47,9 @@ class Provider:
     """A resource provider in placement. inventories: {resource class: inventory}"""
 
     name: str
-    inventories: dict
-    traits: frozenset
-    aggregates: frozenset
+    inventories: dict[str, session.Json]
+    traits: frozenset[str]
+    aggregates: frozenset[str]
 
 
 @dataclasses.dataclass
@@ -63,37 +69,37 @@ class Picture:
     isolated_aggregates: whether the scheduler keeps servers out of them
     """
 
-    now: object
-    mappings: dict
-    build_requests: dict
-    specs: dict
-    sagas: list
-    groups: dict
-    aggregates: list
-    cells: list
-    allocations: dict
-    guests: list
-    ports: list
-    attachments: list
-    host_mappings: list = dataclasses.field(default_factory=list)
-    providers: dict = dataclasses.field(default_factory=dict)
-    volumes: list = dataclasses.field(default_factory=list)
-    snapshots: list = dataclasses.field(default_factory=list)
-    bindings: dict = dataclasses.field(default_factory=dict)
-    limits: dict = dataclasses.field(default_factory=dict)
-    queues: list = dataclasses.field(default_factory=list)
-    unowned_queues: list = dataclasses.field(default_factory=list)
-    server_errors: list = dataclasses.field(default_factory=list)
+    now: datetime.datetime
+    mappings: dict[str, rows.Row]
+    build_requests: dict[str, rows.Row]
+    specs: dict[str, session.Json]
+    sagas: Sequence[rows.Row]
+    groups: dict[str, tuple[rows.Row, set[str]]]
+    aggregates: list[tuple[rows.Row, set[str]]]
+    cells: list[CellPicture]
+    allocations: dict[str, dict[str, dict[str, int]]]
+    guests: list[census.Row]
+    ports: session.Jsons
+    attachments: session.Jsons
+    host_mappings: Sequence[rows.Row] = ()
+    providers: dict[str, Provider] = dataclasses.field(default_factory=dict)
+    volumes: session.Jsons = dataclasses.field(default_factory=list)
+    snapshots: session.Jsons = dataclasses.field(default_factory=list)
+    bindings: dict[str, list[tuple[str, str]]] = dataclasses.field(default_factory=dict)
+    limits: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
+    queues: list[tuple[str, str, int | None]] = dataclasses.field(default_factory=list)
+    unowned_queues: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    server_errors: list[str] = dataclasses.field(default_factory=list)
     isolated_aggregates: bool = False
-    withdrawn: dict = dataclasses.field(default_factory=dict)
+    withdrawn: dict[str, rows.Row] = dataclasses.field(default_factory=dict)
 
-    def instances(self):
+    def instances(self) -> Iterator[tuple[CellPicture, rows.Row]]:
         """Yield (cell picture, row) of every server record that is not deleted."""
         for cell in self.cells:
             for row in cell.instances:
                 yield cell, row
 
-    def visible(self):
+    def visible(self) -> dict[str, list[tuple[CellPicture, rows.Row]]]:
         """Return {uuid: [(cell picture, row), ...]} without hidden copies."""
         found = collections.defaultdict(list)
         for cell, row in self.instances():
@@ -101,7 +107,7 @@ class Picture:
                 found[row.uuid].append((cell, row))
         return found
 
-    def busy(self):
+    def busy(self) -> set[str]:
         """uuids of the servers that a saga works at, or holds a device for.
 
         How long it may hold one is checked by `work.owed`.
@@ -112,7 +118,7 @@ class Picture:
             if saga.active_for or (saga.state == journal.CLEANING and cleaning.HELD in saga.data)
         }
 
-    def resting(self):
+    def resting(self) -> Iterator[tuple[CellPicture, rows.Row]]:
         """Yield (cell picture, row) of servers on a host that nothing is being done to."""
         busy = self.busy()
         for cell, row in self.instances():

@@ -1,10 +1,15 @@
 """The placement rules of I12, written without the scheduler's code."""
 
 import collections
+from collections.abc import Iterator
+import typing
 
 from nova_lite import states
+from nova_lite.verify import picture as pictures
 from nova_lite.verify import rules
 
+# A server and what is wrong with its host.
+Violations: typing.TypeAlias = Iterator[tuple[str, str]]
 Status = states.MigrationStatus
 # Of migrations that are about to take their server to their destination.
 COMING = (
@@ -18,7 +23,7 @@ COMING = (
 ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETED, Status.DONE)
 
 
-def violations(picture):
+def violations(picture: pictures.Picture) -> Violations:
     """Yield (server uuid, problem) of servers on hosts where they must not be."""
     hosts = {
         row.uuid: row.host for _cell, row in picture.instances() if not row.hidden and row.host
@@ -30,7 +35,7 @@ def violations(picture):
     yield from _groups(picture, hosts, _arriving(picture))
 
 
-def _arriving(picture):
+def _arriving(picture: pictures.Picture) -> dict[str, str]:
     """Return {server: host} of servers that a move in progress will take there."""
     busy = picture.busy()
     return {
@@ -41,11 +46,11 @@ def _arriving(picture):
     }
 
 
-def _forced(spec):
+def _forced(spec: dict[str, typing.Any]) -> bool:
     return bool(spec.get('force_hosts') or spec.get('force_nodes'))
 
 
-def _moved_by_force(picture):
+def _moved_by_force(picture: pictures.Picture) -> dict[str, str]:
     """Return {server: host} of those whose last move did not ask the scheduler.
 
     That is the operator's word, until another move takes the server elsewhere.
@@ -59,7 +64,7 @@ def _moved_by_force(picture):
     return {uuid: each.dest_compute for uuid, each in last.items() if each.forced}
 
 
-def _zones(picture, hosts):
+def _zones(picture: pictures.Picture, hosts: dict[str, str]) -> Violations:
     """Yield a server that asked for a zone which some aggregate is, is in such an aggregate."""
     zones = {aggregate.metadata.get(rules.ZONE) for aggregate, _hosts in picture.aggregates}
     for uuid, host in hosts.items():
@@ -70,7 +75,7 @@ def _zones(picture, hosts):
             yield uuid, f'asked for zone {wish.zone} and is on {host}'
 
 
-def _isolation(picture, hosts):
+def _isolation(picture: pictures.Picture, hosts: dict[str, str]) -> Violations:
     """A server in an isolated aggregate asks for every trait that this requires.
 
     Hosts forced at create are no exception. An aggregate that was isolated, or a host put
@@ -90,7 +95,7 @@ def _isolation(picture, hosts):
             )
 
 
-def _place(picture, host):
+def _place(picture: pictures.Picture, host: str) -> rules.Place:
     return rules.Place(
         host,
         [aggregate.metadata for aggregate, members in picture.aggregates if host in members],
@@ -98,7 +103,9 @@ def _place(picture, host):
     )
 
 
-def _groups(picture, hosts, arriving):
+def _groups(
+    picture: pictures.Picture, hosts: dict[str, str], arriving: dict[str, str]
+) -> Violations:
     """Hard policies of server groups hold among the members that were not forced."""
     for group, members in picture.groups.values():
         free = [

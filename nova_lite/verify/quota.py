@@ -1,18 +1,22 @@
 """Compare the usage that quotas count with existing servers and limits (I11)."""
 
 import collections
+from collections.abc import Iterator
 
 from nova_lite import states
+from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
+from nova_lite.verify import picture as pictures
 
 Finding = findings.Finding
 COUNTED = ('instances', 'cores', 'ram')
 
 
-def counted(picture, bounds):
+def counted(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """I11: quota usage agrees with the existing servers."""
     busy = picture.busy()
-    used, present = usage(picture), collections.Counter()
+    used = usage(picture)
+    present: collections.Counter[tuple[str, str]] = collections.Counter()
     for records in picture.visible().values():
         _cell, row = records[0]
         mapping = picture.mappings.get(row.uuid)
@@ -35,9 +39,9 @@ def counted(picture, bounds):
             )
 
 
-def usage(picture):
+def usage(picture: pictures.Picture) -> collections.Counter[tuple[str, str]]:
     """Return {(project, resource): amount} that quota counts of servers that are in a cell."""
-    found = collections.Counter()
+    found: collections.Counter[tuple[str, str]] = collections.Counter()
     for uuid, mapping in picture.mappings.items():
         if not mapping.queued_for_delete and uuid not in picture.build_requests:
             for name, amount in zip(COUNTED, (1, mapping.vcpus, mapping.memory_mb), strict=True):
@@ -45,7 +49,7 @@ def usage(picture):
     return found
 
 
-def exceeded(picture):
+def exceeded(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I11: no project uses more than its limits (``--quota-limits``).
 
     Only where it was asked for: to lower a limit below what is used is no error.

@@ -1,16 +1,23 @@
 """Read pictures of a cloud from its databases, placement, neighbours and guests' files."""
 
 import collections
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+import typing
 
+from oslo_config import cfg
 import oslo_messaging
 import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import quota
 from nova_lite.clients import image
 from nova_lite.clients import placement
+from nova_lite.clients import providers as providers_module
 from nova_lite.clients import session
 from nova_lite.db import engine
 from nova_lite.db import rows
@@ -31,7 +38,14 @@ class Reader:
     say: called with what is being read
     """
 
-    def __init__(self, conf, directory, *, running=True, say=lambda text: None):
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        directory: str,
+        *,
+        running: bool = True,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self.conf, self.directory, self._say = conf, directory, say
         self.api_db = engine.Database(conf.api_database.connection)
         self.cells = cells_module.Cells(conf, self.api_db)
@@ -41,17 +55,18 @@ class Reader:
         self.volume = session.Neighbour(
             conf, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
         )
-        self._providers = {}
-        self._running, self._top = running, None
+        self._providers: dict[str, tuple[int, picture.Provider]] = {}
+        self._running = running
+        self._top: oslo_messaging.Transport | None = None
 
-    def close(self):
+    def close(self) -> None:
         """Give up the connections."""
         if self._top is not None:
             self._top.cleanup()
         self.cells.close()
         self.api_db.dispose()
 
-    def read(self, ctxt):
+    def read(self, ctxt: context.RequestContext) -> picture.Picture:
         """Return one picture.
 
         Guests first and allocations last: what is made later than what it belongs
@@ -81,13 +96,13 @@ class Reader:
             **api,
         )
 
-    def _cell(self, cell):
+    def _cell(self, cell: cells_module.Cell) -> picture.CellPicture:
         found = cell.db.read(_cell_rows, self.conf.service_down_time)
         return picture.CellPicture(name=cell.name, id=cell.id, **found)
 
     # ---- buses ----
 
-    def _queues(self, pictures):
+    def _queues(self, pictures: list[picture.CellPicture]) -> list[tuple[str, str, int | None]]:
         """[(bus, queue, number of consumers or None), ...] of the queues that must be there."""
         found = []
         if self._running and queues.is_real(self.conf.transport_url):
@@ -98,7 +113,7 @@ class Reader:
             found.extend(_consumers(cell.name, cell.bus, messaging.of_cell(seen)))
         return found
 
-    def _unowned_queues(self, pictures):
+    def _unowned_queues(self, pictures: list[picture.CellPicture]) -> list[tuple[str, str]]:
         """Return [(bus, queue), ...] of those that are there and have no service."""
         return [
             (bus, queue)
@@ -109,7 +124,9 @@ class Reader:
             if consumers is not None
         ]
 
-    def _with_broker(self, pictures):
+    def _with_broker(
+        self, pictures: list[picture.CellPicture]
+    ) -> Iterator[tuple[cells_module.Cell, picture.CellPicture]]:
         """Yield (cell, its picture) of those whose bus can be asked."""
         for cell, seen in zip(self.cells.every(), pictures, strict=True):
             if self._running and not cell.is_cell0 and queues.is_real(cell.bus_url):
@@ -117,14 +134,15 @@ class Reader:
 
     # ---- neighbours ----
 
-    def _pages(self, ctxt, path, key):
+    def _pages(self, ctxt: context.RequestContext, path: str, key: str) -> session.Jsons:
         """Return a list of the volume service in full. It answers in pages.
 
         Cinder does not link to the next page of attachments. A marker may be deleted
         between two requests. An offset is always valid; when others come and go it may name
         an item twice, or miss one: the next picture has it.
         """
-        found, offset = {}, 0
+        found: dict[str, session.Json] = {}
+        offset = 0
         while True:
             params = {'all_tenants': 1, 'offset': offset}
             page = self.volume.get(ctxt, path, params=params)[key]
@@ -133,7 +151,9 @@ class Reader:
             found.update((each['id'], each) for each in page)
             offset += len(page)
 
-    def _bindings(self, ctxt, ports):
+    def _bindings(
+        self, ctxt: context.RequestContext, ports: session.Jsons
+    ) -> dict[str, list[tuple[str, str]]]:
         found = {}
         for port in ports:
             if port['device_owner'].startswith('compute:'):
@@ -146,9 +166,10 @@ class Reader:
                     ]
         return found
 
-    def _placement(self, ctxt):
+    def _placement(self, ctxt: context.RequestContext) -> session.Json:
         """Allocations and providers. A provider is read again when its generation moves."""
-        held, providers = collections.defaultdict(dict), {}
+        held: dict[str, dict[str, dict[str, int]]] = collections.defaultdict(dict)
+        providers: dict[str, tuple[int, picture.Provider]] = {}
         client = self.placement.providers
         for provider in client.list(ctxt):
             known = self._providers.get(provider.uuid)
@@ -167,7 +188,9 @@ class Reader:
             'providers': {uuid: found for uuid, (_generation, found) in providers.items()},
         }
 
-    def _provider(self, ctxt, provider):
+    def _provider(
+        self, ctxt: context.RequestContext, provider: providers_module.Provider
+    ) -> picture.Provider:
         client = self.placement.providers
         return picture.Provider(
             provider.name,
@@ -177,7 +200,9 @@ class Reader:
         )
 
 
-def _consumers(name, bus, wanted):
+def _consumers(
+    name: str, bus: oslo_messaging.Transport, wanted: Iterable[str]
+) -> list[tuple[str, str, int | None]]:
     try:
         found = queues.consumers(bus, wanted)
     except oslo_messaging.MessageDeliveryFailure as error:
@@ -188,7 +213,7 @@ def _consumers(name, bus, wanted):
 # ---- databases ----
 
 
-def _hosts(column):
+def _hosts(column: sa.Column[typing.Any]) -> sa.Select[tuple[typing.Any]]:
     return sa.select(column).where(column.is_not(None)).distinct()
 
 
@@ -207,7 +232,7 @@ _HOSTS = (
 )
 
 
-def _api_rows(connection, conf):
+def _api_rows(connection: sa.Connection, conf: cfg.ConfigOpts) -> session.Json:
     m = api_models
     members = collections.defaultdict(set)
     for row in rows.every(connection, m.InstanceGroupMember.__table__):
@@ -235,7 +260,7 @@ def _api_rows(connection, conf):
     }
 
 
-def _cell_rows(connection, down_time_s):
+def _cell_rows(connection: sa.Connection, down_time_s: float) -> session.Json:
     m, found = cell_models, services.every(connection)
     return {
         'instances': rows.every(connection, m.Instance.__table__, deleted=False),
@@ -253,6 +278,6 @@ def _cell_rows(connection, down_time_s):
     }
 
 
-def _named_hosts(connection):
+def _named_hosts(connection: sa.Connection) -> frozenset[str]:
     """Return hosts that records name, those of deleted servers included."""
     return frozenset(host for query in _HOSTS for host in connection.scalars(query))

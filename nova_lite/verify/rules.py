@@ -5,12 +5,26 @@ scheduler on purpose: an error there must not be repeated here.
 Source: reference/nova/scheduling 2 and 2.1.
 """
 
-import collections
+from collections.abc import Container
+from collections.abc import Iterator
+import typing
 
-# aggregates: metadata of those the host is in; traits: of its provider
-Place = collections.namedtuple('Place', 'host aggregates traits')
-# extra_specs: the flavor's; properties: the image's; zone: the one asked for, or None
-Wish = collections.namedtuple('Wish', 'extra_specs properties zone')
+
+class Place(typing.NamedTuple):
+    """aggregates: metadata of those the host is in; traits: of its provider"""
+
+    host: str
+    aggregates: list[dict[str, str]]
+    traits: frozenset[str]
+
+
+class Wish(typing.NamedTuple):
+    """extra_specs: the flavor's; properties: the image's; zone: the one asked for, or None"""
+
+    extra_specs: dict[str, typing.Any]
+    properties: dict[str, typing.Any]
+    zone: str | None
+
 
 ZONE = 'availability_zone'
 
@@ -49,7 +63,7 @@ WITH_MODELS = (
 )
 
 
-def wish_of(spec):
+def wish_of(spec: dict[str, typing.Any]) -> Wish:
     """Return the Wish of a stored request spec (plain values)."""
     return Wish(
         (spec.get('flavor') or {}).get('extra_specs') or {},
@@ -58,17 +72,17 @@ def wish_of(spec):
     )
 
 
-def said(wish, key):
+def said(wish: Wish, key: str) -> typing.Any:
     """Return `hw:name` of the flavor, or else `hw_name` of the image."""
     value = wish.extra_specs.get(key)
     return wish.properties.get(key.replace(':', '_')) if value is None else value
 
 
-def _lower(wish, key):
+def _lower(wish: Wish, key: str) -> str:
     return str(said(wish, key)).strip().lower()
 
 
-def _translated(wish):
+def _translated(wish: Wish) -> Iterator[str]:
     """Yield traits for the guest hardware that flavor or image require."""
     for key, traits in TRANSLATED.items():
         value = said(wish, key)
@@ -82,7 +96,7 @@ def _translated(wish):
             yield its_own if said(wish, model_key) == model else other
 
 
-def demanded(wish):
+def demanded(wish: Wish) -> set[str]:
     """Return traits that flavor (in whatever group) and image require."""
     found = set(_translated(wish))
     for key, value in wish.extra_specs.items():
@@ -95,7 +109,7 @@ def demanded(wish):
     return found
 
 
-def refused(wish):
+def refused(wish: Wish) -> set[str]:
     """Return traits that the flavor forbids; an image can only ask for CPUs without threads."""
     found = {
         key.partition(':')[2]
@@ -107,14 +121,14 @@ def refused(wish):
     return found
 
 
-def is_outside_zone(place, wish, zones):
+def is_outside_zone(place: Place, wish: Wish, zones: Container[str | None]) -> bool:
     """Return whether the host is in no aggregate of the zone. zones: all that aggregates name."""
     return wish.zone in zones and not any(
         metadata.get(ZONE) == wish.zone for metadata in place.aggregates
     )
 
 
-def unlicensed(place, wish):
+def unlicensed(place: Place, wish: Wish) -> set[str]:
     """Return traits that an aggregate of the host requires and the server does not ask for."""
     wanted = {
         key.removeprefix('trait:')
@@ -125,7 +139,7 @@ def unlicensed(place, wish):
     return wanted - demanded(wish)
 
 
-def may_enter(place, wish, zones, *, isolation):
+def may_enter(place: Place, wish: Wish, zones: Container[str | None], *, isolation: bool) -> bool:
     """Return whether a server that wishes so may be put on the host."""
     if is_outside_zone(place, wish, zones):
         return False

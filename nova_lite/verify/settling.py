@@ -5,16 +5,24 @@ times. So a finding counts when each picture of a time long enough shows it.
 """
 
 import collections
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
 import enum
+import typing
 
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite.verify import bounds as bounds_module
+from nova_lite.verify import findings as findings_module
 from nova_lite.verify import invariants
 
 # Seconds between two pictures: the first pause, and the longest.
 FIRST_PAUSE_S, PAUSE_S = 0.05, 0.5
 # Found once is found: the guests are read in a way that excludes a guest that moves.
+# An invariant, and what breaks it.
+Thing: typing.TypeAlias = tuple[str, str]
+Found: typing.TypeAlias = dict[Thing, list[findings_module.Finding]]
 AT_ONCE = frozenset(('I3',))
 
 
@@ -26,22 +34,40 @@ class Result(enum.StrEnum):
     UNSETTLED = 'unsettled'
 
 
-class Verdict(collections.namedtuple('Verdict', 'findings unsettled')):
+class Reader(typing.Protocol):
+    """Reads pictures: see reader.Reader."""
+
+    def read(self, ctxt: context.RequestContext) -> object: ...
+
+
+class Verdict(typing.NamedTuple):
     """Two lists of Finding.
 
     findings: what breaks an invariant
     unsettled: what only some pictures showed, the last one among them
     """
 
+    findings: list[findings_module.Finding]
+    unsettled: list[findings_module.Finding]
+
     @property
-    def result(self):
+    def result(self) -> Result:
         """The Result: unsettled only where nothing is certain."""
         if self.findings:
             return Result.INCONSISTENT
         return Result.UNSETTLED if self.unsettled else Result.CONSISTENT
 
 
-def look(reader, *, settle_s=10.0, bounds=None, say=lambda text: None, check=invariants.check):
+def look(
+    reader: Reader,
+    *,
+    settle_s: float = 10.0,
+    bounds: bounds_module.Bounds | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    check: Callable[
+        [typing.Any, bounds_module.Bounds], Iterable[findings_module.Finding]
+    ] = invariants.check,
+) -> Verdict:
     """Return the Verdict on the cloud that `reader` reads.
 
     Reads again until a picture shows nothing or `settle_s` seconds are over. A finding
@@ -50,7 +76,8 @@ def look(reader, *, settle_s=10.0, bounds=None, say=lambda text: None, check=inv
     """
     bounds = bounds or bounds_module.Bounds()
     deadline = runtime.monotonic() + settle_s
-    pause_s, lasting, certain = FIRST_PAUSE_S, None, {}
+    pause_s, certain = FIRST_PAUSE_S, Found()
+    lasting: Collection[Thing] | None = None
     while True:
         found = _by_thing(check(reader.read(context.admin()), bounds))
         certain.update((thing, each) for thing, each in found.items() if thing[0] in AT_ONCE)
@@ -63,7 +90,7 @@ def look(reader, *, settle_s=10.0, bounds=None, say=lambda text: None, check=inv
         pause_s = min(PAUSE_S, pause_s * 2)
 
 
-def _by_thing(found):
+def _by_thing(found: Iterable[findings_module.Finding]) -> Found:
     """Return {(invariant, what): [Finding, ...]}"""
     grouped = collections.defaultdict(list)
     for finding in sorted(set(found)):
@@ -71,7 +98,7 @@ def _by_thing(found):
     return dict(grouped)
 
 
-def _verdict(found, lasting, certain):
+def _verdict(found: Found, lasting: Collection[Thing], certain: Found) -> Verdict:
     """found: the last picture's; lasting: keys of what every picture showed."""
     settled = {**certain, **{thing: found[thing] for thing in lasting if thing in found}}
     return Verdict(

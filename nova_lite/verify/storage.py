@@ -5,14 +5,20 @@ deleted. Users may want it; the record that would say so is deleted with the ser
 """
 
 import collections
+from collections.abc import Callable
+from collections.abc import Iterator
 import datetime
 
 from nova_lite import states
 from nova_lite.clients import image as image_client
 from nova_lite.clients import release
+from nova_lite.clients import session
 from nova_lite.clients import volume as volume_client
+from nova_lite.db import rows
+from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
+from nova_lite.verify import picture as pictures
 
 Finding = findings.Finding
 _V = states.VmState
@@ -25,11 +31,11 @@ RESERVING = (_V.SHELVED_OFFLOADED, _V.ERROR, _V.BUILDING)
 UPLOADING = ('queued', 'saving', 'importing', 'uploading')
 
 
-def _owner(attachment):
+def _owner(attachment: session.Json) -> str | None:
     return attachment.get('instance') or attachment.get('instance_uuid')
 
 
-def attachments(picture):
+def attachments(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: each attachment of a server is named by a block device."""
     named = {
         device.attachment_id
@@ -49,7 +55,7 @@ def attachments(picture):
             )
 
 
-def connections(picture):
+def connections(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: the host of a server is connected to the recorded volumes."""
     known = {attachment['id']: attachment.get('status') for attachment in picture.attachments}
     devices = {cell.id: cell.devices() for cell in picture.cells}
@@ -66,7 +72,7 @@ def connections(picture):
                 )
 
 
-def passing(picture):
+def passing(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: no volume is reserved, attaching or detaching without an operation.
 
     Other clients of the volume service may hold volumes too, for consumers of their own.
@@ -98,7 +104,7 @@ def passing(picture):
             )
 
 
-def statuses(picture):
+def statuses(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: volumes of servers are in use, and reserved for servers that are on no host.
 
     Anyone could take a volume that is available. Other clients may connect a volume that
@@ -120,9 +126,10 @@ def statuses(picture):
             yield Finding('I5', f'volume {uuid}', 'is in-use and no host is connected to it')
 
 
-def _volumes_at_rest(picture):
+def _volumes_at_rest(picture: pictures.Picture) -> tuple[set[str], set[str]]:
     """Return ids of volumes of servers that nothing is done to: (of those on a host, on none)."""
-    busy, found = picture.busy(), (set(), set())
+    busy = picture.busy()
+    found: tuple[set[str], set[str]] = (set(), set())
     for cell in picture.cells:
         devices = cell.devices()
         for row in cell.instances:
@@ -133,10 +140,12 @@ def _volumes_at_rest(picture):
     return found
 
 
-def given_back(picture, bounds):
+def given_back(
+    picture: pictures.Picture, bounds: bounds_module.Bounds
+) -> Iterator[findings.Finding]:
     """I5: reservations of withdrawn servers are released."""
     for attachment in picture.attachments:
-        request = picture.withdrawn.get(_owner(attachment))
+        request = picture.withdrawn.get(_owner(attachment) or '')
         if request and (picture.now - request.withdrawn_at).total_seconds() >= bounds.work:
             yield Finding(
                 'I5',
@@ -145,7 +154,7 @@ def given_back(picture, bounds):
             )
 
 
-def made_twice(picture):
+def made_twice(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: only one volume was created for each block device of a server."""
     settled = {
         row.uuid
@@ -160,8 +169,9 @@ def made_twice(picture):
     }
     for volume in picture.volumes:
         device = devices.get((volume.get('metadata') or {}).get(volume_client.DEVICE))
-        orphan = device is not None and device.source_type != 'volume' and device.volume_id
-        if orphan and device.volume_id != volume['id'] and volume['status'] == 'available':
+        if device is None or device.source_type == 'volume' or not device.volume_id:
+            continue
+        if device.volume_id != volume['id'] and volume['status'] == 'available':
             yield Finding(
                 'I5',
                 f'volume {volume["id"]}',
@@ -169,7 +179,7 @@ def made_twice(picture):
             )
 
 
-def temporary_images(picture):
+def temporary_images(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: images of ended moves and of unshelved servers are deleted."""
     moves = _moves(picture)
     under_way = {saga.uuid for saga in picture.sagas if saga.active_for}
@@ -187,7 +197,7 @@ def temporary_images(picture):
             )
 
 
-def uploads(picture, bounds):
+def uploads(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """I5: no image of a server stays queued or saving."""
     moves = _moves(picture)
     for image, uuid, _row in _idle_images(picture, lambda image: image['id'] in moves):
@@ -200,12 +210,14 @@ def uploads(picture, bounds):
             )
 
 
-def _moves(picture):
+def _moves(picture: pictures.Picture) -> set[str]:
     """uuids of migrations, which are the ids of the images that disks travel in."""
     return {migration.uuid for migration in holdings.migrations(picture)}
 
 
-def _idle_images(picture, is_exempt):
+def _idle_images(
+    picture: pictures.Picture, is_exempt: Callable[[session.Json], bool]
+) -> Iterator[tuple[session.Json, str | None, rows.Row | None]]:
     """Yield (image, server uuid, row or None) of images of servers that nothing is done to."""
     rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
     busy = picture.busy()
@@ -216,6 +228,6 @@ def _idle_images(picture, is_exempt):
             yield image, uuid, row
 
 
-def _age_s(picture, text):
+def _age_s(picture: pictures.Picture, text: str) -> float:
     moment = datetime.datetime.fromisoformat(text.rstrip('Z')).replace(tzinfo=None)
     return (picture.now - moment).total_seconds()

@@ -1,13 +1,17 @@
 """Work in progress: it continues, and ends (I6, I7)."""
 
 import collections
+from collections.abc import Iterator
+import datetime
 
 from nova_lite import states
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import step
+from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
+from nova_lite.verify import picture as pictures
 
 Finding = findings.Finding
 FINISHED = states.MigrationStatus.FINISHED
@@ -15,7 +19,7 @@ FINISHED = states.MigrationStatus.FINISHED
 LEFTOVERS = (step.LEFT, step.NOT_UNDONE)
 
 
-def migrations(picture):
+def migrations(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I5: migrations that have not ended belong to a saga, or wait for confirm or revert."""
     busy = picture.busy()
     rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
@@ -28,15 +32,15 @@ def migrations(picture):
             continue
         row = rows.get(records[0].instance_uuid)
         statuses = sorted(each.status for each in open_ones)
-        waits = FINISHED in statuses and row is not None
-        if not (waits and row.vm_state == states.VmState.RESIZED):
+        resized = row is not None and row.vm_state == states.VmState.RESIZED
+        if not (FINISHED in statuses and resized):
             yield Finding('I5', f'migration {uuid}', f'is {", ".join(statuses)} and has no saga')
 
 
-def ended(picture, bounds):
+def ended(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """I6, I7: no task state, saga or build is older than its bound."""
 
-    def is_old(moment):
+    def is_old(moment: datetime.datetime) -> bool:
         return _is_old(picture, moment, bounds)
 
     for cell, row in picture.instances():
@@ -62,11 +66,13 @@ def ended(picture, bounds):
             yield Finding('I7', f'build request {uuid}', 'was accepted and is not built')
 
 
-def _is_old(picture, moment, bounds):
+def _is_old(
+    picture: pictures.Picture, moment: datetime.datetime, bounds: bounds_module.Bounds
+) -> bool:
     return (picture.now - moment).total_seconds() >= bounds.work
 
 
-def owed(picture, bounds):
+def owed(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """I6: a saga that has ended for its server cleans up within a bound."""
     for saga in picture.sagas:
         if saga.state == journal.CLEANING and _is_old(picture, saga.finished_at, bounds):
@@ -79,7 +85,7 @@ def owed(picture, bounds):
             )
 
 
-def events(picture, bounds):
+def events(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """I6: no event of an action is open if its server has no task."""
     busy = picture.busy()
     for cell in picture.cells:
@@ -98,7 +104,7 @@ def events(picture, bounds):
                 )
 
 
-def cleaned_up(picture):
+def cleaned_up(picture: pictures.Picture) -> Iterator[findings.Finding]:
     """I6: a saga that has ended has cleaned up, according to its journal (``--journal``).
 
     Steps that it cleaned up later are done. An audit may have cleaned up after others
