@@ -501,6 +501,10 @@ class LiveMigrationAborted(Conflict):
     msg = 'Live migration %(migration_id)s was aborted.'
 
 
+class AbortMigrationNotSupported(NovaLiteError):
+    msg = 'The hypervisor of host %(host)s cannot abort live migration %(migration_id)s.'
+
+
 class MigrationPreCheckError(Invalid):
     reschedule = True
     msg = 'Migration pre-check error: %(reason)s'

@@ -131,6 +131,8 @@ class Source:
             allowed_s,
             action,
         )
+        if action == ABORT and not self._site.driver.can_abort_live_migration(self._node):
+            return
         _end_copy(
             self._site, self._node, self._instance.uuid, self._move, key='timeout', how=action
         )
@@ -220,6 +222,8 @@ def fulfil(
     """
     try:
         node = site.node_with(host, guest)
+        if wish == ABORT and not site.driver.can_abort_live_migration(node):
+            raise exception.AbortMigrationNotSupported(host=host, migration_id=move)
         job = _end_copy(site, node, guest, move, key=ctxt.request_id, how=wish)
         error = job.error
         if job.state is model.JobState.RUNNING:
@@ -227,6 +231,8 @@ def fulfil(
             return
     except exception.GuestNotFound as missing:
         error = model.JobError('GuestNotFound', missing.message)
+    except exception.AbortMigrationNotSupported as refused:
+        error = model.JobError('AbortMigrationNotSupported', refused.message)
     if error is not None:
         LOG.warning('Request to %s live migration %s failed: %s', wish, move, error.message)
     if wish == FORCE_COMPLETE and error and error.error_class in OVER:

@@ -236,6 +236,12 @@ class Driver(Protocol):
         may start at the destination (with post-copy before the end), {handover}.
         """
 
+    def can_abort_live_migration(self, node: str) -> bool:
+        """Return whether operators may abort live migrations from the node.
+
+        A copy of which a move is undone ends all the same.
+        """
+
     def abort_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         """Source: end the running copy; its job fails with MigrationAborted.
 

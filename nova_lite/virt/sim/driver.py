@@ -106,6 +106,10 @@ class SimDriver:
         self._check(node)
         return self.profile.behaviour(node).passwords
 
+    def can_abort_live_migration(self, node: str) -> bool:
+        self._check(node)
+        return bool(self.profile.behaviour(node).live_migration['abort'])
+
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
         return self._start(node, image_id, Verb.CACHE_IMAGE, key)
 

@@ -35,6 +35,7 @@ LIVE_MIGRATION = (
     'disk_fill',
     'auto_converge',
     'post_copy',
+    'abort',
     'converges',
 )
 HOST_KEYS = (
@@ -209,7 +210,7 @@ def _live_migration(item: reader.Reader) -> model.Json:
     item.mapping(optional=LIVE_MIGRATION)
     found: model.Json = {}
     for key, value in item.items():
-        if key in ('auto_converge', 'post_copy'):
+        if key in ('auto_converge', 'post_copy', 'abort'):
             found[key] = value.boolean()
         elif key == 'converges':
             found[key] = None if value.value is None else value.boolean()

@@ -7,6 +7,7 @@ import testtools
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.compute import live
 from nova_lite.compute import replies
 from nova_lite.db.cell import migrations
 from tests.fixtures import cell as cell_fixture
@@ -75,6 +76,25 @@ class SourceTest(testtools.TestCase):
             {'done': True, 'dropped': True}, self.call('post_live_migration', key='clean')
         )
         self.assertNotIn('departed', str(self.cell.guests()[self.uuid]))
+
+    def test_hypervisor_that_cannot_abort(self):
+        self.begin()
+        profile = os.path.join(self.cell.directory, 'behaviour.yaml')
+        with open(profile, 'w') as text:
+            text.write(ENDLESS.replace('post_copy: true', 'post_copy: true, abort: false'))
+        self.cell.driver.use_profile(profile)
+        answered = []
+        site = self.cell.compute.site
+        self.patch(
+            site.conductor,
+            'live_migration_answered',
+            lambda _ctxt, **facts: answered.append((facts['wish'], facts['error'])),
+        )
+        live.fulfil(site, self.ctxt, SOURCE, self.uuid, self.move, wish=live.ABORT)
+        ((wish, error),) = answered
+        self.assertEqual(live.ABORT, wish)
+        self.assertIn(f'The hypervisor of host {SOURCE} cannot abort', error)
+        self.assertIn('pending', self.copy())
 
     def test_an_abort_while_the_call_waits_is_no_failure(self):
         self.begin()
