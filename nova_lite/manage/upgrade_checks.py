@@ -14,6 +14,8 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import versions
+from nova_lite.clients import bindings
+from nova_lite.clients import network
 from nova_lite.clients import session
 from nova_lite.db import engine
 from nova_lite.db.api import host_mappings
@@ -119,6 +121,20 @@ class Checks(upgradecheck.UpgradeCommands):
             )
         return success()
 
+    def check_neutron(self):
+        """Check that the network service, if any, has what moves between cells need."""
+        if not (self.conf.neutron.auth_type or self.conf.service_user.auth_type):
+            return success('No network service is configured.')
+        try:
+            if network.Network(self.conf).bindings.are_supported(context.admin()):
+                return success()
+        except (exception.NovaLiteError, KeyError, TypeError) as error:
+            return warning(f'Cannot reach the network service: {error}')
+        return warning(
+            f'Neutron does not have the extension {bindings.EXTENSION}. Servers with ports '
+            'cannot be resized or migrated between cells. Upgrade Neutron.'
+        )
+
     def check_service_user(self):
         """Check that long operations can continue after the user's token has expired."""
         options = self.conf.service_user
@@ -189,6 +205,7 @@ class Checks(upgradecheck.UpgradeCommands):
         ('Cells v2', check_cells),
         ('Placement API', check_placement),
         ('Cinder API', check_cinder),
+        ('Neutron API', check_neutron),
         ('Service User Token Configuration', check_service_user),
         ('Policy File JSON to YAML Migration', check_policy),
         ('Older than N-1 computes', check_services),

@@ -26,15 +26,28 @@ class StatusTest(base.ManageTest):
         self.options['placement'] = {'auth_type': 'none', 'endpoint_override': url}
         self.options['service_user'] = {'auth_type': 'none'}
         self.volume_versions('3.71')
+        self.network_extensions('binding-extended')
+
+    def network_extensions(self, *aliases):
+        """Have a network service with these extensions."""
+        body = json.dumps({'extensions': [{'alias': alias} for alias in aliases]}).encode()
+        url = self.useFixture(http.Http({'/network': self.answering('200 OK', body)})).url
+        self.options['neutron'] = {'endpoint_override': f'{url}/network'}
+
+    @staticmethod
+    def answering(status, body):
+        """Return a WSGI application with one answer, in JSON."""
+
+        def app(_environ, start_response):
+            start_response(status, [('Content-Type', 'application/json')])
+            return [body]
+
+        return app
 
     def volume_versions(self, newest):
         """Have a volume service that says it speaks up to that version."""
         body = json.dumps({'versions': [{'id': 'v3.0', 'version': newest}]}).encode()
-
-        def app(_environ, start_response):
-            start_response('300 Multiple Choices', [('Content-Type', 'application/json')])
-            return [body]
-
+        app = self.answering('300 Multiple Choices', body)
         url = self.useFixture(http.Http({'/volume': app})).url
         self.options['cinder'] = {'endpoint_override': f'{url}/volume/v3'}
 
@@ -80,6 +93,15 @@ class StatusTest(base.ManageTest):
         self.options['cinder'] = {'endpoint_override': 'http://127.0.0.1:1', 'connect_retries': 0}
         self.assertEqual(WARNING, self.check(WARNING)['Cinder API'][0])
 
+    def test_network_service(self):
+        self.set_up_cells()
+        self.network_extensions('router')
+        result, details = self.check(WARNING)['Neutron API']
+        self.assertEqual(WARNING, result)
+        self.assertIn('binding-extended', details)
+        self.options['neutron'] = {'endpoint_override': 'http://127.0.0.1:1', 'connect_retries': 0}
+        self.assertIn('Cannot reach', self.check(WARNING)['Neutron API'][1])
+
     def test_service_user(self):
         self.set_up_cells()
         name = 'Service User Token Configuration'
@@ -89,6 +111,7 @@ class StatusTest(base.ManageTest):
         found = self.check(FAILURE)
         self.assertEqual(FAILURE, found[name][0])
         self.assertEqual((SUCCESS, 'No volume service is configured.'), found['Cinder API'])
+        self.assertEqual((SUCCESS, 'No network service is configured.'), found['Neutron API'])
 
     def test_policy_file(self):
         self.set_up_cells()
