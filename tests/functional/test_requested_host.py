@@ -171,6 +171,16 @@ class MovesTest(RequestedHostTestCase):
         self.assertEqual('done', self.moving.ended(server)['status'])
         self.assertNotEqual(KNOWN, self.cloud.wait(server).compute_host)
 
+    def test_unshelve(self):
+        server = self.place()
+        self.moving.act(server, 'shelve')
+        self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        compute = self.cloud.admin.compute
+        (service,) = compute.services(host=KNOWN, binary='nova-compute')
+        compute.disable_service(service)
+        self.moving.act(server, 'unshelve')
+        self.assertNotEqual(KNOWN, self.cloud.wait(server).compute_host)
+
     def test_after_a_forced_host(self):
         server = self.boot(availability_zone=f'nova:{KNOWN}')
         self.moving.act(server, 'migrate')
