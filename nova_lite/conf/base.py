@@ -23,6 +23,15 @@ OPTS = [
         help='Number of threads that serve RPC requests in each daemon.',
     ),
     cfg.IntOpt(
+        'long_rpc_timeout',
+        default=1800,
+        min=1,
+        help='Seconds that a call of a compute may take that uploads or fetches images in one go, '
+        'as long as the compute gives signs of life. Other calls of moves are repeated until '
+        'their result is there. See rpc_response_timeout for how long a silent compute is '
+        'waited for.',
+    ),
+    cfg.IntOpt(
         'report_interval', default=10, min=1, help='Seconds between two heartbeats of a service.'
     ),
     cfg.IntOpt(

@@ -56,7 +56,7 @@ def _declare(
     since: str,
     added: Added | None,
     *,
-    timeout: float | None = None,
+    timeout: float | str | None = None,
     silence: float | None = None,
     fenced: bool = False,
 ) -> Decorator:
@@ -72,7 +72,7 @@ def _declare(
 
 def call(
     since: str,
-    timeout: float | None = None,
+    timeout: float | str | None = None,
     *,
     silence: float | None = None,
     added: Added | None = None,
@@ -80,7 +80,7 @@ def call(
 ) -> Decorator:
     """Return a method whose caller waits, at most `timeout` seconds, for its result.
 
-    timeout: None: [DEFAULT]rpc_response_timeout
+    timeout: a name is that of an option in [DEFAULT]; None: rpc_response_timeout there
     silence: with a longer timeout the far side sends signs of life, and the call fails when
         there was none for so many seconds: a process that died with the call is not waited
         for. None, and at most: [DEFAULT]rpc_response_timeout
@@ -183,6 +183,8 @@ class Interface:
         self.require(name, *arguments)
         server = arguments.get(self.server_argument) if self.server_argument else None
         timeout = declared.rpc_timeout
+        if isinstance(timeout, str):
+            timeout = self._client.conf[timeout]
         # oslo.messaging would try for ever, and hold the caller's thread.
         options = {'version': needs, 'retry': TRIES}
         if server is not None:

@@ -12,7 +12,7 @@ from nova_lite.objects import selection
 # that was killed with the call is silent, and asked again after less: users wait for it.
 MOVE, SILENCE = 20, 8
 # An image is uploaded, or fetched, in one go.
-UPLOAD = 600
+UPLOAD = 'long_rpc_timeout'
 
 Ctxt: typing.TypeAlias = context.RequestContext
 Instance: typing.TypeAlias = objects.Instance

@@ -30,6 +30,10 @@ class ToyAPI(rpc.Interface):
     def nudge(self, ctxt, host, thing):
         """No answer."""
 
+    @rpc.call(since='1.0', timeout='long_rpc_timeout')
+    def fetch(self, ctxt, host, seconds):
+        """One whose timeout is an option."""
+
 
 class Toy:
     def __init__(self):
@@ -47,6 +51,8 @@ class Toy:
     def work(self, ctxt, host, seconds):
         runtime.wait(self.ended, seconds)
         return 'done'
+
+    fetch = work
 
     def nudge(self, ctxt, host, thing):
         self.seen.append((host, thing))
@@ -227,6 +233,12 @@ class InterfaceTest(testtools.TestCase):
         deaf.stop()
         deaf.wait()
         self.assertRaises(exception.MessagingTimeout, self.client.add, self.ctxt, 'deaf', 1)
+
+    def test_a_timeout_that_is_configured(self):
+        self.assertEqual('done', self.client.fetch(self.ctxt, 'host-1', 0))
+        self.conf.set_override('long_rpc_timeout', 1)
+        self.assertRaises(exception.MessagingTimeout, self.client.fetch, self.ctxt, 'host-1', 60)
+        self.manager.ended.set()
 
     def test_a_call_lives_as_long_as_it_gives_signs_of_life(self):
         self.assertEqual('done', self.client.work(self.ctxt, 'host-1', 3))
