@@ -73,6 +73,8 @@ def of_status(status, message):
     """A fault for a bare status code, as the router raises them."""
     fault = Fault(message)
     fault.status = status
+    known = (kind for kind in Fault.__subclasses__() if kind.status == status)
+    fault.kind = next(known, Fault).kind
     return fault
 
 

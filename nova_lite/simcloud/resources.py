@@ -71,6 +71,7 @@ class Style:
     guarded: (req, table, path, change) -> change with the request's preconditions
     wrapped: requests and answers have an item under the name of its noun
     only_writers: readers may change nothing
+    bulk: one request may create several items, all or none, under the name of a list
     """
 
     collection: Callable
@@ -78,6 +79,7 @@ class Style:
     guarded: Callable = _unguarded
     wrapped: bool = True
     only_writers: bool = False
+    bulk: bool = False
     update_method: str = 'put'
     created: str = falcon.HTTP_201
     deleted: str = falcon.HTTP_204
@@ -195,10 +197,45 @@ class Endpoint:
     def _guarded(self, req, path, change):
         return self._resource.style.guarded(req, self._resource.revisions, path, change)
 
+    def _one_or_several(self, req, path):
+        """Return what the item to create is to be, or the list of several."""
+        resource = self._resource
+        _function, validator = resource.create
+        if not resource.style.bulk:
+            return self._wanted(req, path, CREATE, validator)
+        resource.permit(req.context.caller, CREATE, path)
+        body, key = bodies.parsed(req), resource.plural or f'{resource.name}s'
+        if not isinstance(body, dict) or not isinstance(body.get(key), list) or len(body) != 1:
+            bodies.check(body, validator)
+            return resource.prepare(req, body[resource.name])
+        for item in body[key]:
+            bodies.check({resource.name: item}, validator)
+        return [resource.prepare(req, item) for item in body[key]]
+
+    def _create_several(self, req, resp, path, several):
+        resource, caller = self._resource, req.context.caller
+        function, _validator = resource.create
+        if resource.style.only_writers:
+            caller.require_writer()
+
+        def every(conn):
+            return [function(conn, caller, *path.values(), wanted=one) for one in several]
+
+        rows = self._db.change(every)
+        for row in rows if resource.notify else ():
+            resource.notify(self._db, caller, CREATE, row)
+        with self._db.read() as conn:
+            items = resource.views(conn, req, rows)
+        resp.media = {resource.plural or f'{resource.name}s': items}
+        resp.status = resource.style.created
+
     def _create(self, req, resp, **path):
         resource = self._resource
-        function, validator = resource.create
-        wanted = self._wanted(req, path, CREATE, validator)
+        function, _validator = resource.create
+        wanted = self._one_or_several(req, path)
+        if isinstance(wanted, list):
+            self._create_several(req, resp, path, wanted)
+            return
         row = self._changed(req, path, CREATE, function, wanted=wanted)
         with self._db.read() as conn:
             self._answer(resp, self._shown(conn, req, row))

@@ -205,5 +205,5 @@ def collection(req, key, items):
 
 
 STYLE = resources.Style(
-    collection=collection, narrowed=only_fields, guarded=guarded, only_writers=True
+    collection=collection, narrowed=only_fields, guarded=guarded, only_writers=True, bulk=True
 )

@@ -32,6 +32,26 @@ class NetworkTestCase(base.SimCloudTestCase):
         self.demo.delete(path)
         self.demo.get(f'{V2}/subnets/{subnet["id"]}', expect=404)
 
+    def test_several_are_created_at_once(self):
+        made = self.demo.post(f'{V2}/networks', {'networks': [{'name': 'a'}, {'name': 'b'}]})
+        self.assertEqual(['a', 'b'], [one['name'] for one in made['networks']])
+        ports = [{'network_id': one['id']} for one in made['networks']]
+        found = self.demo.post(f'{V2}/ports', {'ports': ports})['ports']
+        self.assertEqual(ports, [{'network_id': port['network_id']} for port in found])
+
+    def test_of_several_all_or_none_are_created(self):
+        made = self.network()
+        for wrong, expect in (({'network_id': 'unknown'}, 404), ({'network_id': 5}, 400)):
+            body = {'ports': [{'network_id': made['id']}, wrong]}
+            self.demo.post(f'{V2}/ports', body, expect=expect)
+        self.assertEqual([], self.demo.get(f'{V2}/ports?network_id={made["id"]}')['ports'])
+        for body in ({'networks': {}}, {'networks': [5]}, []):
+            self.demo.post(f'{V2}/networks', body, expect=400)
+
+    def test_unknown_paths(self):
+        fault = self.demo.get(f'{V2}/nothing', expect=404)['NeutronError']
+        self.assertEqual('HTTPNotFound', fault['type'])
+
     def test_used_networks_and_subnets_stay(self):
         network = self.network()
         subnet = self.subnet(network)
