@@ -56,11 +56,24 @@ CAPABILITIES = {
     'storage_protocol': 'fake',
     'multiattach': True,
 }
+
+
+def _services(req):
+    wanted = {name: req.get_param(name) for name in ('host', 'binary') if name in req.params}
+    return {
+        'services': [
+            service
+            for service in SERVICES
+            if all(service[name] == value for name, value in wanted.items())
+        ]
+    }
+
+
 # What operators ask about the service itself, one simulated backend:
 # (path, what only administrators may do so, answer)
 DEPLOYMENT = (
     ('os-availability-zone', None, {'availabilityZoneInfo': ZONES}),
-    ('os-services', 'listing services', {'services': SERVICES}),
+    ('os-services', 'listing services', _services),
     (
         'scheduler-stats/get_pools',
         'listing pools',

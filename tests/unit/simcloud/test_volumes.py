@@ -244,6 +244,15 @@ class VolumeTestCase(base.SimCloudTestCase):
         self.volume()
         self.demo.get(f'{V3}/os-quota-sets/elsewhere', expect=403)
 
+    def test_services_by_host_and_binary(self):
+        def binaries(query):
+            found = self.admin.get(f'{V3}/os-services{query}')['services']
+            return [one['binary'] for one in found]
+
+        self.assertEqual(['cinder-scheduler', 'cinder-volume'], binaries(''))
+        self.assertEqual(['cinder-volume'], binaries('?binary=cinder-volume'))
+        self.assertEqual([], binaries('?binary=cinder-volume&host=simcloud'))
+
     def test_metadata(self):
         path = f'{V3}/volumes/{self.volume(metadata={"a": "b"})["id"]}/metadata'
         self.demo.post(path, {'metadata': {'c': 'd'}}, expect=200)
