@@ -54,7 +54,8 @@ def _check_volume(req, plan, device):
         raise exception.VolumeNotUsable(
             volume_id=volume_id, reason='it cannot be attached to several servers'
         )
-    if device['boot_index'] == 0 and not volume['bootable']:
+    # A server with an image boots from a volume as asked, whatever the volume holds.
+    if device['boot_index'] == 0 and plan.image is None and not volume['bootable']:
         raise exception.VolumeNotUsable(volume_id=volume_id, reason='it is not bootable')
     req.app.volume.check_attachable(volume, availability_zone=_zone(req, plan, volume))
     return volume['image']

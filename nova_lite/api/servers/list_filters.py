@@ -169,7 +169,7 @@ def _changes(given):
         )
 
     def test(row, _tags):
-        moment = row.updated_at or row.created_at
+        moment = (row.updated_at or row.created_at).replace(microsecond=0)
         return (since is None or moment >= since) and (before is None or moment <= before)
 
     return [Filter(instance_lists.changed(since, before), test)]

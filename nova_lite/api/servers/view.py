@@ -201,11 +201,8 @@ def _add_later(look, row, shown):
 
 
 def hints(spec):
-    """Return the scheduler hints in the form of the request."""
-    found = {}
-    for name, values in spec.get('scheduler_hints', {}).items():
-        found[name] = values[0] if len(values) == 1 else values
-    return found
+    """Return the scheduler hints, each as a list."""
+    return dict(spec.get('scheduler_hints', {}))
 
 
 def _image(look, row):

@@ -110,16 +110,19 @@ def named(lowered: Iterable[str]) -> rows.Condition:
     return sa.func.lower(TABLE.c.display_name).in_(list(lowered))
 
 
+SECOND = datetime.timedelta(seconds=1)
+
+
 def changed(
     since: datetime.datetime | None = None, before: datetime.datetime | None = None
 ) -> rows.Condition:
-    """Last changed in this span of time, both ends included."""
+    """Last changed in this span of time, both ends included, in whole seconds as shown."""
     moment = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
     found = []
     if since is not None:
         found.append(moment >= since)
     if before is not None:
-        found.append(moment <= before)
+        found.append(moment < before.replace(microsecond=0) + SECOND)
     return sa.and_(*found)
 
 

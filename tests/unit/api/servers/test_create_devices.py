@@ -138,6 +138,10 @@ class TestDevices(create_base.Case):
                 fields['imageRef'] = create_base.ABSENT
             self.refuse(400, text, **fields)
 
+    def test_volume_that_is_not_bootable_beside_an_image(self):
+        self.api.neighbours.volume.add(api_neighbours.VOLUME_ID, bootable=False)
+        self.create(**self.devices(self.VOLUME, imageRef=api_neighbours.IMAGE_ID))
+
     def test_volume_states(self):
         volume = self.api.neighbours.volume
         volume.add(api_neighbours.VOLUME_ID, status='in-use')

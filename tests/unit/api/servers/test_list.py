@@ -188,6 +188,12 @@ class TestFilters(Case):
         self.assertEqual(['old'], self.names(before, version='2.66'))
         self.refused(since + '&' + before[1:].replace('05', '01'), 400, version='2.66')
 
+    def test_changes_before_the_time_that_a_server_shows(self):
+        uuid = self.add('server', created_at=minutes(0).replace(microsecond=600000))
+        shown = self.api.call('GET', f'/servers/{uuid}').json['server']['created']
+        for query in ('changes-before', 'changes-since'):
+            self.assertEqual(['server'], self.names(f'?{query}={shown}', version='2.66'))
+
     def test_tags(self):
         cell = self.api.cell('cell1')
         for name, tags in (('ab', ['a', 'b']), ('a', ['a']), ('none', [])):

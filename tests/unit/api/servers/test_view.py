@@ -2,6 +2,7 @@
 
 import datetime
 
+from nova_lite.api.servers import view
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
@@ -61,6 +62,10 @@ class TestView(base.Case):
         (shown,) = self.ok('GET', '/servers/detail', version='2.104').json['servers']
         self.assertNotIn('server_groups', shown)
         self.assertIn('scheduler_hints', shown)
+
+    def test_hints_are_lists(self):
+        shown = view.hints({'scheduler_hints': {'group': ['g'], 'same_host': ['a', 'b']}})
+        self.assertEqual({'group': ['g'], 'same_host': ['a', 'b']}, shown)
 
     def test_values(self):
         moment = datetime.datetime.fromisoformat('2026-08-01T12:00:00.5')
