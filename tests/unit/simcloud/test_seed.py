@@ -4,10 +4,16 @@ import fixtures
 import testtools
 
 from nova_lite.simcloud import app
+from nova_lite.simcloud import seed
 from tests.unit.simcloud import base
 
 
 class SeedTestCase(base.SimCloudTestCase):
+    def test_newest_image_fits_every_flavor(self):
+        """Lists show it first, and clients take the first."""
+        *_others, (_disk_bytes, _version, attributes) = seed.IMAGES.values()
+        self.assertEqual(set(), {'min_disk', 'min_ram'} & set(attributes))
+
     def test_first_contents(self):
         images = self.demo.get('/image/v2/images')['images']
         self.assertEqual({'cirros', 'debian'}, {one['name'] for one in images})
