@@ -20,7 +20,7 @@ GONE = {
     '/os-certificates': ('POST',),
     '/os-certificates/{id}': ('GET',),
     '/os-cloudpipe': ('GET', 'POST'),
-    '/os-cloudpipe/configure-project': ('PUT',),
+    '/os-cloudpipe/{id}': ('PUT',),
     '/os-fixed-ips/{id}': ('GET',),
     '/os-fixed-ips/{id}/action': ('POST',),
     '/os-floating-ip-dns': ('GET',),
