@@ -1,7 +1,6 @@
 """The App and the parts of other services' clients that handlers use."""
 
 from collections.abc import Iterable
-from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
@@ -12,41 +11,21 @@ from nova_lite import policies
 from nova_lite.api import waiting
 from nova_lite.clients import image as images
 from nova_lite.clients import providers
+from nova_lite.clients import release
 from nova_lite.clients import requested
 from nova_lite.clients import session
 from nova_lite.db import engine
 from nova_lite.rpcapi import compute as compute_rpc
 
 
-class Image(typing.Protocol):
+class Image(release.Image, images.Snapshots, typing.Protocol):
     """The image service."""
-
-    def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
-        """The image; raises ImageNotFound."""
 
     def url_of(self, image_id: str) -> str:
         """Return the address of an image."""
 
-    def list(self, ctxt: session.Ctxt, /, **filters: typing.Any) -> session.Jsons:
-        """Images that the user sees and that match."""
-
-    def create_snapshot(
-        self,
-        ctxt: session.Ctxt,
-        name: str,
-        server: images.Server,
-        *,
-        base: session.Json | None = None,
-        properties: Mapping[str, str] | None = None,
-        kind: str = 'snapshot',
-    ) -> session.Json:
-        """Create the image that a snapshot of a server will be uploaded to; returns it."""
-
     def upload(self, ctxt: session.Ctxt, image_id: str, data: bytes | Iterable[bytes]) -> None:
         """Store the contents of the image and make it active."""
-
-    def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
-        """Delete the image; raises ImageNotFound unless `missing_ok`."""
 
 
 class SecurityGroups(typing.Protocol):

@@ -54,6 +54,20 @@ class Placement(typing.Protocol):
         """Give up all that a consumer holds; False when that was nothing."""
 
 
+class Allocations(Placement, typing.Protocol):
+    """Placement, as allocations on some providers are given up too."""
+
+    def release(
+        self,
+        ctxt: session.Ctxt,
+        consumer: str,
+        provider_uuids: Collection[str],
+        *,
+        unless: typing.Callable[[], bool] | None = None,
+    ) -> bool:
+        """Give up what a consumer holds on some providers; False when that was nothing."""
+
+
 class Network(typing.Protocol):
     """The network service, as ports are given back."""
 

@@ -37,6 +37,21 @@ class Named(typing.Protocol):
         """The volumes of that name."""
 
 
+class Attaching(typing.Protocol):
+    """A client that reserves volumes for servers."""
+
+    def create_attachment(
+        self,
+        ctxt: session.Ctxt,
+        volume_id: str,
+        instance_uuid: str,
+        *,
+        connector: session.Json | None = None,
+        mountpoint: str | None = None,
+    ) -> session.Json:
+        """Reserve the volume for a server; returns {'id', 'connection_info'}."""
+
+
 def marks_of(instance_uuid: str, device: Device) -> session.Json:
     """Name and metadata that tell a volume which was made for a server's block device."""
     kind = f'{device.get("source_type")}-{device.get("destination_type")}'

@@ -10,40 +10,18 @@ from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import image as images
 from nova_lite.clients import network as networks
 from nova_lite.clients import registration
 from nova_lite.clients import release
 from nova_lite.clients import requested
 from nova_lite.clients import session
+from nova_lite.clients import volume as volumes
 from nova_lite.compute import claims
 from nova_lite.compute import jobs
 from nova_lite.objects import instance as objects
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
-
-
-class Allocations(typing.Protocol):
-    """Allocations of servers and moves, as a compute changes them."""
-
-    def release(
-        self,
-        ctxt: typing.Any,
-        consumer: str,
-        provider_uuids: collections.abc.Collection[str],
-        *,
-        unless: typing.Callable[[], bool] | None = None,
-    ) -> bool:
-        """Delete a consumer's allocations on some providers. Return False if there were none."""
-
-    def delete_allocations(
-        self,
-        ctxt: typing.Any,
-        consumer: str,
-        *,
-        force: bool = False,
-        keep: collections.abc.Collection[str] = (),
-    ) -> bool:
-        """Delete all allocations of a consumer. Return False if there were none."""
 
 
 class Providers(registration.Providers, typing.Protocol):
@@ -55,7 +33,7 @@ class Providers(registration.Providers, typing.Protocol):
         """Return ({resource class: inventory}, generation) of a provider."""
 
 
-class Placement(Allocations, typing.Protocol):
+class Placement(release.Allocations, typing.Protocol):
     """Placement, as a compute uses it."""
 
     @property
@@ -63,7 +41,7 @@ class Placement(Allocations, typing.Protocol):
         """The resource providers."""
 
 
-class Network(typing.Protocol):
+class Network(release.Network, typing.Protocol):
     """The network service, as a compute uses it."""
 
     def allocate(
@@ -78,33 +56,14 @@ class Network(typing.Protocol):
     ) -> session.Jsons:
         """Create the ports of a server, bound to `host`. Return its network_info."""
 
-    def deallocate(
-        self,
-        ctxt: session.Ctxt,
-        server_uuid: str,
-        network_info: collections.abc.Iterable[session.Fields] = (),
-    ) -> None:
-        """Release all ports of a server."""
 
-
-class Volume(release.Volume, typing.Protocol):
+class Volume(release.Volume, volumes.Attaching, typing.Protocol):
     """The volume service, as a compute uses it."""
 
     def create(
         self, ctxt: session.Ctxt, *, size: int, name: str = '', **options: typing.Any
     ) -> session.Json:
         """Start to create a volume of `size` GiB and return it."""
-
-    def create_attachment(
-        self,
-        ctxt: session.Ctxt,
-        volume_id: str,
-        instance_uuid: str,
-        *,
-        connector: session.Json | None = None,
-        mountpoint: str | None = None,
-    ) -> session.Json:
-        """Reserve the volume for a server; returns {'id', 'connection_info'}."""
 
     def get_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> session.Json:
         """{'id', 'connection_info'}; raises AttachmentNotFound."""
@@ -123,11 +82,8 @@ class Volume(release.Volume, typing.Protocol):
         """Complete the attachment."""
 
 
-class Image(release.Image, typing.Protocol):
+class Image(release.Image, images.Reading, typing.Protocol):
     """The image service, as a compute uses it."""
-
-    def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
-        """The image; raises ImageNotFound."""
 
     def update(
         self,

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
-from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
@@ -17,27 +16,18 @@ from nova_lite.clients import placement as placements
 from nova_lite.clients import providers
 from nova_lite.clients import release
 from nova_lite.clients import session
+from nova_lite.clients import volume as volumes
 from nova_lite.db import engine
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from nova_lite.rpcapi import compute as compute_rpc
 
 
-class Holdings(release.Placement, typing.Protocol):
+class Holdings(release.Allocations, typing.Protocol):
     """Placement, as builds give up what they claimed."""
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding:
         """Return what a consumer holds."""
-
-    def release(
-        self,
-        ctxt: session.Ctxt,
-        consumer: str,
-        provider_uuids: Collection[str],
-        *,
-        unless: Callable[[], bool] | None = None,
-    ) -> bool:
-        """Give up what a consumer holds on some providers; False when that was nothing."""
 
 
 class Providers(typing.Protocol):
@@ -151,19 +141,8 @@ class Network(Ports, typing.Protocol):
         """Bind ports to no host."""
 
 
-class Volume(release.Volume, typing.Protocol):
+class Volume(release.Volume, volumes.Attaching, typing.Protocol):
     """The volume service, as moves use it."""
-
-    def create_attachment(
-        self,
-        ctxt: session.Ctxt,
-        volume_id: str,
-        instance_uuid: str,
-        *,
-        connector: session.Json | None = None,
-        mountpoint: str | None = None,
-    ) -> session.Json:
-        """Reserve the volume for a server; returns {'id', 'connection_info'}."""
 
     def begin_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Note that the volume is about to be detached; raises VolumeNotUsable."""
@@ -178,24 +157,8 @@ class Volume(release.Volume, typing.Protocol):
         """Start to write another image onto the volume."""
 
 
-class Image(release.Image, typing.Protocol):
+class Image(release.Image, images.Snapshots, typing.Protocol):
     """The image service, as moves use it."""
-
-    def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
-        """The image; raises ImageNotFound."""
-
-    def create_snapshot(
-        self,
-        ctxt: session.Ctxt,
-        name: str,
-        server: images.Server,
-        *,
-        base: session.Json | None = None,
-        properties: Mapping[str, str] | None = None,
-        kind: str = 'snapshot',
-        image_id: str | None = None,
-    ) -> session.Json:
-        """Create the image that a snapshot of a server will be uploaded to; returns it."""
 
 
 class Scheduler(typing.Protocol):

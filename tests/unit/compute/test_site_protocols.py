@@ -4,6 +4,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.clients import placement
+from nova_lite.clients import release
 from nova_lite.compute import site
 from nova_lite.daemons import neighbours as neighbour_clients
 from tests.fixtures import neighbours
@@ -30,7 +31,7 @@ def images() -> list[site.Image]:
     return [neighbours.Image()]
 
 
-def allocations() -> list[site.Allocations]:
+def allocations() -> list[release.Allocations]:
     return [build_base.Placement()]
 
 
