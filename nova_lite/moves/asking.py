@@ -9,7 +9,7 @@ LONGEST_POLL_S = 5.0
 
 
 def answer(reply):
-    """What a step returns for the reply of a compute's move method."""
+    """Return the result of a step from the reply of a compute's move method."""
     if 'pending' in reply:
         return saga.Pending(wake_in=min(reply['pending'], LONGEST_POLL_S))
     return {name: value for name, value in reply.items() if name != 'done'} or None

@@ -102,7 +102,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
         return self.guest.undo(self.compute.detach_interface, port_id=self.results[BIND]['id'])
 
     def replug(self, **options):
-        """Have the guest as it is on record, after a reboot that may not have known the port."""
+        """Make the guest agree with the records after a reboot that may have missed the port."""
         return self.guest.settle_port(self.results[BIND], **options)
 
     def settle(self):

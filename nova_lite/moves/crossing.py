@@ -49,7 +49,7 @@ class Side:
         return self.read(instances.get, uuid, hidden=True)
 
     def is_up(self, host):
-        """Whether the compute service of a host of the cell is up."""
+        """Return whether the compute service of a host of the cell is up."""
         return self.read(services.is_host_up, host, self._world.conf.service_down_time)
 
     def require_up(self, host):
@@ -75,12 +75,12 @@ class Side:
         return self.write(hide, uuid)
 
     def seal(self, uuid, sealed=True):
-        """Let the server's user change nothing here while another cell takes it, or again."""
+        """Seal the record against changes by users while another cell takes it, or unseal it."""
         self.write(instances.seal, uuid, sealed)
 
 
 def hide(connection, uuid):
-    """Let another cell's record stand for the server; whether it was being deleted.
+    """Hide the record behind another cell's. Return whether it was being deleted.
 
     Hidden first: who deletes it has done so by then, or is sent to the other cell.
     """

@@ -74,7 +74,7 @@ class DetachInterface(move.Move[guest_devices.Began]):
         return self.guest.undo(self.compute.attach_interface, vif=self.began.vif)
 
     def settle(self, **options):
-        """Have the guest as it is on record. The duty when `plug` failed."""
+        """Make the guest agree with the records. The duty when `plug` failed."""
         return self.guest.settle_port(self.began.vif, **options)
 
     def release(self):

@@ -84,7 +84,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
         return None
 
     def settle(self, **options):
-        """Have the guest as it is on record. The duty when `plug` failed."""
+        """Make the guest agree with the records. The duty when `plug` failed."""
         return self.guest.settle_volumes(self.arguments.volume_id, **options)
 
     def forget(self):

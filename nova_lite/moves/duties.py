@@ -150,7 +150,7 @@ def now(move):
 
 
 def _is_used(side, row, host):
-    """Whether the server is on a host, or may return to it or go there."""
+    """Return whether the server is on a host, or may return to it or go there."""
     ends = [
         end
         for each in side.read(migrations.of_instance, row.uuid)

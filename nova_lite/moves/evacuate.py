@@ -84,7 +84,7 @@ class Evacuation(move.Move[steps.Began]):
             placement.release(self.ctxt, self.instance_uuid, claimed)
 
     def held_beside(self):
-        """What it held when this began: of its source, and of earlier evacuations."""
+        """Return the providers that it held when this began: its source, earlier evacuations."""
         return set(self.results[NOTE])
 
     def _claimed(self):

@@ -334,7 +334,7 @@ class LiveMigration(move.Move[steps.Began]):
     _next = None
 
     def _call_next(self):
-        """Let who waits for longest at the source take its turn now, not at its next look."""
+        """Wake the migration that has waited longest at the source, before its next poll."""
         if self._next is not None:
             self.world.wake(self._next)
 

@@ -128,7 +128,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         return self.read(instances.find, self.instance_uuid)
 
     def is_gone(self):
-        """Whether the server is deleted or is being deleted."""
+        """Return whether the server is deleted or is being deleted."""
         return instances.is_gone(self.find())
 
     def require_task(self, row):
@@ -153,7 +153,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         return asking.ask(self, method, arguments, more)
 
     def asked(self, host, node, step):
-        """What methods of a host are asked with, for a step."""
+        """Return the arguments of a call to a host, for a step."""
         own = {'instance_uuid': self.instance_uuid, 'key': self.key(step)}
         return {'host': host, 'node': node, **own}
 
@@ -184,16 +184,16 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     @property
     def began(self) -> steps.Found:
-        """What `begun` returned."""
+        """Return the result of `begun`."""
         return self.results[self.first]
 
     @property
     def has_begun(self):
-        """Whether the first step is done."""
+        """Return whether the first step is done."""
         return self.first in self.results
 
     def begun(self, connection, row):
-        """What a kind of move records when it begins; returns what it wants to remember.
+        """Record the begin of a kind of move; return what the saga is to remember.
 
         row: the server's, which may be gone already (`instances.is_gone`)
         """
@@ -211,7 +211,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         self.events.end_all(connection, self.error)
 
     def undone(self, connection, row):
-        """What a kind of move records when it is undone; row: None if the server is gone.
+        """Record the undo of a kind of move. row: None if the server is gone
 
         A migration that the user's request claimed is as it was before.
         """
@@ -302,7 +302,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     # ---- step: hold source allocation ----
 
     def hold(self):
-        """Let the migration hold what the server holds where it is."""
+        """Move the allocation of the server at its source to the migration."""
         self._give(self.instance_uuid, self.migration_uuid, new=not self.repeated, once=True)
 
     def release(self):
@@ -328,11 +328,11 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     @property
     def may_retry(self):
-        """Whether another host may be tried: not when one was asked for."""
+        """Return whether another host may be tried: not when one was asked for."""
         return not self.arguments.host
 
     def spec(self):
-        """What the scheduler is asked: the server's own request, for this move."""
+        """Return the server's own request, changed for this move, for the scheduler."""
         row = self.row()
         spec = self.world.api_db.read(request_specs.get, self.instance_uuid)
         spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
@@ -392,7 +392,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     @property
     def stays(self):
-        """Whether both are one."""
+        """Return whether both are one."""
         return self.dest_host == self.source_host
 
     def devices_to_reserve(self):

@@ -14,7 +14,7 @@ ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
 
 
 def has_volumes(devices):
-    """Whether any of the block devices is attached."""
+    """Return whether any of the block devices is attached."""
     return any(device.get('attachment_id') for device in devices)
 
 

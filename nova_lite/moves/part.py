@@ -15,7 +15,7 @@ class Part:
 
     @property
     def results(self):
-        """What the steps of the saga have left."""
+        """Return what the steps of the saga have left."""
         return self.move.results
 
 

@@ -185,7 +185,7 @@ class Rebuild(move.Move[steps.Began]):
 
     @property
     def is_over(self):
-        """Whether nothing more is to be made: the server is gone, or a step was left."""
+        """Return whether nothing more is to be made: the server is gone, or a step was left."""
         return bool(self.left) or self.is_gone()
 
     def destroy(self):
@@ -199,7 +199,7 @@ class Rebuild(move.Move[steps.Began]):
             self.volumes.drop_former()
 
     def reimage(self):
-        """Have the volume service write the image, and wait for that."""
+        """Request that the volume service writes the image, and wait for it."""
         if self.is_over:
             return saga.Skipped()
         volume = self.world.volume.get(self.ctxt, self.root().volume_id)

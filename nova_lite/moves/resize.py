@@ -106,7 +106,7 @@ class Resize(move.Move[steps.Began]):
 
     @property
     def crosses(self):
-        """Whether a destination in another cell is chosen."""
+        """Return whether a destination in another cell is chosen."""
         if self.kind not in ACROSS or steps.CHOOSE not in self.results:
             return False
         return self.destination.cell_uuid != self.arguments.cell
@@ -266,7 +266,7 @@ class Resize(move.Move[steps.Began]):
         return self.make_guest(self.compute.finish_resize, events, handover=handover)
 
     def make_guest(self, method, events, **arrival):
-        """Have the destination make the guest. events: the one that ends, that which begins"""
+        """Create the guest at the destination. events: the one that ends, that which begins"""
         host = self.dest_host
         asking.require_heard(self, host)
         self.progress(

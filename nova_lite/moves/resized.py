@@ -11,7 +11,7 @@ from nova_lite.moves import crossing
 
 
 def crosses(move):
-    """Whether the source is in another cell."""
+    """Return whether the source is in another cell."""
     return move.kind in move.also
 
 
@@ -54,7 +54,7 @@ def ends(connection, migration_uuid):
 
 
 def asked(move, which, step):
-    """What a method of the compute at one end is asked with.
+    """Return the arguments of a call to the compute at one end.
 
     move: whose `began` has what `ends` found; which: 'source' or 'dest'; step: for the key
     """

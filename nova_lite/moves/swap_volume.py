@@ -107,7 +107,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
         )
 
     def settle(self, **options):
-        """Have the guest as it is on record.
+        """Make the guest agree with the records.
 
         The duty when `swap_back` failed: only then the other volume is free again.
         """

@@ -210,4 +210,4 @@ class World(Clients, typing.Protocol):
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI: ...
 
     def wake(self, uuid: str) -> None:
-        """Have a saga that waits look at once whether it may go on."""
+        """Wake a parked saga. It would otherwise poll at its next alarm."""

@@ -47,7 +47,7 @@ class Caller:
         return cls(user_id=SERVICE, project_id=project_id, roles=frozenset((SERVICE,)))
 
     def sees(self, project_id):
-        """Whether what `project_id` owns is the caller's to see."""
+        """Return whether the caller may see what `project_id` owns."""
         return self.is_privileged or (self.project_id is not None and self.project_id == project_id)
 
     def require_admin(self, action):

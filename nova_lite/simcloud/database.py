@@ -70,7 +70,7 @@ def make_engine(database):
 
 
 def _is_lost_race(error):
-    """Whether the same change may succeed when it is made again.
+    """Return whether the same change may succeed when it is made again.
 
     A broken unique key counts: every change looks before it inserts, so the row
     came from another writer, and the next attempt sees it and says so properly.
@@ -172,7 +172,7 @@ def find_all(conn, table, *conditions, order=(), **values):
 
 
 def exists(conn, table, *conditions, **values):
-    """Whether there is a row with these values of columns."""
+    """Return whether there is a row with these values of columns."""
     found = (
         sa.select(sa.literal(1)).select_from(table).where(*conditions, *_matching(table, values))
     )

@@ -188,7 +188,7 @@ class Endpoint:
         return row
 
     def _wanted(self, req, path, action, validator):
-        """What the body asks for, of those who may."""
+        """Return the values of the body that the caller may set."""
         resource = self._resource
         resource.permit(req.context.caller, action, path)
         key = resource.name if resource.style.wrapped else None

@@ -23,7 +23,7 @@ class Choice(part.Part):
     """move: the saga"""
 
     def choose(self):
-        """Have the scheduler choose and claim; after a refusal claim an alternate.
+        """Choose and claim by the scheduler; after a refusal claim an alternate.
 
         Returns the Selection.
         """
@@ -38,7 +38,7 @@ class Choice(part.Part):
         return found[0]
 
     def select(self, spec, *, alternates=False, beside=None):
-        """Have the scheduler choose and claim; Selections, the chosen one first.
+        """Choose and claim by the scheduler. Return Selections, the chosen one first.
 
         beside: None: what the saga says
         """

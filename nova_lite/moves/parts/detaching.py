@@ -60,13 +60,13 @@ class Detaching(part.Part):
         self.results.pop(MARKED)
 
     def _may_be_marked(self):
-        """Whether there is a mark that may be this saga's, of which it has not heard."""
+        """Return whether there is a mark that this saga may have made without an answer."""
         move = self.move
         status = move.world.volume.get(move.ctxt, self._volume_id)['status']
         return status == DETACHING and not self._is_anothers()
 
     def _is_anothers(self):
-        """Whether the volume is marked by another saga, which has not got past its pivot."""
+        """Return whether another saga, which is not past its pivot, has marked the volume."""
         others = self.move.world.api_db.read(sagas.every, active=True)
         return any(
             other.data.get(MARKED) == self._volume_id

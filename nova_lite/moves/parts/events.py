@@ -37,7 +37,7 @@ class Events(part.Part):
         actions.end_open(connection, *self._request, **_texts(error and self.move.shown(error)))
 
     def name_subject(self, connection):
-        """Have notifications of what is recorded name the arguments that say what it is about."""
+        """Add the arguments that say what the action is about to its notifications."""
         move = self.move
         if move.named:
             facts = {name: getattr(move.arguments, name, None) for name in move.named}

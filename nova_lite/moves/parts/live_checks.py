@@ -82,7 +82,7 @@ class LiveChecks(part.Part):
         )
 
     def _source_facts(self):
-        """What is on record of the source's hypervisor, as a driver tells it."""
+        """Return the facts of the source's hypervisor from the records, in a driver's form."""
         node = self.move.relocation.node_row(self.move.source_host, self.move.began.node)
         return {
             'hypervisor_hostname': node.hypervisor_hostname,

@@ -23,7 +23,7 @@ class Offload(part.Part):
     """move: a saga whose `began` is as `shelving.begin` says"""
 
     def steps(self):
-        """What follows the pivot."""
+        """Return the steps that follow the pivot."""
         return (
             places.SOURCE_HOST.step(DESTROY, self._destroy, calls=('revert_resize',)),
             self._volumes.forward(),

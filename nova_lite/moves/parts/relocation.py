@@ -52,7 +52,7 @@ class Relocation(choice.Choice):
 
     @property
     def began(self):
-        """What the server was when the move began."""
+        """Return what the server was when the move began."""
         return self.results[BEGIN]
 
     def begin(self, connection, row, event):
@@ -64,11 +64,11 @@ class Relocation(choice.Choice):
 
     @property
     def is_forced(self):
-        """Whether an operator answers for the destination."""
+        """Return whether an operator has forced the destination."""
         return self.move.arguments.forced
 
     def choose(self):
-        """Have the scheduler choose and claim, or claim where the operator says."""
+        """Choose and claim by the scheduler, or claim where the operator says."""
         move = self.move
         if move.repeated:
             move.drop_claim()

@@ -36,7 +36,7 @@ class Verifier:
         self._verified = {}
 
     def matches(self, password, stored):
-        """Whether `password` is the one that `stored` was made from."""
+        """Return whether `password` is the one that `stored` was made from."""
         if stored is None:
             return False
         known = stored, hmac.digest(self._key, password.encode(), 'sha256')

@@ -134,7 +134,7 @@ def kind_of(table):
 
 
 def is_expired(credential):
-    """Whether an application credential is no longer valid."""
+    """Return whether an application credential is no longer valid."""
     expires_at = credential['expires_at']
     return expires_at is not None and expires_at <= runtime.naive_now()
 

@@ -19,7 +19,7 @@ def collection(req, key, items):
 
 
 def extra(row):
-    """What Keystone shows of a user or project only after a change."""
+    """Return the fields of a user or project that Keystone shows only after a change."""
     return {'extra': row['extra']}
 
 

@@ -77,7 +77,7 @@ def take_any(conn, subnet):
 
 
 def is_taken(conn, subnet_id, address):
-    """Whether a port has the address."""
+    """Return whether a port has the address."""
     return database.exists(conn, ALLOCATIONS, subnet_id=subnet_id, ip_address=address)
 
 

@@ -128,7 +128,7 @@ def _require_policy(conn, caller, wanted):
 
 
 def _binding(wanted):
-    """What a request says of the binding. Null means "none": '' for a host, {} for a profile."""
+    """Return the binding of a request. Null means "none": '' for a host, {} for a profile."""
     empty = {'host': '', 'profile': {}, 'vnic_type': 'normal'}
     given = {BINDING[name]: value for name, value in wanted.items() if name in BINDING}
     return {name: empty[name] if value is None else value for name, value in given.items()}
@@ -204,7 +204,7 @@ def delete(conn, caller, port_id):
 
 
 def related(conn, found):
-    """What belongs to the rows: (addresses, groups, bindings, requests) by port id."""
+    """Return (addresses, groups, bindings, requests) of the rows, each by port id."""
     ids = [row['id'] for row in found]
     return (
         database.grouped(conn, tables.allocations.c.port_id, ids, 'position'),

@@ -117,7 +117,7 @@ def _reserve(conn, caller, wanted):
 
 
 def connection_info(row, mode):
-    """What a hypervisor needs to reach the volume; there is no storage behind it."""
+    """Return what a hypervisor needs to reach the volume; there is no storage behind it."""
     return {
         'driver_volume_type': 'fake',
         'volume_id': row['volume_id'],

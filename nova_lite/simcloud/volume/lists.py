@@ -19,7 +19,7 @@ SORTABLE = set(
 
 
 def of_everyone(req):
-    """Whether an administrator asks for all projects."""
+    """Return whether an administrator asks for all projects."""
     text = req.get_param('all_tenants') or '0'
     return req.context.caller.is_privileged and (text == '' or listing.boolean(text, 'all_tenants'))
 

@@ -69,7 +69,7 @@ def require_status(row, *allowed):
 
 
 def image_metadata(image):
-    """What a volume remembers of the image it was made from; values are strings."""
+    """Return the metadata that a volume has of its image; values are strings."""
     known = {
         'image_id': image['id'],
         'image_name': image['name'],

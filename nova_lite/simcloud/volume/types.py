@@ -60,7 +60,7 @@ def get(conn, caller, type_id):
 
 
 def allows_multiattach(row):
-    """Whether volumes of the type may be attached more than once."""
+    """Return whether volumes of the type may be attached more than once."""
     return row['extra_specs'].get('multiattach') == MULTIATTACH
 
 
