@@ -44,6 +44,19 @@ SIMCLOUD = [
         'public_url.',
     ),
     cfg.StrOpt(
+        'profile',
+        default='default',
+        help='Behaviour profile of the simulated hosts, of which the network service uses the rules '
+        'for ports; see [compute]profile.',
+    ),
+    cfg.FloatOpt(
+        'speed',
+        default=1.0,
+        min=0.001,
+        help='Factor by which ports are plugged faster than the profile says. Values below 1 slow it '
+        'down.',
+    ),
+    cfg.StrOpt(
         'admin_password',
         secret=True,
         help='Password of the user admin, set when the user is created.',

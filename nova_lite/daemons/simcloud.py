@@ -4,6 +4,7 @@ from nova_lite.daemons import monitor
 from nova_lite.db import engine
 from nova_lite.monitoring import databases
 from nova_lite.simcloud import app
+from nova_lite.virt.sim import profile
 
 
 def application(conf):
@@ -16,6 +17,7 @@ def application(conf):
             'auth': options.auth_strategy,
             'compute_events': True,
             'internal_url': options.internal_url,
+            'port_rules': profile.port_rules_of(options.profile, options.speed),
             'admin_password': options.admin_password,
             'demo_password': options.demo_password,
             'service_password': options.service_password,

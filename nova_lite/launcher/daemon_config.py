@@ -97,6 +97,8 @@ def simcloud(places, urls, port):
             'connection': places.database_url(layout.SIMCLOUD),
             'public_url': places.public_url,
             'internal_url': urls['simcloud'],
+            'profile': places.settings.profile,
+            'speed': places.settings.speed,
         }
     }
 

@@ -3,6 +3,7 @@
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import layout
 from nova_lite.simcloud import app as simcloud
+from nova_lite.virt.sim import profile
 from nova_lite.wsgi import front
 from nova_lite.wsgi import placement
 from nova_lite.wsgi import server
@@ -24,6 +25,7 @@ class Neighbours:
     def start(self):
         """Serve both; simcloud first, since it is also placement's Keystone."""
         places, auth = self._places, self._places.settings.auth
+        rules = profile.port_rules_of(places.settings.profile, places.settings.speed)
         port = server.free_port()
         self.simcloud = simcloud.make_app(
             places.database_url(layout.SIMCLOUD),
@@ -32,6 +34,7 @@ class Neighbours:
                 **places.secrets,
                 'auth': auth,
                 'compute_events': True,
+                'port_rules': rules,
                 'internal_url': f'http://127.0.0.1:{port}',
             },
         )

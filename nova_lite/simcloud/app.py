@@ -16,6 +16,7 @@ from nova_lite.simcloud.identity import catalog as catalogs
 from nova_lite.simcloud.identity import routes as identity
 from nova_lite.simcloud.identity import tokens as token_store
 from nova_lite.simcloud.image import routes as image
+from nova_lite.simcloud.network import plugging
 from nova_lite.simcloud.network import routes as network
 from nova_lite.simcloud.volume import routes as volume
 
@@ -109,6 +110,6 @@ def make_app(database, public_url, *, options=None):
     app.set_error_serializer(_on_http_error)
     identity.add(app, db, tokens, catalog, password_cost=settings.password_cost)
     image.add(app, db)
-    network.add(app, db, notices)
+    network.add(app, db, notices, plugging.make(db, settings.port_rules, notices))
     volume.add(app, db, notices)
     return app

@@ -5,6 +5,8 @@ the server it belongs to.
 Sent from one thread, in batches; what cannot be delivered is logged and dropped.
 """
 
+import heapq
+import itertools
 import logging
 
 import requests
@@ -29,7 +31,7 @@ SENDER, PROJECT = 'neutron', 'service'
 class Silent:
     """Tells nobody: for a cloud without a compute service."""
 
-    def send(self, name, concerned):
+    def send(self, name, concerned, *, status='completed', after_s=0):
         """Forget the events."""
 
     def uses(self, server, volume_id, attachment_id):
@@ -47,22 +49,33 @@ class Events:
         self._db = db
         self._tokens = tokens
         self._compute_url = url.rstrip('/')
+        # Events that are due, and a heap of (when, number, event) of those that are not.
         self._waiting = []
+        self._later = []
+        self._numbers = itertools.count()
         self._changed = runtime.Condition()
         self._thread = None
         self._closed = False
         self._asking = runtime.Semaphore(MOST_ASKED)
 
-    def send(self, name, concerned):
-        """Queue one event for each (server uuid, tag) of `concerned`."""
+    def send(self, name, concerned, *, status='completed', after_s=0):
+        """Queue one event for each (server uuid, tag) of `concerned`, due after `after_s`.
+
+        Events that are not due when this process ends are lost.
+        """
         events = [
-            {'name': name, 'server_uuid': server, 'tag': tag, 'status': 'completed'}
+            {'name': name, 'server_uuid': server, 'tag': tag, 'status': status}
             for server, tag in concerned
         ]
         with self._changed:
             if not events or self._closed:
                 return
-            self._waiting += events
+            if after_s > 0:
+                due = runtime.monotonic() + after_s
+                for event in events:
+                    heapq.heappush(self._later, (due, next(self._numbers), event))
+            else:
+                self._waiting += events
             if self._thread is None:
                 # Only now: a process that forks after opening us has its own thread.
                 self._thread = runtime.spawn(self._run, name='simcloud-events')
@@ -107,13 +120,22 @@ class Events:
     def _run(self):
         while True:
             with self._changed:
-                while not self._waiting and not self._closed:
-                    self._changed.wait()
+                while not self._due() and not self._closed:
+                    self._changed.wait(self._pause_s())
                 if self._closed:
                     return
                 batch = self._waiting[:MOST_AT_ONCE]
                 del self._waiting[:MOST_AT_ONCE]
             self._deliver(batch)
+
+    def _due(self):
+        """Return the events that are due."""
+        while self._later and self._later[0][0] <= runtime.monotonic():
+            self._waiting.append(heapq.heappop(self._later)[2])
+        return self._waiting
+
+    def _pause_s(self):
+        return self._later[0][0] - runtime.monotonic() if self._later else None
 
     def _deliver(self, batch):
         for attempt in range(1, ATTEMPTS + 1):

@@ -3,6 +3,7 @@
 import dataclasses
 
 from nova_lite.simcloud.identity import passwords
+from nova_lite.simcloud.network import plugging
 
 KEYSTONE = 'keystone'
 NOAUTH = 'noauth'
@@ -21,6 +22,7 @@ class Options:
     compute_events: tell the compute service of the catalog what users change at its
         servers' ports, floating addresses and volumes
     password_cost: scrypt's N for new passwords; tests that log in often take a low one
+    port_rules: a network.plugging.Rules; None: ports are ACTIVE as soon as they are bound
     endpoints: {service type: URL} for services that live elsewhere; a URL may
         hold {project_id}
     """
@@ -31,6 +33,7 @@ class Options:
     auth: str = KEYSTONE
     internal_url: str | None = None
     compute_events: bool = False
+    port_rules: plugging.Rules | None = None
     region: str = 'RegionOne'
     token_lifetime_s: int = 6 * 3600
     expired_window_s: int = 48 * 3600

@@ -182,25 +182,38 @@ def _privileged(caller, action, _path):
     caller.require_privileged(f'{action} {what}')
 
 
-RESOURCE = resources.Resource(
-    name='binding',
-    style=dataclasses.replace(standard.STYLE, collection=standard.whole),
-    permit=_privileged,
-    listed=listed,
-    get=get,
-    views=resources.each(view),
-    create=(create, CREATE),
-    update=(update, UPDATE),
-    delete=delete,
-)
+def resource(plugging):
+    """The bindings of ports."""
+
+    def notify(db, _caller, action, row):
+        if action == resources.CREATE and row['status'] == INACTIVE:
+            plugging.prepared(db, row['port_id'], row['host'])
+        elif action == resources.CREATE:
+            plugging.bound(db, row['port_id'])
+
+    return resources.Resource(
+        name='binding',
+        style=dataclasses.replace(standard.STYLE, collection=standard.whole),
+        permit=_privileged,
+        listed=listed,
+        get=get,
+        views=resources.each(view),
+        create=(create, CREATE),
+        update=(update, UPDATE),
+        delete=delete,
+        notify=notify,
+    )
 
 
 class ActivateResource:
     """/v2.0/ports/{id}/bindings/{host}/activate."""
 
-    def __init__(self, db):
+    def __init__(self, db, plugging):
         self._db = db
+        self._plugging = plugging
 
     def on_put(self, req, resp, port_id, host):
         req.context.caller.require_privileged('activating a port binding')
-        resp.media = {'binding': view(self._db.change(activate, port_id, host))}
+        binding = self._db.change(activate, port_id, host)
+        self._plugging.bound(self._db, port_id)
+        resp.media = {'binding': view(binding)}

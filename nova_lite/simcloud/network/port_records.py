@@ -179,7 +179,7 @@ def _update_groups(conn, caller, row, wanted):
 def remove(conn, port_id):
     """Delete a port with its addresses and bindings, whoever uses it."""
     addresses.release(conn, port_id)
-    for table in (tables.bindings, tables.port_groups):
+    for table in (tables.bindings, tables.port_groups, tables.plugs):
         database.delete(conn, table, port_id=port_id)
     floating = tables.floating_ips
     conn.execute(

@@ -6,6 +6,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import bindings
+from nova_lite.simcloud.network import plugging as plugs
 from nova_lite.simcloud.network import port_records
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
@@ -51,7 +52,7 @@ SHOWN = bodies.words(
     ' extra_dhcp_opts port_security_enabled qos_policy_id'
 )
 # A port on no host, or switched off, carries no traffic.
-CARRIES = sa.exists().where(
+IS_BOUND = sa.exists().where(
     tables.bindings.c.port_id == PORTS.c.id,
     tables.bindings.c.status == bindings.ACTIVE,
     tables.bindings.c.host != '',
@@ -63,13 +64,13 @@ def _is_active(row, active):
     return row['admin_state_up'] and plugged
 
 
-def view(row, related, caller):
-    """One port; where it is bound is for the privileged."""
+def view(row, related, status, caller):
+    """One port; where it is bound is for the privileged. status: of a bound port"""
     allocations, groups, port_bindings, requests = related
     active = bindings.active_of(row['id'], port_bindings.get(row['id'], ()))
     answer = {
         **standard.view(row, *SHOWN),
-        'status': 'ACTIVE' if _is_active(row, active) else 'DOWN',
+        'status': status if _is_active(row, active) else plugs.DOWN,
         'fixed_ips': [addresses.fixed_ip(one) for one in allocations.get(row['id'], ())],
         'security_groups': [one['security_group_id'] for one in groups.get(row['id'], ())],
         'qos_network_policy_id': None,
@@ -82,12 +83,6 @@ def view(row, related, caller):
             **{f'binding:{name}': active[name] for name in ('profile', 'vif_type', 'vif_details')},
         }
     return answer
-
-
-def views(conn, req, found):
-    """Rows with all that belongs to them."""
-    related = port_records.related(conn, found)
-    return [view(row, related, req.context.caller) for row in found]
 
 
 def _on_host(hosts):
@@ -127,14 +122,16 @@ def _in_groups(ids):
 
 
 def _in_status(values):
-    up = sa.and_(
-        PORTS.c.admin_state_up, sa.or_(CARRIES, PORTS.c.device_owner.startswith('network:'))
+    enabled = sa.and_(
+        PORTS.c.admin_state_up, sa.or_(IS_BOUND, PORTS.c.device_owner.startswith('network:'))
     )
-    chosen = [
-        condition
-        for status, condition in (('ACTIVE', up), ('DOWN', sa.not_(up)))
-        if status in values
-    ]
+    down = sa.or_(sa.not_(enabled), plugs.is_down())
+    conditions = {
+        plugs.ACTIVE: sa.and_(sa.not_(down), sa.not_(plugs.is_broken())),
+        plugs.DOWN: down,
+        plugs.ERROR: sa.and_(enabled, plugs.is_broken()),
+    }
+    chosen = [condition for status, condition in conditions.items() if status in values]
     return sa.or_(sa.false(), *chosen)
 
 
@@ -149,13 +146,20 @@ FILTERS = {
 }
 
 
-def resource(events):
+def resource(events, plugging):
     """The resource, which lets the compute service know, unless a service did it itself."""
 
-    def notify(_db, caller, action, row):
+    def notify(db, caller, action, row):
+        if action != resources.DELETE:
+            plugging.bound(db, row['id'])
         name = {resources.UPDATE: 'network-changed', resources.DELETE: 'network-vif-deleted'}
         if action in name and row['device_owner'].startswith('compute:') and not caller.is_service:
             events.send(name[action], [(row['device_id'], row['id'])])
+
+    def views(conn, req, found):
+        related, caller = port_records.related(conn, found), req.context.caller
+        statuses = plugging.statuses(conn, [row['id'] for row in found])
+        return [view(row, related, statuses.get(row['id'], plugs.ACTIVE), caller) for row in found]
 
     return resources.Resource(
         name='port',

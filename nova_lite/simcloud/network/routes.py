@@ -100,7 +100,7 @@ class Extensions:
         resp.media = {'extension': self._view(alias)}
 
 
-def add(app, db, events):
+def add(app, db, events, plugging):
     """Put the network service's routes into `app`."""
     v2 = f'{PREFIX}/v2.0'
     app.add_route(PREFIX, routing.Document(_versions))
@@ -110,14 +110,14 @@ def add(app, db, events):
     for path, resource, field in (
         ('networks', networks.RESOURCE, 'network_id'),
         ('subnets', subnets.RESOURCE, 'subnet_id'),
-        ('ports', ports.resource(events), 'port_id'),
+        ('ports', ports.resource(events, plugging), 'port_id'),
         ('security-groups', security_groups.RESOURCE, 'group_id'),
         ('security-group-rules', security_rules.RESOURCE, 'rule_id'),
         ('routers', routers.RESOURCE, 'router_id'),
         ('floatingips', floating_ips.resource(events), 'floating_id'),
         ('qos/policies', qos.POLICY, 'policy_id'),
         ('qos/policies/{policy_id}/minimum_bandwidth_rules', qos.RULE, 'rule_id'),
-        ('ports/{port_id}/bindings', bindings.RESOURCE, 'host'),
+        ('ports/{port_id}/bindings', bindings.resource(plugging), 'host'),
     ):
         routing.add_resource(app, db, f'{v2}/{path}', field=field, resource=resource)
         if resource.revisions is not None:
@@ -129,7 +129,8 @@ def add(app, db, events):
         path = f'{v2}/routers/{{router_id}}/{name}_router_interface'
         app.add_route(path, interface, suffix=name)
     app.add_route(
-        f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate', bindings.ActivateResource(db)
+        f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate',
+        bindings.ActivateResource(db, plugging),
     )
     quota = quotas.QuotaResource(db)
     routing.add_crud(app, f'{v2}/quotas', quota, 'project_id')

@@ -97,6 +97,16 @@ bindings = sa.Table(
     sa.Index('network_port_bindings_by_host', 'host'),
 )
 
+# Of ports that were not ACTIVE at once when a host was asked to plug them.
+plugs = sa.Table(
+    'network_port_plugs',
+    database.METADATA,
+    sa.Column('port_id', database.Id, primary_key=True),
+    sa.Column('host', database.Name, nullable=False),
+    sa.Column('outcome', sa.String(16), nullable=False),
+    sa.Column('ready_at', database.Time, nullable=False),
+)
+
 port_groups = sa.Table(
     'network_port_security_groups',
     database.METADATA,

@@ -16,6 +16,7 @@ import os_traits
 
 from nova_lite.virt import model
 from nova_lite.virt.sim import delay
+from nova_lite.virt.sim import port_rules
 from nova_lite.virt.sim import reader
 from nova_lite.virt.sim import rules
 
@@ -83,28 +84,36 @@ def load(source: str) -> rules.Profile:
         return parse(stream.read(), source)
 
 
+def port_rules_of(source: str, speed: float) -> port_rules.PortRules | None:
+    """Return how ports are plugged, or None if the profile has no rules for ports."""
+    found = load(source).ports
+    return port_rules.PortRules(found, speed=speed) if found else None
+
+
 def parse(text: str | bytes, source: str = '(text)') -> rules.Profile:
     """Return the profile that `text` is. Raise ProfileError, which names the place."""
     document = reader.Reader.parse(source, text)
     if document.value is None:
         document.value = {}
-    document.mapping(optional=('extends', 'seed', 'hosts', 'guests', 'failures'))
+    document.mapping(optional=('extends', 'seed', 'hosts', 'guests', 'failures', 'ports'))
     hosts: tuple[rules.HostRule, ...] = ()
     guests: tuple[rules.GuestRule, ...] = ()
     failures: tuple[rules.FailureRule, ...] = ()
+    ports: tuple[port_rules.Rule, ...] = ()
     seed = 0
     if source != ROOT:
         base = document.at('extends').choice(bundled()) if document.has('extends') else ROOT
         document.expect(base != source, f'{base} cannot extend itself')
         below = load(base)
         hosts, guests, seed = below.hosts, below.guests, below.seed
-        failures = below.all_failures
+        failures, ports = below.all_failures, below.ports
     return rules.Profile(
         source,
         seed=document.at('seed').integer() if document.has('seed') else seed,
         hosts=hosts + _each(document, 'hosts', _host_rule),
         guests=guests + _each(document, 'guests', _guest_rule),
         failures=failures + _each(document, 'failures', _failure_rule),
+        ports=ports + _each(document, 'ports', port_rules.read),
     )
 
 

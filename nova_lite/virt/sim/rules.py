@@ -11,6 +11,7 @@ import fnmatch
 from nova_lite import runtime
 from nova_lite.virt import model
 from nova_lite.virt.sim import delay
+from nova_lite.virt.sim import port_rules
 
 VERBS = tuple(str(verb) for verb in model.Verb)
 
@@ -119,12 +120,14 @@ class Profile:
         hosts: tuple[HostRule, ...],
         guests: tuple[GuestRule, ...],
         failures: tuple[FailureRule, ...],
+        ports: tuple[port_rules.Rule, ...] = (),
     ) -> None:
         self.source = source
         self.seed = seed
         self.hosts = hosts
         self.guests = guests
         self.all_failures = failures
+        self.ports = ports
         self._failures_by_verb = {
             verb: tuple(rule for rule in failures if verb in rule.verbs) for verb in VERBS
         }
