@@ -63,6 +63,8 @@ function configure_nova_lite_common {
     iniset "$NOVA_LITE_COMMON_CONF" service_user project_name "$SERVICE_PROJECT_NAME"
     iniset "$NOVA_LITE_COMMON_CONF" service_user user_domain_name "$SERVICE_DOMAIN_NAME"
     iniset "$NOVA_LITE_COMMON_CONF" service_user project_domain_name "$SERVICE_DOMAIN_NAME"
+    # Simulated hosts have no agents that would report ports as plugged.
+    iniset "$NOVA_LITE_COMMON_CONF" DEFAULT vif_plugging_timeout 0
     local service
     for service in placement glance neutron cinder keystone; do
         iniset "$NOVA_LITE_COMMON_CONF" $service region_name "$REGION_NAME"

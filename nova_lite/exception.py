@@ -493,6 +493,18 @@ class PortBindingFailed(NovaLiteError):
     msg = 'Binding failed for port %(port_id)s on host %(host)s: %(reason)s'
 
 
+class VirtualInterfaceCreateException(NovaLiteError):
+    """A port was not plugged, or not in time."""
+
+    msg = 'Virtual Interface creation failed: %(reason)s'
+
+
+class NetworksNotAllocated(NovaLiteError):
+    """A guest cannot be started without its ports."""
+
+    msg = 'Failed to allocate the network(s), not rescheduling.'
+
+
 class NoMoreFixedIps(NovaLiteError):
     msg = 'No fixed IP addresses available for network %(network_id)s: %(reason)s'
 

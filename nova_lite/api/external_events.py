@@ -8,11 +8,16 @@ Source: reference/nova/api-surface 2.5.
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import states
 from nova_lite.api import network_info
 from nova_lite.api import operation
 from nova_lite.api import types
+from nova_lite.api.servers import moves
+from nova_lite.clients import plugging
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import live_migrations
 from nova_lite.policies import system as rules
 
 LOG = log.getLogger(__name__)
@@ -23,6 +28,7 @@ NETWORK = (
     'network-vif-unplugged',
     'network-vif-deleted',
 )
+PLUGGED = plugging.EVENT
 DELETED = 'network-vif-deleted'
 TAGGED = frozenset(('volume-extended', 'power-update', 'accelerator-request-bound'))
 MULTI_STATUS = 207
@@ -70,6 +76,7 @@ def create(req):
     changed = {event['server_uuid'] for event in accepted if event['name'] in NETWORK}
     for uuid in sorted(changed):
         _refresh(req, *servers[uuid])
+    _report_plugged(req, servers, [event for event in accepted if event['name'] == PLUGGED])
     for event in accepted:
         if event['name'] == DELETED and event.get('tag'):
             _unplug(req, *servers[event['server_uuid']], event['tag'])
@@ -110,6 +117,40 @@ def _code(event, servers):
         return 400
     _cell, row = servers[event['server_uuid']]
     return 200 if row.host else 422
+
+
+def _report_plugged(req, servers, events):
+    """Report events about ports to what waits for them: builds and moves."""
+    by_server = {}
+    for event in events:
+        if event.get('tag'):
+            by_server.setdefault(event['server_uuid'], []).append(event)
+    for uuid, about in sorted(by_server.items()):
+        cell, row = servers[uuid]
+        if row.vm_state == states.VmState.BUILDING:
+            told = [{'tag': event['tag'], 'status': event['status']} for event in about]
+            _tell_build(req, cell, row, told)
+        elif row.task_state is not None:
+            plugged = {event['tag']: event['status'] for event in about}
+            cell.db.write(live_migrations.note_plugged, uuid, plugged)
+            saga = req.app.api_db.read(sagas.find_active, uuid)
+            if saga is not None and req.app.api_db.write(sagas.wake, saga.uuid):
+                moves.nudge(req, saga.uuid)
+
+
+def _tell_build(req, cell, row, events):
+    try:
+        req.app.compute(cell).external_instance_event(
+            req.ctxt, host=row.host, instance_uuid=row.uuid, events=events
+        )
+    except exception.Unavailable as error:
+        LOG.warning(
+            'Cannot report events of server %s to host %s: %s. The build reads the status of the '
+            'ports later.',
+            row.uuid,
+            row.host,
+            error,
+        )
 
 
 def _refresh(req, cell, row):

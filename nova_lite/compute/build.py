@@ -18,6 +18,7 @@ from nova_lite.clients import session
 from nova_lite.compute import claims
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
+from nova_lite.compute import port_waits
 from nova_lite.compute import site
 from nova_lite.compute import volumes
 from nova_lite.objects import instance as objects
@@ -85,6 +86,8 @@ class Build:
                 yield from self._reschedule(error)
             else:
                 yield from self._abort(error)
+        finally:
+            self._site.plugs.forget(self._uuid)
 
     # ---- forward ----
 
@@ -124,9 +127,13 @@ class Build:
         order = self._order
         self._claim()
         if order.requested_networks != NO_NETWORKS:
+            self._site.plugs.expect(self._uuid)
             self._network_info = yield from jobs.persist(self._allocate_ports)
         named = volumes.name_devices(order.block_devices)
         yield from self._volumes.provide(again=order.again)
+        self._network_info = yield from port_waits.wait(
+            self._site, self._ctxt, self._uuid, self._network_info
+        )
         job = yield from self._spawn()
         self._volumes.complete()
         changed = {device.uuid: device for device in (*named, *self._volumes.devices)}

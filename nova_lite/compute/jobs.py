@@ -38,6 +38,11 @@ class Pause:
     seconds: float
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class PauseForEvent(Pause):
+    """Yielded by work that continues when it is woken, at the latest after `seconds`."""
+
+
 class Interrupted(Exception):
     """Thrown into work when other work takes over its guest. It must leave the guest as it is."""
 
@@ -112,12 +117,12 @@ class _At(enum.Enum):
 
 
 class _Work:
-    __slots__ = ('at', 'context', 'generator', 'interrupted', 'key', 'kind', 'parked')
+    __slots__ = ('at', 'context', 'generator', 'interrupted', 'key', 'kind', 'parked', 'woken')
 
     def __init__(self, key: Key, generator: Work[None], kind: str | None) -> None:
         self.key, self.generator, self.kind = key, generator, kind
         self.at = _At.QUEUED
-        self.interrupted = False
+        self.interrupted = self.woken = False
         self.parked: Wait | None = None
         # Of the request, or the periodic, that asks for the work: its log lines name it.
         self.context = context.current()
@@ -214,6 +219,18 @@ class Jobs:
             self._begin(work)
         self._advance(work)
 
+    def wake(self, key: Key) -> None:
+        """Continue work that has yielded a PauseForEvent, or is about to."""
+        with self._lock:
+            queue = self._queues.get(key)
+            if not queue:
+                return
+            work = queue[0]
+            if work.at is not _At.PARKED:
+                work.woken = True
+            elif isinstance(work.parked, PauseForEvent):
+                self._submit(work)
+
     def wake_due(self) -> float:
         """Resume work that is due. Return the seconds until the next is due."""
         with self._lock:
@@ -279,7 +296,8 @@ class Jobs:
     def _wait(self, work: _Work, wanted: Wait) -> bool:
         """Park the work, unless it was interrupted."""
         with self._lock:
-            if work.interrupted:
+            if work.interrupted or (work.woken and isinstance(wanted, PauseForEvent)):
+                work.woken = False
                 return False
             self._park(work, wanted)
             self._settle()

@@ -30,6 +30,7 @@ from nova_lite.compute import inventory
 from nova_lite.compute import jobs
 from nova_lite.compute import live_calls
 from nova_lite.compute import passwords
+from nova_lite.compute import plugs
 from nova_lite.compute import power
 from nova_lite.compute import replies
 from nova_lite.compute import resume
@@ -79,6 +80,7 @@ class ComputeManager:
             image=neighbours.image,
             jobs=jobs.Jobs(driver, threads=conf.compute.job_threads),
             claims=claims.Claims(driver),
+            plugs=plugs.Plugs(),
         )
         self._inventory = self.site.inventory = inventory.Inventory(self.site)
         self._audit = audit.Audit(self.site)
@@ -182,6 +184,17 @@ class ComputeManager:
         """Clean up a failed build on its host; see `resume`."""
         work = build.Build(self.site, ctxt, host, order).clear()
         self.site.jobs.run((host, order.instance.uuid), work)
+
+    def external_instance_event(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        events: list[compute_rpc.Json],
+    ) -> None:
+        plugged = {event['tag']: event['status'] for event in events}
+        if self.site.plugs.note(instance_uuid, plugged):
+            self.site.jobs.wake((host, instance_uuid))
 
     def delete_instance(
         self,

@@ -12,6 +12,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import image as images
 from nova_lite.clients import network as networks
+from nova_lite.clients import plugging
 from nova_lite.clients import registration
 from nova_lite.clients import release
 from nova_lite.clients import requested
@@ -19,6 +20,7 @@ from nova_lite.clients import session
 from nova_lite.clients import volume as volumes
 from nova_lite.compute import claims
 from nova_lite.compute import jobs
+from nova_lite.compute import plugs
 from nova_lite.objects import instance as objects
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
@@ -41,7 +43,7 @@ class Placement(release.Allocations, typing.Protocol):
         """The resource providers."""
 
 
-class Network(release.Network, typing.Protocol):
+class Network(release.Network, plugging.Ports, typing.Protocol):
     """The network service, as a compute uses it."""
 
     def allocate(
@@ -146,6 +148,7 @@ class Site:
     image: Image
     jobs: jobs.Jobs
     claims: claims.Claims
+    plugs: plugs.Plugs
     inventory: Inventory = dataclasses.field(init=False)
     began: float = dataclasses.field(default_factory=runtime.boottime)
 

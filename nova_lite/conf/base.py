@@ -115,6 +115,20 @@ OPTS = [
         'the image to the volume.',
     ),
     cfg.IntOpt(
+        'vif_plugging_timeout',
+        default=300,
+        min=0,
+        help='Seconds to wait until the network service reports that the ports of a server are '
+        'plugged on its host. Ports that are ACTIVE already are not waited for. 0 disables the wait. '
+        'Used by computes for builds and by the super-conductor for moves.',
+    ),
+    cfg.BoolOpt(
+        'vif_plugging_is_fatal',
+        default=True,
+        help='Fail a build or a move whose ports cannot be plugged, or not within '
+        'vif_plugging_timeout. If false, a warning is logged and the guest starts without them.',
+    ),
+    cfg.IntOpt(
         'max_concurrent_live_migrations',
         default=1,
         min=0,

@@ -125,6 +125,14 @@ OPTS = [
         help='Action when live_migration_completion_timeout expires: abort the migration, or force it '
         'to complete.',
     ),
+    cfg.BoolOpt(
+        'live_migration_wait_for_vif_plug',
+        default=True,
+        help='Before a guest is copied by a live migration, wait for the network service to report '
+        'that its ports are plugged on the destination. Only ports that are plugged through a '
+        'Linux bridge (ovs_hybrid_plug) are waited for: others are plugged when the guest starts '
+        'there. Used by the super-conductor.',
+    ),
     cfg.IntOpt(
         'max_disk_devices_to_attach',
         default=-1,

@@ -42,6 +42,11 @@ def now() -> sa.ColumnElement[datetime.datetime]:
     return _NOW
 
 
+def read(connection: sa.Connection) -> datetime.datetime:
+    """Return the present instant, in UTC and without a zone."""
+    return connection.execute(sa.select(now())).scalar_one()
+
+
 @compiler.compiles(_After, 'sqlite')
 def _sqlite(element: _After, compiled: sa.sql.compiler.SQLCompiler, **options: typing.Any) -> str:
     # As a subquery it is computed once in a statement, not once for each row.

@@ -20,6 +20,7 @@ from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import plugging
 from nova_lite.moves import steps
 from nova_lite.moves.parts import live_checks
 from nova_lite.moves.parts import relocation
@@ -176,13 +177,18 @@ class LiveMigration(move.Move[steps.Began]):
         )
 
     def prepare(self):
-        """pre_live_migration."""
+        """pre_live_migration; waits for the ports that the destination plugs before the copy."""
+        row = self.row()
+        self.require_task(row)
+        return plugging.plugged_before(self, self.dest_host, row, lambda: self._prepare(row))
+
+    def _prepare(self, row):
         host = self.dest_host
         self.progress(started=(PREPARE_EVENT, host))
         return self._ask(
             host,
             self.compute.pre_live_migration,
-            self.instance(self.row()),
+            self.instance(row),
             node=self.destination.nodename,
             block_devices=self.relocation.volumes.arriving(),
             key=self.key(PREPARE),

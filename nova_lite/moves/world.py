@@ -13,6 +13,7 @@ from nova_lite.clients import image as images
 from nova_lite.clients import network as networks
 from nova_lite.clients import offers
 from nova_lite.clients import placement as placements
+from nova_lite.clients import plugging
 from nova_lite.clients import providers
 from nova_lite.clients import release
 from nova_lite.clients import session
@@ -123,7 +124,7 @@ class Bindings(typing.Protocol):
         """Remove the bindings to `host`, where they are."""
 
 
-class Network(Ports, typing.Protocol):
+class Network(Ports, plugging.Ports, typing.Protocol):
     """The network service, as moves use it."""
 
     @property

@@ -78,6 +78,15 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.cast(since='1.0')
+    def external_instance_event(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, events: list[Json]
+    ) -> None:
+        """Report what has become of ports for which the build of a server waits.
+
+        events: [{'tag': port id, 'status': 'completed', 'failed' or 'in-progress'}, ...]
+        """
+
+    @rpc.cast(since='1.0')
     def delete_instance(
         self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices
     ) -> None:

@@ -21,6 +21,8 @@ SHOWN = [str(status) for status in states.MIGRATION_LIVE]
 ACTIVE = (str(Status.PREPARING), str(Status.RUNNING))
 WAITING = str(Status.QUEUED)
 ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
+# Of a migration's data: {destination: {port id: status of the event}}.
+PLUGGED = 'plugged'
 # {wish: the event of its action that answers it}
 ANSWERS = {
     ABORT: 'compute_live_migration_abort',
@@ -107,6 +109,26 @@ def drop_wish(connection: sa.Connection, row: rows.Row, name: str, request_id: s
     if row.data.get(name, {}).get('request_id') == request_id:
         kept = {key: value for key, value in row.data.items() if key != name}
         _change(connection, row, kept)
+
+
+def note_plugged(
+    connection: sa.Connection, instance_uuid: str, events: typing.Mapping[str, str]
+) -> None:
+    """Remember events about ports that the destination of a server has plugged, or could not.
+
+    events: {port id: status of the event}
+    """
+    for found in shown(connection, instance_uuid):
+        row = lock(connection, found.uuid)
+        if row is not None and row.dest_compute is not None:
+            noted = {**plugged(row, row.dest_compute), **events}
+            _change(connection, row, {**row.data, PLUGGED: {row.dest_compute: noted}})
+
+
+def plugged(row: rows.Row, host: str) -> dict[str, str]:
+    """Return {port id: status of the event} of the ports that came from a host."""
+    found: dict[str, str] = row.data.get(PLUGGED, {}).get(host, {})
+    return found
 
 
 def _change(connection: sa.Connection, row: rows.Row, data: dict[str, typing.Any]) -> None:

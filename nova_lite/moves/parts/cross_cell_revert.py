@@ -16,6 +16,7 @@ from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import plugging
 from nova_lite.moves import resized
 from nova_lite.moves import steps
 
@@ -113,7 +114,11 @@ class Crossing(part.Part):
         if instances.is_gone(row):
             return None
         host = move.began.source['host']
-        return neighbours.activate(move, row.network_info, host)
+
+        def plug():
+            return neighbours.activate(move, row.network_info, host)
+
+        return plugging.plugged(move, host, plug, may_fail=False)
 
     def purge_dest(self):
         self.move.here.purge(self.move.instance_uuid)

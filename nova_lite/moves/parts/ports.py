@@ -9,6 +9,7 @@ from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import plugging
 
 
 class Ports(part.Part):
@@ -37,8 +38,12 @@ class Ports(part.Part):
     def plugging(self, name):
         """The step that plugs them at the destination; returns network_info as it is there."""
         return places.NETWORK.step(
-            name, self.plug, self._plug_back, clean=duties.activation(self.move)
+            name, self._plugged, self._plug_back, clean=duties.activation(self.move)
         )
+
+    def _plugged(self):
+        """Plug them at the destination, and wait until they are plugged."""
+        return plugging.plugged(self.move, self.move.dest_host, self.plug)
 
     def plug(self):
         """Plug them at the destination, unless the server is gone."""

@@ -8,11 +8,14 @@ from nova_lite.api import removed
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import console_tokens
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import live_migrations
+from nova_lite.db.cell import migrations
 from tests.fixtures import compute_api
 from tests.unit.api import base
 
 SERVICE = {'user': 'neutron', 'project': 'service', 'roles': 'service'}
 EVENTS = '/os-server-external-events'
+MIGRATION = '55555555-5555-4555-8555-555555555555'
 
 
 class Network:
@@ -114,6 +117,36 @@ class EventsTest(SystemTest):
         self.network.answer = [{'id': 'port', 'preserve_on_delete': False}, new]
         self.send({'name': 'network-changed', 'server_uuid': uuid})
         self.assertEqual([*kept, new], self.network_info(uuid))
+
+    def test_build_hears_of_its_ports(self):
+        uuid = self.add_server(vm_state='building', task_state='spawning')
+        event = {'name': 'network-vif-plugged', 'server_uuid': uuid}
+        self.send(event, {**event, 'tag': 'a'}, {**event, 'tag': 'b', 'status': 'failed'})
+        (call,) = self.api.compute['cell1'].calls
+        self.assertEqual('external_instance_event', call[0])
+        self.assertEqual(
+            [{'tag': 'a', 'status': 'completed'}, {'tag': 'b', 'status': 'failed'}],
+            call[1]['events'],
+        )
+
+    def test_live_migration_hears_of_its_ports(self):
+        uuid = self.add_server(task_state='migrating')
+        cell = self.api.cell('cell1')
+        values = {
+            'uuid': MIGRATION,
+            'instance_uuid': uuid,
+            'migration_type': 'live-migration',
+            'status': 'preparing',
+            'dest_compute': 'other',
+        }
+        cell.db.write(migrations.create, values)
+        event = {'name': 'network-vif-plugged', 'server_uuid': uuid, 'tag': 'a'}
+        self.send(event)
+        self.send({**event, 'tag': 'b', 'status': 'failed'})
+        row = cell.db.read(migrations.get, MIGRATION)
+        self.assertEqual({'a': 'completed', 'b': 'failed'}, live_migrations.plugged(row, 'other'))
+        self.assertEqual({}, live_migrations.plugged(row, 'another'))
+        self.assertEqual([], self.api.compute['cell1'].calls)
 
     def test_deleted_port_leaves_the_guest(self):
         uuid = self.add_server(network_info=[{'id': 'port'}])

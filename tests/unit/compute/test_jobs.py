@@ -65,6 +65,34 @@ class TestJobs(testtools.TestCase):
         self.log.append(name)
         yield from ()
 
+    def test_woken(self):
+        def work():
+            self.log.append('waits')
+            yield jobs.PauseForEvent(100)
+            self.log.append('pauses')
+            yield jobs.Pause(100)
+            self.log.append('ends')
+
+        self.jobs.run('a', work())
+        self.jobs.wake('b')
+        self.jobs.wake('a')
+        self.assertTrue(self.jobs.wait_quiet(10))
+        self.jobs.wake('a')
+        self.assertEqual(['waits', 'pauses'], self.log)
+        self.later(100)
+        self.assertEqual(['waits', 'pauses', 'ends'], self.log)
+
+    def test_woken_before_it_waits(self):
+        def work():
+            self.jobs.wake('a')
+            yield jobs.PauseForEvent(100)
+            self.log.append('continues')
+            yield jobs.PauseForEvent(100)
+
+        self.jobs.run('a', work())
+        self.assertEqual(['continues'], self.log)
+        self.later(100)
+
     def test_in_the_calling_thread(self):
         here = runtime.thread_name()
 

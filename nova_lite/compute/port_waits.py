@@ -1,0 +1,64 @@
+"""Wait until the ports of a server that is being built are plugged.
+
+After a restart the build is repeated, and finds in the network service which ports have been
+plugged. Source: reference/nova/create-server 5.
+"""
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import plugging
+from nova_lite.clients import session
+from nova_lite.compute import jobs
+from nova_lite.compute import site as sites
+
+LOG = log.getLogger(__name__)
+
+# The network service is asked after so many seconds without an event, which may be lost.
+POLL_S = 10.0
+
+
+def wait(
+    site: sites.Site, ctxt: context.RequestContext, uuid: str, network_info: session.Jsons
+) -> jobs.Work[session.Jsons]:
+    """Wait until all ports are plugged and return network_info as it is then; work for `jobs`.
+
+    Raises NetworksNotAllocated if a port cannot be plugged or is not in time, unless
+    vif_plugging_is_fatal is false: then the guest starts without it.
+    """
+    conf = site.conf
+    seconds = conf.vif_plugging_timeout
+    if not seconds or not plugging.down(network_info):
+        return network_info
+    deadline = runtime.boottime() + seconds
+    LOG.info('Server %s waits for ports %s', uuid, ', '.join(plugging.down(network_info)))
+    try:
+        while True:
+            left_s = deadline - runtime.boottime()
+            network_info = _look(site, ctxt, uuid, network_info)
+            if not plugging.down(network_info):
+                return network_info
+            if left_s <= 0:
+                raise plugging.timed_out(network_info, seconds)
+            yield jobs.PauseForEvent(min(POLL_S, left_s))
+    except exception.VirtualInterfaceCreateException as error:
+        if conf.vif_plugging_is_fatal:
+            raise exception.NetworksNotAllocated() from error
+        LOG.warning('Server %s starts without all of its ports: %s', uuid, error)
+        return network_info
+
+
+def _look(
+    site: sites.Site, ctxt: context.RequestContext, uuid: str, network_info: session.Jsons
+) -> session.Jsons:
+    """Return network_info after the events that came, or as the network service has it."""
+    network_info = plugging.with_events(network_info, site.plugs.of(uuid))
+    if not plugging.down(network_info):
+        return network_info
+    try:
+        return plugging.reread(site.network, ctxt, uuid, network_info)
+    except exception.Unavailable as error:
+        LOG.warning('Cannot read the status of the ports of server %s: %s', uuid, error)
+        return network_info

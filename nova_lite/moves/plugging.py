@@ -1,0 +1,131 @@
+"""Wait in a step of a move until the destination has plugged the ports of the server.
+
+The saga is parked meanwhile. The API wakes it when an event comes; without an event it
+looks after a few seconds. What it waits for is in the network service or on the record of
+the migration, so that a restart loses nothing. Source: reference/nova/moves 3 and 4.2.
+"""
+
+import datetime
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.clients import plugging
+from nova_lite.db import clock
+from nova_lite.db.cell import live_migrations
+from nova_lite.db.cell import migrations
+from nova_lite.moves import asking
+
+LOG = log.getLogger(__name__)
+
+# {'host', 'since', 'made'}: where ports are awaited, since when, and what the step had made.
+AWAITED = saga.Result('ports awaited', saga.Data)
+HYBRID = 'ovs_hybrid_plug'
+
+
+def plugged(move, host, plug, *, may_fail=True):
+    """Return network_info when a host has plugged the ports of a server, or Pending.
+
+    plug: activates the bindings and returns network_info
+    may_fail: false where the move cannot be undone: then the guest starts in any case
+    A guest that will not be started does not wait. Raises VirtualInterfaceCreateException.
+    """
+
+    def look(info):
+        return plugging.reread(move.world.network, move.ctxt, move.instance_uuid, info)
+
+    info = _made(move, host) or plug()
+    is_skipped = isinstance(info, saga.Skipped) or not info
+    if is_skipped or move.began.vm_state != states.VmState.ACTIVE:
+        return info
+    info, waits = _wait(move, host, info, look=look, may_fail=may_fail)
+    if waits:
+        _keep(move, host, info)
+    return waits or info
+
+
+def plugged_before(move, host, row, prepare):
+    """Return what `prepare` returns when a host has plugged the ports of a guest to come.
+
+    row: the server's
+    Until then Pending. Only ports that are plugged through a Linux bridge are waited for; the
+    others are plugged when the guest starts. Raises VirtualInterfaceCreateException.
+    """
+    made = _made(move, host) or prepare()
+    vifs = [vif for vif in row.network_info or () if _is_hybrid(vif)]
+    is_wanted = move.world.conf.compute.live_migration_wait_for_vif_plug
+    if isinstance(made, saga.Pending) or not vifs or not is_wanted:
+        return made
+    migration = move.read(migrations.get, move.uuid)
+    if live_migrations.ABORT in migration.data:
+        # The source will refuse to copy the guest.
+        return made
+    events = live_migrations.plugged(migration, host)
+
+    def look(info):
+        return plugging.with_events(info, events)
+
+    _info, waits = _wait(move, host, [{**vif, 'active': False} for vif in vifs], look=look)
+    if waits:
+        _keep(move, host, made)
+    return waits or made
+
+
+def _is_hybrid(vif):
+    return bool((vif.get('details') or {}).get(HYBRID))
+
+
+def _wait(move, host, info, *, look, may_fail=True):
+    """Return (network_info as it is now, Pending or None)."""
+    conf, seconds = move.world.conf, move.world.conf.vif_plugging_timeout
+    if not seconds or not plugging.down(info):
+        return info, None
+    try:
+        info = look(info)
+        if not plugging.down(info):
+            return info, None
+        left_s = seconds - _waited_s(move, host)
+        if left_s <= 0:
+            raise plugging.timed_out(info, seconds)
+    except exception.VirtualInterfaceCreateException as error:
+        if may_fail and conf.vif_plugging_is_fatal:
+            raise
+        LOG.warning(
+            'Server %s starts on host %s without all of its ports: %s',
+            move.instance_uuid,
+            host,
+            error,
+        )
+        return info, None
+    ports = ', '.join(plugging.down(info))
+    wake_in = min(left_s, asking.LONGEST_POLL_S)
+    return info, saga.Pending(wake_in=wake_in, detail=f'host {host} plugs port {ports}')
+
+
+# ---- what is kept while the saga is parked ----
+
+
+def _made(move, host):
+    """Return what the step had made for a host when it began to wait, or None."""
+    awaited = move.results.get(AWAITED)
+    return awaited['made'] if awaited and awaited['host'] == host else None
+
+
+def _waited_s(move, host):
+    """Return how long the step has waited, by the clock of the database."""
+    awaited = move.results.get(AWAITED)
+    if not awaited or awaited['host'] != host:
+        return 0
+    since = datetime.datetime.fromisoformat(awaited['since'])
+    return (move.world.api_db.read(clock.read) - since).total_seconds()
+
+
+def _keep(move, host, made):
+    awaited = move.results.get(AWAITED)
+    if awaited and awaited['host'] == host:
+        since = awaited['since']
+    else:
+        since = move.world.api_db.read(clock.read).isoformat()
+    move.results[AWAITED] = {'host': host, 'since': since, 'made': made}
