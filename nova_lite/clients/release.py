@@ -54,8 +54,8 @@ class Placement(typing.Protocol):
         """Give up all that a consumer holds; False when that was nothing."""
 
 
-class Allocations(Placement, typing.Protocol):
-    """Placement, as allocations on some providers are given up too."""
+class Allocations(typing.Protocol):
+    """Placement, as allocations on some providers are given up."""
 
     def release(
         self,

@@ -35,7 +35,7 @@ class Providers(registration.Providers, typing.Protocol):
         """Return ({resource class: inventory}, generation) of a provider."""
 
 
-class Placement(release.Allocations, typing.Protocol):
+class Placement(release.Placement, release.Allocations, typing.Protocol):
     """Placement, as a compute uses it."""
 
     @property

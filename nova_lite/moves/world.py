@@ -24,7 +24,7 @@ from nova_lite.objects import selection
 from nova_lite.rpcapi import compute as compute_rpc
 
 
-class Holdings(release.Allocations, typing.Protocol):
+class Holdings(release.Placement, release.Allocations, typing.Protocol):
     """Placement, as builds give up what they claimed."""
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding:
