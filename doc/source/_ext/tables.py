@@ -1,4 +1,4 @@
-"""Tables made from code and data: operations, transitions, sagas, packages, budgets."""
+"""Tables made from code and data: operations, transitions, sagas, packages, budgets, Tempest."""
 
 import ast
 import collections
@@ -122,10 +122,36 @@ def _counts(counts):
     return f'**{sum(counts.values())}**: {found}'
 
 
+class Tempest(docutils.SphinxDirective):
+    """``.. tempest::``: the tests that do not pass, by reason, from the data of the comparison."""
+
+    def run(self):
+        path = pathlib.Path(self.env.srcdir) / 'reference' / 'tempest.yaml'
+        self.env.note_dependency(str(path))
+        content = yaml.safe_load(path.read_text())
+        lines = [
+            f'Tempest {content["tempest"]} has {content["tests"]} compute tests.',
+            '',
+            '.. list-table::',
+            '   :header-rows: 1',
+            '   :widths: 10 40 50',
+            '',
+        ]
+        rows = [('Result', 'Reason', 'Tests')]
+        for group in content['not_passing']:
+            tests = ', '.join(f'``{name}``' for name in group['tests'])
+            rows.append((group['result'], ' '.join(group['reason'].split()), tests))
+        for row in rows:
+            for position, text in enumerate(row):
+                lines.append('   %s - %s' % (' ' if position else '*', text))
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+
 def setup(app):
     app.add_directive('api-operations', Operations)
     app.add_directive('budgets', Budgets)
     app.add_directive('packages', Packages)
     app.add_directive('sagas', Sagas)
+    app.add_directive('tempest', Tempest)
     app.add_directive('transitions', Transitions)
     return {'parallel_read_safe': True}

@@ -1,0 +1,68 @@
+"""The cloud that Tempest tests: `nova-lite up` with what its tests ask for."""
+
+import pathlib
+import re
+import shutil
+import sys
+
+import fixtures
+
+from nova_lite import conf as conf_module
+from tests.fixtures import ports
+from tests.fixtures import processes
+from tools import private_cloud
+
+# Tests choose any other host for a live migration, and servers stay in their cell.
+CELLS, HOSTS = 1, 3
+MORE_FILTERS = ('SameHostFilter', 'DifferentHostFilter')
+READY_S, STOP_S = 60, 30
+
+
+def filters():
+    """Return the filters that are enabled: those of the default and two for hints."""
+    conf = conf_module.make_conf(files=[])
+    return [*conf.filter_scheduler.enabled_filters, *MORE_FILTERS]
+
+
+def _up():
+    enabled = ','.join(filters())
+    return [
+        *('--cells', str(CELLS)),
+        *('--hosts', str(HOSTS)),
+        *('--set', f'filter_scheduler.enabled_filters={enabled}'),
+    ]
+
+
+class Embedded(fixtures.Fixture):
+    """A cloud in one process, on files. state_dir: a directory that is emptied first.
+
+    url: the compute API
+    """
+
+    def __init__(self, state_dir):
+        super().__init__()
+        self.state_dir = str(state_dir)
+
+    def _setUp(self):
+        shutil.rmtree(self.state_dir, ignore_errors=True)
+        pathlib.Path(self.state_dir).mkdir(parents=True)
+        port = self.useFixture(ports.Port()).number
+        self.daemon = self.useFixture(
+            processes.Daemon(
+                [sys.executable, '-m', 'nova_lite.cmd.main', 'up', '--state-dir', self.state_dir,
+                 '--port', port, *_up()],
+                name='nova-lite-up',
+                directory=self.state_dir,
+            )
+        )  # fmt: skip
+        self.daemon.start()
+        self.addCleanup(self.daemon.stop, STOP_S)
+        found = self.daemon.wait_for(
+            lambda: re.search(private_cloud.READY, self.daemon.log_text()), READY_S, 'is ready'
+        )
+        self.url = found[2]
+
+
+def make(state_dir, *, servers=False):
+    """Return a fixture of the cloud. servers: over a private RabbitMQ and MariaDB."""
+    return private_cloud.Private(_up()) if servers else Embedded(state_dir)
