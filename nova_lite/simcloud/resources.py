@@ -94,6 +94,7 @@ class Resource:
     get: (conn, caller, *path) -> row, or raises NotFound
     views: (conn, req, rows) -> items
     brief: `views` of a list that has a detailed form beside it
+    changed: `views` of the answers to a creation and an update, if they differ
     create: ((conn, caller, *parents, wanted) -> row, validator of the body)
     update: ((conn, caller, *path, wanted) -> row, validator of the body)
     only_updated: row -> what no other answer than the one to an update shows
@@ -115,6 +116,7 @@ class Resource:
     get: Callable
     views: Callable
     brief: Callable | None = None
+    changed: Callable | None = None
     create: tuple[Callable, Any] | None = None
     update: tuple[Callable, Any] | None = None
     only_updated: Callable | None = None
@@ -163,8 +165,8 @@ class Endpoint:
             rows = resource.listed(conn, req, *path.values())
             resp.media = resource.collection(conn, req, rows, views)
 
-    def _shown(self, conn, req, row):
-        (item,) = self._resource.views(conn, req, [row])
+    def _shown(self, conn, req, row, views=None):
+        (item,) = (views or self._resource.views)(conn, req, [row])
         return self._resource.style.narrowed(req, item)
 
     def _answer(self, resp, item):
@@ -238,7 +240,7 @@ class Endpoint:
             return
         row = self._changed(req, path, CREATE, function, wanted=wanted)
         with self._db.read() as conn:
-            self._answer(resp, self._shown(conn, req, row))
+            self._answer(resp, self._shown(conn, req, row, resource.changed))
         resp.status = resource.style.created
         if resource.location:
             resp.location = resource.location(req, row)
@@ -250,7 +252,7 @@ class Endpoint:
         function = self._guarded(req, path, function)
         row = self._changed(req, path, UPDATE, function, wanted=wanted)
         with self._db.read() as conn:
-            item = self._shown(conn, req, row)
+            item = self._shown(conn, req, row, resource.changed)
         more = resource.only_updated(row) if resource.only_updated else {}
         self._answer(resp, item | more)
 

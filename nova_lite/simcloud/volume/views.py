@@ -8,6 +8,8 @@ SHOWN = bodies.words(
     'status size description user_id availability_zone multiattach snapshot_id source_volid'
 )
 HOST = 'simcloud@sim#sim'
+# Extensions of Cinder add fields to answers that show volumes, and to no others.
+EXTENSION, IMAGE_METADATA = 'os-vol-', 'volume_image_metadata'
 
 
 def stamp(moment):
@@ -84,7 +86,7 @@ def detail(req, row, type_name, attachments):
         **_by_version(req, row),
     }
     if row['image_metadata']:
-        answer['volume_image_metadata'] = row['image_metadata']
+        answer[IMAGE_METADATA] = row['image_metadata']
     if caller.is_privileged:
         migration = row['admin_metadata'].get(tables.MIGRATION)
         answer |= {
@@ -104,6 +106,18 @@ def details(conn, req, found):
     return [
         detail(req, row, names.get(row['volume_type_id']), by_volume.get(row['id'], ()))
         for row in found
+    ]
+
+
+def of_changed(conn, req, found):
+    """Rows as the answers to a creation and to an update have them."""
+    return [
+        {
+            name: value
+            for name, value in each.items()
+            if not name.startswith(EXTENSION) and name != IMAGE_METADATA
+        }
+        for each in details(conn, req, found)
     ]
 
 

@@ -98,6 +98,7 @@ RESOURCE = resources.Resource(
     get=records.get,
     views=views.details,
     brief=resources.each_as_asked(views.brief),
+    changed=views.of_changed,
     create=(records.create, CREATE),
     update=(update, UPDATE),
     delete=records.delete,

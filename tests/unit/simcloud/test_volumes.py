@@ -57,6 +57,24 @@ class VolumeTestCase(base.SimCloudTestCase):
         queued = self.demo.post('/image/v2/images', {'name': 'q'})['id']
         self.volume(imageRef=queued, expect=400)
 
+    def test_extensions_add_to_what_shows_volumes_alone(self):
+        created = self.volume(self.admin, imageRef=self.image_id('debian'), size=2)
+        path = f'{V3}/volumes/{created["id"]}'
+        updated = self.admin.put(path, {'volume': {'name': 'other'}})['volume']
+        shown = self.admin.get(path)['volume']
+        [listed] = self.admin.get(f'{V3}/volumes/detail')['volumes']
+        extended = {
+            'os-vol-host-attr:host',
+            'os-vol-mig-status-attr:migstat',
+            'os-vol-mig-status-attr:name_id',
+            'os-vol-tenant-attr:tenant_id',
+            'volume_image_metadata',
+        }
+        self.assertEqual(set(created), set(updated))
+        self.assertEqual(set(created) | extended, set(shown))
+        self.assertEqual(set(shown), set(listed))
+        self.assertEqual(set(), set(created) & extended)
+
     def test_volumes_of_volumes_and_snapshots(self):
         volume = self.volume(imageRef=self.image_id(), size=3, volume_type='multiattach')
         snapshot = self.demo.post(
@@ -153,7 +171,7 @@ class VolumeTestCase(base.SimCloudTestCase):
 
     def test_paths_may_carry_the_callers_project(self):
         volume = self.volume()
-        project = volume['os-vol-tenant-attr:tenant_id']
+        project = self.shown(volume)['os-vol-tenant-attr:tenant_id']
         self.demo.get(f'{V3}/{project}/volumes/{volume["id"]}')
         self.demo.get(f'{V3}/{"0" * 32}/volumes', expect=400)
 
@@ -222,7 +240,7 @@ class VolumeTestCase(base.SimCloudTestCase):
         self.assertEqual('__DEFAULT__', self.demo.get(f'{V3}/types/default')['volume_type']['name'])
 
     def test_quotas_hold(self):
-        project = self.volume()['os-vol-tenant-attr:tenant_id']
+        project = self.shown(self.volume())['os-vol-tenant-attr:tenant_id']
         path = f'{V3}/os-quota-sets/{project}'
         self.admin.put(path, {'quota_set': {'volumes': 2, 'gigabytes': '3'}})
         usage = self.demo.get(f'{path}?usage=True')['quota_set']
