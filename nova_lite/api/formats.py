@@ -47,6 +47,11 @@ def is_ipv6(text):
     return '%' not in text and _is_address(ipaddress.IPv6Address, text)
 
 
+def shortest_ipv6(text):
+    """Return an IPv6 address in its shortest form, which fits any column; None for None."""
+    return None if text is None else str(ipaddress.IPv6Address(text))
+
+
 @_check('ip')
 def is_ip(text):
     """Return an address of either family."""

@@ -24,7 +24,8 @@ DISABLED = {'disabled': True, 'disabled_reason': None}
 @operation.operation('GET', ALL, until=UNTIL, policy=rules.HOSTS, query=QUERY, faults=(400, 403))
 def index(req):
     """The hosts of services that are enabled."""
-    zone = req.param('zone')
+    # An empty zone is no zone.
+    zone = req.param('zone') or None
     found = service_records.every(req, disabled=False).records
     return {
         'hosts': [
@@ -92,9 +93,9 @@ def _held(rows):
 def update(req):
     """Enable or disable the host's compute service."""
     host = req.args['host']
+    cell = req.app.cells.of_host(host)
     if 'maintenance_mode' in req.body:
         raise exception.NotImplementedHere(reason='hosts have no maintenance mode')
-    cell = req.app.cells.of_host(host)
     row = cell.db.read(services.find, host)
     if row is None:
         raise exception.HostMappingNotFound(host=host)

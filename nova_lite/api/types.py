@@ -36,7 +36,7 @@ NON_NEGATIVE = {
     'minLength': 1,
 }
 IPV4 = {'type': 'string', 'format': 'ipv4'}
-IPV6 = {'type': 'string', 'format': 'ipv6', 'maxLength': 39}
+IPV6 = {'type': 'string', 'format': 'ipv6', 'maxLength': 45}
 TEXT = {'type': 'string', 'maxLength': 255}
 TEXT_OR_NULL = {'type': ['string', 'null'], 'maxLength': 255}
 METADATA = {

@@ -9,6 +9,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api import formats
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import types
@@ -125,7 +126,7 @@ def _fill_columns(req, server, plan, boot_image):
         'key_data': create_content.public_key(req, key_name),
         'user_data': server.get('user_data'),
         'access_ip_v4': server.get('accessIPv4'),
-        'access_ip_v6': server.get('accessIPv6'),
+        'access_ip_v6': formats.shortest_ipv6(server.get('accessIPv6')),
         'auto_disk_config': create_flavor.disk_config(server.get('OS-DCF:diskConfig'), properties),
         'config_drive': 'True' if drive else '',
         'trusted_certs': server.get('trusted_image_certificates'),

@@ -9,6 +9,7 @@ import types as python_types
 
 from nova_lite import exception
 from nova_lite import transitions
+from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import schema
 from nova_lite.api import server_access
@@ -114,6 +115,8 @@ def rebuild(req, server):
 def _changes(req, asked):
     """Return the columns of the record that the body gives other values."""
     changes = {COLUMNS[name]: value for name, value in asked.items() if name in COLUMNS}
+    if 'accessIPv6' in asked:
+        changes['access_ip_v6'] = formats.shortest_ipv6(asked['accessIPv6'])
     if 'key_name' in asked:
         changes['key_data'] = create_content.public_key(req, asked['key_name'])
     return changes

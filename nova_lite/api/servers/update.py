@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import transitions
+from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import schema
 from nova_lite.api import server_access
@@ -53,6 +54,8 @@ def update(req, server):
     """Change a server; the answer is full from 2.75 on."""
     wanted = req.content
     changes = {COLUMNS[name]: value for name, value in wanted.items() if name in COLUMNS}
+    if 'accessIPv6' in wanted:
+        changes['access_ip_v6'] = formats.shortest_ipv6(wanted['accessIPv6'])
     if 'OS-DCF:diskConfig' in wanted:
         changes['auto_disk_config'] = wanted['OS-DCF:diskConfig'] == 'AUTO'
     acting.require_cell(server)

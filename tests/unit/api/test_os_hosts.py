@@ -16,6 +16,7 @@ class OsHostsTest(base.Case):
         self.assertIn({'host_name': 'host1', 'service': 'compute', 'zone': 'nova'}, hosts)
         self.assertEqual(hosts, self.get('/os-hosts?zone=nova')['hosts'])
         self.assertEqual([], self.get('/os-hosts?zone=other')['hosts'])
+        self.assertEqual(hosts, self.get('/os-hosts?zone=')['hosts'])
 
     def test_ends(self):
         self.get('/os-hosts', version='2.42')
@@ -34,6 +35,8 @@ class OsHostsTest(base.Case):
         self.assertEqual([8, 0, 3, 1, 2], [each['cpu'] for each in found])
         self.assertEqual([192, 192], [each['memory_mb'] for each in found[3:]])
         self.refused('GET', '/os-hosts/nowhere', code=404, who=ADMIN)
+        mode = {'maintenance_mode': 'enable'}
+        self.refused('PUT', '/os-hosts/nowhere', mode, code=404, who=ADMIN)
 
     def test_disable(self):
         answer = self.ok('PUT', '/os-hosts/host1', {'status': 'disable'}, who=ADMIN)

@@ -100,7 +100,7 @@ class RebuildTest(Case):
         self.api.api_db.write(keypairs.create, {**key, 'fingerprint': 'f', 'type': 'ssh'})
         given = {
             'accessIPv4': '192.0.2.1',
-            'accessIPv6': '2001:db8::1',
+            'accessIPv6': '0000:0000:0000:0000:0000:babe:220.12.22.2',
             'description': 'text',
             'OS-DCF:diskConfig': 'AUTO',
             'key_name': 'k',
@@ -112,7 +112,7 @@ class RebuildTest(Case):
         self.rebuild('2.94', **given)
         row = self.row()
         self.assertEqual(
-            ('192.0.2.1', '2001:db8::1', 'text', True, 'k', 'ssh-rsa x', 'eA==', ['c']),
+            ('192.0.2.1', '::babe:dc0c:1602', 'text', True, 'k', 'ssh-rsa x', 'eA==', ['c']),
             (
                 row.access_ip_v4,
                 row.access_ip_v6,
