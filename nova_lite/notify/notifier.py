@@ -12,7 +12,6 @@ import typing
 from oslo_config import cfg
 from oslo_log import log
 
-from nova_lite import cells as deployment
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.notify import build
@@ -32,6 +31,23 @@ HOME_S = 60.0
 Json: typing.TypeAlias = dict[str, typing.Any]
 # The name and the URL of a bus.
 Home: typing.TypeAlias = tuple[str, str]
+
+
+class Cell(typing.Protocol):
+    """What is asked of a cells.Cell."""
+
+    @property
+    def is_cell0(self) -> bool: ...
+
+    @property
+    def bus_url(self) -> str: ...
+
+
+class Cells(typing.Protocol):
+    """What is asked of a cells.Cells, which processes of one cell do not import."""
+
+    def of_host(self, host: str, /) -> Cell:
+        """Return the cell of a compute host. Raise HostMappingNotFound."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -71,7 +87,7 @@ class Notifier:
     """
 
     def __init__(
-        self, conf: cfg.ConfigOpts, own: str, hub: hub.Hub, cells: deployment.Cells | None = None
+        self, conf: cfg.ConfigOpts, own: str, hub: hub.Hub, cells: Cells | None = None
     ) -> None:
         self._conf, self._hub, self._cells = conf, hub, cells
         self._sends = bool(bus.drivers(conf))
@@ -79,9 +95,7 @@ class Notifier:
         self._own = (transport.name_of(own), own)
         self._outlets: dict[str, bus.Outlet] = {}
         self._homes: dict[str, tuple[Home, float]] = {}
-        self._waiting: collections.deque[tuple[deployment.Cell | None, list[watch.Seen]]] = (
-            collections.deque()
-        )
+        self._waiting: collections.deque[tuple[Cell | None, list[watch.Seen]]] = collections.deque()
         self._wake = runtime.Event()
         self._lock = runtime.Lock()
         self._thread: runtime.Thread | None = None
@@ -92,7 +106,7 @@ class Notifier:
         """Return whether notifications are enabled or have a listener."""
         return self._sends or self._hub.is_wanted
 
-    def take(self, cell: deployment.Cell | None, found: list[watch.Seen]) -> None:
+    def take(self, cell: Cell | None, found: list[watch.Seen]) -> None:
         """Queue what was recorded (watch.Seen) in the database of a cell."""
         with self._lock:
             if self._closing:
@@ -129,7 +143,7 @@ class Notifier:
                         self._thread = None
                         return
 
-    def _send(self, cell: deployment.Cell | None, found: list[watch.Seen]) -> None:
+    def _send(self, cell: Cell | None, found: list[watch.Seen]) -> None:
         if self._dropped:
             LOG.warning('Dropped %s notifications because the queue was full', self._dropped)
             self._dropped = 0
@@ -152,7 +166,7 @@ class Notifier:
 
     # ---- where it belongs ----
 
-    def _home(self, host: str | None, cell: deployment.Cell | None) -> Home:
+    def _home(self, host: str | None, cell: Cell | None) -> Home:
         """Return (name, URL) of the bus for what happened on `host`, None: on none."""
         if host is None or host == self._conf.host or self._cells is None:
             return self._own
@@ -162,10 +176,10 @@ class Notifier:
             self._homes[host] = (home, runtime.monotonic() + HOME_S)
         return home
 
-    def _find_home(self, cells: deployment.Cells, host: str, cell: deployment.Cell | None) -> Home:
+    def _find_home(self, cells: Cells, host: str, cell: Cell | None) -> Home:
         """The bus of the host's cell; while that cannot be found out, of where it was seen."""
         try:
-            found: deployment.Cell | None = cells.of_host(host)
+            found: Cell | None = cells.of_host(host)
         except exception.NovaLiteError as error:
             LOG.info('Cannot find the cell of host %s: %s', host, error)
             found = cell
