@@ -351,7 +351,8 @@ class FailuresTest(moves_base.MovesTest):
         self.cloud.wait(server, 'VERIFY_RESIZE')
         self.crossing.idle(server)
         source = self.cloud.cloud.daemons['compute-cell1'].manager
-        restore, refused = source._cold.restore, runtime.Event()
+        (cold, *_) = source.parts
+        restore, refused = cold._cold.restore, runtime.Event()
 
         def restore_late(*args):
             if not refused.is_set():
@@ -362,8 +363,8 @@ class FailuresTest(moves_base.MovesTest):
             refused.set()
             raise exception.DriverError(reason='a test says so')
 
-        self.patch(source._cold, 'restore', restore_late)
-        self.patch(source._cold, 'discard', refuse)
+        self.patch(cold._cold, 'restore', restore_late)
+        self.patch(cold._cold, 'discard', refuse)
         self.stage.act(server, 'revertResize')
         self.hurry(server)
         self.assertTrue(refused.is_set())
