@@ -193,7 +193,12 @@ def remove_host(req):
 
 
 def _id(req):
-    return identifiers.number(req.args['aggregate_id'], 'aggregate_id')
+    """The number in the path. Raise Invalid, and AggregateNotFound for a negative one."""
+    text = req.args['aggregate_id']
+    number = identifiers.number(text.removeprefix('-'), 'aggregate_id')
+    if text.startswith('-'):
+        raise exception.AggregateNotFound(aggregate_id=text)
+    return number
 
 
 def _answer(req, aggregate_id):

@@ -58,7 +58,8 @@ def update(req, server):
         changes['access_ip_v6'] = formats.shortest_ipv6(wanted['accessIPv6'])
     if 'OS-DCF:diskConfig' in wanted:
         changes['auto_disk_config'] = wanted['OS-DCF:diskConfig'] == 'AUTO'
-    acting.require_cell(server)
+    if wanted:
+        acting.require_cell(server)
     if 'pinned_availability_zone' in wanted:
         _pin(req, server, wanted['pinned_availability_zone'])
     if changes:

@@ -51,10 +51,11 @@ FILTERS = {name: name for name in SAME}
 
 def view(row):
     """One rule."""
+    prefix = row['remote_ip_prefix']
     return {
         **standard.view(row, *SAME, without=['name']),
         'remote_address_group_id': None,
-        'normalized_cidr': row['remote_ip_prefix'],
+        'normalized_cidr': prefix and str(ipaddress.ip_network(prefix, strict=False)),
         'belongs_to_default_sg': None,
     }
 
@@ -126,7 +127,8 @@ def _remote(wanted, ethertype):
             f'Conflicting value ethertype {ethertype} for CIDR {prefix}',
             'SecurityGroupRuleParameterConflict',
         )
-    return str(network), None
+    # As it was given, and with a length; the view has the network as well.
+    return str(ipaddress.ip_interface(prefix)), None
 
 
 def create(conn, caller, wanted):

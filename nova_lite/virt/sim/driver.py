@@ -139,7 +139,8 @@ class SimDriver:
         found = facts.console_output(_to_guest(row), row['rescue_image'], self._store.now())
         if lines is not None:
             found = found[-lines:] if lines > 0 else []
-        return ''.join(f'{line}\n' for line in found)
+        # As of a terminal: what follows the last line, a prompt, has no line break.
+        return '\n'.join(found)
 
     def get_diagnostics(self, node: str, guest: str) -> model.Json:
         kind = self.profile.behaviour(node).hypervisor['type']

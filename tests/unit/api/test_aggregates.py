@@ -96,6 +96,11 @@ class AggregatesTest(AggregateTest):
         self.admin('PUT', path, {'aggregate': {}}, status=400)
         self.admin('PUT', f'{URL}/99', {'aggregate': {'name': 'x'}}, status=404)
 
+    def test_ids(self):
+        for wrong, status in (('-1', 404), ('99', 404), ('one', 400), ('--1', 400), ('1.0', 400)):
+            self.admin('GET', f'{URL}/{wrong}', status=status)
+            self.admin('DELETE', f'{URL}/{wrong}', status=status)
+
     def test_metadata(self):
         made = self.create()
         self.act(made, 'set_metadata', metadata={'a': '1', 'trait:X': 'required'})

@@ -151,7 +151,8 @@ class TestManager(testtools.TestCase):
     def test_console_output(self):
         uuid = self.cell.boot()
         text = self.cell.compute.get_console_output(self.ctxt, 'host-1', uuid, 1)
-        self.assertEqual(1, text.count('\n'))
+        self.assertEqual(1, len(text.split('\n')))
+        self.assertTrue(text)
 
     def test_diagnostics(self):
         uuid = self.cell.boot()

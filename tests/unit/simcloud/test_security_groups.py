@@ -94,12 +94,13 @@ class SecurityGroupTestCase(base.SimCloudTestCase):
             remote_ip_prefix='192.0.2.1/24',
         )['security_group_rule']
         self.assertEqual(
-            ('IPv4', 22, 22, '192.0.2.0/24'),
+            ('IPv4', 22, 22, '192.0.2.1/24', '192.0.2.0/24'),
             (
                 made['ethertype'],
                 made['port_range_min'],
                 made['port_range_max'],
                 made['remote_ip_prefix'],
+                made['normalized_cidr'],
             ),
         )
         fault = self.rule(
@@ -107,7 +108,7 @@ class SecurityGroupTestCase(base.SimCloudTestCase):
             protocol='tcp',
             port_range_min=22,
             port_range_max=22,
-            remote_ip_prefix='192.0.2.0/24',
+            remote_ip_prefix='192.0.2.1/24',
             expect=409,
         )
         self.assertEqual('SecurityGroupRuleExists', fault['NeutronError']['type'])
@@ -130,6 +131,7 @@ class SecurityGroupTestCase(base.SimCloudTestCase):
             (400, {'protocol': 'tcp', 'port_range_min': 9}),
             (400, {'protocol': 'icmp', 'port_range_min': 999}),
             (400, {'remote_ip_prefix': 'everywhere'}),
+            (400, {'remote_ip_prefix': 'fe80::1%1/64'}),
             (400, {'remote_ip_prefix': '2001:db8::/32'}),
             (400, {'remote_ip_prefix': '192.0.2.0/24', 'remote_group_id': group['id']}),
             (404, {'remote_group_id': 'nothing'}),

@@ -291,3 +291,12 @@ class TestNetworks(create_base.Case):
     def refuse_group(self):
         body = self.body(networks='auto', security_groups=[{'name': 'x'}])
         self.refused('POST', '/servers', body, code=400, version='2.104', text='x')
+
+
+class TestUpdateWhileScheduled(create_base.Case):
+    def test_only_changes_need_a_cell(self):
+        (request,) = self.create(name='web')
+        path = f'/servers/{request.instance_uuid}'
+        shown = self.ok('PUT', path, {'server': {}}).json['server']
+        self.assertEqual('web', shown['name'])
+        self.refused('PUT', path, {'server': {'name': 'new'}}, code=409)

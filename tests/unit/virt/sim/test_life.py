@@ -190,9 +190,9 @@ hosts:
         made.spawn('n1', spec, key='k')
         self.assertNotIn('login', made.get_console_output('n1', base.GUEST))
         self.clock.advance(100)
-        self.assertEqual(
-            'instance-00000001 login: \n', made.get_console_output('n1', base.GUEST, 1)
-        )
+        self.assertEqual('instance-00000001 login: ', made.get_console_output('n1', base.GUEST, 1))
+        three = made.get_console_output('n1', base.GUEST, 3)
+        self.assertEqual(3, len(three.split('\n')), three)
         self.assertEqual('', made.get_console_output('n1', base.GUEST, 0))
         found = made.get_diagnostics('n1', base.GUEST)
         self.assertEqual(
