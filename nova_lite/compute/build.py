@@ -87,7 +87,7 @@ class Build:
             else:
                 yield from self._abort(error)
         finally:
-            self._site.plugs.forget(self._uuid)
+            self._site.plugs.forget((self._host, self._uuid))
 
     # ---- forward ----
 
@@ -127,12 +127,12 @@ class Build:
         order = self._order
         self._claim()
         if order.requested_networks != NO_NETWORKS:
-            self._site.plugs.expect(self._uuid)
+            self._site.plugs.expect((self._host, self._uuid))
             self._network_info = yield from jobs.persist(self._allocate_ports)
         named = volumes.name_devices(order.block_devices)
         yield from self._volumes.provide(again=order.again)
         self._network_info = yield from port_waits.wait(
-            self._site, self._ctxt, self._uuid, self._network_info
+            self._site, self._ctxt, (self._host, self._uuid), self._network_info
         )
         job = yield from self._spawn()
         self._volumes.complete()

@@ -124,6 +124,8 @@ class Source:
         if not allowed_s or job.result['elapsed'] < allowed_s:
             return
         action = options.live_migration_timeout_action
+        if action == ABORT and not self._site.driver.can_abort_live_migration(self._node):
+            return
         LOG.warning(
             'Live migration %s of server %s takes longer than %s s: %s',
             self._move,
@@ -131,8 +133,6 @@ class Source:
             allowed_s,
             action,
         )
-        if action == ABORT and not self._site.driver.can_abort_live_migration(self._node):
-            return
         _end_copy(
             self._site, self._node, self._instance.uuid, self._move, key='timeout', how=action
         )

@@ -193,8 +193,9 @@ class ComputeManager:
         events: list[compute_rpc.Json],
     ) -> None:
         plugged = {event['tag']: event['status'] for event in events}
-        if self.site.plugs.note(instance_uuid, plugged):
-            self.site.jobs.wake((host, instance_uuid))
+        key = host, instance_uuid
+        if self.site.plugs.note(key, plugged):
+            self.site.jobs.wake(key)
 
     def delete_instance(
         self,

@@ -12,6 +12,7 @@ from nova_lite import runtime
 from nova_lite.clients import plugging
 from nova_lite.clients import session
 from nova_lite.compute import jobs
+from nova_lite.compute import plugs
 from nova_lite.compute import site as sites
 
 LOG = log.getLogger(__name__)
@@ -21,14 +22,15 @@ POLL_S = 10.0
 
 
 def wait(
-    site: sites.Site, ctxt: context.RequestContext, uuid: str, network_info: session.Jsons
+    site: sites.Site, ctxt: context.RequestContext, key: plugs.Key, network_info: session.Jsons
 ) -> jobs.Work[session.Jsons]:
     """Wait until all ports are plugged and return network_info as it is then; work for `jobs`.
 
+    key: of the site's `plugs`
     Raises NetworksNotAllocated if a port cannot be plugged or is not in time, unless
     vif_plugging_is_fatal is false: then the guest starts without it.
     """
-    conf = site.conf
+    conf, (_host, uuid) = site.conf, key
     seconds = conf.vif_plugging_timeout
     if not seconds or not plugging.down(network_info):
         return network_info
@@ -37,7 +39,7 @@ def wait(
     try:
         while True:
             left_s = deadline - runtime.boottime()
-            network_info = _look(site, ctxt, uuid, network_info)
+            network_info = _look(site, ctxt, key, network_info)
             if not plugging.down(network_info):
                 return network_info
             if left_s <= 0:
@@ -51,14 +53,14 @@ def wait(
 
 
 def _look(
-    site: sites.Site, ctxt: context.RequestContext, uuid: str, network_info: session.Jsons
+    site: sites.Site, ctxt: context.RequestContext, key: plugs.Key, network_info: session.Jsons
 ) -> session.Jsons:
     """Return network_info after the events that came, or as the network service has it."""
-    network_info = plugging.with_events(network_info, site.plugs.of(uuid))
+    network_info = plugging.with_events(network_info, site.plugs.of(key))
     if not plugging.down(network_info):
         return network_info
     try:
-        return plugging.reread(site.network, ctxt, uuid, network_info)
+        return plugging.reread(site.network, ctxt, key[1], network_info)
     except exception.Unavailable as error:
-        LOG.warning('Cannot read the status of the ports of server %s: %s', uuid, error)
+        LOG.warning('Cannot read the status of the ports of server %s: %s', key[1], error)
         return network_info

@@ -40,6 +40,8 @@ def plugged(move, host, plug, *, may_fail=True):
     is_skipped = isinstance(info, saga.Skipped) or not info
     if is_skipped or move.began.vm_state != states.VmState.ACTIVE:
         return info
+    if move.is_gone():
+        return info
     info, waits = _wait(move, host, info, look=look, may_fail=may_fail)
     if waits:
         _keep(move, host, info)

@@ -86,9 +86,11 @@ class Plugging:
         if known and known['host'] == active['host']:
             return None
         database.delete(conn, PLUGS, port_id=port_id)
-        plug = self._rules.draw(**_subject(conn, port, active['host'])) if is_bound else None
-        if plug is None:
+        if not is_bound:
             return None
+        drawn = self._rules.draw(**_subject(conn, port, active['host']))
+        # Also what no rule concerns is recorded, so that a later change does not draw again.
+        plug = drawn or Plug(0, COMPLETED)
         ready_at = runtime.naive_now() + datetime.timedelta(seconds=plug.delay_s)
         database.insert(
             conn,
@@ -98,7 +100,7 @@ class Plugging:
             outcome=plug.outcome,
             ready_at=ready_at,
         )
-        return port, plug
+        return drawn and (port, drawn)
 
     def prepared(self, db, port_id, host):
         """Notify Nova of a port that a host plugs before its guest moves there."""

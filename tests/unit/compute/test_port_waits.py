@@ -11,6 +11,7 @@ from nova_lite.compute import port_waits
 from tests.fixtures import clock
 
 SERVER, PORT = 'server', 'port'
+KEY = 'host', SERVER
 INFO = [{'id': PORT, 'active': False}]
 TIMEOUT_S = 25
 
@@ -37,11 +38,11 @@ class WaitTests(testtools.TestCase):
             vif_plugging_timeout=TIMEOUT_S, vif_plugging_is_fatal=True
         )
         self.site = types.SimpleNamespace(conf=self.conf, network=self.network, plugs=plugs.Plugs())
-        self.site.plugs.expect(SERVER)
+        self.site.plugs.expect(KEY)
 
     def wait(self, *happens):
         """Play a wait; `happens` are called while it pauses. Returns (pauses, active)."""
-        work, pauses = port_waits.wait(self.site, None, SERVER, INFO), []
+        work, pauses = port_waits.wait(self.site, None, KEY, INFO), []
         happens = iter(happens)
         try:
             while True:
@@ -54,7 +55,7 @@ class WaitTests(testtools.TestCase):
             return pauses, end.value[0]['active']
 
     def event(self, status='completed'):
-        self.site.plugs.note(SERVER, {PORT: status})
+        self.site.plugs.note(KEY, {PORT: status})
 
     def test_event(self):
         self.assertEqual(([10], True), self.wait(self.event))
@@ -87,8 +88,8 @@ class WaitTests(testtools.TestCase):
             lambda: self.event('failed'),
             lambda: setattr(self.network, 'status', 'ERROR'),
         ):
-            self.site.plugs.forget(SERVER)
-            self.site.plugs.expect(SERVER)
+            self.site.plugs.forget(KEY)
+            self.site.plugs.expect(KEY)
             self.assertRaises(exception.NetworksNotAllocated, self.wait, fail)
 
     def test_without_a_timeout_nothing_waits(self):
@@ -96,7 +97,15 @@ class WaitTests(testtools.TestCase):
         self.assertEqual(([], False), self.wait())
 
     def test_events_of_servers_that_do_not_wait_are_not_kept(self):
-        self.assertFalse(self.site.plugs.note('other', {PORT: 'completed'}))
-        self.site.plugs.forget(SERVER)
-        self.assertFalse(self.site.plugs.note(SERVER, {PORT: 'completed'}))
-        self.assertEqual({}, self.site.plugs.of(SERVER))
+        self.assertFalse(self.site.plugs.note(('host', 'other'), {PORT: 'completed'}))
+        self.site.plugs.forget(KEY)
+        self.assertFalse(self.site.plugs.note(KEY, {PORT: 'completed'}))
+        self.assertEqual({}, self.site.plugs.of(KEY))
+
+    def test_events_of_another_host_are_not_taken(self):
+        other = 'another', SERVER
+        self.site.plugs.expect(other)
+        self.site.plugs.note(other, {PORT: 'failed'})
+        self.assertEqual(([10], True), self.wait(self.event))
+        self.site.plugs.forget(other)
+        self.assertEqual({PORT: 'completed'}, self.site.plugs.of(KEY))

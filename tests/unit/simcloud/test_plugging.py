@@ -85,6 +85,13 @@ class PluggingTestCase(base.SimCloudTestCase):
         self.assertEqual('DOWN', self.bound('other', name='chosen')['status'])
         self.assertEqual('ACTIVE', self.bound('other', name='else')['status'])
 
+    def test_a_later_change_does_not_draw_again(self):
+        port = self.bound('other')
+        changed = self.nova.put(f'{PORTS}/{port["id"]}', {'port': {'name': 'chosen'}})['port']
+        self.assertEqual('ACTIVE', changed['status'])
+        self.assertEqual('ACTIVE', self.bind(port, 'other')['status'])
+        self.assertEqual('DOWN', self.bind(port, 'another')['status'])
+
     def test_only_ports_of_servers_wait(self):
         port = self.port(self.admin, **{'binding:host_id': 'silent'})
         self.assertEqual('ACTIVE', port['status'])
