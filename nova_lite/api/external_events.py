@@ -124,21 +124,20 @@ def _report_plugged(req, servers, events):
     by_server = {}
     for event in events:
         if event.get('tag'):
-            by_server.setdefault(event['server_uuid'], []).append(event)
-    for uuid, about in sorted(by_server.items()):
+            by_server.setdefault(event['server_uuid'], {})[event['tag']] = event['status']
+    for uuid, plugged in sorted(by_server.items()):
         cell, row = servers[uuid]
         if row.vm_state == states.VmState.BUILDING:
-            told = [{'tag': event['tag'], 'status': event['status']} for event in about]
-            _tell_build(req, cell, row, told)
+            _report_to_build(req, cell, row, plugged)
         elif row.task_state is not None:
-            plugged = {event['tag']: event['status'] for event in about}
             cell.db.write(live_migrations.note_plugged, uuid, plugged)
             saga = req.app.api_db.read(sagas.find_active, uuid)
             if saga is not None and req.app.api_db.write(sagas.wake, saga.uuid):
                 moves.nudge(req, saga.uuid)
 
 
-def _tell_build(req, cell, row, events):
+def _report_to_build(req, cell, row, plugged):
+    events = [{'tag': port_id, 'status': status} for port_id, status in plugged.items()]
     try:
         req.app.compute(cell).external_instance_event(
             req.ctxt, host=row.host, instance_uuid=row.uuid, events=events

@@ -25,7 +25,6 @@ from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selections
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
-from nova_lite.rpcapi import conductor as rpcapi
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -70,7 +69,7 @@ class Build:
         try:
             begun = yield from self._start()
             if begun:
-                self._order.again = self._order.again or begun == rpcapi.AGAIN
+                self._order.again = self._order.again or begun == conductor_rpc.AGAIN
                 if self._order.again:
                     yield from self._outlast_former_requests()
                 yield from self._provide()

@@ -12,7 +12,6 @@ from nova_lite import runtime
 from nova_lite.clients import plugging
 from nova_lite.clients import session
 from nova_lite.compute import jobs
-from nova_lite.compute import plugs
 from nova_lite.compute import site as sites
 
 LOG = log.getLogger(__name__)
@@ -22,11 +21,11 @@ POLL_S = 10.0
 
 
 def wait(
-    site: sites.Site, ctxt: context.RequestContext, key: plugs.Key, network_info: session.Jsons
+    site: sites.Site, ctxt: context.RequestContext, key: jobs.Key, network_info: session.Jsons
 ) -> jobs.Work[session.Jsons]:
     """Wait until all ports are plugged and return network_info as it is then; work for `jobs`.
 
-    key: of the site's `plugs`
+    key: of the build's work
     Raises NetworksNotAllocated if a port cannot be plugged or is not in time, unless
     vif_plugging_is_fatal is false: then the guest starts without it.
     """
@@ -53,7 +52,7 @@ def wait(
 
 
 def _look(
-    site: sites.Site, ctxt: context.RequestContext, key: plugs.Key, network_info: session.Jsons
+    site: sites.Site, ctxt: context.RequestContext, key: jobs.Key, network_info: session.Jsons
 ) -> session.Jsons:
     """Return network_info after the events that came, or as the network service has it."""
     network_info = plugging.with_events(network_info, site.plugs.of(key))

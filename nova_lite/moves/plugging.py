@@ -40,7 +40,7 @@ def plugged(move, host, plug, *, may_fail=True):
     is_skipped = isinstance(info, saga.Skipped) or not info
     if is_skipped or move.began.vm_state != states.VmState.ACTIVE:
         return info
-    if move.is_gone():
+    if plugging.down(info) and move.is_gone():
         return info
     info, waits = _wait(move, host, info, look=look, may_fail=may_fail)
     if waits:
@@ -109,25 +109,28 @@ def _wait(move, host, info, *, look, may_fail=True):
 # ---- what is kept while the saga is parked ----
 
 
+def _awaited(move, host):
+    """Return what is kept of the wait for a host, or None."""
+    awaited = move.results.get(AWAITED)
+    return awaited if awaited and awaited['host'] == host else None
+
+
 def _made(move, host):
     """Return what the step had made for a host when it began to wait, or None."""
-    awaited = move.results.get(AWAITED)
-    return awaited['made'] if awaited and awaited['host'] == host else None
+    awaited = _awaited(move, host)
+    return awaited and awaited['made']
 
 
 def _waited_s(move, host):
     """Return how long the step has waited, by the clock of the database."""
-    awaited = move.results.get(AWAITED)
-    if not awaited or awaited['host'] != host:
+    awaited = _awaited(move, host)
+    if awaited is None:
         return 0
     since = datetime.datetime.fromisoformat(awaited['since'])
     return (move.world.api_db.read(clock.read) - since).total_seconds()
 
 
 def _keep(move, host, made):
-    awaited = move.results.get(AWAITED)
-    if awaited and awaited['host'] == host:
-        since = awaited['since']
-    else:
-        since = move.world.api_db.read(clock.read).isoformat()
+    awaited = _awaited(move, host)
+    since = awaited['since'] if awaited else move.world.api_db.read(clock.read).isoformat()
     move.results[AWAITED] = {'host': host, 'since': since, 'made': made}
