@@ -130,10 +130,15 @@ class Resource:
     notify: Callable | None = None
     before_list: Callable | None = None
 
+    @property
+    def list_key(self):
+        """Return the key of a list of the items."""
+        return self.plural or f'{self.name}s'
+
     def collection(self, conn, req, rows, views=None):
         """The body of a list of these rows."""
         items = (views or self.views)(conn, req, rows)
-        return self.style.collection(req, self.plural or f'{self.name}s', items)
+        return self.style.collection(req, self.list_key, items)
 
 
 class Endpoint:
@@ -206,7 +211,7 @@ class Endpoint:
         if not resource.style.bulk:
             return self._wanted(req, path, CREATE, validator)
         resource.permit(req.context.caller, CREATE, path)
-        body, key = bodies.parsed(req), resource.plural or f'{resource.name}s'
+        body, key = bodies.parsed(req), resource.list_key
         if not isinstance(body, dict) or not isinstance(body.get(key), list) or len(body) != 1:
             bodies.check(body, validator)
             return resource.prepare(req, body[resource.name])
@@ -228,7 +233,7 @@ class Endpoint:
             resource.notify(self._db, caller, CREATE, row)
         with self._db.read() as conn:
             items = resource.views(conn, req, rows)
-        resp.media = {resource.plural or f'{resource.name}s': items}
+        resp.media = {resource.list_key: items}
         resp.status = resource.style.created
 
     def _create(self, req, resp, **path):

@@ -32,8 +32,8 @@ class Verifier:
 
     def __init__(self):
         self._key = runtime.new_secret(32).encode()
-        # Insertion order is age: {(stored, digest of the password under our key): True}
-        self._verified = {}
+        # (stored, digest of the password under our key) of those that were right.
+        self._verified = set()
 
     def matches(self, password, stored):
         """Return whether `password` is the one that `stored` was made from."""
@@ -48,8 +48,8 @@ class Verifier:
         if not hmac.compare_digest(_digest(password, salt, cost), digest):
             return False
         if len(self._verified) >= MOST_VERIFIED:
-            self._verified = {}
-        self._verified[known] = True
+            self._verified.clear()
+        self._verified.add(known)
         return True
 
 

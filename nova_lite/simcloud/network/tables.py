@@ -97,7 +97,7 @@ bindings = sa.Table(
     sa.Index('network_port_bindings_by_host', 'host'),
 )
 
-# Of ports that were not ACTIVE at once when a host was asked to plug them.
+# What the rules of a profile say of ports that a host was asked to plug.
 plugs = sa.Table(
     'network_port_plugs',
     database.METADATA,
