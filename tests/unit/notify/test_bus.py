@@ -1,4 +1,4 @@
-"""Outlets and the notifier: a bus that is away holds nobody up and costs only its own."""
+"""Outlets and the notifier: a bus that is down delays and loses only its own messages."""
 
 import json
 import logging
@@ -104,10 +104,10 @@ class OutletTest(testtools.TestCase):
 class DeskTest(testtools.TestCase):
     def test_nobody_listens(self):
         conf = conf_module.make_conf(files=[])
-        nobody = hub.Hub()
-        found = notifier.Notifier(conf, 'embedded://x', nobody)
+        silent = hub.Hub()
+        found = notifier.Notifier(conf, 'embedded://x', silent)
         self.assertFalse(found.is_wanted())
-        listener = nobody.listen()
+        listener = silent.listen()
         self.assertTrue(found.is_wanted())
         listener.close()
         self.assertFalse(found.is_wanted())
