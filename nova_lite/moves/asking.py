@@ -8,6 +8,17 @@ from nova_lite.db.cell import services
 LONGEST_POLL_S = 5.0
 
 
+class HostRemoved(exception.NotFound):
+    """A move goes on with another destination, if it may."""
+
+    reschedule = True
+    msg = (
+        'Host %(host)s has no compute service: it was removed from the cloud. Choose another host. '
+        'If this one is to stay, restart its compute service and run '
+        '"nova-lite-manage cell_v2 discover_hosts".'
+    )
+
+
 def answer(reply):
     """Return the result of a step from the reply of a compute's move method."""
     if 'pending' in reply:
@@ -18,31 +29,30 @@ def answer(reply):
 def ask(move, method, arguments, more):
     """Call a method of a compute for a step; a Pending, or what it answers.
 
-    Raises Unavailable while the host is silent. An undo asks it all the same, but raises
-    ServiceIsDown for a host that was fenced, and for one that does not answer and is
-    down: nothing is won by waiting, its audit clears it when it is back.
+    Raises Unavailable while the host is silent, and HostRemoved. An undo asks a silent host all
+    the same, but raises ServiceIsDown for a host that was fenced or removed, and for one that
+    does not answer and is down: its audit cleans up when it is back.
     """
     host = arguments['host']
     lost = exception.ServiceIsDown(binary=services.COMPUTE, host=host)
     if not move.undoing:
         require_heard(move, host)
-    elif _is_fenced(move, host):
+    elif _is_fenced(_service(move, host)):
         raise lost
     try:
         return answer(method(move.ctxt, **arguments, **more))
     except exception.Unavailable as error:
-        if move.undoing and not _is_heard(move, host):
+        if move.undoing and not _is_heard(move, _service(move, host)):
             raise lost from error
         raise
 
 
 def require_heard(move, host):
-    """Raise Unavailable while a host of any cell is silent, instead of calling it.
+    """Raise HostRemoved, or Unavailable while a host of any cell is silent.
 
     A call to a host that hangs would hold a thread until it times out.
     """
-    if not _is_heard(move, host):
-        raise exception.Unavailable(service=services.COMPUTE, reason=f'{host} is not up')
+    _require_heard(move, host, _service(move, host))
 
 
 def require_up(move, host):
@@ -50,23 +60,35 @@ def require_up(move, host):
 
     A silent one may be heard of again in a moment, after its conductor, for example.
     """
-    if _is_fenced(move, host):
+    service = _service(move, host)
+    if service is not None and _is_fenced(service):
         raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
-    require_heard(move, host)
+    _require_heard(move, host, service)
+
+
+def _require_heard(move, host, service):
+    if service is None:
+        raise HostRemoved(host=host)
+    if not _is_heard(move, service):
+        raise exception.Unavailable(service=services.COMPUTE, reason=f'{host} is not up')
 
 
 def _service(move, host):
-    """The compute service of a host of any cell, or None; raises HostMappingNotFound."""
+    """Return the compute service of a host of any cell, or None."""
     found = move.read(services.find, host)
-    return found or move.world.cells.of_host(host).db.read(services.find, host)
+    if found is not None:
+        return found
+    try:
+        cell = move.world.cells.of_host(host)
+    except exception.HostMappingNotFound:
+        return None
+    return cell.db.read(services.find, host)
 
 
-def _is_fenced(move, host):
-    service = _service(move, host)
+def _is_fenced(service):
     return service is None or service.forced_down
 
 
-def _is_heard(move, host):
-    service = _service(move, host)
+def _is_heard(move, service):
     down_s = move.world.conf.service_down_time
     return service is not None and services.is_up(service, down_s)
