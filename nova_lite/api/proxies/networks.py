@@ -1,4 +1,4 @@
-"""/os-networks and /os-tenant-networks up to 2.35: what the caller's project can use.
+"""/os-networks and /os-tenant-networks up to 2.35: networks that the caller can see.
 
 Of most of what nova's own networks had, the network service knows nothing: it is null.
 Source: reference/nova/api-surface 2.6.
@@ -26,8 +26,8 @@ _ADMIN = (
 
 @operation.operation('GET', NETWORKS, policy=rules.NETWORKS_LIST, until=UNTIL, faults=(403,))
 def index(req):
-    """List the networks of the project and those that are shared."""
-    return {'networks': [_view(req, each) for each in _usable(req)]}
+    """List the networks that the network service shows the caller, external ones too."""
+    return {'networks': [_view(req, each) for each in _visible(req)]}
 
 
 @operation.operation(
@@ -43,7 +43,7 @@ def show(req):
 )
 def index_of_tenant(req):
     """List the same networks in brief."""
-    return {'networks': [_brief(each) for each in _usable(req)]}
+    return {'networks': [_brief(each) for each in _visible(req)]}
 
 
 @operation.operation(
@@ -58,13 +58,8 @@ def show_of_tenant(req):
     return {'network': _brief(_get(req))}
 
 
-def _usable(req):
-    def ask(**filters):
-        return req.app.network.list(
-            req.ctxt, 'networks', as_user=True, fields=['id', 'name'], **filters
-        )
-
-    return ask(tenant_id=req.ctxt.project_id, shared=False) + ask(shared=True)
+def _visible(req):
+    return req.app.network.list(req.ctxt, 'networks', as_user=True, fields=['id', 'name'])
 
 
 def _get(req):

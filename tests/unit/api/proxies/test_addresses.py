@@ -185,7 +185,7 @@ class TestNetworks(base.Case):
     def test_networks(self):
         found = self.ok('GET', '/os-networks').json['networks']
         labels = {each['label']: each for each in found}
-        self.assertEqual({'garden', 'shared'}, set(labels))
+        self.assertEqual({'garden', 'public', 'shared'}, set(labels))
         self.assertEqual(self.garden['id'], labels['garden']['id'])
         self.assertEqual(11, len(labels['garden']))
         one = f'/os-networks/{self.garden["id"]}'
@@ -196,6 +196,7 @@ class TestNetworks(base.Case):
 
     def test_tenant_networks(self):
         found = self.ok('GET', '/os-tenant-networks').json['networks']
+        self.assertEqual({'garden', 'public', 'shared'}, {each['label'] for each in found})
         brief = {'id': self.garden['id'], 'label': 'garden', 'cidr': 'None'}
         self.assertIn(brief, found)
         one = f'/os-tenant-networks/{self.garden["id"]}'
