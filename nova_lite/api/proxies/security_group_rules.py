@@ -117,12 +117,17 @@ def _traffic(asked):
 
 
 def _network(cidr):
-    """Return the addresses that traffic may come from; raises RuleNotUsable."""
+    """Return the addresses that traffic may come from, with host bits as given.
+
+    Raises RuleNotUsable.
+    """
     cidr = cidr or views.ANYWHERE['IPv4']
     try:
-        network = ipaddress.ip_network(cidr, strict=False)
+        found = ipaddress.ip_interface(cidr)
     except ValueError as error:
         raise RuleNotUsable(reason=f'cidr: {error}') from error
     if '/' not in cidr:
         raise RuleNotUsable(reason=f"cidr: '{cidr}' has no prefix length")
-    return {'remote_ip_prefix': str(network), 'ethertype': f'IPv{network.version}'}
+    if '%' in cidr:
+        raise RuleNotUsable(reason=f"cidr: '{cidr}' names an interface")
+    return {'remote_ip_prefix': str(found), 'ethertype': f'IPv{found.version}'}

@@ -105,7 +105,7 @@ class TestSecurityGroups(base.Case):
                 'from_port': 22,
                 'to_port': 23,
                 'group': {},
-                'ip_range': {'cidr': '10.0.0.0/8'},
+                'ip_range': {'cidr': '10.1.2.3/8'},
             },
             made,
         )
@@ -139,6 +139,7 @@ class TestSecurityGroups(base.Case):
             {'ip_protocol': 'gre', **ports},
             {'ip_protocol': 'tcp', **ports, 'cidr': '10.0.0.0/33'},
             {'ip_protocol': 'tcp', **ports, 'cidr': '10.0.0.1'},
+            {'ip_protocol': 'tcp', **ports, 'cidr': 'fe80::1%eth0/64'},
             {'ip_protocol': 'tcp', **ports, 'group_id': 'x'},
         ):
             self.refused('POST', RULES, self.rule(**values), code=400)
