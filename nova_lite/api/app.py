@@ -19,6 +19,7 @@ from nova_lite.api import faults
 from nova_lite.api import microversion
 from nova_lite.api import operation
 from nova_lite.api import protocols
+from nova_lite.api import request_log
 from nova_lite.api import version_documents
 from nova_lite.api import waiting
 from nova_lite.db import engine
@@ -42,6 +43,7 @@ class App:
     super_conductor: SuperConductorAPI on the top bus
     zones: (availability zones, until when that is believed), see `zones`
     waiters: bounds the requests that wait for other processes
+    request_log: RequestLog, None without [api]request_log
     undeclared: (operation, code) of error answers that the declaration lacks
     """
 
@@ -65,6 +67,7 @@ class App:
         self.policy = policies.Enforcer(conf)
         self.zones: tuple[frozenset[str], float] = (frozenset(), 0)
         self.waiters = waiting.Waiters(conf.api)
+        self.request_log = request_log.of(conf)
         self.undeclared: collections.deque[tuple[str, int]] = collections.deque(maxlen=100)
         self._make_compute = compute or _compute_client
         self._compute: dict[str, tuple[deployment.Cell, compute_rpc.ComputeAPI]] = {}
@@ -196,7 +199,10 @@ class _Caller:
     def process_response(self, http, response, _resource, _succeeded):
         chosen = http.context.operation
         labels = {'operation': str(chosen or 'none'), 'code': str(response.status_code)}
-        metrics.API.labels(**labels).observe(runtime.monotonic() - http.context.started)
+        seconds = runtime.monotonic() - http.context.started
+        metrics.API.labels(**labels).observe(seconds)
+        if self._app.request_log is not None:
+            self._app.request_log.write(http, response, seconds)
 
 
 def _negotiate(http, response):

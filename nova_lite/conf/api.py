@@ -65,6 +65,12 @@ OPTS = [
         help='Seconds that a request to attach or detach a device waits for the part of the result '
         'that its response contains.',
     ),
+    cfg.StrOpt(
+        'request_log',
+        help='File to which each API process appends a JSON object per request: time, request_id, '
+        'method, path, operation, microversion, client (the User-Agent header), project_id, status '
+        'and seconds. A file that was moved away is created again. Unset: nothing is written.',
+    ),
     cfg.DictOpt(
         'proxies',
         default={},
