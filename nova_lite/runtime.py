@@ -216,6 +216,11 @@ def new_uuid() -> str:
     return _current.uuid()
 
 
+def uuid_of(namespace: str, name: str) -> str:
+    """Return the UUID that follows from another one and a name."""
+    return str(uuid.uuid5(uuid.UUID(namespace), name))
+
+
 def new_request_id() -> str:
     """Return an id for one API request, in the form OpenStack services use."""
     return 'req-' + new_uuid()

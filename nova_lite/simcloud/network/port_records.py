@@ -9,6 +9,7 @@ from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import bindings
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import qos
+from nova_lite.simcloud.network import resource_requests
 from nova_lite.simcloud.network import security_groups
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
@@ -155,6 +156,8 @@ def update(conn, caller, port_id, wanted):
     _require_allowed(caller, network, wanted)
     values = standard.columns(PORTS, wanted)
     _require_policy(conn, caller, wanted)
+    if values.get('qos_policy_id', row['qos_policy_id']) != row['qos_policy_id']:
+        resource_requests.require_unallocated(conn, port_id)
     if wanted.get('mac_address'):
         values['mac_address'] = _new_mac(conn, row, wanted)
     if wanted.get('fixed_ips') is not None:
@@ -206,11 +209,12 @@ def delete(conn, caller, port_id):
 def related(conn, found):
     """Return (addresses, groups, bindings, requests) of the rows, each by port id."""
     ids = [row['id'] for row in found]
+    port_bindings = database.grouped(conn, tables.bindings.c.port_id, ids)
     return (
         database.grouped(conn, tables.allocations.c.port_id, ids, 'position'),
         database.grouped(conn, tables.port_groups.c.port_id, ids, 'security_group_id'),
-        database.grouped(conn, tables.bindings.c.port_id, ids),
-        qos.resource_requests(conn, found),
+        port_bindings,
+        resource_requests.of_ports(conn, found, port_bindings),
     )
 
 

@@ -8,6 +8,7 @@ from nova_lite.simcloud.network import floating_ips
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import ports
 from nova_lite.simcloud.network import qos
+from nova_lite.simcloud.network import qos_rules
 from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import security_groups
@@ -30,11 +31,13 @@ EXTENSIONS = {
     'net-mtu-writable': 'Network MTU (writable)',
     'pagination': 'Pagination support',
     'port-resource-request': 'Port Resource Request',
+    'port-resource-request-groups': 'Port Resource Request Groups',
     'port-security': 'Port Security',
     'project-id': 'project_id field enabled',
     'provider': 'Provider Network',
     'qos': 'Quality of Service',
     'qos-bw-minimum-ingress': 'Ingress direction for QoS minimum bandwidth rule',
+    'qos-pps-minimum': 'QoS minimum packet rate rule',
     'quota_details': 'Quota details management support',
     'quotas': 'Quota management support',
     'revision-if-match': 'If-Match constraints based on revision_number',
@@ -116,7 +119,10 @@ def add(app, db, events, plugging):
         ('routers', routers.RESOURCE, 'router_id'),
         ('floatingips', floating_ips.resource(events), 'floating_id'),
         ('qos/policies', qos.POLICY, 'policy_id'),
-        ('qos/policies/{policy_id}/minimum_bandwidth_rules', qos.RULE, 'rule_id'),
+        *(
+            (f'qos/policies/{{policy_id}}/{kind.name}_rules', kind.resource, 'rule_id')
+            for kind in qos_rules.KINDS
+        ),
         ('ports/{port_id}/bindings', bindings.resource(plugging), 'host'),
     ):
         routing.add_resource(app, db, f'{v2}/{path}', field=field, resource=resource)

@@ -181,14 +181,20 @@ qos_policies = sa.Table(
     sa.Column('shared', sa.Boolean, nullable=False, default=False),
 )
 
-qos_rules = sa.Table(
-    'network_qos_minimum_bandwidth_rules',
-    database.METADATA,
-    sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
-    sa.Column('qos_policy_id', database.Id, nullable=False, index=True),
-    sa.Column('min_kbps', sa.Integer, nullable=False),
-    sa.Column('direction', sa.String(16), nullable=False, default='egress'),
-)
+
+def _qos_rules(kind, amount):
+    return sa.Table(
+        f'network_qos_{kind}_rules',
+        database.METADATA,
+        sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
+        sa.Column('qos_policy_id', database.Id, nullable=False, index=True),
+        sa.Column(amount, sa.Integer, nullable=False),
+        sa.Column('direction', sa.String(16), nullable=False, default='egress'),
+    )
+
+
+bandwidth_rules = _qos_rules('minimum_bandwidth', 'min_kbps')
+packet_rate_rules = _qos_rules('minimum_packet_rate', 'min_kpps')
 
 # How messages call a resource, and what clients find in the type of a fault.
 TITLES = {

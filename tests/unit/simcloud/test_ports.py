@@ -182,25 +182,6 @@ class PortTestCase(base.SimCloudTestCase):
         )
         self.assertEqual('PortBound', fault['NeutronError']['type'])
 
-    def test_resource_request_follows_from_the_policy(self):
-        policies = '/network/v2.0/qos/policies'
-        policy = self.admin.post(policies, {'policy': {'name': 'q'}})['policy']['id']
-        for direction in ('egress', 'ingress'):
-            self.admin.post(
-                f'{policies}/{policy}/minimum_bandwidth_rules',
-                {'minimum_bandwidth_rule': {'min_kbps': 1000, 'direction': direction}},
-            )
-        port = self.port(qos_policy_id=policy)
-        self.assertEqual(
-            {'NET_BW_EGR_KILOBIT_PER_SEC': 1000, 'NET_BW_IGR_KILOBIT_PER_SEC': 1000},
-            port['resource_request']['resources'],
-        )
-        self.assertIsNone(self.port()['resource_request'])
-        self.admin.delete(f'{policies}/{policy}', expect=409)
-        self.demo.post(
-            PORTS, {'port': {'network_id': port['network_id'], 'qos_policy_id': policy}}, expect=404
-        )
-
     def test_ports_of_routers_are_not_deleted_directly(self):
         port = self.admin.get(f'{PORTS}?device_owner=network:router_interface')['ports'][0]
         self.admin.delete(f'{PORTS}/{port["id"]}', expect=409)

@@ -1,0 +1,146 @@
+"""Rules of QoS policies that guarantee something to ports: bandwidth and packet rate.
+
+What a port with such a policy asks of placement follows from them: `resource_requests`.
+"""
+
+import dataclasses
+
+import sqlalchemy as sa
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import standard
+from nova_lite.simcloud.network import tables
+
+POLICIES = tables.qos_policies
+# A rule of this direction is about both, and the only one of its kind.
+ANY = 'any'
+
+
+def visible(caller):
+    """The condition that the caller may use a policy."""
+    return sa.or_(standard.own(caller, POLICIES), POLICIES.c.shared)
+
+
+get_policy = standard.getter(POLICIES, visible)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """One kind of rules. amount: the column; classes: {direction: resource class}"""
+
+    name: str
+    table: sa.Table
+    amount: str
+    classes: dict[str, str]
+
+    def view(self, row):
+        """One rule, without the policy that its path names."""
+        return {name: row[name] for name in ('id', self.amount, 'direction')}
+
+    @property
+    def resource(self):
+        """The rules of this kind of one policy."""
+        name = f'{self.name}_rule'
+        properties = {self.amount: bodies.COUNT, 'direction': {'enum': list(self.classes)}}
+        return resources.Resource(
+            name=name,
+            style=dataclasses.replace(
+                standard.STYLE, collection=standard.whole, narrowed=resources.as_it_is
+            ),
+            permit=resources.admins('QoS rule', actions=resources.CHANGES),
+            listed=self._listed,
+            get=self._get,
+            views=resources.each(self.view),
+            create=(self._create, bodies.wrapped(name, properties, [self.amount])),
+            update=(self._update, bodies.wrapped(name, properties)),
+            delete=self._delete,
+        )
+
+    def _listed(self, conn, req, policy_id):
+        get_policy(conn, req.context.caller, policy_id)
+        return database.find_all(conn, self.table, qos_policy_id=policy_id, order=['id'])
+
+    def _get(self, conn, caller, policy_id, rule_id):
+        get_policy(conn, caller, policy_id)
+        row = database.find(conn, self.table, id=rule_id, qos_policy_id=policy_id)
+        if row is None:
+            raise faults.NotFound(
+                f'QoS rule {rule_id[:64]} for policy {policy_id[:64]} could not be found.',
+                'QosRuleNotFound',
+            )
+        return row
+
+    def _create(self, conn, caller, policy_id, wanted):
+        """Add a guarantee to a policy, one per direction."""
+        get_policy(conn, caller, policy_id)
+        _require_unused(conn, policy_id)
+        row = database.insert(conn, self.table, qos_policy_id=policy_id, **wanted)
+        self._require_one_per_direction(conn, row)
+        return row
+
+    def _update(self, conn, caller, policy_id, rule_id, *, wanted):
+        row = self._get(conn, caller, policy_id, rule_id)
+        if not wanted:
+            return row
+        _require_unused(conn, policy_id)
+        changed = database.save(conn, self.table, row, **wanted)
+        self._require_one_per_direction(conn, changed)
+        return changed
+
+    def _delete(self, conn, caller, policy_id, rule_id):
+        self._get(conn, caller, policy_id, rule_id)
+        _require_unused(conn, policy_id)
+        database.delete(conn, self.table, id=rule_id)
+
+    def _require_one_per_direction(self, conn, row):
+        others = database.find_all(
+            conn, self.table, self.table.c.id != row['id'], qos_policy_id=row['qos_policy_id']
+        )
+        directions = {other['direction'] for other in others}
+        both = directions and ANY in (row['direction'], *directions)
+        if both or row['direction'] in directions:
+            raise faults.Conflict('The policy has a rule for this direction.', 'QoSRulesConflict')
+
+
+BANDWIDTH = Kind(
+    'minimum_bandwidth',
+    tables.bandwidth_rules,
+    'min_kbps',
+    {'egress': 'NET_BW_EGR_KILOBIT_PER_SEC', 'ingress': 'NET_BW_IGR_KILOBIT_PER_SEC'},
+)
+PACKET_RATE = Kind(
+    'minimum_packet_rate',
+    tables.packet_rate_rules,
+    'min_kpps',
+    {
+        'egress': 'NET_PACKET_RATE_EGR_KILOPACKET_PER_SEC',
+        'ingress': 'NET_PACKET_RATE_IGR_KILOPACKET_PER_SEC',
+        ANY: 'NET_PACKET_RATE_KILOPACKET_PER_SEC',
+    },
+)
+KINDS = (BANDWIDTH, PACKET_RATE)
+
+
+def of_policies(conn, policy_ids):
+    """Return {policy id: [(kind, row of a rule), ...]}."""
+    found = {policy_id: [] for policy_id in policy_ids}
+    for kind in KINDS:
+        rules = database.grouped(conn, kind.table.c.qos_policy_id, list(found), 'id')
+        for policy_id, rows in rules.items():
+            found[policy_id].extend((kind, row) for row in rows)
+    return found
+
+
+def _require_unused(conn, policy_id):
+    """Raise Conflict while a host has a port with the policy: its allocation would not follow."""
+    ports, bindings = tables.ports, tables.bindings
+    bound = sa.exists().where(bindings.c.port_id == ports.c.id, bindings.c.host != '')
+    of_servers = ports.c.device_owner.startswith('compute:')
+    if database.exists(conn, ports, bound, of_servers, qos_policy_id=policy_id):
+        raise faults.Conflict(
+            f'QoS Policy {policy_id} is used by ports of servers. Its guarantees cannot be changed.',
+            'QosPolicyInUse',
+        )

@@ -1,0 +1,83 @@
+"""What ports ask of placement: groups of resources, from the rules of their QoS policies."""
+
+import re
+
+from nova_lite import runtime
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.network import bindings
+from nova_lite.simcloud.network import qos_rules
+from nova_lite.simcloud.network import tables
+
+# Key of a binding's profile: where nova has allocated what the port asks for.
+ALLOCATION = 'allocation'
+# The trait of what carries the networks that are not of a physical one.
+TUNNEL = 'CUSTOM_NETWORK_TUNNEL_PROVIDER'
+
+
+def of_ports(conn, ports, port_bindings):
+    """Return {port id: its resource request} of ports whose policies guarantee something.
+
+    port_bindings: {port id: rows of its bindings}
+    """
+    with_policy = [port for port in ports if port['qos_policy_id']]
+    if not with_policy:
+        return {}
+    rules = qos_rules.of_policies(conn, {port['qos_policy_id'] for port in with_policy})
+    networks = database.grouped(
+        conn, tables.networks.c.id, {port['network_id'] for port in with_policy}
+    )
+    requests = {}
+    for port in with_policy:
+        (network,) = networks[port['network_id']]
+        active = bindings.active_of(port['id'], port_bindings.get(port['id'], ()))
+        groups = _groups(port, rules[port['qos_policy_id']], network, active['vnic_type'])
+        if groups:
+            requests[port['id']] = {
+                'request_groups': groups,
+                'same_subtree': [group['id'] for group in groups],
+            }
+    return requests
+
+
+def _groups(port, rules, network, vnic_type):
+    """Return one group for each kind of guarantee: another agent's provider may have it."""
+    found = []
+    for kind in qos_rules.KINDS:
+        resources = {
+            kind.classes[row['direction']]: row[kind.amount]
+            for rule_kind, row in rules
+            if rule_kind is kind and row[kind.amount]
+        }
+        if resources:
+            required = [_trait('VNIC_TYPE', vnic_type)]
+            if kind is qos_rules.BANDWIDTH:
+                required.insert(0, _carrier(network))
+            found.append(
+                {
+                    'id': runtime.uuid_of(port['id'], kind.name),
+                    'required': required,
+                    'resources': resources,
+                }
+            )
+    return found
+
+
+def _carrier(network):
+    physical = network['physical_network']
+    return _trait('PHYSNET', physical) if physical else TUNNEL
+
+
+def _trait(prefix, name):
+    return f'CUSTOM_{prefix}_{re.sub("[^A-Z0-9_]", "_", name.upper())}'
+
+
+def require_unallocated(conn, port_id):
+    """Raise Conflict if nova has allocated what a port asks for: that would not change."""
+    active = bindings.active_of(port_id, bindings.of_port(conn, port_id))
+    if active['host'] and active['profile'].get(ALLOCATION):
+        raise faults.Conflict(
+            f'Port {port_id} is bound to host {active["host"]}, which has allocated resources for '
+            f'its QoS policy. The policy cannot be changed.',
+            'QosPolicyInUse',
+        )

@@ -1,0 +1,104 @@
+"""QoS policies, and what their ports ask of placement."""
+
+from tests.unit.simcloud import base
+
+PORTS = '/network/v2.0/ports'
+POLICIES = '/network/v2.0/qos/policies'
+BANDWIDTH, PACKET_RATE = 'minimum_bandwidth', 'minimum_packet_rate'
+
+
+class QosTestCase(base.SimCloudTestCase):
+    def setUp(self):
+        super().setUp()
+        self.policy = self.admin.post(POLICIES, {'policy': {'name': 'q'}})['policy']['id']
+
+    def rule(self, kind, *, expect=201, **values):
+        answer = self.admin.post(self.path(kind), {f'{kind}_rule': values}, expect=expect)
+        return answer.get(f'{kind}_rule')
+
+    def path(self, kind):
+        return f'{POLICIES}/{self.policy}/{kind}_rules'
+
+    def network(self, **values):
+        wanted = {'name': 'n', **{f'provider:{name}': value for name, value in values.items()}}
+        return self.admin.post('/network/v2.0/networks', {'network': wanted})['network']['id']
+
+    def port_on(self, network, **values):
+        wanted = {'network_id': network, 'qos_policy_id': self.policy, **values}
+        return self.admin.post(PORTS, {'port': wanted})['port']
+
+    def request(self, network, **values):
+        return self.port_on(network, **values)['resource_request']
+
+    def test_rules(self):
+        made = self.rule(BANDWIDTH, min_kbps=1000, direction='ingress')
+        self.assertEqual(
+            {'id': made['id'], 'min_kbps': 1000, 'direction': 'ingress'},
+            self.admin.get(f'{self.path(BANDWIDTH)}/{made["id"]}')['minimum_bandwidth_rule'],
+        )
+        self.rule(BANDWIDTH, min_kbps=1, direction='ingress', expect=409)
+        other = self.rule(PACKET_RATE, min_kpps=5, direction='any')
+        for direction in ('any', 'egress'):
+            self.rule(PACKET_RATE, min_kpps=1, direction=direction, expect=409)
+        self.rule(BANDWIDTH, min_kbps=1, direction='any', expect=400)
+        self.assertEqual(
+            [{**made, 'type': BANDWIDTH}, {**other, 'type': PACKET_RATE}],
+            self.admin.get(f'{POLICIES}/{self.policy}')['policy']['rules'],
+        )
+        self.admin.delete(f'{self.path(PACKET_RATE)}/{other["id"]}')
+        self.admin.delete(f'{POLICIES}/{self.policy}')
+
+    def test_request_of_bandwidth(self):
+        for direction in ('egress', 'ingress'):
+            self.rule(BANDWIDTH, min_kbps=1000, direction=direction)
+        network = self.network(network_type='vlan', physical_network='phys-1')
+        (group,) = self.request(network)['request_groups']
+        self.assertEqual(
+            {'NET_BW_EGR_KILOBIT_PER_SEC': 1000, 'NET_BW_IGR_KILOBIT_PER_SEC': 1000},
+            group['resources'],
+        )
+        self.assertEqual(['CUSTOM_PHYSNET_PHYS_1', 'CUSTOM_VNIC_TYPE_NORMAL'], group['required'])
+        direct = self.request(network, **{'binding:vnic_type': 'direct'})
+        self.assertIn('CUSTOM_VNIC_TYPE_DIRECT', direct['request_groups'][0]['required'])
+        (tunnelled,) = self.request(self.network())['request_groups']
+        self.assertIn('CUSTOM_NETWORK_TUNNEL_PROVIDER', tunnelled['required'])
+
+    def test_request_of_both(self):
+        """A group for each, which the providers of one agent are to have."""
+        self.rule(PACKET_RATE, min_kpps=7, direction='any')
+        self.rule(BANDWIDTH, min_kbps=1000)
+        port = self.port_on(self.network())
+        asked = port['resource_request']
+        bandwidth, rate = asked['request_groups']
+        self.assertEqual(['CUSTOM_VNIC_TYPE_NORMAL'], rate['required'])
+        self.assertEqual({'NET_PACKET_RATE_KILOPACKET_PER_SEC': 7}, rate['resources'])
+        self.assertEqual([bandwidth['id'], rate['id']], asked['same_subtree'])
+        self.assertEqual(asked, self.admin.get(f'{PORTS}/{port["id"]}')['port']['resource_request'])
+
+    def test_no_request(self):
+        self.assertIsNone(self.request(self.network()))
+        self.assertIsNone(self.port()['resource_request'])
+
+    def test_only_who_sees_the_policy_uses_it(self):
+        self.rule(BANDWIDTH, min_kbps=1000)
+        wanted = {'network_id': self.port()['network_id'], 'qos_policy_id': self.policy}
+        self.demo.post(PORTS, {'port': wanted}, expect=404)
+
+    def test_policy_in_use(self):
+        """What a host has allocated would not follow the change."""
+        rule = self.rule(BANDWIDTH, min_kbps=1000)
+        port = self.port_on(self.network(), device_owner='compute:nova', device_id='server')
+        path, one = f'{PORTS}/{port["id"]}', f'{self.path(BANDWIDTH)}/{rule["id"]}'
+        self.admin.delete(f'{POLICIES}/{self.policy}', expect=409)
+        change = {'minimum_bandwidth_rule': {'min_kbps': 2000}}
+        self.admin.put(one, change)
+        self.admin.put(path, {'port': {'binding:host_id': 'host'}})
+        self.admin.put(one, change, expect=409)
+        self.admin.delete(one, expect=409)
+        self.rule(PACKET_RATE, min_kpps=1, expect=409)
+        self.admin.put(path, {'port': {'qos_policy_id': None}})
+        self.admin.put(path, {'port': {'qos_policy_id': self.policy}})
+        self.admin.put(path, {'port': {'binding:profile': {'allocation': {'group': 'provider'}}}})
+        self.admin.put(path, {'port': {'qos_policy_id': None}}, expect=409)
+        self.admin.put(path, {'port': {'binding:host_id': ''}})
+        self.admin.put(path, {'port': {'qos_policy_id': None}})
