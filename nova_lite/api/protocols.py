@@ -131,8 +131,8 @@ class Providers(typing.Protocol):
     def remove_from_aggregate(self, ctxt: session.Ctxt, uuid: str, aggregate: str) -> None:
         """Take a provider out of an aggregate."""
 
-    def delete(self, ctxt: session.Ctxt, uuid: str) -> None:
-        """Delete a provider, if it exists."""
+    def delete_tree(self, ctxt: session.Ctxt, root: str) -> None:
+        """Delete a provider and all below it, if they exist."""
 
 
 class Placement(typing.Protocol):

@@ -108,7 +108,7 @@ def _remove_host(req, cell, host):
     if moves:
         raise HasMigrations()
     for node in nodes:
-        req.app.placement.providers.delete(req.ctxt, node.uuid)
+        req.app.placement.providers.delete_tree(req.ctxt, node.uuid)
     req.app.api_db.write(_forget_host, host)
 
 

@@ -136,6 +136,15 @@ class Providers:
             errors={404: None, 409: exception.Conflict},
         )
 
+    def delete_tree(self, ctxt: session.Ctxt, root: str) -> None:
+        """As `delete`, of a provider and all below it."""
+        left = {provider.uuid: provider for provider in self.list(ctxt, in_tree=root)}
+        while left:
+            parents = {provider.parent for provider in left.values()}
+            for uuid in left.keys() - parents:
+                self.delete(ctxt, uuid)
+                del left[uuid]
+
     # ---- inventories --------------------------------------------------------
 
     def inventories(self, ctxt: session.Ctxt, uuid: str) -> tuple[Inventories, int]:

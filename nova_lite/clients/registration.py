@@ -10,10 +10,15 @@ import typing
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import nested
 from nova_lite.clients import providers
 from nova_lite.clients import session
 
 LOG = logging.getLogger(__name__)
+
+# Providers by their uuids, and trees of them by the uuids of their roots.
+Tree: typing.TypeAlias = dict[str, providers.Provider]
+Trees: typing.TypeAlias = dict[str | None, Tree]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +28,7 @@ class Node:
     inventories, keep_ratios: as Providers.set_inventories
     traits:     those the node has; traits set by others stay
     not_traits: those of ours that it has not
+    children:   providers below it, each parent before its children
     """
 
     uuid: str
@@ -31,14 +37,17 @@ class Node:
     traits: frozenset[str] = frozenset()
     not_traits: frozenset[str] = frozenset()
     keep_ratios: frozenset[str] = frozenset()
+    children: tuple[nested.Nested, ...] = ()
 
 
 class Providers(typing.Protocol):
     """Resource providers, as they are registered; see clients.providers."""
 
-    def list(self, ctxt: session.Ctxt) -> Sequence[providers.Provider]: ...
+    def list(self, ctxt: session.Ctxt, **filters: object) -> Sequence[providers.Provider]: ...
 
-    def ensure(self, ctxt: session.Ctxt, uuid: str, name: str) -> providers.Provider: ...
+    def ensure(
+        self, ctxt: session.Ctxt, uuid: str, name: str, *, parent: str | None = None
+    ) -> providers.Provider: ...
 
     def set_inventories(
         self,
@@ -58,6 +67,8 @@ class Providers(typing.Protocol):
         self, ctxt: session.Ctxt, uuid: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
     ) -> int: ...
 
+    def delete(self, ctxt: session.Ctxt, uuid: str) -> None: ...
+
 
 class Registration:
     """Registers nodes, a bounded number of them at the same time."""
@@ -65,6 +76,8 @@ class Registration:
     def __init__(self, providers: Providers, *, threads: int) -> None:
         self.providers = providers
         self.threads = threads
+        # By the uuids of nodes, as they were registered last.
+        self._nested: dict[str, tuple[nested.Nested, ...]] = {}
 
     def register(
         self, ctxt: session.Ctxt, nodes: Iterable[Node]
@@ -85,7 +98,7 @@ class Registration:
                 except IndexError:
                     return  # another thread took the last one
                 try:
-                    self._register(ctxt, node, known.get(node.uuid))
+                    self._register(ctxt, node, known)
                 except exception.NovaLiteError as error:
                     LOG.warning(
                         'Compute node %s (%s) is not registered in placement: %s',
@@ -107,17 +120,22 @@ class Registration:
             raise RuntimeError('a thread that registers compute nodes has died')
         return failed
 
-    def _known(self, ctxt: session.Ctxt, nodes: Collection[Node]) -> dict[str, providers.Provider]:
-        """Return providers that exist, by uuid; one request unless there are few nodes."""
+    def _known(self, ctxt: session.Ctxt, nodes: Collection[Node]) -> Trees | None:
+        """Return the providers that exist, by one request; None if there are few nodes."""
         if len(nodes) <= self.threads:
-            return {}
-        return {provider.uuid: provider for provider in self.providers.list(ctxt)}
+            return None
+        trees: Trees = collections.defaultdict(dict)
+        for provider in self.providers.list(ctxt):
+            trees[provider.root][provider.uuid] = provider
+        return trees
 
-    def _register(self, ctxt: session.Ctxt, node: Node, known: providers.Provider | None) -> None:
+    def _register(self, ctxt: session.Ctxt, node: Node, known: Trees | None) -> None:
         """Inventories come last: before them no server can be put there."""
-        provider = known
+        tree = known.get(node.uuid, {}) if known is not None else None
+        provider = tree.get(node.uuid) if tree else None
         if provider is None or provider.name != node.name:
             provider = self.providers.ensure(ctxt, node.uuid, node.name)
+        self._keep_nested(ctxt, node, provider, tree)
         if provider.generation == 0:  # nothing was ever written about it
             generation = 0
             if node.traits:
@@ -130,3 +148,20 @@ class Registration:
         self.providers.set_inventories(
             ctxt, node.uuid, node.inventories, keep_ratios=node.keep_ratios
         )
+
+    def _keep_nested(
+        self,
+        ctxt: session.Ctxt,
+        node: Node,
+        provider: providers.Provider,
+        tree: Tree | None,
+    ) -> None:
+        """See `nested.keep`. tree: the node's, as far as it is known"""
+        if self._nested.get(node.uuid) == node.children:
+            return
+        if tree is not None or provider.generation == 0:
+            known: Iterable[providers.Provider] = (tree or {}).values()
+        else:
+            known = self.providers.list(ctxt, in_tree=node.uuid)
+        nested.keep(self.providers, ctxt, provider, node.children, known)
+        self._nested[node.uuid] = node.children

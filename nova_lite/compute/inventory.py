@@ -13,6 +13,8 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import nested
+from nova_lite.clients import providers
 from nova_lite.clients import registration
 from nova_lite.compute import claims
 from nova_lite.compute import site
@@ -147,6 +149,7 @@ class Inventory:
             keep_ratios=frozenset(
                 name for name in RATIO_OPTIONS if not self._configured_ratio(name)
             ),
+            children=tuple(map(_nested, self._site.driver.get_nested_providers(node))),
         )
 
     # ---- ratios and limits ----
@@ -200,3 +203,10 @@ class Inventory:
             orc.DISK_GB: -(-options.reserved_host_disk_mb // MIB_PER_GIB),
         }
         return reserved.get(name, 0)
+
+
+def _nested(found: model.NestedProvider) -> nested.Nested:
+    inventories: providers.Inventories = {
+        name: {'total': total, 'max_unit': total} for name, total in found.totals.items()
+    }
+    return nested.Nested(found.name, inventories, frozenset(found.traits), found.parent)

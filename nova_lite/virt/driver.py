@@ -67,6 +67,9 @@ class Driver(Protocol):
     def get_inventory(self, node: str) -> dict[str, model.Inventory]:
         """Totals by resource class (VCPU, MEMORY_MB, DISK_GB); ratios are not its business."""
 
+    def get_nested_providers(self, node: str) -> Sequence[model.NestedProvider]:
+        """Return what placement is to know below the node, each parent before its children."""
+
     def get_volume_connector(self, node: str) -> model.Json:
         """The properties a volume service needs to export a volume to the node."""
 

@@ -243,6 +243,20 @@ class Inventory:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class NestedProvider:
+    """A resource provider below a node's, such as a network agent has.
+
+    name: what follows the node's name; parent: the name of another one, None for the node
+    totals: {resource class: amount}
+    """
+
+    name: str
+    traits: tuple[str, ...]
+    totals: dict[str, int]
+    parent: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class NodeFacts:
     """The facts of a hypervisor.
 

@@ -18,6 +18,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
+from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import facts
 from nova_lite.virt.sim import jobs
 from nova_lite.virt.sim import passwords
@@ -89,6 +90,10 @@ class SimDriver:
     def get_inventory(self, node: str) -> dict[str, model.Inventory]:
         self._check(node)
         return facts.inventory(self.profile.behaviour(node))
+
+    def get_nested_providers(self, node: str) -> tuple[model.NestedProvider, ...]:
+        self._check(node)
+        return agents.nested_providers(self.profile.behaviour(node))
 
     def get_volume_connector(self, node: str) -> model.Json:
         self._check(node)

@@ -15,6 +15,7 @@ from typing import TypeVar
 import os_traits
 
 from nova_lite.virt import model
+from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import port_rules
 from nova_lite.virt.sim import reader
@@ -51,6 +52,7 @@ HOST_KEYS = (
     'snapshot_bytes',
     'passwords',
     'crash_dump',
+    'network_agent',
     'live_migration',
     'delays',
 )
@@ -259,6 +261,7 @@ _HOST_READERS = {
     'passwords': lambda item: model.PasswordSupport(item.choice(tuple(model.PasswordSupport))),
     'snapshot_bytes': lambda item: item.integer(1, 2**32),
     'crash_dump': lambda item: item.choice(CRASH_DUMP),
+    'network_agent': agents.read,
     'live_migration': _live_migration,
     'delays': _delays,
 }

@@ -105,6 +105,7 @@ class Behaviour:
     snapshot_bytes: int
     passwords: model.PasswordSupport
     crash_dump: str
+    network_agent: model.Json
     live_migration: model.Json
     delays: dict[str, delay.Distribution]
 
@@ -166,7 +167,15 @@ class Profile:
 def _merge(layers: Iterable[model.Json]) -> Behaviour:
     """Return one Behaviour from the settings of all rules that fit; a later one prevails."""
     merged: model.Json = {
-        key: {} for key in ('capacity', 'reserved', 'hypervisor', 'live_migration', 'delays')
+        key: {}
+        for key in (
+            'capacity',
+            'reserved',
+            'hypervisor',
+            'network_agent',
+            'live_migration',
+            'delays',
+        )
     }
     traits: dict[str, None] = {}
     for settings in layers:

@@ -246,7 +246,7 @@ class DeleteTest(ServiceTest):
         self.assertEqual([], self.api.cell('cell1').db.read(compute_nodes.every))
         self.assertRaises(exception.HostMappingNotFound, self.api.cells.of_host, 'h1')
         self.assertEqual({}, self.api.api_db.read(aggregates.zones))
-        self.assertEqual([('delete', self.node, {})], self.providers.calls)
+        self.assertEqual([('delete_tree', self.node, {})], self.providers.calls)
 
     def test_by_number(self):
         self.delete('1', version='2.1', status=400)  # every cell has a service 1
@@ -277,7 +277,7 @@ class DeleteTest(ServiceTest):
         self.delete(self.row().uuid, status=409)
 
     def test_not_while_placement_has_allocations(self):
-        self.providers.answers['delete'] = exception.Conflict(reason='in use')
+        self.providers.answers['delete_tree'] = exception.Conflict(reason='in use')
         self.delete(self.row().uuid, status=409)
         self.assertIn('h1', self.services())
 

@@ -1,7 +1,10 @@
 """Registration of many compute nodes, on the real placement."""
 
+import dataclasses
+
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import nested
 from nova_lite.clients import registration
 from tests.unit.clients import base
 
@@ -46,6 +49,56 @@ class RegistrationTest(base.PlacementTestCase):
         failed, requests = self.count_requests(self.register, nodes)
         self.assertEqual({}, failed)
         self.assertEqual({'GET'}, {method for method, _ in requests})
+
+    def test_nested(self):
+        """They are made, changed and removed with their node; those of others stay."""
+        agent = nested.Nested('agent', {}, frozenset(['CUSTOM_VNIC_TYPE_NORMAL']))
+        bridge = nested.Nested(
+            'agent:br', {'NET_BW_EGR_KILOBIT_PER_SEC': {'total': 1000}}, parent='agent'
+        )
+        for count in (1, 6):
+            (node, *_) = nodes = self.nodes(count, children=(agent, bridge))
+            self.assertEqual({}, self.register(nodes))
+            made = self.tree(node)
+            self.assertEqual(
+                [node.name, f'{node.name}:agent', f'{node.name}:agent:br'], sorted(made)
+            )
+            br = made[f'{node.name}:agent:br']
+            self.assertEqual(made[f'{node.name}:agent'].uuid, br.parent)
+            self.assertEqual(
+                1000,
+                self.providers.inventories(self.admin, br.uuid)[0]['NET_BW_EGR_KILOBIT_PER_SEC'][
+                    'total'
+                ],
+            )
+            self.providers.ensure(
+                self.admin, runtime.new_uuid(), f'{node.name}:other', parent=node.uuid
+            )
+            bare = [dataclasses.replace(each, children=()) for each in nodes]
+            self.assertEqual({}, self.register(bare))
+            self.assertEqual([node.name, f'{node.name}:other'], sorted(self.tree(node)))
+            for each in nodes:
+                self.providers.delete_tree(self.admin, each.uuid)
+        self.assertEqual([], self.providers.list(self.admin))
+
+    def test_nested_in_use(self):
+        """What a server uses stays, and so does its parent, until it is free."""
+        bridge = nested.Nested('br', {'NET_BW_EGR_KILOBIT_PER_SEC': {'total': 1000}})
+        (node,) = self.nodes(1, children=(bridge,))
+        self.register([node])
+        uuid = self.tree(node)[f'{node.name}:br'].uuid
+        consumer = base.consumer()
+        wanted = {'allocations': {uuid: {'resources': {'NET_BW_EGR_KILOBIT_PER_SEC': 10}}}}
+        self.placement.claim(self.admin, consumer, wanted)
+        bare = dataclasses.replace(node, children=())
+        self.assertEqual({}, self.register([bare]))
+        self.assertIn(f'{node.name}:br', self.tree(node))
+        self.placement.delete_allocations(self.admin, consumer.uuid)
+        self.register([bare])
+        self.assertNotIn(f'{node.name}:br', self.tree(node))
+
+    def tree(self, node):
+        return {each.name: each for each in self.providers.list(self.admin, in_tree=node.uuid)}
 
     def test_again_with_changes(self):
         nodes = self.nodes(6)

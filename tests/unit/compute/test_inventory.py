@@ -18,6 +18,14 @@ hosts:
   - capacity: {vcpus: %d, memory_mb: 4096, disk_gb: 100}
 """
 
+AGENT = """
+extends: instant
+hosts:
+  - capacity: {vcpus: 8, memory_mb: 4096, disk_gb: 100}
+  - match: host-1
+    network_agent: {physical_networks: {physnet1: {egress_kbps: 1000}}}
+"""
+
 
 class TestInventory(testtools.TestCase):
     def setUp(self):
@@ -46,6 +54,23 @@ class TestInventory(testtools.TestCase):
 
     def traits(self, host='host-1'):
         return self.client.providers.traits(self.ctxt, self.node(host).uuid)[0]
+
+    def test_network_agent(self):
+        """Its providers follow the profile."""
+        self.report()
+        self.behave(AGENT)
+        self.report()
+        found = {each.name: each for each in self.client.providers.list(self.ctxt)}
+        bridge = found['host-1:Open vSwitch agent:br-physnet1']
+        self.assertEqual(self.node().uuid, bridge.root)
+        self.assertNotIn('host-2:Open vSwitch agent', found)
+        self.behave(CAPACITY % 8)
+        self.report()
+        names = {each.name for each in self.client.providers.list(self.ctxt)}
+        self.assertEqual({'host-1', 'host-2'}, names)
+
+    def behave(self, text):
+        self.cell.driver.use_profile(profile.parse(text))
 
     def test_first_report(self):
         self.report()

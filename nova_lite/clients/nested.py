@@ -1,0 +1,93 @@
+"""Nested resource providers: those below a compute node's that are ours to keep.
+
+The uuid of such a provider follows from the node's uuid and the provider's name. So others'
+providers below the node, such as those of a real Neutron, are recognized and left alone.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+import dataclasses
+import logging
+import typing
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import providers
+from nova_lite.clients import session
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class Nested:
+    """One nested provider. name: without the node's; parent: the name of one before, or None"""
+
+    name: str
+    inventories: providers.Inventories
+    traits: frozenset[str] = frozenset()
+    parent: str | None = None
+
+
+class Providers(typing.Protocol):
+    """Resource providers, as nested ones are kept; see clients.providers."""
+
+    def list(self, ctxt: session.Ctxt, *, in_tree: str) -> Sequence[providers.Provider]: ...
+
+    def ensure(
+        self, ctxt: session.Ctxt, uuid: str, name: str, *, parent: str | None = None
+    ) -> providers.Provider: ...
+
+    def set_inventories(
+        self, ctxt: session.Ctxt, uuid: str, wanted: providers.Inventories
+    ) -> int: ...
+
+    def set_traits(self, ctxt: session.Ctxt, uuid: str, traits: Iterable[str]) -> int: ...
+
+    def delete(self, ctxt: session.Ctxt, uuid: str) -> None: ...
+
+
+def keep(
+    placement: Providers,
+    ctxt: session.Ctxt,
+    node: providers.Provider,
+    wanted: Sequence[Nested],
+    known: Iterable[providers.Provider],
+) -> None:
+    """Create or bring up to date the nested providers of a node, and remove former ones.
+
+    wanted: each parent before its children; known: the providers of the node's tree
+    Inventories come last, as those of nodes do.
+    """
+    kept = set()
+    for each in wanted:
+        uuid = _uuid_of(node, each.name)
+        parent = node.uuid if each.parent is None else _uuid_of(node, each.parent)
+        placement.ensure(ctxt, uuid, f'{node.name}:{each.name}', parent=parent)
+        placement.set_traits(ctxt, uuid, each.traits)
+        placement.set_inventories(ctxt, uuid, each.inventories)
+        kept.add(uuid)
+    # A child's name is longer than its parent's.
+    for former in sorted(known, key=lambda provider: len(provider.name), reverse=True):
+        if former.uuid not in kept and _is_ours(node, former):
+            _remove(placement, ctxt, former)
+
+
+def _uuid_of(node: providers.Provider, name: str) -> str:
+    return runtime.uuid_of(node.uuid, name)
+
+
+def _is_ours(node: providers.Provider, provider: providers.Provider) -> bool:
+    return provider.uuid == _uuid_of(node, provider.name.partition(':')[2])
+
+
+def _remove(placement: Providers, ctxt: session.Ctxt, former: providers.Provider) -> None:
+    try:
+        placement.delete(ctxt, former.uuid)
+    except exception.Conflict as error:
+        LOG.warning(
+            'Cannot remove resource provider %s (%s), which its host does not have any more: %s. '
+            'The next start of its compute removes it.',
+            former.name,
+            former.uuid,
+            error,
+        )
