@@ -18,6 +18,7 @@ extensions = [
     'oslo_policy.sphinxpolicygen',
     'notifications',
     'reno.sphinxext',
+    'api_coverage',
     'invariants',
     'metrics_table',
     'tables',

@@ -2,7 +2,7 @@
 
 Each result is compared with doc/source/reference/tempest.yaml. The exit code is 1 if a test
 did not come out as expected or `nova-lite verify` has findings. tempest.conf, the
-results and the logs are in build/tempest.
+results and the logs are in build/tempest, the request log in build/requests.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from tests.tempest import expected as expected_module
 from tests.tempest import resources
 from tests.tempest import runs
 from tests.tempest import settings
+from tools.proof import proven
 
 DIRECTORY = pathlib.Path('build', 'tempest')
 SETTLE_S = 60
@@ -53,10 +54,11 @@ def main(argv=None):
     directory.mkdir(parents=True, exist_ok=True)
     expected = expected_module.load(expected_module.PATH.read_text())
     tempest = runs.Tempest(args.programs, directory)
-    if (version := tempest.version()) != expected.tempest:
-        print(f'Tempest {version} is installed, {expected_module.PATH} is for {expected.tempest}')
+    if (version := tempest.version()) != expected.version:
+        print(f'Tempest {version} is installed, {expected_module.PATH} is for {expected.version}')
         return 1
-    with clouds.make(directory / 'state', servers=args.servers) as cloud:
+    log = proven.log('tempest')
+    with clouds.make(directory / 'state', servers=args.servers, log=log) as cloud:
         conf = settings.text(resources.make(cloud.state_dir), directory)
         (directory / 'tempest.conf').write_text(conf)
         regex = f'{runs.COMPUTE}.*({args.regex})' if args.regex else runs.COMPUTE

@@ -24,24 +24,25 @@ def filters():
     return [*conf.filter_scheduler.enabled_filters, *MORE_FILTERS]
 
 
-def _up():
+def _up(log):
     enabled = ','.join(filters())
     return [
         *('--cells', str(CELLS)),
         *('--hosts', str(HOSTS)),
         *('--set', f'filter_scheduler.enabled_filters={enabled}'),
+        *('--set', f'api.request_log={log}'),
     ]
 
 
 class Embedded(fixtures.Fixture):
     """A cloud in one process, on files. state_dir: a directory that is emptied first.
 
-    url: the compute API
+    up: further arguments of `nova-lite up`; url: the compute API
     """
 
-    def __init__(self, state_dir):
+    def __init__(self, state_dir, up):
         super().__init__()
-        self.state_dir = str(state_dir)
+        self.state_dir, self.up = str(state_dir), up
 
     def _setUp(self):
         shutil.rmtree(self.state_dir, ignore_errors=True)
@@ -50,7 +51,7 @@ class Embedded(fixtures.Fixture):
         self.daemon = self.useFixture(
             processes.Daemon(
                 [sys.executable, '-m', 'nova_lite.cmd.main', 'up', '--state-dir', self.state_dir,
-                 '--port', port, *_up()],
+                 '--port', port, *self.up],
                 name='nova-lite-up',
                 directory=self.state_dir,
             )
@@ -63,6 +64,10 @@ class Embedded(fixtures.Fixture):
         self.url = found[2]
 
 
-def make(state_dir, *, servers=False):
-    """Return a fixture of the cloud. servers: over a private RabbitMQ and MariaDB."""
-    return private_cloud.Private(_up()) if servers else Embedded(state_dir)
+def make(state_dir, *, log, servers=False):
+    """Return a fixture of the cloud.
+
+    log: path of the request log; servers: over a private RabbitMQ and MariaDB
+    """
+    up = _up(log)
+    return private_cloud.Private(up) if servers else Embedded(state_dir, up)

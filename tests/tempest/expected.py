@@ -31,9 +31,9 @@ class Exceptional:
 
 @dataclasses.dataclass(frozen=True)
 class Expected:
-    """count: of all tests. not_passing: {test: Exceptional}."""
+    """version: of the tests; count: of all of them. not_passing: {test: Exceptional}."""
 
-    tempest: str
+    version: str
     count: int
     not_passing: dict
 
@@ -41,8 +41,14 @@ class Expected:
 def load(text):
     """Return the Expected of a file's text. Raises ValueError for a file that is wrong."""
     content = yaml.safe_load(text)
+    found = not_passing(content['not_passing'])
+    return Expected(str(content['tempest']), content['tests'], found)
+
+
+def not_passing(groups):
+    """Return {test: Exceptional} of groups with a result, a reason and tests each."""
     found = {}
-    for group in content['not_passing']:
+    for group in groups:
         if group['result'] not in OUTCOMES:
             raise ValueError(f'result is {group["result"]!r}, not one of {OUTCOMES}')
         if not group['reason'].strip():
@@ -51,7 +57,7 @@ def load(text):
             if name in found:
                 raise ValueError(f'{name} is listed twice')
             found[name] = Exceptional(group['result'], group['reason'].strip())
-    return Expected(str(content['tempest']), content['tests'], found)
+    return found
 
 
 def differences(expected, names, found, *, whole):

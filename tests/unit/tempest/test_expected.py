@@ -31,7 +31,7 @@ class LoadTest(testtools.TestCase):
 
     def test_what_is_listed(self):
         found = expected.load(TEXT)
-        self.assertEqual(('47.0.0', 3), (found.tempest, found.count))
+        self.assertEqual(('47.0.0', 3), (found.version, found.count))
         self.assertEqual(
             {
                 'tempest.a.Test.test_skipped': expected.Exceptional(
@@ -53,7 +53,7 @@ class LoadTest(testtools.TestCase):
         found = expected.load(expected.PATH.read_text())
         self.assertTrue(all(name.startswith('tempest.') for name in found.not_passing))
         with open('tempest-requirements.txt') as requirements:
-            self.assertIn(f'tempest=={found.tempest} ', requirements.read())
+            self.assertIn(f'tempest=={found.version} ', requirements.read())
 
 
 class DifferencesTest(testtools.TestCase):
