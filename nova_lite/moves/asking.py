@@ -26,7 +26,7 @@ def answer(reply):
     return {name: value for name, value in reply.items() if name != 'done'} or None
 
 
-def ask(move, method, arguments, more):
+def ask(move, method, arguments):
     """Call a method of a compute for a step; a Pending, or what it answers.
 
     Raises Unavailable while the host is silent, and HostRemoved. An undo asks a silent host all
@@ -40,7 +40,7 @@ def ask(move, method, arguments, more):
     elif _is_fenced(_service(move, host)):
         raise lost
     try:
-        return answer(method(move.ctxt, **arguments, **more))
+        return answer(method(move.ctxt, **arguments))
     except exception.Unavailable as error:
         if move.undoing and not _is_heard(move, _service(move, host)):
             raise lost from error

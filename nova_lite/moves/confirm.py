@@ -66,7 +66,7 @@ class ConfirmResize(move.Move[resized.Ends]):
     def clean(self):
         """confirm_resize: the source drops what it kept."""
         compute = resized.source_side(self).compute
-        return self.ask(compute.confirm_resize, resized.asked(self, 'source', CLEAN))
+        return self.ask(compute.confirm_resize, **resized.asked(self, 'source', CLEAN))
 
     def unbind(self):
         """Also of a server that is to be deleted: that may fail."""

@@ -34,8 +34,8 @@ class CrashDump(move.Move[saga.Data]):
         """trigger_crash_dump. Raises ServiceIsDown; it does not wait for a host that is down."""
         row = self.require_there(self.row())
         self.here.require_up(row.host)
-        asked = {'host': row.host, 'instance': self.instance(row), 'key': self.key(TRIGGER)}
-        return self.ask(self.compute.trigger_crash_dump, asked)
+        ask, key = self.compute.trigger_crash_dump, self.key(TRIGGER)
+        return self.ask(ask, host=row.host, instance=self.instance(row), key=key)
 
     def end(self):
         self.write(self.events.end_all)

@@ -105,8 +105,8 @@ class Evacuation(move.Move[steps.Began]):
         host = self.dest_host
         self.progress(started=(REBUILD_EVENT, host), ended=(CONDUCTOR_EVENT, None))
         return self.relocation.ask(
-            host,
             self.compute.rebuild_instance,
+            host=host,
             instance=self.arriving(),
             node=self.destination.nodename,
             block_devices=self.relocation.volumes.arriving(),
@@ -128,8 +128,8 @@ class Evacuation(move.Move[steps.Began]):
     def take_back(self):
         """Undo of `rebuild`."""
         return self.relocation.ask(
-            self.dest_host,
             self.compute.undo_rebuild,
+            host=self.dest_host,
             instance=self.arriving(),
             node=self.destination.nodename,
             move=self.uuid,

@@ -167,14 +167,22 @@ class LiveMigration(move.Move[steps.Began]):
 
     # ---- the hosts ----
 
-    def _ask(self, host, method, instance, **more):
-        return self.relocation.ask(host, method, instance=instance, move=self.uuid, **more)
+    def _ask_source(self, method, row, **more):
+        instance = self.instance(row, host=self.began.host, node=self.began.node)
+        return self._ask(method, host=self.began.host, instance=instance, **more)
+
+    def _ask_dest(self, method, row, **more):
+        chosen, instance = self.destination, self.instance(row)
+        return self._ask(
+            method, host=chosen.service_host, node=chosen.nodename, instance=instance, **more
+        )
+
+    def _ask(self, method, **arguments):
+        return self.relocation.ask(method, move=self.uuid, **arguments)
 
     def take_turn(self):
-        """live_migration: queue at the source until it may begin."""
-        return self._ask(
-            self.began.host, self.compute.take_live_migration_turn, self.instance(self.row())
-        )
+        """Wait in the queue of the migrations that leave the source."""
+        return self._ask_source(self.compute.take_live_migration_turn, self.row())
 
     def prepare(self):
         """pre_live_migration; waits for the ports that the destination plugs before the copy."""
@@ -183,46 +191,37 @@ class LiveMigration(move.Move[steps.Began]):
         return plugging.plugged_before(self, self.dest_host, row, lambda: self._prepare(row))
 
     def _prepare(self, row):
-        host = self.dest_host
-        self.progress(started=(PREPARE_EVENT, host))
-        return self._ask(
-            host,
+        self.progress(started=(PREPARE_EVENT, self.dest_host))
+        return self._ask_dest(
             self.compute.pre_live_migration,
-            self.instance(row),
-            node=self.destination.nodename,
+            row,
             block_devices=self.relocation.volumes.arriving(),
             key=self.key(PREPARE),
         )
 
     def roll_dest_back(self):
         """Undo of `prepare`: the destination awaits no guest."""
-        host = self.dest_host
-        waits = self._ask(
-            host,
-            self.compute.rollback_live_migration_at_destination,
-            self.instance(self.find()),
-            node=self.destination.nodename,
-            key=self.key(PREPARE),
-        )
+        roll_back = self.compute.rollback_live_migration_at_destination
+        waits = self._ask_dest(roll_back, self.find(), key=self.key(PREPARE))
         if isinstance(waits, saga.Pending):
             return waits
-        self.write(self._rolled_dest_back, host)
+        self._rolled_dest_back()
         return None
 
-    def _rolled_dest_back(self, connection, host):
+    @part.transaction
+    def _rolled_dest_back(self, connection):
         if PREPARE in self.results:
-            self.events.end(connection, PREPARE_EVENT, host)
-        self.events.end(connection, ROLLBACK_EVENT, host)
+            self.events.end(connection, PREPARE_EVENT, self.dest_host)
+        self.events.end(connection, ROLLBACK_EVENT, self.dest_host)
 
     def copy(self):
         """The source copies the running guest; ends when the guest may start elsewhere."""
         row = self.row()
         self.require_task(row)
         asking.require_up(self, self.dest_host)
-        return self._ask(
-            self.began.host,
+        return self._ask_source(
             self.compute.live_migration,
-            self.instance(row),
+            row,
             ticket=self.results[PREPARE].ticket,
             block_migration=self._block_migration,
             key=self.key(COPY),
@@ -244,13 +243,8 @@ class LiveMigration(move.Move[steps.Began]):
         return self._roll_source_back(row, True) if instances.is_gone(row) else None
 
     def _roll_source_back(self, row, gone):
-        return self._ask(
-            self.began.host,
-            self.compute.rollback_live_migration,
-            self.instance(row),
-            key=self.key(COPY) + ('/gone' if gone else ''),
-            gone=gone,
-        )
+        key = self.key(COPY) + ('/gone' if gone else '')
+        return self._ask_source(self.compute.rollback_live_migration, row, key=key, gone=gone)
 
     # ---- the switch and what follows it ----
 
@@ -268,24 +262,17 @@ class LiveMigration(move.Move[steps.Began]):
         row = self.find()
         if instances.is_gone(row):
             return None
-        return self._ask(
-            self.dest_host,
+        return self._ask_dest(
             self.compute.post_live_migration_at_destination,
-            self.instance(row),
-            node=self.destination.nodename,
+            row,
             handover=self.results[COPY].handover,
             key=self.key(START),
         )
 
     def clean_source(self):
         """post_live_migration: nothing of the guest stays at the source."""
-        row = self.find()
-        return self._ask(
-            self.began.host,
-            self.compute.post_live_migration,
-            self.instance(row, host=self.began.host, node=self.began.node),
-            key=self.key(CLEAN),
-        )
+        clean, key = self.compute.post_live_migration, self.key(CLEAN)
+        return self._ask_source(clean, self.find(), key=key)
 
     def complete(self):
         """The last of it: the server is its user's again."""

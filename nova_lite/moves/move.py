@@ -148,9 +148,9 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         """The server's block devices, as messages carry them."""
         return self.here.devices(self.instance_uuid)
 
-    def ask(self, method, arguments, **more):
+    def ask(self, method, **arguments):
         """Call a method of a compute, see `asking`; a Pending, or what it answers."""
-        return asking.ask(self, method, arguments, more)
+        return asking.ask(self, method, arguments)
 
     def asked(self, host, node, step):
         """Return the arguments of a call to a host, for a step."""

@@ -247,15 +247,13 @@ class Rebuild(move.Move[steps.Began]):
                 return answer
         return self.ask(
             self.compute.rebuild_instance,
-            {
-                'host': self.began.host,
-                'instance': self.instance(row),
-                'node': self.began.node,
-                'block_devices': neighbours.with_attachments(self.devices(), self._reserved()),
-                # One that was deleted softly meanwhile may be restored, and is off until then.
-                'power_on': self.runs_afterwards and row.task_state in self.tasks,
-                'key': self.key(MAKE),
-            },
+            host=self.began.host,
+            instance=self.instance(row),
+            node=self.began.node,
+            block_devices=neighbours.with_attachments(self.devices(), self._reserved()),
+            # One that was deleted softly meanwhile may be restored, and is off until then.
+            power_on=self.runs_afterwards and row.task_state in self.tasks,
+            key=self.key(MAKE),
         )
 
     def _reserved(self):

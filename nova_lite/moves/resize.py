@@ -226,7 +226,7 @@ class Resize(move.Move[steps.Began]):
     def leave(self):
         """resize_instance: the source stops the guest and hands it over."""
         self.note_leaving(PREP_EVENT, SOURCE_EVENT)
-        return self.ask(self.compute.resize_instance, self.at_source(LEAVE), move=self.uuid)
+        return self.ask(self.compute.resize_instance, **self.at_source(LEAVE), move=self.uuid)
 
     def note_leaving(self, former, event):
         """Record that the source is at work. former: the event that ends; event: that begins"""
@@ -248,7 +248,7 @@ class Resize(move.Move[steps.Began]):
             alone = self.arrival not in self.not_undone
             waits = self.ask(
                 self.compute.finish_revert_resize,
-                self.at_source(LEAVE),
+                **self.at_source(LEAVE),
                 move=self.uuid,
                 power_on=was_on and alone and row.task_state in self.tasks,
             )
@@ -256,7 +256,7 @@ class Resize(move.Move[steps.Began]):
                 return waits
         if self.is_gone():
             discard = self.at_source(f'{LEAVE}/discard')
-            return self.ask(self.compute.discard_guest, discard, move=self.uuid)
+            return self.ask(self.compute.discard_guest, **discard, move=self.uuid)
         return None
 
     def finish(self):
@@ -296,7 +296,7 @@ class Resize(move.Move[steps.Began]):
     def destroy(self):
         """Undo of `finish`."""
         asked = self.at_dest(self.arrival)
-        return self.ask(self.there.compute.revert_resize, asked, move=self.uuid)
+        return self.ask(self.there.compute.revert_resize, **asked, move=self.uuid)
 
     # ---- the pivot and what follows it ----
 

@@ -149,7 +149,7 @@ class RevertResize(move.Move[Began]):
 
     def destroy(self):
         """revert_resize: the destination removes the guest."""
-        return self.ask(self.compute.revert_resize, resized.asked(self, 'dest', DESTROY))
+        return self.ask(self.compute.revert_resize, **resized.asked(self, 'dest', DESTROY))
 
     # ---- only forward ----
 
@@ -181,7 +181,7 @@ class RevertResize(move.Move[Began]):
                 return found
         if self.is_gone():
             discard = resized.asked(self, 'source', f'{FINISH}/discard')
-            waits = self.ask(side.compute.discard_guest, discard)
+            waits = self.ask(side.compute.discard_guest, **discard)
             return waits if isinstance(waits, saga.Pending) else None
         return found
 

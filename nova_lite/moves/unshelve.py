@@ -198,25 +198,21 @@ class Unshelve(move.Move[steps.Began]):
         chosen, row = self.destination, self.row()
         return self.ask(
             self.compute.finish_snapshot_based_resize_at_dest,
-            {
-                'host': chosen.service_host,
-                'instance': self.instance(
-                    row, network_info=self.results.get(BIND) or row.network_info
-                ),
-                'block_devices': self.volumes.arriving(),
-                'arrival': {
-                    'node': chosen.nodename,
-                    'image_id': self.began.image_id,
-                    'power_on': True,
-                    'key': self.key(SPAWN),
-                },
+            host=chosen.service_host,
+            instance=self.instance(row, network_info=self.results.get(BIND) or row.network_info),
+            block_devices=self.volumes.arriving(),
+            arrival={
+                'node': chosen.nodename,
+                'image_id': self.began.image_id,
+                'power_on': True,
+                'key': self.key(SPAWN),
             },
         )
 
     def destroy(self):
         """Undo of `spawn`."""
         asked = self.at_dest(f'undo {SPAWN}')
-        return self.ask(self.compute.revert_resize, asked, move=self.uuid)
+        return self.ask(self.compute.revert_resize, **asked, move=self.uuid)
 
     def undone(self, connection, row):
         """Keep the migration only if the destination may have kept the guest."""

@@ -194,7 +194,7 @@ class Crossing(part.Part):
     def leave(self):
         """resize_instance: the source keeps the disks of a guest that it will not start."""
         move = self.move
-        return move.ask(move.compute.resize_instance, move.at_source(LEAVE), move=move.uuid)
+        return move.ask(move.compute.resize_instance, **move.at_source(LEAVE), move=move.uuid)
 
     def spawn(self):
         """finish_snapshot_based_resize_at_dest: the destination makes the guest."""
@@ -249,7 +249,7 @@ class Crossing(part.Part):
         move = self.move
         if not self.results[HIDE].gone:
             return saga.Skipped()
-        waits = move.ask(move.compute.discard_guest, move.at_source('discard'), move=move.uuid)
+        waits = move.ask(move.compute.discard_guest, **move.at_source('discard'), move=move.uuid)
         if isinstance(waits, saga.Pending):
             return waits
         move.free_source()

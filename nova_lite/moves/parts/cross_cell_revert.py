@@ -63,7 +63,7 @@ class Crossing(part.Part):
         if not move.has_begun:
             return None
         asked = resized.asked(move, 'source', f'{move.first}/discard')
-        waits = move.ask(move.source_side.compute.discard_guest, asked)
+        waits = move.ask(move.source_side.compute.discard_guest, **asked)
         if not isinstance(waits, saga.Pending):
             move.source_side.purge(move.instance_uuid)
         return waits

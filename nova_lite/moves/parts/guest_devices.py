@@ -109,7 +109,7 @@ class GuestDevices(part.Part):
     def _ask(self, row, method, step, arguments):
         move = self.move
         common = {'host': row.host, 'instance': move.instance(row), 'key': move.key(step)}
-        return move.ask(method, {**common, **arguments})
+        return move.ask(method, **common, **arguments)
 
     def undo(self, method, **arguments):
         """As `ask`, for an undo; nothing is to be undone where the host was not asked.

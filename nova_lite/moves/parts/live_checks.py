@@ -71,10 +71,10 @@ class LiveChecks(part.Part):
     def _check_dest(self):
         """check_can_live_migrate_destination."""
         move = self.move
-        move.progress(started=(DEST_EVENT, self.move.dest_host))
+        move.progress(started=(DEST_EVENT, move.dest_host))
         return move.relocation.ask(
-            self.move.dest_host,
             move.compute.check_can_live_migrate_destination,
+            host=move.dest_host,
             instance=move.instance(move.row()),
             node=move.destination.nodename,
             source=self._source_facts(),
@@ -99,12 +99,10 @@ class LiveChecks(part.Part):
     def _check_source(self):
         """check_can_live_migrate_source."""
         move = self.move
-        move.progress(
-            ended=(DEST_EVENT, self.move.dest_host), started=(SOURCE_EVENT, self.move.source_host)
-        )
+        move.progress(ended=(DEST_EVENT, move.dest_host), started=(SOURCE_EVENT, move.source_host))
         return move.relocation.ask(
-            self.move.source_host,
             move.compute.check_can_live_migrate_source,
+            host=move.source_host,
             instance=move.instance(move.row()),
             dest=self.results[CHECK_DEST].facts,
             key=move.key(CHECK_SOURCE),
@@ -129,7 +127,7 @@ class LiveChecks(part.Part):
     @part.transaction
     def _accept_in(self, connection):
         move = self.move
-        move.note_progress(connection, ended=(SOURCE_EVENT, self.move.source_host))
+        move.note_progress(connection, ended=(SOURCE_EVENT, move.source_host))
         move.events.end(connection, move.conductor_event, None)
 
 

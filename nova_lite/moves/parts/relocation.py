@@ -200,7 +200,7 @@ class Relocation(choice.Choice):
 
     # ---- hosts ----
 
-    def ask(self, host, method, **arguments):
+    def ask(self, method, *, host, **arguments):
         """Call a method of a host's compute, unless that is down; see `asking.require_up`."""
         asking.require_up(self.move, host)
-        return self.move.ask(method, {'host': host, **arguments})
+        return self.move.ask(method, host=host, **arguments)

@@ -45,15 +45,15 @@ def begin(move, connection, row, event, *, at_host=True):
 def start(move, step):
     """finish_revert_resize: the server's host starts the guest."""
     ask = move.compute.finish_revert_resize
-    return move.ask(ask, move.at_source(step), move=move.uuid, power_on=True)
+    return move.ask(ask, **move.at_source(step), move=move.uuid, power_on=True)
 
 
 def stop(move, step, image_id=None):
     """prep_snapshot_based_resize_at_source: the guest stops; its disk becomes an image, if any."""
     ask = move.compute.prep_snapshot_based_resize_at_source
-    return move.ask(ask, move.at_source(step), image_id=image_id)
+    return move.ask(ask, **move.at_source(step), image_id=image_id)
 
 
 def remove(move, step):
     """revert_resize: the host removes the guest, whatever there is of it."""
-    return move.ask(move.compute.revert_resize, move.at_source(step), move=move.uuid)
+    return move.ask(move.compute.revert_resize, **move.at_source(step), move=move.uuid)
