@@ -59,9 +59,9 @@ class ConfirmResize(move.Move[resized.Ends]):
         )
 
     def begun(self, connection, row):
-        ends = resized.ends(connection, self.migration_uuid)
-        self.events.start(connection, EVENT, ends['source']['host'])
-        return resized.Ends(**ends)
+        began = resized.Ends.of(connection, self.migration_uuid)
+        self.events.start(connection, EVENT, began.source['host'])
+        return began
 
     def clean(self):
         """confirm_resize: the source drops what it kept."""

@@ -4,10 +4,8 @@ What fails before the volume is forgotten leaves it attached. The attachment end
 so that nobody else gets a volume that a guest may still write to.
 """
 
-from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.cell import children
-from nova_lite.db.cell import devices as device_rows
 from nova_lite.moves import answers
 from nova_lite.moves import move
 from nova_lite.moves import part
@@ -55,12 +53,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
 
     def begun(self, connection, row):
         self.require_there(row)
-        device = device_rows.find(connection, row.uuid, self.arguments.volume_id)
-        if device is None:
-            raise exception.VolumeNotAttached(
-                instance_id=row.uuid, volume_id=self.arguments.volume_id
-            )
-        found = {'device': device.uuid, 'attachment_id': device.attachment_id}
+        found = self.guest.attached(connection, row, self.arguments.volume_id)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT, **found)
 
     # ---- while it is attached ----

@@ -102,21 +102,18 @@ class Evacuation(move.Move[steps.Began]):
 
     def rebuild(self):
         """rebuild_instance: the destination makes the guest."""
-        host = self.dest_host
-        self.progress(started=(REBUILD_EVENT, host), ended=(CONDUCTOR_EVENT, None))
-        return self.relocation.ask(
+        self.progress(started=(REBUILD_EVENT, self.dest_host), ended=(CONDUCTOR_EVENT, None))
+        return self._ask_dest(
             self.compute.rebuild_instance,
-            host=host,
-            instance=self.arriving(),
-            node=self.destination.nodename,
             block_devices=self.relocation.volumes.arriving(),
             power_on=self.runs_afterwards,
-            key=self.key(REBUILD),
         )
 
-    def arriving(self):
-        """The Instance as if it were on the destination."""
-        return self.instance(self.find(), host=self.dest_host, node=self.destination.nodename)
+    def _ask_dest(self, method, **more):
+        """Call the destination, with the server as if it were there."""
+        end = {'host': self.dest_host, 'node': self.destination.nodename}
+        instance, key = self.instance(self.find(), **end), self.key(REBUILD)
+        return self.relocation.ask(method, **end, instance=instance, key=key, **more)
 
     @property
     def runs_afterwards(self):
@@ -127,14 +124,7 @@ class Evacuation(move.Move[steps.Began]):
 
     def take_back(self):
         """Undo of `rebuild`."""
-        return self.relocation.ask(
-            self.compute.undo_rebuild,
-            host=self.dest_host,
-            instance=self.arriving(),
-            node=self.destination.nodename,
-            move=self.uuid,
-            key=self.key(REBUILD),
-        )
+        return self._ask_dest(self.compute.undo_rebuild, move=self.uuid)
 
     # ---- the switch and what follows it ----
 

@@ -11,7 +11,6 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
-from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.moves import answers
@@ -181,16 +180,10 @@ class Resize(move.Move[steps.Began]):
 
     @part.transaction
     def _record(self, connection, group):
-        chosen, row = self.destination, instances.get(connection, self.instance_uuid)
-        group_places.check(connection, row.uuid, chosen.service_host, group)
-        instances.update(
-            connection,
-            row.uuid,
-            {'new_flavor': self.arguments.flavor, 'availability_zone': chosen.availability_zone},
-            expect_task=(Task.RESIZE_PREP,),
-        )
-        migrations.update(connection, self.uuid, self.choice.columns(connection))
-        self.events.start(connection, PREP_EVENT, chosen.service_host)
+        zone = self.destination.availability_zone
+        changes = {'new_flavor': self.arguments.flavor, 'availability_zone': zone}
+        self.choice.admit(connection, group, changes=changes, tasks=(Task.RESIZE_PREP,))
+        self.events.start(connection, PREP_EVENT, self.dest_host)
 
     @part.transaction
     def forget(self, connection):

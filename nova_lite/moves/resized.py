@@ -41,22 +41,23 @@ class Ends(saga.Value):
     stays: bool
     vm_state: str
 
-
-def ends(connection, migration_uuid):
-    """The fields of Ends."""
-    row = migrations.get(connection, migration_uuid)
-    return {
-        'source': {'host': row.source_compute, 'node': row.source_node},
-        'dest': {'host': row.dest_compute, 'node': row.dest_node},
-        'stays': row.source_compute == row.dest_compute,
-        'vm_state': row.old_vm_state,
-    }
+    @classmethod
+    def of(cls, connection, migration_uuid, **more):
+        """Return the ends of a migration. more: fields of a subclass"""
+        row = migrations.get(connection, migration_uuid)
+        return cls(
+            source={'host': row.source_compute, 'node': row.source_node},
+            dest={'host': row.dest_compute, 'node': row.dest_node},
+            stays=row.source_compute == row.dest_compute,
+            vm_state=row.old_vm_state,
+            **more,
+        )
 
 
 def asked(move, which, step):
     """Return the arguments of a call to the compute at one end.
 
-    move: whose `began` has what `ends` found; which: 'source' or 'dest'; step: for the key
+    move: whose `began` is an Ends; which: 'source' or 'dest'; step: for the key
     """
     end = getattr(move.began, which)
     return {**move.asked(end['host'], end['node'], step), 'move': move.migration_uuid}

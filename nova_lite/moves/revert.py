@@ -122,10 +122,10 @@ class RevertResize(move.Move[Began]):
     # ---- while the destination has the guest ----
 
     def begun(self, connection, row):
-        ends = resized.ends(connection, self.migration_uuid)
-        self.events.start(connection, DEST_EVENT, ends['dest']['host'])
         flavor = row and (row.old_flavor or row.flavor)
-        return Began(**ends, flavor=flavor)
+        began = Began.of(connection, self.migration_uuid, flavor=flavor)
+        self.events.start(connection, DEST_EVENT, began.dest['host'])
+        return began
 
     def undone(self, connection, row):
         if resized.crosses(self):

@@ -78,13 +78,10 @@ class SwapVolume(move.Move[guest_devices.Began]):
 
     def begun(self, connection, row):
         self.require_there(row)
-        device = device_rows.find(connection, row.uuid, self._old)
-        if device is None:
-            raise exception.VolumeNotAttached(instance_id=row.uuid, volume_id=self._old)
+        found = self.guest.attached(connection, row, self._old)
         if device_rows.find(connection, row.uuid, self._new) is not None:
             # Attached by what the request has waited for.
             raise device_rows.already_attached(self._new)
-        found = {'device': device.uuid, 'attachment_id': device.attachment_id}
         return self.guest.begin(connection, row, EVENT, **found)
 
     # ---- the host ----

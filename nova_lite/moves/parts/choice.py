@@ -8,6 +8,9 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import placement as placement_client
 from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import group_places
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import group_policies
 from nova_lite.moves import part
 from nova_lite.moves import steps
@@ -68,6 +71,19 @@ class Choice(part.Part):
     def group(self):
         """The group that the server was in when it was asked, as group_places.check takes it."""
         return group_policies.find(self.move.world.api_db, self.results.get(steps.GROUP))
+
+    def admit(self, connection, group, *, changes=None, columns=None, tasks=None):
+        """Record the destination, unless the group of the server forbids it by now.
+
+        group: of `group`, read outside of this transaction
+        changes: columns of the server; columns: further ones of the migration
+        tasks: that the server may have; None: those of the saga
+        """
+        move = self.move
+        group_places.check(connection, move.instance_uuid, move.dest_host, group)
+        expected = tasks or move.tasks
+        instances.update(connection, move.instance_uuid, changes or {}, expect_task=expected)
+        migrations.update(connection, move.uuid, {**self.columns(connection), **(columns or {})})
 
     def columns(self, connection):
         """The columns of the migration that name the destination."""

@@ -77,6 +77,13 @@ class GuestDevices(part.Part):
         self.move.events.start(connection, event, row.host)
         return Began(host=row.host, **found)
 
+    def attached(self, connection, row, volume_id):
+        """Return the fields of Began for an attached volume. Raise VolumeNotAttached."""
+        device = device_rows.find(connection, row.uuid, volume_id)
+        if device is None:
+            raise exception.VolumeNotAttached(instance_id=row.uuid, volume_id=volume_id)
+        return {'device': device.uuid, 'attachment_id': device.attachment_id}
+
     # ---- the host ----
 
     def step(self, do, undo, *calls):

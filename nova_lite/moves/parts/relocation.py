@@ -11,7 +11,6 @@ from nova_lite import saga
 from nova_lite.clients import placement as placement_client
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import compute_nodes
-from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.moves import asking
@@ -48,15 +47,8 @@ class Relocation(choice.Choice):
         super().__init__(move)
         self._holder, self._require_fit, self._columns = holder, require_fit, columns or {}
 
-    # ---- what the server was ----
-
-    @property
-    def began(self):
-        """Return what the server was when the move began."""
-        return self.results[BEGIN]
-
     def begin(self, connection, row, event):
-        """Begin the event that stands for the super-conductor's work; see `began`."""
+        """Begin the event that stands for the super-conductor's work. Return what the server is."""
         self.move.events.start(connection, event)
         return steps.Began.of(row)
 
@@ -79,7 +71,7 @@ class Relocation(choice.Choice):
 
     def _without_refused(self, spec):
         refused = [each['host'] for each in self.results.get(steps.REFUSED) or ()]
-        spec.ignore_hosts = [self.began.host, *refused]
+        spec.ignore_hosts = [self.move.began.host, *refused]
         return spec
 
     def _give_up_after_refusals(self):
@@ -115,7 +107,7 @@ class Relocation(choice.Choice):
     def _copy_allocation(self, row, node):
         """Claim at the destination what is held at the source; raises NoValidHost."""
         move, placement = self.move, self.move.world.placement
-        source = self.node_row(self.began.host, self.began.node)
+        source = self.node_row(self.move.began.host, self.move.began.node)
         held = placement.holding(move.ctxt, self._holder(move))
         resources = held.allocations.get(source.uuid)
         if not resources:
@@ -142,17 +134,8 @@ class Relocation(choice.Choice):
         return places.SOURCE_RECORDS.step(steps.RECORD, self._record, self._forget)
 
     def _record(self):
-        self._record_in(self.group())
+        self.move.write(self.admit, self.group(), columns=self._columns)
         self.results[RECORDED] = True
-
-    @part.transaction
-    def _record_in(self, connection, group):
-        move = self.move
-        chosen, row = move.destination, instances.get(connection, move.instance_uuid)
-        group_places.check(connection, row.uuid, chosen.service_host, group)
-        instances.update(connection, row.uuid, {}, expect_task=move.tasks)
-        columns = self.columns(connection)
-        migrations.update(connection, move.uuid, {**columns, **self._columns})
 
     def _forget(self):
         """Where the server was to go stays on record, until it may be another."""
@@ -181,7 +164,7 @@ class Relocation(choice.Choice):
                 'availability_zone': chosen.availability_zone,
                 **columns(),
             }
-            own = {'expect_task': move.tasks, 'expect_host': (self.began.host,)}
+            own = {'expect_task': move.tasks, 'expect_host': (self.move.began.host,)}
             instances.update(connection, row.uuid, values, **own)
             connected = self.results[made].block_devices
             move_records.change_devices(connection, self.volumes.reserved, connected)
