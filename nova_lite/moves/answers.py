@@ -1,4 +1,4 @@
-"""What hosts answer to sagas, as far as these read it."""
+"""Replies of hosts to sagas, with the fields that sagas read."""
 
 import typing
 
@@ -6,7 +6,7 @@ from nova_lite import saga
 
 
 class Guest(saga.Answer):
-    """A guest that was made or started, with the volumes as its host reaches them.
+    """A guest that was created or started, with the connections of its volumes to the host.
 
     block_devices: [{'uuid', 'connection_info'}]
     """
@@ -16,13 +16,13 @@ class Guest(saga.Answer):
 
 
 class Departed(saga.Answer):
-    """A guest that was stopped, or copied. handover: what the destination needs of it"""
+    """A guest that was stopped or copied. handover: facts that the destination needs"""
 
     handover: saga.Data
 
 
 class Device(saga.Answer):
-    """How a volume was plugged in; detached: False where what was to go was not there."""
+    """A volume on its host. detached: False if the device to detach was not there"""
 
     connection_info: saga.Data | None = None
     detached: bool = True

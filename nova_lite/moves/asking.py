@@ -1,15 +1,15 @@
-"""How the steps of a saga call hosts, which may be silent or fenced."""
+"""Calls of hosts by the steps of a saga. A host may be silent, fenced or removed."""
 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.cell import services
 
-# A host is asked again after at most so long, to notice what the user does meanwhile.
+# Longest time between two calls for one step, to notice a deletion or an abort.
 LONGEST_POLL_S = 5.0
 
 
 class HostRemoved(exception.NotFound):
-    """A move goes on with another destination, if it may."""
+    """The destination is gone. The move tries another one, if it may."""
 
     reschedule = True
     msg = (
@@ -27,11 +27,11 @@ def answer(reply):
 
 
 def ask(move, method, arguments):
-    """Call a method of a compute for a step; a Pending, or what it answers.
+    """Call a method of a compute for a step. Return a Pending, or the reply.
 
-    Raises Unavailable while the host is silent, and HostRemoved. An undo asks a silent host all
-    the same, but raises ServiceIsDown for a host that was fenced or removed, and for one that
-    does not answer and is down: its audit cleans up when it is back.
+    Raise Unavailable while the host is silent, and HostRemoved. An undo calls a silent host all
+    the same, but raises ServiceIsDown for a host that is forced down or removed, and for one
+    that does not answer and is down: its audit cleans up when the host is back.
     """
     host = arguments['host']
     lost = exception.ServiceIsDown(binary=services.COMPUTE, host=host)
@@ -58,7 +58,7 @@ def require_heard(move, host):
 def require_up(move, host):
     """As `require_heard`; raise ServiceIsDown for a host that is forced down.
 
-    A silent one may be heard of again in a moment, after its conductor, for example.
+    A silent host may report again in a moment, for example after its conductor was restarted.
     """
     service = _service(move, host)
     if service is not None and _is_fenced(service):

@@ -1,6 +1,6 @@
-"""Attach an interface: a port made or taken over, bound to the host and plugged in.
+"""Attach an interface: a port is created or an existing one used, bound to the host and plugged.
 
-What fails is undone: a port that was made is deleted, one that was given is free again.
+A failure is undone: a port that was created is deleted, one of the user is released.
 """
 
 from nova_lite import exception
@@ -28,7 +28,7 @@ class Arguments(move.Arguments):
 
 
 class AttachInterface(move.Move[guest_devices.Began]):
-    """Give a server a port."""
+    """Attach a port to a server."""
 
     arguments: Arguments
     first = BEGIN
@@ -53,19 +53,19 @@ class AttachInterface(move.Move[guest_devices.Began]):
 
     @property
     def known(self):
-        """Ports that the server had before, or whose guest may have them."""
+        """Return the ports that the server had before, or that its guest may have."""
         held = neighbours.held(self, neighbours.PORTS)
         return [*self.began.ports, *sorted(held)]
 
     @property
     def given(self):
-        """The id of the user's port, or None."""
+        """Return the id of the user's port, or None."""
         return self.arguments.request.get('port_id')
 
     def bind(self):
-        """Returns the port's entry of network information.
+        """Return the port's entry of network information.
 
-        A deletion that finds the port with the server knows that it is the user's.
+        A port of the user is first noted as theirs, for a deletion that finds it on the server.
         """
         row = self.guest.current()
         self.here.require_up(row.host)
@@ -83,7 +83,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
         user_ports.note(connection, self.require_there(row), self.given)
 
     def release(self):
-        """Undo of `bind`, also of one whose answer was lost, unless the guest may have the port."""
+        """Undo `bind`, also if its reply was lost, unless the guest may have the port."""
         if BIND in self.results and self.guest.keeps(neighbours.PORTS, self.results[BIND]['id']):
             return
         known = self.known
@@ -93,7 +93,6 @@ class AttachInterface(move.Move[guest_devices.Began]):
             self.write(user_ports.forget, self.instance_uuid, self.given)
 
     def plug(self):
-        """attach_interface."""
         return self.guest.ask(self.compute.attach_interface, vif=self.results[BIND])
 
     def unplug(self):
@@ -102,18 +101,18 @@ class AttachInterface(move.Move[guest_devices.Began]):
         return self.guest.undo(self.compute.detach_interface, port_id=self.results[BIND]['id'])
 
     def replug(self, **options):
-        """Make the guest agree with the records after a reboot that may have missed the port."""
+        """Restore the port after a reboot that may have missed it."""
         return self.guest.settle_port(self.results[BIND], **options)
 
     def settle(self):
-        """The duty when `unplug` failed: only then the port is free again."""
+        """Do the duty of a failed `unplug`. Until then the port stays reserved."""
         waits = self.guest.settle_port(self.results[BIND])
         if waits is None:
             duties.forget_port(self, self.given)
         return waits
 
     def record(self):
-        """From here on the port is the server's."""
+        """Add the port to the server's record. This is the pivot."""
         self.guest.finish(self._record)
         self.results[guest_devices.ACCEPTED] = self.results[BIND]['id']
 

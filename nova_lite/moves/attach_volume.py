@@ -1,7 +1,7 @@
-"""Attach a volume: reserved, connected and plugged in, or left as it was.
+"""Attach a volume: reserve, connect and plug it, or leave it as it was.
 
-The block device is recorded with the request, so that its name is taken; a server that
-is on no host gets the volume when it is unshelved.
+The request records the block device, so that its name is taken. A server that is on no host
+gets the volume when it is unshelved.
 """
 
 from nova_lite import saga
@@ -23,14 +23,14 @@ NAME_EVENT = 'compute_reserve_block_device_name'
 
 
 class Arguments(move.Arguments):
-    """device: uuid of the block device, which is in the order"""
+    """device: uuid of the block device, which the order has created"""
 
     device: str
     volume_id: str
 
 
 class AttachVolume(move.Move[guest_devices.Began]):
-    """Give a server a volume."""
+    """Attach a volume to a server."""
 
     arguments: Arguments
     kind = 'attach-volume'
@@ -71,7 +71,6 @@ class AttachVolume(move.Move[guest_devices.Began]):
     # ---- the host ----
 
     def plug(self):
-        """attach_volume. Returns {'connection_info'}."""
         device = self.guest.block_device(self.arguments.device)
         return self.guest.ask(self.compute.attach_volume, block_device=device)
 
@@ -79,11 +78,11 @@ class AttachVolume(move.Move[guest_devices.Began]):
         return self.guest.undo(self.compute.detach_volume, volume_id=self.arguments.volume_id)
 
     def settle(self, **options):
-        """The duty when `unplug` failed: only then the volume is free again."""
+        """Do the duty of a failed `unplug`. Until then the volume stays reserved."""
         return self.guest.settle_volumes(self.arguments.volume_id, **options)
 
     def record(self):
-        """From here on the volume is the server's."""
+        """Record the connection of the volume. This is the pivot."""
         self.guest.finish(self._record)
 
     def _record(self, connection, row):

@@ -1,10 +1,10 @@
-"""Confirm a resize: the source forgets the server (reference/nova/moves 3.2 and 3.4).
+"""Confirm a resize: the source removes the server (reference/nova/moves 3.2 and 3.4).
 
 After a move between cells the source is in another cell, whose hidden records of the server
-go for good (reference/nova/cross-cell-resize 5 and 7).
+are purged (reference/nova/cross-cell-resize 5 and 7).
 
-Its first transaction is the pivot: what the source has dropped cannot come back. What
-it fails to drop is left to its audit.
+The first transaction is the pivot: what the source has dropped cannot be restored. The
+source's audit cleans up what the source could not drop.
 """
 
 from nova_lite import saga
@@ -26,13 +26,13 @@ EVENT = 'compute_confirm_resize'
 
 
 class Arguments(move.Arguments):
-    """delete: whether the server is deleted then, for which it is confirmed"""
+    """delete: confirm because the server is being deleted, and delete it then"""
 
     delete: bool = False
 
 
 class ConfirmResize(move.Move[resized.Ends]):
-    """Before the deletion of the server as well: then that follows."""
+    """Confirm a resize, at the user's request or before the server is deleted."""
 
     arguments: Arguments
     first = BEGIN
@@ -64,12 +64,11 @@ class ConfirmResize(move.Move[resized.Ends]):
         return began
 
     def clean(self):
-        """confirm_resize: the source drops what it kept."""
         compute = resized.source_side(self).compute
         return self.ask(compute.confirm_resize, **resized.asked(self, 'source', CLEAN))
 
     def unbind(self):
-        """Also of a server that is to be deleted: that may fail."""
+        """Delete the bindings of the ports to the source, unless the server is gone."""
         row = self.find()
         gone = row is None or row.deleted
         if self.began.stays or gone or not row.network_info:
@@ -78,16 +77,16 @@ class ConfirmResize(move.Move[resized.Ends]):
         return None
 
     def unbind_late(self):
-        """As `unbind`, once the server may have moved on."""
+        """As `unbind`, after the saga's end, when the server may have moved again."""
         duties.drop_bindings(self, self.began.source['host'])
 
     def purge(self):
-        """Remove the hidden records that a revert would have shown again."""
+        """Remove the hidden records that a revert would show again."""
         resized.source_side(self).purge(self.instance_uuid)
 
     @part.transaction
     def record(self, connection):
-        """The server is what it was before, with its new flavor."""
+        """Record the server as ACTIVE or STOPPED, with its new flavor."""
         migrations.update(
             connection, self.migration_uuid, {'status': str(states.MigrationStatus.CONFIRMED)}
         )
@@ -101,5 +100,5 @@ class ConfirmResize(move.Move[resized.Ends]):
         self.events.end_all(connection)
 
     def delete(self):
-        """Go on with the deletion for which the resize was confirmed."""
+        """Continue the deletion that confirmed the resize."""
         crossing.delete(self, self.here)

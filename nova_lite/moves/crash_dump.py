@@ -1,7 +1,7 @@
-"""Trigger a crash dump: a non-maskable interrupt for the guest, as the last way to learn from it.
+"""Trigger a crash dump: send a non-maskable interrupt to the guest.
 
-The server keeps its states. A guest that crashes of it is found by the power audit of its host.
-It is a saga since the server has no task meanwhile by which a host could find a lost request.
+The server keeps its states. If the guest crashes, the power audit of its host finds it. This
+is a saga because the server has no task by which a host could find a lost request.
 """
 
 from nova_lite import saga
@@ -14,7 +14,7 @@ EVENT = 'compute_trigger_crash_dump'
 
 
 class CrashDump(move.Move[saga.Data]):
-    """It has no arguments. The interrupt cannot be taken back."""
+    """Interrupt a guest. The saga has no arguments and cannot undo the interrupt."""
 
     kind = 'crash-dump'
     first = saga.Result('record the request', saga.Data)
@@ -31,7 +31,7 @@ class CrashDump(move.Move[saga.Data]):
         self.events.start(connection, EVENT, row.host)
 
     def trigger(self):
-        """trigger_crash_dump. Raises ServiceIsDown; it does not wait for a host that is down."""
+        """Interrupt the guest. Raise ServiceIsDown at once if its host is down."""
         row = self.require_there(self.row())
         self.here.require_up(row.host)
         ask, key = self.compute.trigger_crash_dump, self.key(TRIGGER)

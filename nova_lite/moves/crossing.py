@@ -1,6 +1,6 @@
-"""What the sagas of a move between cells share: two cells, each with its own record.
+"""Parts of sagas between cells: two cells, each with its own record of the server.
 
-One of the records is hidden at any time but around the switch of the mapping. Source:
+One record is always hidden, except around the switch of the mapping. Source:
 reference/nova/cross-cell-resize 4 to 7.
 """
 
@@ -17,7 +17,7 @@ from nova_lite.objects import block_device
 
 
 class Side:
-    """One cell as the steps of a saga see it."""
+    """One of the two cells, as the steps of a saga use it."""
 
     def __init__(self, world, cell, ctxt):
         self._world, self._ctxt = world, ctxt
@@ -25,15 +25,15 @@ class Side:
 
     @property
     def compute(self):
-        """A client of the cell's computes."""
+        """Return a client of the cell's computes."""
         return self._world.compute(self.cell)
 
     def read(self, function, *args, **kwargs):
-        """Read from the cell."""
+        """Run a query in the cell's database."""
         return self.cell.db.read(function, *args, **kwargs)
 
     def write(self, function, *args, **kwargs):
-        """One transaction of the cell, refused as a whole when this epoch is old."""
+        """Run a transaction of the cell, which is refused if the epoch of the saga is old."""
         return self.cell.db.write(self._fenced, function, args, kwargs)
 
     def _fenced(self, connection, function, args, kwargs):
@@ -41,11 +41,11 @@ class Side:
         return function(connection, *args, **kwargs)
 
     def find(self, uuid):
-        """The cell's record of a server, hidden or not; None when there is none."""
+        """Return the cell's record of a server, hidden or not, or None."""
         return self.read(instances.find, uuid)
 
     def get(self, uuid):
-        """As `find`; raises InstanceNotFound, also for a deleted one."""
+        """Return the cell's record of a server. Raise InstanceNotFound, also for a deleted one."""
         return self.read(instances.get, uuid, hidden=True)
 
     def is_up(self, host):
@@ -58,38 +58,38 @@ class Side:
             raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
 
     def devices(self, uuid):
-        """A server's block devices, as messages carry them."""
+        """Return a server's block devices as objects."""
         found = self.read(children.block_devices, [uuid]).get(uuid, ())
         return [block_device.BlockDevice.of(row) for row in found]
 
     def copy(self, uuid):
-        """All there is of a server."""
+        """Return all records of a server."""
         return self.read(copies.read, uuid)
 
     def purge(self, uuid):
-        """Remove all there is of a server; it may be gone."""
+        """Remove all records of a server, if there are any."""
         self.write(copies.purge, uuid)
 
     def hide(self, uuid):
-        """Another cell's record stands for the server. Tells whether it was being deleted."""
+        """Hide the server's record. Return whether the server was being deleted."""
         return self.write(hide, uuid)
 
     def seal(self, uuid, sealed=True):
-        """Seal the record against changes by users while another cell takes it, or unseal it."""
+        """Seal or unseal the record: users cannot change one that another cell takes over."""
         self.write(instances.seal, uuid, sealed)
 
 
 def hide(connection, uuid):
-    """Hide the record behind another cell's. Return whether it was being deleted.
+    """Hide a server's record. Return whether the server was being deleted.
 
-    Hidden first: who deletes it has done so by then, or is sent to the other cell.
+    The order matters: a deletion has begun by then, or it is sent to the other cell.
     """
     copies.show(connection, uuid, False)
     return instances.is_gone(instances.find(connection, uuid))
 
 
 def switch(saga, source, dest):
-    """The pivot: from here on the cell of `dest` has the server."""
+    """Map the server to the cell of `dest`. This is the pivot."""
     saga.world.api_db.write(
         crossing.switch,
         saga.ctxt,
@@ -101,7 +101,7 @@ def switch(saga, source, dest):
 
 
 def delete(saga, side):
-    """Go on, in the cell of `side`, with a deletion that began before, maybe in another one."""
+    """Continue a deletion that another cell may have begun, in the cell of `side`."""
     row = side.write(_begin_delete, saga.ctxt, saga.instance_uuid)
     if row is not None and row.host is not None:
         side.compute.delete_instance(

@@ -1,7 +1,7 @@
-"""Detach an interface: unplugged, then its port deleted or given back, then forgotten.
+"""Detach an interface: unplug it, delete or release its port, remove it from the record.
 
-From the step that gives the port up there is no way back: a port that was made for the
-server may be gone.
+The step that releases the port is the pivot: a port that was created for the server may be
+deleted then.
 """
 
 from oslo_log import log
@@ -26,13 +26,13 @@ EVENT = 'compute_detach_interface'
 
 
 class Arguments(move.Arguments):
-    """port_id: of the port that the server loses"""
+    """port_id: of the port to detach"""
 
     port_id: str
 
 
 class DetachInterface(move.Move[guest_devices.Began]):
-    """Take a port from a server."""
+    """Detach a port from a server."""
 
     arguments: Arguments
     first = BEGIN
@@ -64,21 +64,20 @@ class DetachInterface(move.Move[guest_devices.Began]):
         raise exception.PortNotAttached(instance_id=row.uuid, port_id=self.arguments.port_id)
 
     def unplug(self):
-        """detach_interface."""
         return self.guest.ask(self.compute.detach_interface, port_id=self.arguments.port_id)
 
     def plug(self):
-        """Undo of `unplug`."""
+        """Undo `unplug`."""
         if not self.has_begun or self.is_gone():
             return None
         return self.guest.undo(self.compute.attach_interface, vif=self.began.vif)
 
     def settle(self, **options):
-        """Make the guest agree with the records. The duty when `plug` failed."""
+        """Make the guest's port match the records. This is the duty of a failed `plug`."""
         return self.guest.settle_port(self.began.vif, **options)
 
     def release(self):
-        """From here on the port is not the server's: deleted if it was made for it."""
+        """Delete the port, or release the user's. This is the pivot."""
         self.guest.current()
         vif = self.began.vif
         self.world.network.release_from(self.ctxt, self.instance_uuid, [vif] if vif else [])

@@ -1,7 +1,7 @@
-"""Detach a volume: unplugged from the guest, then forgotten, then free again.
+"""Detach a volume: unplug it from the guest, remove the block device, end the attachment.
 
-What fails before the volume is forgotten leaves it attached. The attachment ends last,
-so that nobody else gets a volume that a guest may still write to.
+A failure before the block device is removed leaves the volume attached. The attachment ends
+last, so that no other server gets a volume to which this guest may still write.
 """
 
 from nova_lite import saga
@@ -21,13 +21,13 @@ EVENT, LOCAL_EVENT = 'compute_detach_volume', 'api_detach_volume'
 
 
 class Arguments(move.Arguments):
-    """volume_id: of the volume that the server loses"""
+    """volume_id: of the volume to detach"""
 
     volume_id: str
 
 
 class DetachVolume(move.Move[guest_devices.Began]):
-    """Take a volume from a server."""
+    """Detach a volume from a server."""
 
     arguments: Arguments
     first = BEGIN
@@ -64,11 +64,10 @@ class DetachVolume(move.Move[guest_devices.Began]):
         return True
 
     def unplug(self):
-        """detach_volume."""
         return self.guest.ask(self.compute.detach_volume, volume_id=self.arguments.volume_id)
 
     def plug(self):
-        """Undo of `unplug`."""
+        """Undo `unplug`."""
         if not self.has_begun or self.is_gone():
             return None
         for device in self.devices():
@@ -77,11 +76,11 @@ class DetachVolume(move.Move[guest_devices.Began]):
         return None
 
     def settle(self, **options):
-        """Make the guest agree with the records. The duty when `plug` failed."""
+        """Make the guest's volume match the records. This is the duty of a failed `plug`."""
         return self.guest.settle_volumes(self.arguments.volume_id, **options)
 
     def forget(self):
-        """From here on the volume is not the server's."""
+        """Remove the block device. This is the pivot."""
         self.write(self._forget)
         self.detaching.forget()
 

@@ -1,9 +1,9 @@
-"""How moves go on cleaning up after they have ended: see saga.cleaning.
+"""Duties of moves: cleanup that continues after the end of a saga, see saga.cleaning.
 
-The server may have moved since, or be deleted. What is not named by an id of the saga's
-own is compared with the server as it is now, in the cell that it is in now, while no
-other saga has it: what the server uses stays. Guests are their hosts' audits' and
-allocations are the super-conductor's. No audit compares the devices of guests: see `devices`.
+The server may have moved since, or be deleted. A duty names what it changes by an id of its
+own saga, or compares it with the server's present record, in its present cell, while no other
+saga has the server: what the server uses stays. Audits of hosts clean up guests, and audits
+of the super-conductor clean up allocations. No audit compares the devices of guests.
 """
 
 from nova_lite import exception
@@ -19,8 +19,8 @@ from nova_lite.moves import neighbours
 def foreign_attachments(move):
     """End the attachments of the server that none of its block devices names.
 
-    A host makes an attachment before it records it, under the server's task. What was
-    listed before no task was found is on record by then, or foreign.
+    A host creates an attachment before it records it, while the server has a task. An attachment
+    that was listed before the server was seen without a task is recorded, or foreign.
     """
 
     def end():
@@ -36,7 +36,7 @@ def foreign_attachments(move):
 
 
 def drop_bindings(move, host):
-    """Drop the bindings to a host that neither the server nor an open move of it uses."""
+    """Delete the bindings to a host, unless the server or an open move of it uses the host."""
     side, row = now(move)
     if row is None or not row.network_info or _is_used(side, row, host):
         return
@@ -44,7 +44,7 @@ def drop_bindings(move, host):
 
 
 def activation(move, *, leaves=False):
-    """Plug the server's ports where it is. leaves: then the source's bindings go"""
+    """Activate the bindings to the server's host. leaves: then delete the source's"""
 
     def plug():
         side, row = now(move)
@@ -59,7 +59,7 @@ def activation(move, *, leaves=False):
 
 
 def no_bindings(move):
-    """Bind the ports of a server that is on no host to none."""
+    """Unbind the ports of a server that is on no host."""
 
     def unbind():
         _side, row = now(move)
@@ -70,7 +70,7 @@ def no_bindings(move):
 
 
 def foreign_ports(move):
-    """Give up the port of a request that the server does not have."""
+    """Release the port of a request, unless the server has it."""
 
     def release():
         _side, row = now(move)
@@ -89,7 +89,7 @@ def foreign_ports(move):
 
 
 def forget_port(move, port_id):
-    """Remove the note that a port is the user's: its attachment ended. port_id: may be None"""
+    """Delete the note that a port is the user's. port_id: may be None"""
     side, _row = now(move)
     if side is not None and port_id:
         side.write(user_ports.forget, move.instance_uuid, port_id)
@@ -98,8 +98,8 @@ def forget_port(move, port_id):
 def copy(move):
     """Purge the copy that a move left in its destination cell.
 
-    The server may be in that cell by now, or have its record there for the revert of a
-    later move. Neither is the copy of this move, see `copies.drop`.
+    `copies.drop` keeps the record if the server is in that cell by now, or if a later move left it
+    there for its revert.
     """
 
     def drop():
@@ -114,7 +114,7 @@ def shown(move):
 
     def hide():
         side = move.source_side
-        # Read before the mapping: a later revert changes the record before it switches.
+        # Read before the mapping, because a later revert changes the record before the mapping.
         row = side.find(move.instance_uuid)
         if row is None or row.deleted or row.hidden or _is_in(move, side.cell):
             return
@@ -132,14 +132,14 @@ def _is_in(move, cell):
 
 
 def _hide(connection, row):
-    """Hide a record; raises StateChanged unless it is as `row` says."""
+    """Hide a record. Raise StateChanged if it differs from `row`."""
     unchanged = {'expect_change': (row.updated_at,)}
     instances.update(connection, row.uuid, {'hidden': True}, **unchanged)
     copies.show(connection, row.uuid, False)
 
 
 def now(move):
-    """(Side, row) of the server as it is now; (None, None) when it is gone."""
+    """Return (Side, row) of the server at present, or (None, None) if it is gone."""
     try:
         cell = move.world.cells.of_instance(move.instance_uuid)
     except exception.InstanceNotFound:
@@ -150,7 +150,7 @@ def now(move):
 
 
 def _is_used(side, row, host):
-    """Return whether the server is on a host, or may return to it or go there."""
+    """Return whether the server is on a host, or an open move leads to it or from it."""
     ends = [
         end
         for each in side.read(migrations.of_instance, row.uuid)

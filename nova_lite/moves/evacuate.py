@@ -1,8 +1,8 @@
-"""Evacuation: a server of a host that failed is rebuilt on another (reference/nova/moves 5).
+"""Evacuation: rebuild a server of a failed host on another host (reference/nova/moves 5).
 
-The server holds its allocations on both hosts until the one that failed has come back
-and removed what is left there (compute.evacuated). The pivot switches the record when
-the guest has been made; before it the server is as it was, and may be told so.
+The server keeps its allocation on the failed host until that host has returned and removed
+its guest (compute.evacuated). The pivot switches the record when the new guest exists. A
+failure before it leaves the server as it was.
 """
 
 from nova_lite import runtime
@@ -25,19 +25,19 @@ REBUILD = saga.Result('rebuild on destination', answers.Guest)
 CONDUCTOR_EVENT = 'rebuild_server'
 REBUILD_EVENT = 'compute_rebuild_instance'
 STOP_EVENT = 'compute_stop_instance'
-# A destination that has no room after all leaves the server as it was.
+# Refusals of the destination that leave the server as it was.
 HARMLESS = ('NoCapacity', 'GroupPolicyViolated')
 
 
 class Arguments(move.Arguments):
-    """forced: past the scheduler; leave_stopped: do not start the guest"""
+    """forced: do not ask the scheduler; leave_stopped: do not start the guest"""
 
     forced: bool
     leave_stopped: bool
 
 
 class Evacuation(move.Move[steps.Began]):
-    """From a host that is down."""
+    """Evacuate a server from a host that is down."""
 
     arguments: Arguments
     kind = 'evacuation'
@@ -74,7 +74,7 @@ class Evacuation(move.Move[steps.Began]):
     # ---- allocations ----
 
     def drop_claim(self):
-        """Undo of `choose`: the server holds what it has at its source, and nothing else."""
+        """Undo `choose`: the server keeps only the allocations that it had before."""
         placement = self.world.placement
         if self.is_gone():
             placement.delete_allocations(self.ctxt, self.instance_uuid, force=True)
@@ -84,24 +84,24 @@ class Evacuation(move.Move[steps.Began]):
             placement.release(self.ctxt, self.instance_uuid, claimed)
 
     def held_beside(self):
-        """Return the providers that it held when this began: its source, earlier evacuations."""
+        """Return the providers that the server held before: its source and earlier ones."""
         return set(self.results[NOTE])
 
     def _claimed(self):
-        """Providers on which this evacuation claims, or may have claimed unheard."""
+        """Return the providers that this evacuation claims, or may have claimed."""
         if steps.CHOOSE in self.results:
             return {self.destination.compute_node_uuid}
         return set(self.note_held()) - set(self.results[NOTE])
 
     def note_held(self):
-        """Providers on which the server holds something, perhaps of earlier evacuations."""
+        """Return the providers that the server holds, also those of earlier evacuations."""
         held = self.world.placement.holding(self.ctxt, self.instance_uuid)
         return sorted(held.allocations)
 
     # ---- the destination ----
 
     def rebuild(self):
-        """rebuild_instance: the destination makes the guest."""
+        """Create the guest on the destination."""
         self.progress(started=(REBUILD_EVENT, self.dest_host), ended=(CONDUCTOR_EVENT, None))
         return self._ask_dest(
             self.compute.rebuild_instance,
@@ -117,13 +117,13 @@ class Evacuation(move.Move[steps.Began]):
 
     @property
     def runs_afterwards(self):
-        """A server that was stopped stays so; one in error is to run."""
+        """Return whether to start the guest: not if it was stopped, but after an error."""
         if self.began.vm_state == Vm.ERROR:
             return True
         return self.began.vm_state == Vm.ACTIVE and not self.arguments.leave_stopped
 
     def take_back(self):
-        """Undo of `rebuild`."""
+        """Undo `rebuild`."""
         return self._ask_dest(self.compute.undo_rebuild, move=self.uuid)
 
     # ---- the switch and what follows it ----
@@ -137,7 +137,7 @@ class Evacuation(move.Move[steps.Began]):
 
     @part.transaction
     def complete(self, connection):
-        """The last of it: the server is its user's again."""
+        """Clear the task and end the action."""
         self.relocation.settle(connection, {})
         migrations.update(connection, self.uuid, {'status': str(Status.DONE)})
         if not self.runs_afterwards:
@@ -148,9 +148,9 @@ class Evacuation(move.Move[steps.Began]):
 
     def undone(self, connection, row):
         status = Status.FAILED if relocation.RECORDED in self.results else Status.ERROR
-        values = {'status': str(status), **self.columns_of_failure(REBUILD)}
+        values = {'status': str(status), **self.choice.columns_of_failure(REBUILD)}
         migrations.update(connection, self.uuid, values)
 
     def changes_of_failure(self, row):
-        """Nova leaves a server in error that found no place or was not made in it."""
+        """Set the server to ERROR, as nova does if no host was found or no guest created."""
         return {} if self.error_type in HARMLESS else {'vm_state': Vm.ERROR}

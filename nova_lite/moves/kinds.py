@@ -1,4 +1,4 @@
-"""Which saga class runs which kind of journal row, and which steps a kind may have."""
+"""Kinds of sagas: the class of each journal row, and the steps that a kind may have."""
 
 import functools
 import types
@@ -40,17 +40,17 @@ SAGAS: tuple[type[step.Saga], ...] = (
     crash_dump.CrashDump,
 )
 FIRST = 1
-# The newest version of each kind. Former ones stay in SAGAS until none is under way any more.
+# The newest version of each kind. Earlier ones stay in SAGAS while journals may have them.
 KINDS = {
     kind: saga for saga in sorted(SAGAS, key=lambda saga: saga.version) for kind in saga.kinds()
 }
 
 
 def of(record):
-    """The class that runs the saga of a journal row; raises UnknownPlan."""
+    """Return the class that runs the saga of a journal row. Raise UnknownPlan."""
     kept = record.data.get(step.PLAN)
     if kept is None:
-        # Begun before plans were kept, or not yet.
+        # It began before journals had plans, or has not begun.
         return _find(record.kind, FIRST if record.position else None)
     return _find(record.kind, kept['version'])
 
@@ -66,18 +66,18 @@ def _find(kind, version):
 
 
 def arguments(kind, given):
-    """Return what the journal keeps of what a saga of a kind is given, for an Intent.
+    """Return the arguments of a saga as the journal stores them, for an Intent.
 
-    Raises UnknownPlan when the kind has no such argument, or misses one.
+    Raise UnknownPlan if the kind has no such argument, or requires one that is missing.
     """
     kept = values.arguments(KINDS[kind], {'cell': None, 'order': {}, **given}).as_dict()
     return {name: kept[name] for name in kept if name in given or name == values.VERSION}
 
 
 def specimen(kind, way, saga_class=None):
-    """Return a saga that goes a Way, for its steps: they cannot be run.
+    """Return a saga with the plan of a Way. Its steps cannot be run.
 
-    saga_class: None: that of the newest version
+    saga_class: default: the newest version
     """
     made: type[step.Saga] = saga_class or KINDS[kind]
     missing = dict.fromkeys(values.required(made))
@@ -94,7 +94,7 @@ def specimen(kind, way, saga_class=None):
 
 
 def plans(kind, saga_class=None):
-    """Return the plans of sagas of a kind, each once. saga_class: see `specimen`"""
+    """Return the different plans of a kind. saga_class: see `specimen`"""
     ways = (saga_class or KINDS[kind]).ways
     made = [specimen(kind, way, saga_class).steps() for way in ways]
     return list({tuple(step.name for step in plan): plan for plan in made}.values())
@@ -102,12 +102,12 @@ def plans(kind, saga_class=None):
 
 @functools.cache
 def steps(kind):
-    """{name: Step} of all steps that a kind may have, of all its versions."""
+    """Return {name: Step} of all steps that a kind may have, in all its versions."""
     classes = [saga for saga in SAGAS if kind in saga.kinds()]
     return {each.name: each for saga in classes for plan in plans(kind, saga) for each in plan}
 
 
 @functools.cache
 def calls(kind):
-    """Names of the methods of computes without which sagas of a kind are not begun."""
+    """Return the names of the methods of computes that a kind requires."""
     return frozenset(name for each in steps(kind).values() for name in each.calls)

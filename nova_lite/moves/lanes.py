@@ -1,15 +1,15 @@
-"""Which cells and hosts a saga works with, as far as it knows: see saga.queue."""
+"""Lanes of a saga: the cells and hosts that it is known to use, see saga.queue."""
 
 from nova_lite.saga import queue
 
-# What steps remember of a host; a Selection names it otherwise.
+# Names of a host in the results of steps and in a Selection.
 NAMES = ('host', 'service_host')
-# Ends of a resize that is confirmed or reverted.
+# Both ends in the results of confirm and revert.
 ENDS = ('source', 'dest')
 
 
 def of(arguments, data):
-    """The Lanes of a saga: its cell first. Raises nothing, whatever a kind keeps in `data`."""
+    """Return the Lanes of a saga, its cell first. Ignore unknown values in `data`."""
     found = [queue.Lane(queue.CELL, arguments['cell'])] if arguments.get('cell') else []
     for result in data.values():
         if isinstance(result, dict):

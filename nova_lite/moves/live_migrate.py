@@ -1,9 +1,9 @@
 """Live migration within a cell (reference/nova/moves 4).
 
-The guest runs on the source until its memory is copied, so all before that is undone
-without it noticing. The pivot is the one transaction that switches the record, made
-when the source has handed the guest over and before the destination may start it:
-from then on there is one place where it can run.
+The guest runs on the source until its memory is copied. A failure before that is undone and
+does not affect the guest. The pivot is the transaction that switches the record, after the
+source has handed the guest over and before the destination may start it. So the guest can run
+in one place only.
 """
 
 import typing
@@ -30,9 +30,9 @@ Power = states.PowerState
 
 
 class Arguments(move.Arguments):
-    """forced: past the scheduler; synchronous: the API waits for the checks
+    """forced: do not ask the scheduler; synchronous: the API waits for the checks
 
-    block_migration: whether disks are copied, None to have the hosts say
+    block_migration: copy disks; None: as the hosts decide
     """
 
     forced: bool
@@ -41,14 +41,14 @@ class Arguments(move.Arguments):
 
 
 class Prepared(saga.Answer):
-    """What the source needs of the destination, and volumes as the destination reaches them."""
+    """The destination's reply: a ticket for the source, and the connections of volumes."""
 
     ticket: saga.Data
     block_devices: typing.Sequence[saga.Data] = ()
 
 
 class Copied(saga.Answer):
-    """handover: as of answers.Departed; the others are columns of the migration"""
+    """The source's reply. handover: as of answers.Departed; others: columns of the migration"""
 
     handover: saga.Data
     memory_total: int | None = None
@@ -59,7 +59,7 @@ class Copied(saga.Answer):
     disk_remaining: int | None = None
 
     def counters(self):
-        """{column of the migration: bytes}, of those that are known."""
+        """Return {column of the migration: bytes} of the known counters."""
         known = {name: value for name, value in self.as_dict().items() if value is not None}
         return {
             name: value for name, value in known.items() if name.startswith(('memory_', 'disk_'))
@@ -75,7 +75,7 @@ START_EVENT = 'compute_post_live_migration_at_destination'
 ROLLBACK_EVENT = 'compute_rollback_live_migration_at_destination'
 ENDED = 'The live migration had ended.'
 ABORTED = 'LiveMigrationAborted'
-# How a migration ends as who wished something of it wanted, even if nobody carried it out.
+# The status of a migration that fulfils a request to abort or force it.
 FULFILLED = {
     live_migrations.ABORT: Status.CANCELLED,
     live_migrations.FORCE_COMPLETE: Status.COMPLETED,
@@ -83,7 +83,7 @@ FULFILLED = {
 
 
 class LiveMigration(move.Move[steps.Began]):
-    """To another host without stopping."""
+    """Move a running guest to another host."""
 
     arguments: Arguments
     kind = 'live-migration'
@@ -128,7 +128,7 @@ class LiveMigration(move.Move[steps.Began]):
         )
 
     def _arrived(self):
-        """From the switch on there is no way back."""
+        """Return the steps from the pivot on."""
         return (
             self.relocation.switching(PREPARE, then=self._switched),
             places.DEST_HOST.patient(
@@ -147,7 +147,7 @@ class LiveMigration(move.Move[steps.Began]):
 
     @property
     def conductor_event(self):
-        """The event that stands for the super-conductor's work."""
+        """Return the event that represents the super-conductor's work."""
         if self.arguments.synchronous:
             return 'conductor_migrate_server'
         return 'conductor_live_migrate_instance'
@@ -161,7 +161,7 @@ class LiveMigration(move.Move[steps.Began]):
 
     @property
     def not_undone(self):
-        """What stays at a destination does not break a server that runs at its source."""
+        """Ignore leftovers at a destination: the server runs at its source."""
         mine = (relocation.BEGIN, steps.HOLD, COPY)
         return {name: error for name, error in super().not_undone.items() if name in mine}
 
@@ -185,7 +185,7 @@ class LiveMigration(move.Move[steps.Began]):
         return self._ask_source(self.compute.take_live_migration_turn, self.row())
 
     def prepare(self):
-        """pre_live_migration; waits for the ports that the destination plugs before the copy."""
+        """Prepare the destination, and wait for the ports that it plugs before the copy."""
         row = self.row()
         self.require_task(row)
         return plugging.plugged_before(self, self.dest_host, row, lambda: self._prepare(row))
@@ -200,7 +200,7 @@ class LiveMigration(move.Move[steps.Began]):
         )
 
     def roll_dest_back(self):
-        """Undo of `prepare`: the destination awaits no guest."""
+        """Undo `prepare`: the destination does not expect the guest any more."""
         roll_back = self.compute.rollback_live_migration_at_destination
         waits = self._ask_dest(roll_back, self.find(), key=self.key(PREPARE))
         if isinstance(waits, saga.Pending):
@@ -215,7 +215,7 @@ class LiveMigration(move.Move[steps.Began]):
         self.events.end(connection, ROLLBACK_EVENT, self.dest_host)
 
     def copy(self):
-        """The source copies the running guest; ends when the guest may start elsewhere."""
+        """Copy the running guest, until it may start at the destination."""
         row = self.row()
         self.require_task(row)
         asking.require_up(self, self.dest_host)
@@ -233,7 +233,7 @@ class LiveMigration(move.Move[steps.Began]):
         return self.results[live_checks.CHECK_DEST].block_migration if wanted is None else wanted
 
     def roll_source_back(self):
-        """Undo of `copy`: the guest runs at the source, if there is a server."""
+        """Undo `copy`: the guest runs at the source, unless the server is deleted."""
         row = self.find()
         gone = instances.is_gone(row)
         waits = self._roll_source_back(row, gone)
@@ -249,7 +249,7 @@ class LiveMigration(move.Move[steps.Began]):
     # ---- the switch and what follows it ----
 
     def _switched(self, connection):
-        """Keep the counters of the copy, and begin the event of the destination."""
+        """Record the counters of the copy, and begin the event of the destination."""
         counters = self.results[COPY].counters()
         if counters:
             migrations.update(connection, self.uuid, counters)
@@ -258,7 +258,7 @@ class LiveMigration(move.Move[steps.Began]):
         self.events.start(connection, START_EVENT, host)
 
     def start(self):
-        """post_live_migration_at_destination."""
+        """Start the guest on the destination."""
         row = self.find()
         if instances.is_gone(row):
             return None
@@ -270,12 +270,12 @@ class LiveMigration(move.Move[steps.Began]):
         )
 
     def clean_source(self):
-        """post_live_migration: nothing of the guest stays at the source."""
+        """Remove the guest from the source."""
         clean, key = self.compute.post_live_migration, self.key(CLEAN)
         return self._ask_source(clean, self.find(), key=key)
 
     def complete(self):
-        """The last of it: the server is its user's again."""
+        """Clear the task, end the action and wake the next migration."""
         self.write(self._complete)
         self._call_next()
 
@@ -308,7 +308,7 @@ class LiveMigration(move.Move[steps.Began]):
             self._end(connection, Status.ERROR)
 
     def _end(self, connection, status):
-        """The migration's last status, and an answer to what operators wished too late."""
+        """Set the migration's last status, and answer requests that came too late."""
         migration = live_migrations.lock(connection, self.uuid)
         migrations.update(connection, self.uuid, {'status': str(status)})
         if self.has_begun:
@@ -332,5 +332,5 @@ class LiveMigration(move.Move[steps.Began]):
             self.world.wake(self._next)
 
     def shown(self, error):
-        """An abort is no fault; the event of its own action records it."""
+        """Hide an abort: it is no fault, and the event of its own action records it."""
         return None if error['type'] == ABORTED else error

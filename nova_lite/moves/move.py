@@ -1,8 +1,8 @@
-"""What all moves share: their records, allocations, destination and failure.
+"""Base of all moves: their records, allocations, destination and failure.
 
-A move reads the server's row anew in each step and keeps none: the user may delete
-the server at any moment. Whoever notices undoes the move; an undo that gave something
-back to a server that is gone takes that away again, and the host deletes the rest.
+A move reads the server's row again in each step, because the user may delete the server at
+any time. The step that notices a deletion undoes the move. An undo that restored something of
+a deleted server removes it again, and the host deletes the rest.
 Source: contributor/architecture, Sagas; reference/nova/moves 3 and 6.
 """
 
@@ -35,11 +35,11 @@ LOG = log.getLogger(__name__)
 
 
 class Arguments(saga.Value):
-    """What all moves are given.
+    """Arguments of all moves.
 
-    cell: uuid of the server's; order: see db.cell.moves
-    migration_uuid: where the saga is not the migration itself
-    host, node: a destination that was asked for
+    cell: uuid of the server's cell; order: see db.cell.moves
+    migration_uuid: default: the saga's uuid
+    host, node: the requested destination
     """
 
     cell: str
@@ -51,14 +51,14 @@ class Arguments(saga.Value):
 
 
 class Move(saga.Saga, typing.Generic[steps.Found]):
-    """Base of the moves.
+    """Base class of moves.
 
-    tasks: the task states that this saga sets, which it may clear as well
+    tasks: the task states that this saga sets, and may clear
     refusable: names of steps whose refusal leads to another destination
     harmless: names of steps whose undo may fail without breaking the server
     first: name of the first step
-    named: arguments that notifications of what this saga records name
-    faults: whether a failure shows at the server, which has a task meanwhile
+    named: arguments that notifications of this saga contain
+    faults: whether a failure is a fault of the server, which has a task meanwhile
     """
 
     world: worlds.World
@@ -76,39 +76,39 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     @functools.cached_property
     def cell(self):
-        """The server's cell, when the move began."""
+        """Return the server's cell at the begin of the move."""
         return self.world.cells.get(self.arguments.cell)
 
     @property
     def migration_uuid(self):
-        """The migration this is about."""
+        """Return the uuid of the migration record."""
         return self.arguments.migration_uuid or self.uuid
 
     @property
     def here(self):
-        """That cell, as steps work with it."""
+        """Return the Side of the server's cell."""
         return crossing.Side(self.world, self.cell, self.ctxt)
 
     @property
     def there(self):
-        """The cell of the destination."""
+        """Return the Side of the destination's cell."""
         return self.here
 
     @property
     def compute(self):
-        """A client of the cell's computes."""
+        """Return a client of the cell's computes."""
         return self.here.compute
 
     def read(self, function, *args, **kwargs):
-        """Read from the cell."""
+        """Run a query in the cell's database."""
         return self.here.read(function, *args, **kwargs)
 
     def write(self, function, *args, **kwargs):
-        """One transaction of the cell, refused as a whole when this epoch is old."""
+        """Run a transaction of the cell, which is refused if the epoch of the saga is old."""
         return self.here.write(function, *args, **kwargs)
 
     def write_api(self, function, *args, **kwargs):
-        """One transaction of the API database, refused when this epoch is old."""
+        """Run a transaction of the API database, which is refused if the epoch is old."""
         return self.world.api_db.write(self._held, function, args, kwargs)
 
     def _held(self, connection, function, args, kwargs):
@@ -116,15 +116,15 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         return function(connection, *args, **kwargs)
 
     def change_spec(self, **values):
-        """Change what the server's stored request says, if there is one."""
+        """Change the server's stored request, if there is one."""
         self.write_api(move_records.change_spec, self.instance_uuid, **values)
 
     def row(self):
-        """The server's row as it is now; raises InstanceNotFound."""
+        """Return the server's row. Raise InstanceNotFound."""
         return self.read(instances.get, self.instance_uuid)
 
     def find(self):
-        """The server's row as it is now, in whatever state; None when there is none."""
+        """Return the server's row in any state, or None."""
         return self.read(instances.find, self.instance_uuid)
 
     def is_gone(self):
@@ -132,42 +132,42 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         return instances.is_gone(self.find())
 
     def require_task(self, row):
-        """Raise StateChanged when a server (a row or None) has left this move."""
+        """Raise StateChanged if a server has left this move. row: may be None"""
         task = row.task_state if row is not None and not row.deleted else 'deleted'
         if task not in self.tasks:
             detail = f'found task {task}'
             raise exception.StateChanged(what='Instance', key=self.instance_uuid, detail=detail)
 
     def require_there(self, row):
-        """Return a server's row; raise InstanceNotFound when it is deleted or about to be."""
+        """Return the row of a server. Raise InstanceNotFound if it is gone, see `is_gone`."""
         if instances.is_gone(row):
             raise exception.InstanceNotFound(instance_id=self.instance_uuid)
         return row
 
     def devices(self):
-        """The server's block devices, as messages carry them."""
+        """Return the server's block devices as objects."""
         return self.here.devices(self.instance_uuid)
 
     def ask(self, method, **arguments):
-        """Call a method of a compute, see `asking`; a Pending, or what it answers."""
+        """Call a method of a compute, see `asking`. Return a Pending, or the reply."""
         return asking.ask(self, method, arguments)
 
     def asked(self, host, node, step):
-        """Return the arguments of a call to a host, for a step."""
+        """Return the arguments that name a host, its node, the server and a step's key."""
         own = {'instance_uuid': self.instance_uuid, 'key': self.key(step)}
         return {'host': host, 'node': node, **own}
 
     def at_source(self: 'Move[steps.Began]', step):
-        """The same, of the host that the server was on."""
+        """Return them for the host that the server was on."""
         return self.asked(self.began.host, self.began.node, step)
 
     def at_dest(self, step):
-        """The same, of the host that was chosen."""
+        """Return them for the destination."""
         return self.asked(self.dest_host, self.destination.nodename, step)
 
     @staticmethod
     def instance(row, **changes):
-        """The Instance that messages carry."""
+        """Return the Instance of a row. changes: fields with other values"""
         made = instance_objects.Instance.from_row(row)
         for name, value in changes.items():
             setattr(made, name, value)
@@ -177,7 +177,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     @part.transaction
     def begin(self, connection):
-        """The API's transaction once more, in case it never came to it, and our records."""
+        """Repeat the API's transaction, which may not have happened, and add our records."""
         moves.begin(connection, self.ctxt, self.instance_uuid, self.arguments.order)
         self.events.name_subject(connection)
         return self.begun(connection, instances.find(connection, self.instance_uuid))
@@ -193,14 +193,14 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         return self.first in self.results
 
     def begun(self, connection, row):
-        """Record the begin of a kind of move; return what the saga is to remember.
+        """Record the begin of a kind of move. Return the result of the first step.
 
         row: the server's, which may be gone already (`instances.is_gone`)
         """
 
     @part.transaction
     def give_up(self, connection):
-        """Undo of `begin`: tell what went wrong and leave the server to its user."""
+        """Undo `begin`: record the failure and clear the server's task."""
         if not moves.has_begun(connection, self.ctxt, self.instance_uuid, self.arguments.order):
             return
         row = instances.find(connection, self.instance_uuid)
@@ -213,14 +213,14 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     def undone(self, connection, row):
         """Record the undo of a kind of move. row: None if the server is gone
 
-        A migration that the user's request claimed is as it was before.
+        A migration that the user's request claimed gets its former status.
         """
         claims = self.arguments.order.get('claims')
         if claims:
             migrations.update(connection, claims['uuid'], {'status': claims['from'][0]})
 
     def _free(self, connection, row):
-        """Clear the task and add a fault; a server that could not be given back is broken."""
+        """Clear the task and add a fault. Set a server that could not be restored to ERROR."""
         changes = self.changes_of_failure(row)
         if set(self.not_undone) - set(self.harmless):
             changes = {**changes, 'vm_state': states.VmState.ERROR}
@@ -229,9 +229,9 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         self.add_fault(connection, self.error)
 
     def clear_task(self, connection, changes, *, tasks=None):
-        """Clear the task and change columns, unless the task is another's by now.
+        """Clear the task and change columns, unless another request has set the task.
 
-        tasks: from which it is cleared; None: this saga's
+        tasks: the task states to clear; default: this saga's
         """
         uuid, changes = self.instance_uuid, {'task_state': None, **changes}
         try:
@@ -244,12 +244,15 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     @part.transaction
     def give_back(self, connection):
-        """Give the server back to its user, and end the action."""
+        """Clear the task and end the action."""
         self.clear_task(connection, {})
         self.events.end_all(connection)
 
     def change(self, connection, changes, *, tasks=None):
-        """Change columns of the server; False if its task is another's by now. tasks: as above"""
+        """Change columns of the server. Return False if another request has set its task.
+
+        tasks: as of `clear_task`
+        """
         uuid = self.instance_uuid
         try:
             instances.update(connection, uuid, changes, expect_task=tasks or self.tasks)
@@ -261,15 +264,15 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         return True
 
     def changes_of_failure(self, row):
-        """Columns that a kind of move gives their former values when it is undone."""
+        """Return the columns of the server that an undo restores."""
         return {}
 
     def shown(self, error):
-        """The error of an action or a server as its user is shown it, or None for none."""
+        """Return the error that the user is shown for an error, or None."""
         return error
 
     def add_fault(self, connection, error):
-        """Note why the server's move failed. error: as Saga.error"""
+        """Add a fault to the server. error: as Saga.error"""
         if self.shown(error):
             texts = {'message': error['message'], 'details': error['traceback']}
             instances.add_fault(connection, self.instance_uuid, code=500, **texts)
@@ -277,18 +280,18 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     # ---- telling how far it is ----
 
     @part.transaction
-    def progress(self, connection, **told):
-        """One transaction between two steps. told: see `note_progress`"""
-        self.note_progress(connection, **told)
+    def progress(self, connection, **progress):
+        """Record progress in a transaction of its own. progress: see `note_progress`"""
+        self.note_progress(connection, **progress)
 
     def note_progress(
         self, connection, *, status=None, changes=None, started=None, ended=None, expect=None
     ):
-        """Record how far the move is.
+        """Record the progress of the move.
 
-        status: of the migration; changes: columns of the server, whose task must be one
-        of `expect` (default: of this saga's); started, ended: (event, host)
-        Raises StateChanged when the server is no longer in this move.
+        status: of the migration; changes: columns of the server, whose task must be in `expect`
+        (default: this saga's tasks); started, ended: (event, host)
+        Raise StateChanged if the server is no longer in this move.
         """
         expect = expect or self.tasks
         instances.update(connection, self.instance_uuid, changes or {}, expect_task=expect)
@@ -302,18 +305,18 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     # ---- step: hold source allocation ----
 
     def hold(self):
-        """Move the allocation of the server at its source to the migration."""
+        """Move the server's allocation to the migration."""
         self._give(self.instance_uuid, self.migration_uuid, new=not self.repeated, once=True)
 
     def release(self):
-        """Undo of `hold`: the server holds it again, and nothing else but `kept_on`."""
+        """Undo `hold`. The server also keeps its part on the providers `kept_on`."""
         self._give(self.migration_uuid, self.instance_uuid)
         if self.is_gone():
             for consumer in (self.migration_uuid, self.instance_uuid):
                 self.world.placement.delete_allocations(self.ctxt, consumer, force=True)
 
     def free_source(self):
-        """Give back what the migration holds."""
+        """Delete the migration's allocation."""
         self.world.placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
 
     def _give(self, source, target, **options):
@@ -321,18 +324,18 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         self.world.placement.move_allocations(self.ctxt, source, target, keep=keep, **options)
 
     def kept_on(self):
-        """Providers that the server was evacuated from: it keeps its part until they return."""
+        """Return the providers that the server was evacuated from and that have not returned."""
         return self.read(evacuations.providers_held, self.instance_uuid)
 
     # ---- step: choose destination ----
 
     @property
     def may_retry(self):
-        """Return whether another host may be tried: not when one was asked for."""
+        """Return whether another host may be tried: not if the user requested one."""
         return not self.arguments.host
 
     def spec(self):
-        """Return the server's own request, changed for this move, for the scheduler."""
+        """Return the server's stored request, changed for this move, for the scheduler."""
         row = self.row()
         spec = self.world.api_db.read(request_specs.get, self.instance_uuid)
         spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
@@ -347,19 +350,19 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         return spec
 
     def held_beside(self):
-        """Providers of which the server may hold something besides the destination.
+        """Return the providers that the server may hold besides the destination.
 
-        A scheduler that this saga gave up waiting for may still claim. Two claims would
-        both stay, so what finds another one is refused and begins with `drop_claim`.
+        A scheduler whose reply was lost may still claim. Of two claims both would stay. So a claim
+        that finds another one is refused, and the next try begins with `drop_claim`.
         """
         return self.kept_on()
 
     def drop_claim(self):
-        """Undo of `choose`: only the migration holds what the server held."""
+        """Undo `choose`: only the migration keeps an allocation."""
         self.world.placement.delete_allocations(self.ctxt, self.instance_uuid, keep=self.kept_on())
 
     def turn(self, step, error):
-        """Try another destination when one refuses, or does not answer."""
+        """Return to `choose` if a destination refuses or does not answer."""
         if step.name not in self.refusable or not self.may_retry:
             return None
         if not (getattr(error, 'reschedule', False) or getattr(error, 'transient', False)):
@@ -367,34 +370,27 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         self.choice.refuse(error)
         return steps.CHOOSE
 
-    def columns_of_failure(self, arrival):
-        """Columns of an undone migration: where the guest may be, if `arrival` was not undone."""
-        if arrival not in self.not_undone:
-            return {}
-        chosen = self.destination
-        return {'data': {migrations.LEFT: {'host': chosen.service_host, 'node': chosen.nodename}}}
-
     @property
     def destination(self):
-        """The Selection that was chosen."""
+        """Return the Selection of the destination."""
         return self.results[steps.CHOOSE]
 
     @property
     def source_host(self):
-        """The host that the server leaves."""
+        """Return the host that the server leaves."""
         began: typing.Any = self.began
         return began.host
 
     @property
     def dest_host(self):
-        """The host that it goes to."""
+        """Return the destination's host."""
         return self.destination.service_host
 
     @property
     def stays(self):
-        """Return whether both are one."""
+        """Return whether source and destination are the same host."""
         return self.dest_host == self.source_host
 
     def devices_to_reserve(self):
-        """The server's block devices, of which the other end needs those with a volume."""
+        """Return the block devices that the destination needs, if they are volumes."""
         return self.devices()

@@ -1,4 +1,4 @@
-"""What moves write of a server's flavor and devices, in the cell and in the API database."""
+"""Changes of a server's flavor and devices in the databases of the cell and the API."""
 
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
@@ -8,7 +8,7 @@ from nova_lite.objects import flavor as flavor_objects
 
 
 def flavor_columns(flavor):
-    """The columns of a server that follow from its flavor."""
+    """Return the columns of a server that follow from its flavor."""
     return {
         'flavor': flavor,
         'flavor_id': flavor['id'],
@@ -17,13 +17,13 @@ def flavor_columns(flavor):
 
 
 def forget_destination(connection, uuid, zone):
-    """Give a server that does not move the columns back that name where it was to go."""
+    """Reset the columns that name the destination of a server that does not move."""
     values = {'new_flavor': None, 'availability_zone': zone}
     instances.update(connection, uuid, values)
 
 
 def change_devices(connection, reserved, connected):
-    """Give block devices the attachments made for where the server is now.
+    """Give block devices the attachments of the host that the server is on now.
 
     reserved: as neighbours.reserve returned it; connected: [{'uuid', 'connection_info'}]
     """
@@ -35,12 +35,12 @@ def change_devices(connection, reserved, connected):
 
 
 def change_spec(connection, uuid, **values):
-    """Change what the stored request of a server says, if there is one."""
+    """Change the stored request of a server, if there is one."""
     if request_specs.stored(connection, [uuid]):
         request_specs.change(connection, uuid, **values)
 
 
 def save_flavor(connection, uuid, flavor):
-    """Store the flavor that a server has now in its request, and count it in quotas."""
+    """Store the flavor in the server's request, and count it in quotas."""
     change_spec(connection, uuid, flavor=flavor_objects.Flavor(**flavor))
     instance_mappings.set_size(connection, uuid, flavor['vcpus'], flavor['memory_mb'])

@@ -1,8 +1,8 @@
-"""Volumes and ports of a server that moves: what the other end needs of them.
+"""Volumes and ports of a server that moves, at the other services.
 
-Attachments are made for the other end beside those that the server has, so either can
-be dropped alone. Every function may be repeated; those that take away find what is
-there by themselves, whatever became of the step before.
+The destination gets attachments of its own beside the source's, so that either can be deleted
+alone. All functions may be repeated. Those that delete list what exists, because the outcome
+of an earlier step may be unknown.
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
@@ -19,14 +19,14 @@ def has_volumes(devices):
 
 
 def reserve(move, devices, *, connector=None):
-    """Make an attachment to come for each volume; those made before are ended.
+    """Create an attachment for each volume. Earlier ones of this move are deleted.
 
-    connector: of the host that they connect, None for none. One without a connection cannot
-        get it later, while the server uses the volume where it is.
-    Returns {block device uuid: [id of its attachment, id of the new one]}.
+    connector: of the host to connect, or None. Without one the volume cannot be connected later
+        while the server uses it at the source.
+    Return {block device uuid: [id of its attachment, id of the new one]}.
     """
     if move.repeated:
-        # They may connect no host, or another one that the server went to or came from.
+        # Earlier ones may connect no host, or another host of the server.
         drop_foreign(move, move.devices())
     return {
         device.uuid: [
@@ -41,13 +41,13 @@ def reserve(move, devices, *, connector=None):
 
 
 def attach(move, volume_id, **options):
-    """Make an attachment of the server; its id. options: of the client's create_attachment"""
+    """Create an attachment. Return its id. options: of the client's create_attachment"""
     server = move.instance_uuid
     return move.world.volume.create_attachment(move.ctxt, volume_id, server, **options)['id']
 
 
 def held(move, kind):
-    """Return the ids of a kind that sagas hold until the server's guest has let go of them."""
+    """Return the ids of a kind that sagas hold until the server's guest has released them."""
     own = {'instance_uuid': move.instance_uuid}
     rows = move.world.api_db.read(sagas.every, active=True, cleaning=True, **own)
     found = set()
@@ -58,16 +58,16 @@ def held(move, kind):
 
 
 def held_by(data, kind):
-    """Return the ids of a kind that a saga with such data holds: it has yet to do that duty."""
+    """Return the ids of a kind that a saga with such data holds, for a duty that it owes."""
     owed = cleaning.owed(data)
     holds = [kinds for step, kinds in data.get(cleaning.HELD, {}).items() if step in owed]
     return {each for kinds in holds for each in kinds.get(kind, ())}
 
 
 def drop_foreign(move, devices, *, listed=None):
-    """End the attachments of a server that no block device names and no saga holds.
+    """Delete the attachments of a server that no block device names and no saga holds.
 
-    listed: its attachments, where they were listed before
+    listed: its attachments, if they were listed before
     """
     if listed is None:
         listed = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
@@ -80,7 +80,7 @@ def drop_foreign(move, devices, *, listed=None):
 
 
 def with_attachments(devices, reserved):
-    """The block devices as the other end needs them: with the attachments made for it."""
+    """Return the block devices with the attachments made for the destination."""
     for device in devices:
         if device.uuid in reserved:
             device.attachment_id = reserved[device.uuid][1]
@@ -89,12 +89,12 @@ def with_attachments(devices, reserved):
 
 
 def port_ids(network_info):
-    """The ids of a server's ports."""
+    """Return the ids of a server's ports."""
     return [vif['id'] for vif in network_info or ()]
 
 
 def requested_networks(network_info):
-    """A server's ports as a RequestSpec names them."""
+    """Return a server's ports in the form of a RequestSpec."""
     return [
         {
             'network_id': vif['network']['id'],
@@ -106,13 +106,13 @@ def requested_networks(network_info):
 
 
 def bind(move, network_info, host):
-    """Prepare the ports for a host, where the network service can do that."""
+    """Add bindings of the ports to a host, if the network service supports several."""
     if network_info and move.world.network.bindings.are_supported(move.ctxt):
         move.world.network.bindings.create(move.ctxt, network_info, host)
 
 
 def activate(move, network_info, host):
-    """Plug the ports on a host; returns network_info as it is then."""
+    """Activate the bindings of the ports to a host. Return the new network_info."""
     if not network_info:
         return []
     network, ids = move.world.network, port_ids(network_info)
@@ -124,6 +124,6 @@ def activate(move, network_info, host):
 
 
 def unbind(move, network_info, host):
-    """Forget what was prepared on a host."""
+    """Delete the bindings of the ports to a host, if there may be several."""
     if network_info and move.world.network.bindings.are_supported(move.ctxt):
         move.world.network.bindings.delete(move.ctxt, port_ids(network_info), host)

@@ -1,4 +1,4 @@
-"""What a saga is made of: parts, each about one thing, and transactions of its cell."""
+"""Parts, of which sagas are composed, and transactions of the saga's cell."""
 
 import collections.abc
 import functools
@@ -8,19 +8,19 @@ P = typing.TypeVar('P')
 
 
 class Part:
-    """move: the saga that has it"""
+    """Base class of parts. move: the saga"""
 
     def __init__(self, move):
         self.move = move
 
     @property
     def results(self):
-        """Return what the steps of the saga have left."""
+        """Return the results of the saga's steps."""
         return self.move.results
 
 
 class Of(typing.Generic[P]):
-    """A part that a saga, or a part of it, has. kind: its class; the rest follows the saga"""
+    """A part as an attribute of a saga or a part. kind: its class; then further arguments"""
 
     def __init__(self, kind: collections.abc.Callable[..., P], *args, **options) -> None:
         self._kind, self._args, self._options = kind, args, options
@@ -35,7 +35,7 @@ def _saga(owner):
 
 
 def transaction(method):
-    """Make a method (self, connection, ...) of a saga or a part one transaction of its cell."""
+    """Run a method (self, connection, ...) of a saga or a part as a transaction of its cell."""
 
     @functools.wraps(method)
     def run(self, *args, **kwargs):

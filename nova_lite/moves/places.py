@@ -1,4 +1,4 @@
-"""Where steps of sagas take effect: which daemon or service, and at which end of a move.
+"""Places where steps take effect: a daemon or service, and the end of a move.
 
 A server that does not move is at its source.
 """
@@ -7,13 +7,13 @@ import typing
 
 from nova_lite import saga
 
-# How often a step is tried that a host or a service may refuse to do for no lasting reason.
+# Tries of a step after the pivot that a host or a service may refuse temporarily.
 PATIENCE = 8
 SOURCE, DEST = 'source', 'destination'
 
 
 class Place(typing.NamedTuple):
-    """daemon: or service; end: SOURCE or DEST, None for what is in no cell"""
+    """daemon: or service; end: SOURCE, DEST, or None for what is in no cell"""
 
     daemon: str
     end: str | None = None
@@ -27,7 +27,7 @@ class Place(typing.NamedTuple):
     def patient(
         self, name: str, do: saga.Effect, *, attempts: int = PATIENCE, **options: typing.Any
     ) -> saga.Step:
-        """Return a step behind the pivot, which is left after so many tries."""
+        """Return a step after the pivot, which is given up after `attempts` tries."""
         return self.step(name, do, attempts=attempts, left=True, **options)
 
 

@@ -1,8 +1,8 @@
-"""Wait in a step of a move until the destination has plugged the ports of the server.
+"""Wait in a step of a move until the destination has plugged the server's ports.
 
-The saga is parked meanwhile. The API wakes it when an event comes; without an event it
-looks after a few seconds. What it waits for is in the network service or on the record of
-the migration, so that a restart loses nothing. Source: reference/nova/moves 3 and 4.2.
+The saga is parked. An event from the network service wakes it through the API; without an
+event it polls every few seconds. The state of the wait is in the network service or in the
+migration's record, so a restart loses nothing. Source: reference/nova/moves 3 and 4.2.
 """
 
 import datetime
@@ -20,17 +20,17 @@ from nova_lite.moves import asking
 
 LOG = log.getLogger(__name__)
 
-# {'host', 'since', 'made'}: where ports are awaited, since when, and what the step had made.
+# {'host', 'since', 'made'}: the destination, the begin of the wait, the step's result so far.
 AWAITED = saga.Result('ports awaited', saga.Data)
 HYBRID = 'ovs_hybrid_plug'
 
 
 def plugged(move, host, plug, *, may_fail=True):
-    """Return network_info when a host has plugged the ports of a server, or Pending.
+    """Return network_info when a host has plugged a server's ports, or Pending.
 
     plug: activates the bindings and returns network_info
-    may_fail: false where the move cannot be undone: then the guest starts in any case
-    A guest that will not be started does not wait. Raises VirtualInterfaceCreateException.
+    may_fail: false if the move cannot be undone: the guest starts in any case
+    A guest that will not be started does not wait. Raise VirtualInterfaceCreateException.
     """
 
     def look(info):
@@ -49,11 +49,11 @@ def plugged(move, host, plug, *, may_fail=True):
 
 
 def plugged_before(move, host, row, prepare):
-    """Return what `prepare` returns when a host has plugged the ports of a guest to come.
+    """Return the result of `prepare` when a host has plugged the ports, or Pending.
 
+    The guest is not there yet, so only ports that are plugged through a Linux bridge are awaited.
+    The others are plugged when the guest starts. Raise VirtualInterfaceCreateException.
     row: the server's
-    Until then Pending. Only ports that are plugged through a Linux bridge are waited for; the
-    others are plugged when the guest starts. Raises VirtualInterfaceCreateException.
     """
     made = _made(move, host) or prepare()
     vifs = [vif for vif in row.network_info or () if _is_hybrid(vif)]
@@ -62,7 +62,7 @@ def plugged_before(move, host, row, prepare):
         return made
     migration = move.read(migrations.get, move.uuid)
     if live_migrations.ABORT in migration.data:
-        # The source will refuse to copy the guest.
+        # Do not wait: the source will refuse to copy the guest.
         return made
     events = live_migrations.plugged(migration, host)
 
@@ -80,7 +80,7 @@ def _is_hybrid(vif):
 
 
 def _wait(move, host, info, *, look, may_fail=True):
-    """Return (network_info as it is now, Pending or None)."""
+    """Return (the current network_info, Pending or None)."""
     conf, seconds = move.world.conf, move.world.conf.vif_plugging_timeout
     if not seconds or not plugging.down(info):
         return info, None
@@ -110,7 +110,7 @@ def _wait(move, host, info, *, look, may_fail=True):
 
 
 def _awaited(move, host):
-    """Return what is kept of the wait for a host, or None."""
+    """Return the stored state of the wait for a host, or None."""
     awaited = move.results.get(AWAITED)
     return awaited if awaited and awaited['host'] == host else None
 

@@ -1,10 +1,9 @@
-"""Rebuild: a server gets a new guest on its host, perhaps from another image.
+"""Rebuild: create a new guest for a server on its host, perhaps from another image.
 
-Until the host is known to be up and to suit the image nothing is touched: what fails
-then leaves the server as it was, with its former image, but in error if the host does not
-suit the image. From there on the saga only goes forward, since the disk is gone. What
-cannot be done after a few tries ends it: the server is in error, with the image that was
-asked for, and may be rebuilt once more.
+First the saga checks that the host is up and suits the image. A failure there leaves the
+server as it was, with its former image, but in ERROR if the host does not suit the image.
+Then the saga only goes forward, because the disk is gone. A step that fails several times
+ends it: the server is in ERROR, with the requested image, and may be rebuilt again.
 Source: reference/nova/moves 5, reference/nova/scheduling 1 and 3.
 """
 
@@ -40,12 +39,12 @@ CLEAR = 'leave nothing of a deleted server'
 CONDUCTOR_EVENT = 'rebuild_server'
 EVENT = 'compute_rebuild_instance'
 STOP_EVENT = 'compute_stop_instance'
-# How often a step is tried whose failure leaves the server in error.
+# Tries of a step whose failure leaves the server in ERROR.
 TRIES = 3
-# Seconds between two looks at a volume that is written.
+# Seconds between polls of a volume that is written.
 LOOK_S = 1.0
-# Notes: whether the volume service was asked to write the image, or may have
-# been by one who was killed then; and since when the volume is waited for, a timestamp.
+# Notes: whether the volume service was asked to write the image (MAYBE: by a super-conductor
+# that was killed), and the timestamp at which the wait for the volume began.
 ASKED, SINCE = saga.Result('asked', str), saga.Result('since', float)
 MAYBE, SURELY = 'maybe', 'surely'
 WRITTEN = 'downloading'  # the status of a volume that an image is written onto
@@ -54,10 +53,10 @@ TRAIT = 'trait:'
 
 
 class Arguments(move.Arguments):
-    """image: fields of objects.ImageMeta of an image that is not the server's own, or None
+    """image: fields of objects.ImageMeta of another image, or None
 
-    former: the columns that the API has changed with the image, as they were
-    reimage: id of the image that is written onto the root volume, or None
+    former: former values of the columns that the API has changed with the image
+    reimage: id of the image to write onto the root volume, or None
     """
 
     image: saga.Data | None
@@ -66,7 +65,7 @@ class Arguments(move.Arguments):
 
 
 class Rebuild(move.Move[steps.Began]):
-    """A new guest in the former one's place."""
+    """Replace the guest of a server."""
 
     arguments: Arguments
     kind = 'rebuild'
@@ -124,7 +123,7 @@ class Rebuild(move.Move[steps.Began]):
         return image_objects.ImageMeta(**self.arguments.image)
 
     def _require_traits(self, spec):
-        """Raise NoValidHost for traits that the image requires and the server's host lacks."""
+        """Raise NoValidHost if the server's host lacks traits that the image requires."""
         wanted = _traits(spec.image.properties, 'required')
         if not wanted:
             return
@@ -144,21 +143,22 @@ class Rebuild(move.Move[steps.Began]):
             )
 
     def root(self):
-        """The server's root volume, a block device."""
+        """Return the server's root volume, a block device."""
         for device in self.devices():
             if device.get('boot_index') == 0:
                 return device
         raise exception.InstanceNotFound(instance_id=self.instance_uuid)
 
     def devices_to_reserve(self):
-        """The root volume; Cinder writes none but to an attachment that connects no host.
+        """Return the root volume, unless its attachment connects no host.
 
-        A rebuild that failed has left one, of a volume in error perhaps, which takes no other.
+        Cinder writes an image only onto such a volume. A failed rebuild has left it so, perhaps in
+        error, and then it can have no other attachment.
         """
         return [self.root()] if self.root().connection_info else []
 
     def commit(self):
-        """From here on there is no way back. A host that is down keeps its guest."""
+        """Begin the work on the host. This is the pivot; a host that is down keeps its guest."""
         self.here.require_up(self.began.host)
         host = self.began.host
         self.progress(
@@ -168,7 +168,7 @@ class Rebuild(move.Move[steps.Began]):
         )
 
     def changes_of_failure(self, row):
-        """The image that the server still has; as in nova, an unfit host makes it an error."""
+        """Restore the image. As in nova, an unsuitable host sets the server to ERROR."""
         former = self.arguments.former
         if self.error_type == exception.NoValidHost.__name__:
             return {**former, 'vm_state': str(Vm.ERROR)}
@@ -177,7 +177,7 @@ class Rebuild(move.Move[steps.Began]):
     # ---- only forward ----
 
     def save_spec(self):
-        """Later moves look for a host for the image that the server has now."""
+        """Store the image in the request, for later moves."""
         if self.arguments.image is None:
             return saga.Skipped()
         self.change_spec(image=self._image())
@@ -185,14 +185,14 @@ class Rebuild(move.Move[steps.Began]):
 
     @property
     def is_over(self):
-        """Return whether nothing more is to be made: the server is gone, or a step was left."""
+        """Return whether to create no guest: the server is gone, or a step was given up."""
         return bool(self.left) or self.is_gone()
 
     def destroy(self):
         return shelving.remove(self, DESTROY)
 
     def drop_former(self):
-        """Only the attachment that connects no host stays, unless the guest is still there."""
+        """Delete the former attachments; the new ones if the former guest still exists."""
         if DESTROY in self.left:
             self.volumes.drop_new()
         else:
@@ -220,7 +220,7 @@ class Rebuild(move.Move[steps.Began]):
         return None
 
     def _wait_for(self, volume):
-        """Wait for what the volume service does; raises VolumeNotUsable after a long time."""
+        """Wait for the volume service. Raise VolumeNotUsable after a time limit."""
         now = runtime.now().timestamp()
         if SINCE not in self.results:
             self.results[SINCE] = now
@@ -235,7 +235,7 @@ class Rebuild(move.Move[steps.Began]):
         return saga.Pending(wake_in=LOOK_S, detail=f'volume {volume["id"]} is {volume["status"]}')
 
     def make(self):
-        """rebuild_instance: the host makes the guest. What a failed try has made goes first."""
+        """Create the guest. First remove what a failed try has created."""
         if self.is_over:
             return saga.Skipped()
         row = self.row()
@@ -251,27 +251,27 @@ class Rebuild(move.Move[steps.Began]):
             instance=self.instance(row),
             node=self.began.node,
             block_devices=neighbours.with_attachments(self.devices(), self._reserved()),
-            # One that was deleted softly meanwhile may be restored, and is off until then.
+            # A server that was soft-deleted meanwhile stays off until it is restored.
             power_on=self.runs_afterwards and row.task_state in self.tasks,
             key=self.key(MAKE),
         )
 
     def _reserved(self):
-        """The attachments that take the place of others; none while the guest is there."""
+        """Return the new attachments; none if the former guest still exists."""
         return {} if DESTROY in self.left else self.volumes.reserved
 
     @property
     def runs_afterwards(self):
-        """A server that was stopped stays so; one in error is to run."""
+        """Return whether to start the guest: not if it was stopped, but after an error."""
         return self.began.vm_state != Vm.STOPPED
 
     def clear(self):
-        """The guest may have been made after the deletion had removed it."""
+        """Remove a guest that was created after the server's deletion."""
         return shelving.remove(self, CLEAR) if self.is_gone() else saga.Skipped()
 
     @part.transaction
     def complete(self, connection):
-        """The last of it: the server is its user's again, or in error."""
+        """Clear the task, or set the server to ERROR, and end the action."""
         row = instances.find(connection, self.instance_uuid)
         error = next(iter(self.left.values()), None)
         if row is not None and not instances.is_gone(row):
@@ -314,10 +314,10 @@ class Rebuild(move.Move[steps.Began]):
             )
 
 
-def _traits(values, wish):
-    """The names that a flavor's extra specs or an image's properties require or forbid."""
+def _traits(values, wanted):
+    """Return the names of traits in extra specs or image properties that are `wanted`."""
     return {
         key.removeprefix(TRAIT)
         for key, value in values.items()
-        if key.startswith(TRAIT) and value == wish
+        if key.startswith(TRAIT) and value == wanted
     }

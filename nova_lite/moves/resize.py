@@ -1,10 +1,9 @@
 """Resize and cold migrate, up to VERIFY_RESIZE (reference/nova/moves 3.1).
 
-The server's record stays on the source until the guest is on the destination: what
-fails before is undone, and the server is as it was. The pivot is the one transaction
-that switches the record. What is left on the source is kept for the revert.
-A destination in another cell is the scheduler's choice; what is different then is
-`cross_cell`'s.
+The server's record stays on the source until the guest is on the destination. A failure
+before that is undone and leaves the server as it was. The pivot is the transaction that
+switches the record. The source keeps its disks for a revert. The scheduler may choose a
+destination in another cell: see `parts.cross_cell`.
 """
 
 from nova_lite import runtime
@@ -36,20 +35,20 @@ PREP_EVENT = 'compute_prep_resize'
 SOURCE_EVENT = 'compute_resize_instance'
 FINISH_EVENT = 'compute_finish_resize'
 EVENTS = ('conductor_migrate_server', 'cold_migrate')
-# Some cell, of which the steps are asked that lead to another one than the server's.
+# Stands for another cell than the server's, to list the steps of a move between cells.
 ANOTHER = '00000000-0000-0000-0000-000000000000'
 # The kinds that may go to another cell.
 ACROSS = ('cross-cell-resize', 'cross-cell-migrate')
 
 
 class Arguments(move.Arguments):
-    """flavor: the one to be, as plain values"""
+    """flavor: the new one, as plain values"""
 
     flavor: saga.Data
 
 
 class Resize(move.Move[steps.Began]):
-    """To another flavor and, as a rule, another host; a cold migration keeps the flavor."""
+    """Move a server to another flavor and usually another host; a migration keeps the flavor."""
 
     arguments: Arguments
     kind, also = 'resize', ('migrate', *ACROSS)
@@ -90,13 +89,13 @@ class Resize(move.Move[steps.Began]):
         )
 
     def claiming(self):
-        """The step in which the destination promises room."""
+        """Return the step that claims room on the destination."""
         return places.DEST_HOST.step(
             steps.CLAIM, self.claim, self.forgo, calls=('forgo_resize', 'prep_resize')
         )
 
     def steps_of_attachments(self):
-        """The step for the source's attachments, unless none is known after the arrival."""
+        """Return the step that ends the source's attachments, if any may exist."""
         if self.arrival in self.results and not self.volumes.reserved:
             return ()
         return (self.volumes.settling(steps.FORMER),)
@@ -105,7 +104,7 @@ class Resize(move.Move[steps.Began]):
 
     @property
     def crosses(self):
-        """Return whether a destination in another cell is chosen."""
+        """Return whether the chosen destination is in another cell."""
         if self.kind not in ACROSS or steps.CHOOSE not in self.results:
             return False
         return self.destination.cell_uuid != self.arguments.cell
@@ -119,19 +118,19 @@ class Resize(move.Move[steps.Began]):
 
     @property
     def arrival(self):
-        """The step that makes the guest at the destination."""
+        """Return the step that creates the guest on the destination."""
         return cross_cell.SPAWN if self.crosses else FINISH
 
     # ---- what it is about ----
 
     def arriving(self, row):
-        """The Instance as it shall be on the destination."""
+        """Return the Instance as it will be on the destination."""
         return self.instance(row, flavor=flavor_objects.Flavor(**self.arguments.flavor))
 
     def spec(self):
         spec = super().spec()
         spec.flavor = flavor_objects.Flavor(**self.arguments.flavor)
-        # A host that it was evacuated from looks in its own cell for what to clean up.
+        # A host that it was evacuated from cleans up by the records of its own cell.
         may_cross = self.kind in ACROSS and not self.kept_on()
         spec.destination().allow_cross_cell_move = may_cross
         return spec
@@ -167,7 +166,7 @@ class Resize(move.Move[steps.Began]):
         if self.kind in ACROSS:
             instances.seal(connection, self.instance_uuid, False)
         if migrations.find(connection, self.uuid) is not None:
-            values = {'status': str(Status.ERROR), **self.columns_of_failure(self.arrival)}
+            values = {'status': str(Status.ERROR), **self.choice.columns_of_failure(self.arrival)}
             migrations.update(connection, self.uuid, values)
         if row is not None and steps.RECORD in self.not_undone:
             move_records.forget_destination(connection, row.uuid, self.began.zone)
@@ -175,7 +174,7 @@ class Resize(move.Move[steps.Began]):
     # ---- record destination ----
 
     def record(self):
-        """Tell where the server goes, unless its group forbids it by now."""
+        """Record the destination, unless the server's group forbids it by now."""
         self._record(self.choice.group())
 
     @part.transaction
@@ -187,7 +186,7 @@ class Resize(move.Move[steps.Began]):
 
     @part.transaction
     def forget(self, connection):
-        """Undo of `record`: where the server was to go stays on record, unless it turns."""
+        """Undo `record`. The migration keeps the destination, unless another one follows."""
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             move_records.forget_destination(connection, row.uuid, self.began.zone)
@@ -199,7 +198,7 @@ class Resize(move.Move[steps.Began]):
     # ---- the hosts ----
 
     def claim(self):
-        """prep_resize: the destination promises room and reaches the volumes."""
+        """Claim room on the destination, and connect the volumes there."""
         asking.require_heard(self, self.dest_host)
         self.there.compute.prep_resize(
             self.ctxt,
@@ -210,19 +209,19 @@ class Resize(move.Move[steps.Began]):
         )
 
     def forgo(self):
-        """Undo of `claim`: a host that is down has forgotten it anyway."""
+        """Undo `claim`. A host that is down has lost the claim anyway."""
         host = self.dest_host
         if self.there.is_up(host):
             own = {'instance_uuid': self.instance_uuid, 'node': self.destination.nodename}
             self.there.compute.forgo_resize(self.ctxt, host=host, **own)
 
     def leave(self):
-        """resize_instance: the source stops the guest and hands it over."""
+        """Stop the guest on the source."""
         self.note_leaving(PREP_EVENT, SOURCE_EVENT)
         return self.ask(self.compute.resize_instance, **self.at_source(LEAVE), move=self.uuid)
 
     def note_leaving(self, former, event):
-        """Record that the source is at work. former: the event that ends; event: that begins"""
+        """Record that the source works. former: the event that ends; event: the next one"""
         self.progress(
             status=Status.MIGRATING,
             changes={'task_state': str(Task.RESIZE_MIGRATING)},
@@ -232,11 +231,11 @@ class Resize(move.Move[steps.Began]):
         )
 
     def take_back(self):
-        """Undo of `leave`: the guest is on the source as before, if there is a server."""
+        """Undo `leave`: restore the guest on the source, unless the server is gone."""
         if not self.is_gone():
             row = self.row()
-            # One that is being soft-deleted or was reset meanwhile stays off, and one that
-            # may run on a destination which could not be asked to remove it.
+            # Stay off if the server is being soft-deleted or was reset meanwhile, or if the
+            # guest may run on a destination that could not remove it.
             was_on = self.began.vm_state == states.VmState.ACTIVE
             alone = self.arrival not in self.not_undone
             waits = self.ask(
@@ -253,13 +252,13 @@ class Resize(move.Move[steps.Began]):
         return None
 
     def finish(self):
-        """finish_resize: the destination makes the guest."""
+        """Create the guest on the destination."""
         handover = self.results[LEAVE].handover
         events = (SOURCE_EVENT, FINISH_EVENT)
         return self.make_guest(self.compute.finish_resize, events, handover=handover)
 
     def make_guest(self, method, events, **arrival):
-        """Create the guest at the destination. events: the one that ends, that which begins"""
+        """Create the guest on the destination. events: the one that ends, the next one"""
         host = self.dest_host
         asking.require_heard(self, host)
         self.progress(
@@ -295,7 +294,7 @@ class Resize(move.Move[steps.Began]):
 
     @part.transaction
     def switch(self, connection):
-        """From here on the server is the destination's, in VERIFY_RESIZE."""
+        """Move the record to the destination, in VERIFY_RESIZE. This is the pivot."""
         if migrations.get(connection, self.uuid).status == Status.FINISHED:
             return
         row = instances.get(connection, self.instance_uuid)
@@ -305,7 +304,7 @@ class Resize(move.Move[steps.Began]):
         self.events.end_all(connection)
 
     def columns_of_arrival(self, former):
-        """The columns of a server on its destination. former: its flavor until now"""
+        """Return the columns of a server on its destination. former: its flavor before"""
         return {
             **self.ports.columns(steps.ACTIVATE),
             'host': self.dest_host,
@@ -319,7 +318,7 @@ class Resize(move.Move[steps.Began]):
         }
 
     def arrived(self, connection):
-        """Record, in the cell of the destination, what came about with the guest."""
+        """Record, in the destination's cell, the attachments and the end of the migration."""
         connected = self.results[self.arrival].block_devices
         move_records.change_devices(connection, self.volumes.reserved, connected)
         migrations.update(connection, self.uuid, {'status': str(Status.FINISHED)})

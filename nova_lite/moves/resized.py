@@ -1,7 +1,7 @@
-"""What confirm and revert know of a server in VERIFY_RESIZE and its migration.
+"""Facts that confirm and revert share about a server in VERIFY_RESIZE and its migration.
 
-The source keeps the guest as it was, the migration holds the source's allocations,
-the server has its former flavor in `old_flavor`. Source: reference/nova/moves 3.1 to 3.4.
+The source keeps the guest as it was, the migration holds the allocation on the source, and
+`old_flavor` is the server's former flavor. Source: reference/nova/moves 3.1 to 3.4.
 """
 
 from nova_lite import saga
@@ -16,7 +16,7 @@ def crosses(move):
 
 
 def source_side(move):
-    """The cell of the source, which the server has left or not. move: see `asked`"""
+    """Return the Side of the source's cell. move: see `asked`"""
     if not crosses(move):
         return move.here
     cell = move.world.cells.of_host(move.began.source['host'])
@@ -24,15 +24,15 @@ def source_side(move):
 
 
 def zone(move, host):
-    """The availability zone of a host."""
+    """Return the availability zone of a host."""
     zones = move.world.api_db.read(aggregates.zones)
     return zones.get(host) or move.world.conf.default_availability_zone
 
 
 class Ends(saga.Value):
-    """Both ends of a move, what steps must know without reading it again.
+    """Both ends of a move, which steps need without reading them again.
 
-    source, dest: {'host', 'node'}; stays: whether they are one host
+    source, dest: {'host', 'node'}; stays: both are one host
     vm_state: of the server before the move
     """
 

@@ -1,9 +1,9 @@
 """Revert a resize: the server is on the source again as it was (reference/nova/moves 3.3).
 
-The destination's guest goes first, so that it never runs twice. While it is there the
-server stays in VERIFY_RESIZE if something fails; once it is gone there is only forward.
-A server that is deleted meanwhile has nothing given back: the same steps clean up.
-What is different after a move between cells is `cross_cell_revert`'s.
+First the guest on the destination is removed, so that the guest never runs twice. A failure
+until then leaves the server in VERIFY_RESIZE. After that the saga only goes forward. If the
+server is deleted meanwhile, the same steps clean up instead of restoring it. For a move between
+cells see `parts.cross_cell_revert`.
 """
 
 from nova_lite import saga
@@ -41,7 +41,7 @@ STOP_EVENT = 'compute_stop_instance'
 
 
 class Began(resized.Ends):
-    """flavor: to which the server returns; None for one that is gone"""
+    """flavor: the former one, which the server gets back; None if the server is gone"""
 
     flavor: saga.Data | None
 
@@ -50,10 +50,10 @@ BEGIN = saga.Result('record the request', Began)
 
 
 class RevertResize(move.Move[Began]):
-    """From VERIFY_RESIZE back to the source.
+    """Return a server in VERIFY_RESIZE to the source.
 
-    What cannot be undone of the first steps is cleaned up later, see `duties`: the server can
-    be confirmed or reverted meanwhile, as it could not in ERROR.
+    What cannot be undone of the first steps is cleaned up later, see `duties`. The server can be
+    confirmed or reverted meanwhile, which ERROR would prevent.
     """
 
     kind, also = 'revert-resize', ('cross-cell-revert',)
@@ -79,16 +79,16 @@ class RevertResize(move.Move[Began]):
         )
 
     def beginning(self):
-        """The first step."""
+        """Return the first step."""
         return steps.begin(self, at=places.DEST_RECORDS, calls=('discard_guest',))
 
     def destroying(self, **options):
-        """The step that removes the destination's guest. options: of saga.Step"""
+        """Return the step that removes the destination's guest. options: of saga.Step"""
         calls = ('revert_resize',)
         return places.DEST_HOST.step(DESTROY, self.destroy, calls=calls, **options)
 
     def returning(self):
-        """The steps that follow when the destination's guest is gone."""
+        """Return the steps after the removal of the destination's guest."""
         return (
             places.SOURCE_HOST.patient(
                 FINISH, self.finish, calls=('discard_guest', 'restore_guest')
@@ -113,7 +113,7 @@ class RevertResize(move.Move[Began]):
 
     @property
     def source_side(self):
-        """The cell to which the server returns."""
+        """Return the Side of the cell to which the server returns."""
         return resized.source_side(self)
 
     def find(self):
@@ -137,7 +137,7 @@ class RevertResize(move.Move[Began]):
             super().undone(connection, row)
 
     def give_up(self):
-        """Also for a server that is deleted: nobody else knows of what the source keeps."""
+        """Also remove what the source keeps of a deleted server: only this saga knows of it."""
         super().give_up()
         if not self.is_gone():
             return None
@@ -148,13 +148,13 @@ class RevertResize(move.Move[Began]):
         return [] if self.is_gone() else self.devices()
 
     def destroy(self):
-        """revert_resize: the destination removes the guest."""
+        """Remove the guest from the destination."""
         return self.ask(self.compute.revert_resize, **resized.asked(self, 'dest', DESTROY))
 
     # ---- only forward ----
 
     def switch(self):
-        """From here on the server is the source's; nobody runs it."""
+        """Move the record to the source. The guest runs nowhere. This is the pivot."""
         self._switch(resized.zone(self, self.began.source['host']))
 
     @part.transaction
@@ -173,7 +173,7 @@ class RevertResize(move.Move[Began]):
         self.events.start(connection, SOURCE_EVENT, source['host'])
 
     def finish(self):
-        """finish_revert_resize: the source has the guest again, as it was."""
+        """Restore the guest on the source."""
         row, side, found = self.find(), self.source_side, None
         if not instances.is_gone(row):
             found = self._restore(side.compute, row, side.devices(row.uuid))
@@ -186,9 +186,9 @@ class RevertResize(move.Move[Began]):
         return found
 
     def _restore(self, compute, row, devices):
-        """The guest of a row is as it was, with the devices that its server has by now.
+        """Restore the guest of a row, with the devices that the server has now.
 
-        The source can reach the volumes once the destination does not.
+        The source can connect the volumes once the destination does not.
         """
         if FREED not in self.results:
             self.volumes.end_former()
@@ -210,7 +210,7 @@ class RevertResize(move.Move[Began]):
         )
 
     def drop_dest(self):
-        """The ports' bindings and the attachments that the destination had."""
+        """Delete the destination's bindings and attachments."""
         row = self.find()
         if not self.stays:
             if not instances.is_gone(row):
@@ -218,7 +218,7 @@ class RevertResize(move.Move[Began]):
             self.volumes.end_former()
 
     def drop_dest_late(self):
-        """As `drop_dest`, once the server may have moved on."""
+        """As `drop_dest`, after the saga's end, when the server may have moved again."""
         if not self.stays:
             duties.drop_bindings(self, self.source_host)
             self.volumes.end_former()
@@ -229,14 +229,14 @@ class RevertResize(move.Move[Began]):
             self.write_api(move_records.save_flavor, self.instance_uuid, flavor)
 
     def record(self):
-        """The server is what it was before; in error if the source failed it."""
+        """Record the end of the revert, or ERROR if the source could not restore the guest."""
         self.source_side.write(self._record)
 
     def _record(self, connection):
         failure = self.left.get(FINISH)
         status = Status.ERROR if failure else Status.REVERTED
         migrations.update(connection, self.migration_uuid, {'status': str(status)})
-        # Held: a deletion that is accepted now must not be overwritten.
+        # Locked, so as not to overwrite a deletion that is accepted now.
         row = instances.held(connection, self.instance_uuid)
         if row is not None:
             instances.update(connection, row.uuid, self._outcome(row, failure))
@@ -250,7 +250,7 @@ class RevertResize(move.Move[Began]):
         self.events.end_all(connection, failure)
 
     def _outcome(self, row, failure):
-        """A deletion, and states that an administrator has set meanwhile, stay."""
+        """Return the server's columns. Keep a deletion, and states that were reset meanwhile."""
         values = {'old_flavor': None, 'new_flavor': None}
         if resized.crosses(self) and self.results.get(ACTIVATE) and not instances.is_gone(row):
             values['network_info'] = self.results[ACTIVATE]

@@ -1,8 +1,8 @@
 """Shelve and shelveOffload: a server becomes an image, and then leaves its host.
 
-What fails before the server is recorded as shelved leaves it as it was; one that was
-paused or suspended is stopped then, for a snapshot takes its memory. A server that
-boots from a volume needs no image and is offloaded at once.
+A failure before the server is recorded as shelved leaves it as it was, but stopped if it was
+paused or suspended, because a snapshot loses the memory. A server that boots from a volume
+needs no image and is offloaded at once.
 """
 
 from nova_lite import runtime
@@ -24,20 +24,20 @@ Vm = states.VmState
 QUEUE = 'create shelved image'
 SNAPSHOT = 'stop and snapshot'
 RECORD = 'record that it is shelved'
-# A note: a guest that was paused or suspended is not any more.
+# A note: a guest that was paused or suspended has been stopped.
 STOPPED = saga.Result('stopped', bool)
 IMAGE_NAME = '%s-shelved'
 
 
 class Arguments(move.Arguments):
-    """offload: leave the host at once; image: False for a server that needs none"""
+    """offload: leave the host at once; image: false if the server needs none"""
 
     offload: bool
     image: bool
 
 
 class Shelve(move.Move[steps.Began]):
-    """A server becomes an image."""
+    """Shelve a server."""
 
     arguments: Arguments
     kind = 'shelve'
@@ -74,12 +74,12 @@ class Shelve(move.Move[steps.Began]):
         self.image.queue()
 
     def snapshot(self):
-        """The guest stops, its disk is uploaded."""
+        """Stop the guest and upload its disk."""
         self.progress(changes={'task_state': str(Task.SHELVING_IMAGE_UPLOADING)})
         return shelving.stop(self, SNAPSHOT, self.image.id)
 
     def take_back(self):
-        """Undo of `snapshot`: the guest runs again if it did."""
+        """Undo `snapshot`: start the guest again if it ran."""
         if self.is_gone() or self.began.vm_state == Vm.STOPPED:
             return None
         if self.began.vm_state == Vm.ACTIVE:
@@ -94,7 +94,7 @@ class Shelve(move.Move[steps.Began]):
 
     @part.transaction
     def record(self, connection):
-        """From here on the server is shelved."""
+        """Record the server as shelved. This is the pivot."""
         row = instances.get(connection, self.instance_uuid)
         if row.vm_state == Vm.SHELVED:
             return
@@ -120,7 +120,7 @@ class Shelve(move.Move[steps.Began]):
 
 
 class ShelveOffload(move.Move[steps.Began]):
-    """Take a shelved server off its host."""
+    """Remove a shelved server from its host."""
 
     kind = 'shelve-offload'
     first = shelving.BEGIN
@@ -137,7 +137,7 @@ class ShelveOffload(move.Move[steps.Began]):
         return shelving.begin(self, connection, row, shelving.OFFLOAD_EVENT)
 
     def agree(self):
-        """From here on there is no way back. A host that is down cannot let go."""
+        """Check that the host is up: otherwise it could not remove the guest. This is the pivot."""
         self.here.require_up(self.began.host)
         self._agree()
 

@@ -1,4 +1,4 @@
-"""Steps that several sagas have. Each takes its effects from the move of which it is a step."""
+"""Steps of several sagas. The effects are methods of the saga."""
 
 import typing
 
@@ -9,21 +9,21 @@ from nova_lite.objects import selection
 
 # {uuid of a block device: [id of its former attachment, id of the new one]}
 Reserved: typing.TypeAlias = dict[str, list[str]]
-# What a saga found of its server when it began, and remembers.
+# The result of the first step: facts about the server when the saga began.
 Found = typing.TypeVar('Found')
 # A server's network information.
 Info: typing.TypeAlias = list[dict[str, typing.Any]]
 
 
 class Refusal(typing.TypedDict):
-    """A destination that has refused, and why."""
+    """A destination that has refused, and the reason."""
 
     host: str
     error: str
 
 
 class Began(saga.Value):
-    """What a server was when a saga began. image_id: of the image that it is shelved in"""
+    """The server at the begin of a saga. image_id: of the image of a shelved server"""
 
     host: str | None
     node: str | None
@@ -34,7 +34,7 @@ class Began(saga.Value):
 
     @classmethod
     def of(cls, row):
-        """Return what a server is. row: of the cell"""
+        """Return the values of a row of the cell."""
         return cls(
             host=row.host,
             node=row.node,
@@ -54,27 +54,27 @@ RESERVE = saga.Result('reserve volumes for destination', Reserved)
 CLAIM = 'claim on destination'
 ACTIVATE = saga.Result('activate destination bindings', Info)
 FORMER = 'drop source attachments'
-# A note: the group whose policy the destination is to suit.
+# A note: uuid of the server group whose policy the destination must obey.
 GROUP = saga.Result('group', str)
-# A note: the destinations that have refused, in order.
+# A note: destinations that have refused, in order.
 REFUSED = saga.Result('refused', list[Refusal])
 
 
 def begin(move, *, at=places.SOURCE_RECORDS, **options):
-    """The first step: what is recorded when a move begins. options: of saga.Step"""
+    """Return the first step, which records the begin of the move. options: of saga.Step"""
     return at.step(move.first, move.begin, move.give_up, **options)
 
 
 def hold(move):
-    """The migration holds what the server holds where it is."""
+    """Return the step that moves the server's allocation to the migration."""
     return places.PLACEMENT.step(HOLD, move.hold, move.release)
 
 
 def choose(move):
-    """A destination is chosen, and its resources claimed."""
+    """Return the step that chooses a destination and claims its resources."""
     return places.SCHEDULER.step(CHOOSE, move.choice.choose, move.drop_claim)
 
 
 def save_spec(move):
-    """The server's request says what the server is now."""
+    """Return the step that updates the server's stored request."""
     return places.API_DATABASE.step('save request spec', move.save_spec)

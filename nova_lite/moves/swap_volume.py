@@ -1,7 +1,7 @@
-"""Swap: another volume takes the place of an attached one, which is detached.
+"""Swap: replace an attached volume by another one, and detach the former one.
 
-Asked for by the volume service, when it has copied a volume to another place; it then
-says which of the two names the volume keeps.
+The volume service requests this after it has copied a volume to another place. It then
+decides which of the two ids the volume keeps.
 """
 
 from nova_lite import exception
@@ -25,14 +25,14 @@ EVENT = 'compute_swap_volume'
 
 
 class Arguments(move.Arguments):
-    """old_volume_id: of the volume that the server has; volume_id: of that which it gets"""
+    """old_volume_id: the attached volume; volume_id: the one that replaces it"""
 
     old_volume_id: str
     volume_id: str
 
 
 class SwapVolume(move.Move[guest_devices.Began]):
-    """Give a server another volume in the place of one that it has."""
+    """Replace an attached volume of a server."""
 
     arguments: Arguments
     first = BEGIN
@@ -80,14 +80,13 @@ class SwapVolume(move.Move[guest_devices.Began]):
         self.require_there(row)
         found = self.guest.attached(connection, row, self._old)
         if device_rows.find(connection, row.uuid, self._new) is not None:
-            # Attached by what the request has waited for.
+            # Another request, for which this one waited, has attached it.
             raise device_rows.already_attached(self._new)
         return self.guest.begin(connection, row, EVENT, **found)
 
     # ---- the host ----
 
     def swap(self):
-        """swap_volume. Returns {'connection_info', 'detached'}."""
         device = self.guest.block_device(self.began.device)
         device.volume_id, device.attachment_id = self._new, self.reservation.id
         device.connection_info = None
@@ -104,16 +103,13 @@ class SwapVolume(move.Move[guest_devices.Began]):
         )
 
     def settle(self, **options):
-        """Make the guest agree with the records.
-
-        The duty when `swap_back` failed: only then the other volume is free again.
-        """
+        """Make the guest's volumes match the records. This is the duty of a failed `swap_back`."""
         return self.guest.settle_volumes(self._new, self._old, **options)
 
     # ---- only forward ----
 
     def record(self):
-        """From here on the server has the other volume."""
+        """Record the other volume. This is the pivot."""
         self.write(self._record)
         self.detaching.forget()
 
@@ -132,9 +128,9 @@ class SwapVolume(move.Move[guest_devices.Began]):
         self.events.end_all(connection)
 
     def tell(self, forward=True):
-        """Returns the id that the volume keeps; a Pending while a guest made again is settled.
+        """Return the id that the volume keeps, or Pending while a guest made again is settled.
 
-        Either volume may be deleted with the server: then no migration can be completed.
+        If a volume was deleted with the server, there is no migration to complete.
         """
         waits = self.guest.settle_remade(forward=forward, running=TELL)
         if waits is not None:
@@ -145,7 +141,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
             return self._new
 
     def tell_late(self):
-        """As `tell`, and the name that the volume keeps, unless it was detached since."""
+        """As `tell`, after the saga's end. Record the id, unless the volume was detached since."""
         kept = self.tell(forward=False)
         if isinstance(kept, saga.Pending):
             return kept

@@ -1,9 +1,9 @@
-"""Unshelve: a shelved server runs again, where it is or on a host of its cell.
+"""Unshelve: a shelved server runs again, on its host or on another host of its cell.
 
-One that was offloaded is made anew from its image where the scheduler says; until the
-record is switched it is shelved and offloaded, and all that was begun is taken back.
-Meanwhile a hidden migration in progress names the destination, so that its audit, the
-scheduler and the checks of server groups know of the guest.
+An offloaded server is created from its image on a host that the scheduler chooses. Until the
+pivot switches the record, it is shelved and offloaded, and a failure is undone. Meanwhile a
+hidden migration names the destination, so that the host's audit, the scheduler and the checks
+of server groups know about the guest.
 """
 
 from nova_lite import runtime
@@ -36,9 +36,9 @@ START_EVENT = 'compute_start_instance'
 
 
 class Arguments(move.Arguments):
-    """offloaded: whether it is on no host
+    """offloaded: the server is on no host
 
-    zone: the new one, None to give it up, False to keep that which it has
+    zone: the new availability zone, None for no zone, False to keep the present one
     """
 
     offloaded: bool
@@ -46,15 +46,15 @@ class Arguments(move.Arguments):
 
 
 class Unshelve(move.Move[steps.Began]):
-    """Bring a shelved server back."""
+    """Unshelve a server."""
 
     arguments: Arguments
     kind = 'unshelve'
     first = shelving.BEGIN
     tasks = transitions.UNSHELVE.tasks
     may_retry = False
-    # It is nowhere, as before; a guest that may be left somewhere is noted. One that runs
-    # where the server is shelved is powered off by its host (compute.power_audit).
+    # The server is on no host, as before, and the migration names a host that may have a guest.
+    # A guest on the host of a shelved server is powered off by that host (compute.power_audit).
     harmless = (SPAWN, START)
     volumes = shelving.attachments()
     ways = (saga.Way({'offloaded': True}), saga.Way({'offloaded': False}))
@@ -96,7 +96,7 @@ class Unshelve(move.Move[steps.Began]):
         )
 
     def _dropping(self):
-        """The step that deletes the shelved image, which has served its purpose."""
+        """Return the step that deletes the shelved image."""
         clean = saga.Clean(self.drop_image)
         return places.IMAGES.patient('delete shelved image', self.drop_image, clean=clean)
 
@@ -106,19 +106,19 @@ class Unshelve(move.Move[steps.Began]):
     # ---- where it is ----
 
     def start(self):
-        """The host starts the guest."""
+        """Start the guest on its host."""
         self.here.require_up(self.began.host)
         host = self.began.host
         self.progress(ended=(CONDUCTOR_EVENT, None), started=(START_EVENT, host))
         return shelving.start(self, START)
 
     def stop(self):
-        """Undo of `start`."""
+        """Undo `start`."""
         return None if self.is_gone() else shelving.stop(self, f'undo {START}')
 
     @part.transaction
     def record_running(self, connection):
-        """From here on the server runs."""
+        """Record the server as ACTIVE. This is the pivot."""
         row = instances.get(connection, self.instance_uuid)
         self._arrive(connection, row, self.results[START], {})
 
@@ -138,7 +138,7 @@ class Unshelve(move.Move[steps.Began]):
     # ---- on another host ----
 
     def find_image(self):
-        """Raise ImageNotFound while nothing has been done yet."""
+        """Raise ImageNotFound before anything is done."""
         if self.began.image_id:
             self.world.image.get(self.ctxt, self.began.image_id)
 
@@ -180,7 +180,7 @@ class Unshelve(move.Move[steps.Began]):
         )
 
     def bind(self):
-        """Plug the ports on the destination; returns network_info as it is then."""
+        """Bind the ports to the destination. Return the new network_info."""
         row = self.row()
         if not row.network_info:
             return None
@@ -194,7 +194,7 @@ class Unshelve(move.Move[steps.Began]):
             self.world.network.unbind(self.ctxt, neighbours.port_ids(row.network_info))
 
     def spawn(self):
-        """finish_snapshot_based_resize_at_dest: the destination makes the guest."""
+        """Create the guest on the destination."""
         chosen, row = self.destination, self.row()
         return self.ask(
             self.compute.finish_snapshot_based_resize_at_dest,
@@ -210,13 +210,13 @@ class Unshelve(move.Move[steps.Began]):
         )
 
     def destroy(self):
-        """Undo of `spawn`."""
+        """Undo `spawn`."""
         asked = self.at_dest(f'undo {SPAWN}')
         return self.ask(self.compute.revert_resize, **asked, move=self.uuid)
 
     def undone(self, connection, row):
-        """Keep the migration only if the destination may have kept the guest."""
-        left = self.columns_of_failure(SPAWN)
+        """Keep the migration only if the destination may still have the guest."""
+        left = self.choice.columns_of_failure(SPAWN)
         if left and row is not None:
             values = {'status': str(states.MigrationStatus.ERROR), **left}
             migrations.update(connection, self.uuid, values)
@@ -225,7 +225,7 @@ class Unshelve(move.Move[steps.Began]):
 
     @part.transaction
     def switch(self, connection):
-        """From here on the server is the destination's."""
+        """Move the record to the destination. This is the pivot."""
         chosen, row = self.destination, instances.get(connection, self.instance_uuid)
         if row.host == chosen.service_host:
             return
@@ -245,7 +245,7 @@ class Unshelve(move.Move[steps.Began]):
     # ---- what follows ----
 
     def save_spec(self):
-        """Keep the zone that was asked for, or that there is none any more."""
+        """Store the requested availability zone in the request."""
         if self.arguments.zone is not False:
             self.change_spec(availability_zone=self.arguments.zone)
 

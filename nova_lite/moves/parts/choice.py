@@ -1,4 +1,4 @@
-"""The destination of a move: what the scheduler chooses, and after a refusal an alternate."""
+"""The destination of a move: the scheduler's choice, or an alternate after a refusal."""
 
 import json
 
@@ -18,21 +18,18 @@ from nova_lite.objects import selection
 
 LOG = log.getLogger(__name__)
 
-# A note: Selections, as plain values, that may take the place of one that refuses.
+# A note: alternates of the destination, Selections as plain values.
 ALTERNATES = saga.Result('alternates', list[saga.Data])
 
 
 class Choice(part.Part):
-    """move: the saga"""
+    """The destination of a saga."""
 
     def choose(self):
-        """Choose and claim by the scheduler; after a refusal claim an alternate.
-
-        Returns the Selection.
-        """
+        """Return the Selection of a claimed destination: the scheduler's, then alternates."""
         move, refused = self.move, steps.REFUSED in self.results
         if move.repeated or refused:
-            # What was claimed unheard is not necessarily what is chosen now.
+            # A claim whose reply was lost may be for another host than the one chosen now.
             move.drop_claim()
         if refused:
             return self._alternate()
@@ -41,9 +38,9 @@ class Choice(part.Part):
         return found[0]
 
     def select(self, spec, *, alternates=False, beside=None):
-        """Choose and claim by the scheduler. Return Selections, the chosen one first.
+        """Have the scheduler choose and claim. Return Selections, the chosen one first.
 
-        beside: None: what the saga says
+        beside: default: `held_beside` of the saga
         """
         move = self.move
         found = move.world.scheduler.select_destinations(
@@ -69,7 +66,7 @@ class Choice(part.Part):
         raise exception.MaxRetriesExceeded(instance_uuid=move.instance_uuid)
 
     def group(self):
-        """The group that the server was in when it was asked, as group_places.check takes it."""
+        """Return the server's group when the scheduler was asked, for group_places.check."""
         return group_policies.find(self.move.world.api_db, self.results.get(steps.GROUP))
 
     def admit(self, connection, group, *, changes=None, columns=None, tasks=None):
@@ -86,14 +83,25 @@ class Choice(part.Part):
         migrations.update(connection, move.uuid, {**self.columns(connection), **(columns or {})})
 
     def columns(self, connection):
-        """The columns of the migration that name the destination."""
+        """Return the columns of the migration that name the destination."""
         host, node = self.move.dest_host, self.move.destination.nodename
         nodes = compute_nodes.every(connection, host=host, hypervisor_hostname=node)
         address = nodes[0].host_ip if nodes else None
         return {'dest_compute': host, 'dest_node': node, 'dest_host': address}
 
+    def columns_of_failure(self, arrival):
+        """Return the columns of a failed migration that name a host which may have the guest.
+
+        arrival: the step that created the guest there
+        """
+        move = self.move
+        if arrival not in move.not_undone:
+            return {}
+        end = {'host': move.dest_host, 'node': move.destination.nodename}
+        return {'data': {migrations.LEFT: end}}
+
     def refuse(self, error):
-        """Keep in mind that the destination has refused, or did not answer."""
+        """Note that the destination has refused, or did not answer."""
         move = self.move
         refusal = steps.Refusal(host=move.dest_host, error=str(error))
         self.results[steps.REFUSED] = [*(self.results.get(steps.REFUSED) or ()), refusal]

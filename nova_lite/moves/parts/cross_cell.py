@@ -1,8 +1,8 @@
 """Resize and cold migrate to another cell, up to VERIFY_RESIZE.
 
-The steps and their order are those of reference/nova/cross-cell-resize 4: the disk is
-copied before the guest leaves, and the guest has left the source before it is made on
-the destination. What fails before the switch leaves the server as it was.
+The steps and their order are those of reference/nova/cross-cell-resize 4: the disk is copied
+before the guest leaves, and the guest leaves the source before it is created on the
+destination. A failure before the switch leaves the server as it was.
 """
 
 from nova_lite import exception
@@ -29,13 +29,13 @@ Status = states.MigrationStatus
 
 
 class Image(saga.Value):
-    """The image that the disk travels in. id: None if there is none"""
+    """The image through which the disk is copied. id: None if the server has no disk"""
 
     id: str | None
 
 
 class Hidden(saga.Value):
-    """gone: whether the server was being deleted when its source's record was hidden"""
+    """gone: whether the server was being deleted when the source's record was hidden"""
 
     gone: bool
 
@@ -69,16 +69,16 @@ def has_a_disk(move):
 
 
 class Crossing(part.Part):
-    """move: the Resize, whose destination is in another cell"""
+    """The steps of a Resize to another cell."""
 
     image = part.Of(snapshot.Snapshot, IMAGE_NAME, is_wanted=has_a_disk)
 
     def steps(self):
-        """All steps of the move."""
+        """Return all steps of the move."""
         return (*self._promised(), *self._copied(), *self._switched())
 
     def _promised(self):
-        """The destination is chosen, has the records, and promises room."""
+        """Return the steps up to the claim on the destination."""
         move = self.move
         return (
             steps.begin(move),
@@ -92,7 +92,7 @@ class Crossing(part.Part):
         )
 
     def _copied(self):
-        """The guest leaves, and is made again."""
+        """Return the steps that move the guest."""
         move = self.move
         return (
             self.image.step(QUEUE, self.queue_image),
@@ -117,7 +117,7 @@ class Crossing(part.Part):
         )
 
     def _switched(self):
-        """The destination's record takes the place of the source's."""
+        """Return the steps that replace the source's record by the destination's."""
         move = self.move
         return (
             places.DEST_RECORDS.step(SHOW, self.show, self.hide_copy, clean=duties.copy(move)),
@@ -132,7 +132,7 @@ class Crossing(part.Part):
     # ---- records in both cells ----
 
     def record(self):
-        """Record in the source cell where the server goes."""
+        """Record the destination in the source cell."""
         move = self.move
         if not move.world.network.bindings.are_supported(move.ctxt):
             raise NetworkTooOld(extension=bindings.EXTENSION)
@@ -153,7 +153,7 @@ class Crossing(part.Part):
     def copy(self):
         """Record the server in the destination cell, hidden and on no host.
 
-        From here on that cell knows of the move; the server's group may forbid it by now.
+        From here on that cell knows about the move. The server's group may forbid it by now.
         """
         move, uuid = self.move, self.move.instance_uuid
         chosen, group, copy = move.destination, move.choice.group(), move.here.copy(uuid)
@@ -164,11 +164,12 @@ class Crossing(part.Part):
             migration['hidden'] = True
         move.there.write(copies.create, copy, move.uuid)
         if group is not None:
-            # Not with the copy: of two members that come at once neither would see the other.
+            # Not in the transaction of the copy: two members that arrive at once would miss
+            # each other.
             host = chosen.service_host
             move.there.write(group_places.check, uuid, host, group)
-            # Members that were in other cells before this move was on record there have not
-            # seen it, and a cell that did not answer the scheduler had none to it.
+            # Members in other cells did not see this move before it was on record there, and
+            # the scheduler did not see members in a cell that did not answer.
             group_policies.check_other_cells(
                 move.world, group, cell=move.there.cell, host=host, own={uuid}
             )
@@ -179,11 +180,11 @@ class Crossing(part.Part):
     # ---- the hosts ----
 
     def queue_image(self):
-        """Queue the image that the disk will travel in."""
+        """Create the image, without data yet."""
         return Image(id=self.image.queue())
 
     def snapshot(self):
-        """prep_snapshot_based_resize_at_source: the guest stops, its disk is uploaded."""
+        """Stop the guest and upload its disk."""
         move = self.move
         asking.require_heard(move, move.began.host)
         move.note_leaving(PREP_EVENT, SOURCE_EVENT)
@@ -192,12 +193,12 @@ class Crossing(part.Part):
         return asking.answer(prepare(move.ctxt, **move.at_source(SNAPSHOT), **image))
 
     def leave(self):
-        """resize_instance: the source keeps the disks of a guest that it will not start."""
+        """Mark the guest as departed: the source keeps its disks and will not start it."""
         move = self.move
         return move.ask(move.compute.resize_instance, **move.at_source(LEAVE), move=move.uuid)
 
     def spawn(self):
-        """finish_snapshot_based_resize_at_dest: the destination makes the guest."""
+        """Create the guest on the destination."""
         return self.move.make_guest(
             self.move.there.compute.finish_snapshot_based_resize_at_dest,
             (SOURCE_EVENT, FINISH_EVENT),
@@ -207,7 +208,7 @@ class Crossing(part.Part):
     # ---- from one record to the other ----
 
     def show(self):
-        """The copy becomes what the server shall be, with what its user did meanwhile."""
+        """Give the copy its final values, with the user's changes since, and make it visible."""
         move = self.move
         move.here.seal(move.instance_uuid)
         copy = move.here.copy(move.instance_uuid)
@@ -229,23 +230,23 @@ class Crossing(part.Part):
         move.events.end_all(connection)
 
     def hide_copy(self):
-        """Undo of `show`. First of all the server: the other cell may be away for long."""
+        """Undo `show`. The source first, because the other cell may be down for long."""
         self.move.here.seal(self.move.instance_uuid, False)
         self.move.there.hide(self.move.instance_uuid)
 
     def switch(self):
-        """From here on the server is the destination's, in VERIFY_RESIZE."""
+        """Map the server to the destination's cell. This is the pivot."""
         return crossing.switch(self.move, self.move.here, self.move.there)
 
     @part.transaction
     def hide_source(self, connection):
-        """The source's record waits for the end. Tells whether the server was deleted."""
+        """Hide the source's record. Return whether the server was being deleted."""
         gone = crossing.hide(connection, self.move.instance_uuid)
         self.move.events.end_all(connection)
         return Hidden(gone=gone)
 
     def delete(self):
-        """Someone deleted the server at the source while it was switched: so it is gone."""
+        """Delete the server if a user deleted it in the source cell during the switch."""
         move = self.move
         if not self.results[HIDE].gone:
             return saga.Skipped()
@@ -255,7 +256,7 @@ class Crossing(part.Part):
         move.free_source()
         row = move.there.find(move.instance_uuid)
         if row is not None:
-            # It may be deleted by now: this may have been done before, or its user did it.
+            # The record may be deleted already, by an earlier try of this step or by the user.
             neighbours.unbind(move, row.network_info, move.began.host)
             move.there.write(migrations.update, move.uuid, {'status': str(Status.ERROR)})
         crossing.delete(move, move.there)

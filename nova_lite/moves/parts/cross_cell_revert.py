@@ -1,8 +1,8 @@
-"""Revert a move between cells: the source's record stands for the server again.
+"""Revert a move between cells: the source's record represents the server again.
 
-The mapping is switched before the destination's guest is touched, so that from then on
-the user deals with the original; the source starts its guest only when the
-destination's is gone. Source: reference/nova/cross-cell-resize 6.
+The mapping is switched before the destination's guest is touched, so from then on requests
+reach the original record. The source starts its guest after the destination's is removed.
+Source: reference/nova/cross-cell-resize 6.
 """
 
 from nova_lite import saga
@@ -26,15 +26,15 @@ SHOW = 'show source records'
 SWITCH = saga.Result('switch mapping to source cell', saga.Data)
 ACTIVATE = saga.Result('activate source bindings', steps.Info)
 SOURCE_EVENT = 'compute_finish_revert_snapshot_based_resize_at_source'
-# What the source's record keeps of its own.
+# Columns that the source's record keeps.
 OWN = ('launched_on',)
 
 
 class Crossing(part.Part):
-    """move: the RevertResize, whose source is in another cell"""
+    """The steps of a RevertResize whose source is in another cell."""
 
     def steps(self):
-        """All steps of the revert."""
+        """Return all steps of the revert."""
         move = self.move
         return (
             move.beginning(),
@@ -51,14 +51,14 @@ class Crossing(part.Part):
     # ---- the two cells ----
 
     def find(self):
-        """The record that stands for the server; None when there is none."""
+        """Return the record that represents the server, or None."""
         side = self.move.source_side if SWITCH in self.results else self.move.here
         return side.find(self.move.instance_uuid)
 
     # ---- while the destination has the server ----
 
     def give_up(self):
-        """Remove what the source keeps of a server that is deleted: only this saga knows of it."""
+        """Remove what the source keeps of a deleted server: only this saga knows of it."""
         move = self.move
         if not move.has_begun:
             return None
@@ -69,7 +69,7 @@ class Crossing(part.Part):
         return waits
 
     def show(self):
-        """The source's record becomes what the server was, with what its user did since."""
+        """Give the source's record its former values, with the user's changes since."""
         move, uuid = self.move, self.move.instance_uuid
         move.here.seal(uuid)
         move.require_task(move.here.find(uuid))
@@ -94,18 +94,18 @@ class Crossing(part.Part):
         move.events.start(connection, SOURCE_EVENT, move.began.source['host'])
 
     def hide_source(self):
-        """Undo of `show`. First of all the server: the other cell may be away for long."""
+        """Undo `show`. The destination first, because the other cell may be down for long."""
         self.move.here.seal(self.move.instance_uuid, False)
         self.move.source_side.hide(self.move.instance_uuid)
 
     def switch(self):
-        """From here on the server belongs to the source, where its guest does not run yet."""
+        """Map the server to the source's cell, where its guest does not run yet."""
         return crossing.switch(self.move, self.move.here, self.move.source_side)
 
     # ---- only forward ----
 
     def hide_dest(self):
-        """A deletion that came too late for the switch is made good at the source."""
+        """Hide the destination's record. Repeat a deletion that missed the switch."""
         if self.move.here.hide(self.move.instance_uuid):
             crossing.delete(self.move, self.move.source_side)
 

@@ -1,4 +1,4 @@
-"""The mark of a volume that its server is about to lose.
+"""The mark 'detaching' of a volume that a server is about to lose.
 
 The volume service keeps one mark for all attachments of a volume, without its owner.
 """
@@ -13,25 +13,25 @@ from nova_lite.moves import places
 
 MARK = 'mark the volume as detaching'
 DETACHING = 'detaching'
-# A note until the pivot: the volume that the saga has marked; False when that was refused;
-# absent while the answer is not known.
+# A note until the pivot: id of the volume that the saga has marked; False if that was refused;
+# absent while the reply is unknown.
 MARKED: saga.Result[str | bool] = saga.Result('marked', object)
 
 
 class Detaching(part.Part):
-    """move: the saga; volume: its argument with the volume's id"""
+    """volume: the argument of the saga with the volume's id"""
 
     def __init__(self, move, volume):
         super().__init__(move)
         self._volume_id = getattr(move.arguments, volume)
 
     def step(self, do=None):
-        """The step that marks the volume. do: None: `mark`"""
+        """Return the step that marks the volume. do: default: `mark`"""
         clean = saga.Clean(self.unmark, alone=True)
         return places.VOLUMES.step(MARK, do or self.mark, self.unmark, clean=clean)
 
     def mark(self):
-        """Mark the volume as about to be detached; raises VolumeNotUsable."""
+        """Mark the volume as detaching. Raise VolumeNotUsable."""
         move = self.move
         if move.began.host is None:
             return  # The volume is reserved only: there is nothing to mark.
@@ -44,7 +44,7 @@ class Detaching(part.Part):
         self.results[MARKED] = self._volume_id
 
     def unmark(self):
-        """Undo of `mark`: what is another's mark stays."""
+        """Undo `mark`, unless the mark belongs to another saga."""
         move = self.move
         if not move.has_begun or move.began.host is None:
             return
@@ -56,17 +56,17 @@ class Detaching(part.Part):
         self.forget()
 
     def forget(self):
-        """The volume is not the server's any more: there is no mark to take back."""
+        """Forget the mark: the volume is not the server's any more."""
         self.results.pop(MARKED)
 
     def _may_be_marked(self):
-        """Return whether there is a mark that this saga may have made without an answer."""
+        """Return whether the volume has a mark that may be this saga's."""
         move = self.move
         status = move.world.volume.get(move.ctxt, self._volume_id)['status']
         return status == DETACHING and not self._is_anothers()
 
     def _is_anothers(self):
-        """Return whether another saga, which is not past its pivot, has marked the volume."""
+        """Return whether another saga, before its pivot, has marked the volume."""
         others = self.move.world.api_db.read(sagas.every, active=True)
         return any(
             other.data.get(MARKED) == self._volume_id

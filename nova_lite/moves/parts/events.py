@@ -1,4 +1,4 @@
-"""The events of the request that a saga carries out, in the record of the server's actions."""
+"""Events of the request that a saga carries out, in the server's instance actions."""
 
 from nova_lite.db.cell import actions
 from nova_lite.moves import part
@@ -6,23 +6,23 @@ from nova_lite.moves import steps
 
 
 class Events(part.Part):
-    """move: the saga. Errors are as Saga.error."""
+    """The events of a saga. Errors are as Saga.error."""
 
     def start(self, connection, event, host=None):
-        """Begin one."""
+        """Begin an event."""
         top_host = self.move.world.conf.host
         actions.start_event(connection, *self._request, event, host=host, top_host=top_host)
 
     def record(self, connection, event, host):
-        """Record one that has begun and ended at once."""
+        """Record an event that has begun and ended at once."""
         actions.record_event(connection, *self._request, event, host=host)
 
     def end(self, connection, event, host, error=None):
-        """End one, if it has not ended."""
+        """End an event, if it has not ended."""
         actions.finish_event(connection, *self._request, event, host=host, **_texts(error))
 
     def end_refused(self, connection, event, host):
-        """End that of a destination which refused, if the move turns to another one.
+        """End the event of a destination that refused, if the move tries another one.
 
         The action goes on, so it does not fail with the event.
         """
@@ -32,12 +32,12 @@ class Events(part.Part):
             actions.clear_failure(connection, *self._request)
 
     def end_all(self, connection, error=None):
-        """End all that are open, and so the action."""
+        """End all open events, and so the action."""
         self.name_subject(connection)
         actions.end_open(connection, *self._request, **_texts(error and self.move.shown(error)))
 
     def name_subject(self, connection):
-        """Add the arguments that say what the action is about to its notifications."""
+        """Add the arguments that `named` lists to the notifications of the action."""
         move = self.move
         if move.named:
             facts = {name: getattr(move.arguments, name, None) for name in move.named}

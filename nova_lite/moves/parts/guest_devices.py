@@ -1,11 +1,11 @@
-"""The devices of a guest, as the sagas that attach and detach them change them.
+"""Devices of a guest, as the sagas that attach and detach them change them.
 
-A server is in one saga at a time, so none moves while a device of it changes. Its task
-state stays as it is, as in nova, and so does its vm state, whatever goes wrong.
+A server is in one saga at a time, so it does not move while a device changes. As in nova, its
+task state and vm state stay as they are, also after a failure.
 
-A host that is not heard may have done what it was asked for. What cannot be undone there
-becomes a duty, which makes the guest's devices those on record once the host is heard
-again. Until then a volume or port that the guest may have stays reserved for the server.
+A host whose reply is lost may have done what it was asked. What cannot be undone there becomes
+a duty, which makes the guest's devices match the records once the host reports again. Until
+then a volume or port that the guest may have stays reserved for the server.
 Source: reference/nova/cells-and-rpc 4.1, reference/nova/api-surface 2.3.
 """
 
@@ -27,14 +27,14 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.saga import cleaning
 
-# A note: what the answer of the API waits for has come about; of a port its id.
+# A note: the API may answer the request: True, or the id of a port.
 ACCEPTED: saga.Result[str | bool] = saga.Result('accepted', object)
 # A note: the host was asked to change the guest.
 ASKED = saga.Result('asked', bool)
-# A note: a hard reboot was asked for before what was attached was on record.
+# A note: a hard reboot was requested before the attachment was recorded.
 REBOOTED = saga.Result('rebooted', bool)
 REPLUG = 'plug it into a guest made again'
-# Seconds after which a host is asked again whose answer was lost.
+# Seconds until a host whose reply was lost is called again.
 UNKNOWN_S = 5.0
 
 # Arguments that name volumes.
@@ -44,9 +44,9 @@ WAYS_OF_ATTACHING = (saga.Way(), saga.Way(data={REBOOTED: True}))
 
 
 class Began(saga.Value):
-    """host: of the server, or None; and what else it had, of what a saga asks.
+    """host: of the server, or None. The other fields depend on the saga.
 
-    device: uuid of a block device; attachment_id: of its volume; ports: their ids
+    device: uuid of a block device; attachment_id: of its volume; ports: ids of ports
     vif: the entry of network information of a port, with 'preserve_on_delete'
     """
 
@@ -58,10 +58,9 @@ class Began(saga.Value):
 
 
 class GuestDevices(part.Part):
-    """move: the saga; name: of the step that changes the guest
+    """name: of the step that changes the guest
 
-    The `settle` of the saga is the duty when that step could not be undone: the guest's devices
-    are those on record.
+    If that step cannot be undone, `settle` of the saga is its duty.
     """
 
     def __init__(self, move, name):
@@ -69,9 +68,9 @@ class GuestDevices(part.Part):
         self._name = name
 
     def begin(self, connection, row, event, local_event=None, **found):
-        """Begin what the host does; return what was found.
+        """Begin the event. Return the result of the first step.
 
-        local_event: what stands for it at a server that is on no host
+        local_event: instead of `event` for a server that is on no host
         """
         event = event if row.host else local_event
         self.move.events.start(connection, event, row.host)
@@ -87,23 +86,23 @@ class GuestDevices(part.Part):
     # ---- the host ----
 
     def step(self, do, undo, *calls):
-        """The step that changes the guest. What cannot be undone is the duty of `settle`."""
+        """Return the step that changes the guest. Its duty is `settle` of the saga."""
         clean = saga.Clean(self.move.settle, alone=True)
         return places.SOURCE_HOST.step(self._name, do, undo, clean=clean, calls=calls)
 
     def block_device(self, uuid):
-        """One on record; raises VolumeNotAttached when its server was deleted."""
+        """Return a block device. Raise VolumeNotAttached if its server was deleted."""
         for found in self.move.devices():
             if found.uuid == uuid:
                 return found
         raise device_rows.gone(uuid)
 
     def current(self):
-        """The server's row; raises InstanceNotFound when it is deleted or about to be."""
+        """Return the server's row. Raise InstanceNotFound if it is gone."""
         return self.move.require_there(self.move.row())
 
     def ask(self, method, **arguments):
-        """Ask the server's host; None for a server that is on no host."""
+        """Call the server's host. Return None for a server that is on no host."""
         if self.move.began.host is None:
             return None
         return self._ask_host(self.current(), method, self._name, arguments)
@@ -119,9 +118,9 @@ class GuestDevices(part.Part):
         return move.ask(method, **common, **arguments)
 
     def undo(self, method, **arguments):
-        """As `ask`, for an undo; nothing is to be undone where the host was not asked.
+        """Call the server's host for an undo, unless it was not asked to change the guest.
 
-        The guest of a server that is being deleted may run for a long time yet.
+        The guest of a server that is being deleted may still run for long.
         """
         move = self.move
         row = move.read(instances.find, move.instance_uuid)
@@ -131,9 +130,9 @@ class GuestDevices(part.Part):
         return self._ask_host(row, method, f'undo {self._name}', arguments)
 
     def settle_remade(self, **options):
-        """Settle if the guest may have what was unplugged, of which there is no record now.
+        """Settle if the guest may have a device that was unplugged and is not on record.
 
-        A hard reboot makes a guest that was lost, as the records were when it began.
+        A hard reboot creates a lost guest again, with the devices on record when the reboot began.
         """
         move = self.move
         unplugged = self.results.get(self._name)
@@ -146,10 +145,10 @@ class GuestDevices(part.Part):
         return actions.is_followed_by(connection, move.instance_uuid, move.ctxt.request_id, reboot)
 
     def replugging(self, settle, *calls):
-        """The steps that follow the record of what was attached: one, or none.
+        """Return the step that follows the record of an attachment after a hard reboot, or none.
 
-        A hard reboot that was asked for before may make the guest again without it, if it is lost.
-        settle: has the guest as it is on record, and gives up nothing; takes options of _settle
+        A reboot that was requested before may create a lost guest again without the device.
+        settle: makes the guest match the records and releases nothing; takes options of _settle
         calls: the methods of computes that it calls
         """
         if REBOOTED not in self.results:
@@ -167,10 +166,10 @@ class GuestDevices(part.Part):
     # ---- what could not be undone at the host ----
 
     def keeps(self, kind, *ids):
-        """Return whether the undo at the host failed, and is a duty now.
+        """Return whether the undo at the host failed and is a duty now.
 
-        If so, the ids (of a kind of `cleaning.HELD`) are held for the server. Without a
-        duty, of a saga that an older release began to undo, nobody would free them.
+        If so, hold the ids (of a kind of `cleaning.HELD`) for the server. Without a duty, in a saga
+        that an older release began to undo, nothing would release them.
         """
         step = self._name
         if not cleaning.owes(self.move, step):
@@ -180,10 +179,9 @@ class GuestDevices(part.Part):
         return True
 
     def settle_volumes(self, *volume_ids, **options):
-        """Unplug those of the volumes that are not on record and free them; plug in the others.
+        """Unplug and release those volumes that are not on record, plug the others.
 
-        A duty in place of an undo; returns a Pending while that is under way.
-        options: of _settle
+        Return a Pending while that is in progress. options: of _settle
         """
         side, row = duties.now(self.move)
         found, goes, comes = [], [], []
@@ -205,7 +203,7 @@ class GuestDevices(part.Part):
         return self._settle(row, comes, **options)
 
     def settle_port(self, port, **options):
-        """As `settle_volumes`, of one port. port: its entry of network information"""
+        """Do the same for a port. port: its entry of network information"""
         side, row = duties.now(self.move)
         found, calls = {}, []
         if row is not None:
@@ -225,14 +223,14 @@ class GuestDevices(part.Part):
         return set(held.get(self._name, {}).get(kind, ()))
 
     def _settle(self, row, calls, *, forward=False, running=None):
-        """Make calls to the host of a server, one after the other; a Pending or None.
+        """Make calls to the host of a server one after the other. Return a Pending or None.
 
-        A server that is gone, or on no host, has no guest. One that was evacuated has its
-        guest where it is now; its former host may not be heard before it has removed its own.
-        forward: in a step, a saga that has set a task may wait for this one, and a host that
-            does not answer counts as a failure, since the server is held meanwhile
-        running: the step that does this or is to be cleaned up, where it is another one; its
-            failures are counted, so that each try has a key of its own
+        A server that is gone, or on no host, has no guest. The guest of an evacuated server is
+        on its present host; the former host does not report before it has removed its own.
+        forward: the call is part of a step. A saga that has set a task may wait for this one, and a
+            host that does not answer is a failure, because the server is held meanwhile
+        running: the step that runs or is cleaned up, if it is not that of the guest. Its failures
+            are counted, so that each try has another key
         """
         if row is None or row.host is None:
             return None
@@ -245,7 +243,7 @@ class GuestDevices(part.Part):
             except exception.MessagingTimeout as error:
                 if forward:
                     raise
-                # It may come about yet: no other saga may change the guest before.
+                # The call may still take effect: no other saga may change the guest before.
                 return saga.Pending(wake_in=UNKNOWN_S, detail=str(error), keeps=True)
             if isinstance(waits, saga.Pending):
                 return dataclasses.replace(waits, keeps=True)
@@ -253,7 +251,7 @@ class GuestDevices(part.Part):
 
     @part.transaction
     def finish(self, connection, change):
-        """One transaction: `change(connection, row)`, and the end of the event."""
+        """Run a transaction that calls `change(connection, row)` and ends the events."""
         move = self.move
         row = instances.lock(connection, move.instance_uuid)
         change(connection, move.require_there(row))

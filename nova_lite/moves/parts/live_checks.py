@@ -1,4 +1,4 @@
-"""Whether a server can go live from its host to the one that was chosen.
+"""Checks whether a server can migrate live from its host to the destination.
 
 Nothing is changed on either host before both have agreed (reference/nova/moves 4.1).
 """
@@ -12,7 +12,7 @@ from nova_lite.moves import places
 
 
 class Facts(saga.Answer):
-    """What the destination answers. block_migration: whether disks must be copied"""
+    """The destination's reply. block_migration: disks must be copied"""
 
     facts: saga.Data
     block_migration: bool
@@ -28,12 +28,12 @@ MOVABLE = (states.PowerState.RUNNING, states.PowerState.PAUSED)
 
 
 class LiveChecks(part.Part):
-    """move: the LiveMigration"""
+    """The checks of a LiveMigration."""
 
     # ---- the server ----
 
     def of_server(self):
-        """The step that sees that the guest runs, and that its host answers."""
+        """Return the step that checks that the guest runs and its host is up."""
         return places.SOURCE_RECORDS.step('check server', self._check_server)
 
     def _check_server(self):
@@ -46,13 +46,13 @@ class LiveChecks(part.Part):
                 state=row.power_state,
             )
         self.move.here.require_up(row.host)
-        # It has changed nothing, and may look once more.
+        # Nothing was changed, so the check may be repeated.
         return saga.Skipped()
 
     # ---- both hosts ----
 
     def of_hosts(self):
-        """The steps that ask both ends."""
+        """Return the steps that ask both hosts."""
         return (
             places.DEST_HOST.step(
                 CHECK_DEST,
@@ -69,7 +69,6 @@ class LiveChecks(part.Part):
         )
 
     def _check_dest(self):
-        """check_can_live_migrate_destination."""
         move = self.move
         move.progress(started=(DEST_EVENT, move.dest_host))
         return move.relocation.ask(
@@ -97,7 +96,6 @@ class LiveChecks(part.Part):
         }
 
     def _check_source(self):
-        """check_can_live_migrate_source."""
         move = self.move
         move.progress(ended=(DEST_EVENT, move.dest_host), started=(SOURCE_EVENT, move.source_host))
         return move.relocation.ask(
@@ -117,7 +115,7 @@ class LiveChecks(part.Part):
     # ---- both have agreed ----
 
     def accepting(self):
-        """The step with which the checks have passed: from here on it is the hosts' work."""
+        """Return the step that ends the checks: from here on the hosts work."""
         return places.SOURCE_RECORDS.step('accept destination', self._accept)
 
     def _accept(self):
@@ -132,7 +130,7 @@ class LiveChecks(part.Part):
 
 
 def require_fit(move, row, node):
-    """Refuse the server's own host, and one whose memory does not suffice."""
+    """Raise MigrationPreCheckError for the server's own host and for too little memory."""
     if node.host == row.host:
         raise exception.MigrationPreCheckError(reason=f'the server is already on host {row.host}')
     used = move.read(host_usage.by_node).get((node.host, node.hypervisor_hostname))

@@ -1,8 +1,7 @@
 """A shelved server leaves its host.
 
-The pivot comes before the guest is destroyed: from there on it is only repeated. A server
-that its user deletes meanwhile is left to who deletes it; what a step made besides is
-taken away again.
+The pivot comes before the guest is destroyed, so all steps here only go forward. A deletion of
+the server takes over: then a step removes only what it has created itself.
 """
 
 from nova_lite import states
@@ -14,13 +13,13 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves.parts import shelving
 
-# What the sagas set that offload a server.
+# Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
 DESTROY = 'destroy the guest'
 
 
 class Offload(part.Part):
-    """move: a saga whose `began` is as `shelving.begin` says"""
+    """The steps of a saga that began with `shelving.begin`."""
 
     def steps(self):
         """Return the steps that follow the pivot."""
@@ -40,14 +39,14 @@ class Offload(part.Part):
         return None if self.move.is_gone() else shelving.remove(self.move, DESTROY)
 
     def _unbind(self):
-        """The ports stay the server's and are bound to no host."""
+        """Bind the ports, which stay the server's, to no host."""
         move, row = self.move, self.move.find()
         if not instances.is_gone(row):
             move.world.network.unbind(move.ctxt, neighbours.port_ids(row.network_info))
 
     @part.transaction
     def _record(self, connection):
-        """The server is on no host."""
+        """Record that the server is on no host."""
         move = self.move
         row = instances.find(connection, move.instance_uuid)
         if row is None or instances.is_gone(row) or row.host is None:
@@ -62,7 +61,7 @@ class Offload(part.Part):
             move_records.change_devices(connection, self._volumes.reserved, None)
 
     def _release(self):
-        """Give up what it holds, but for hosts that it was evacuated from before."""
+        """Delete its allocations, except on hosts that it was evacuated from."""
         move, row = self.move, self.move.find()
         gone = row is None or row.deleted
         if gone or row.host is None:

@@ -1,4 +1,4 @@
-"""The ports of a server that goes elsewhere, bound to either end and plugged at one.
+"""The ports of a server that moves: bindings to both hosts, of which one is active.
 
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
@@ -13,10 +13,10 @@ from nova_lite.moves import plugging
 
 
 class Ports(part.Part):
-    """move: the saga, with `source_host` and `dest_host`; `stays` tells whether both are one"""
+    """The ports of a saga with `source_host`, `dest_host` and `stays`."""
 
     def binding(self, name):
-        """The step that binds them to the destination as well, where they wait."""
+        """Return the step that adds inactive bindings to the destination."""
         clean = saga.Clean(lambda: duties.drop_bindings(self.move, self.move.dest_host), alone=True)
         return places.NETWORK.step(name, self._bind, self._unbind, clean=clean)
 
@@ -31,26 +31,26 @@ class Ports(part.Part):
     def _unbind(self):
         move = self.move
         row = move.find()
-        # Also of a server that was deleted: a port may be its user's.
+        # Also for a deleted server, because a port may be the user's.
         if row is not None and not move.stays:
             neighbours.unbind(move, row.network_info, move.dest_host)
 
     def plugging(self, name):
-        """The step that plugs them at the destination; returns network_info as it is there."""
+        """Return the step that activates the destination's bindings, with the new network_info."""
         return places.NETWORK.step(
             name, self._plugged, self._plug_back, clean=duties.activation(self.move)
         )
 
     def _plugged(self):
-        """Plug them at the destination, and wait until they are plugged."""
+        """Activate the destination's bindings, and wait until the ports are plugged."""
         return plugging.plugged(self.move, self.move.dest_host, self.plug)
 
     def plug(self):
-        """Plug them at the destination, unless the server is gone."""
+        """Activate the destination's bindings, unless the server is gone."""
         return self._plug(self.move.dest_host)
 
     def columns(self, plugged):
-        """The columns of a server whose ports a step plugged. plugged: the name of the step"""
+        """Return the columns of a server whose ports were plugged. plugged: name of that step"""
         info = self.results.get(plugged)
         return {'network_info': info} if info else {}
 
@@ -65,7 +65,7 @@ class Ports(part.Part):
         return neighbours.activate(move, row.network_info, host)
 
     def settling(self, name):
-        """The step of a server that has arrived: plugged there, and unbound where it was."""
+        """Return the step after an arrival: activate the bindings, delete the source's."""
         clean = duties.activation(self.move, leaves=True)
         return places.NETWORK.patient(name, self._settle, clean=clean)
 

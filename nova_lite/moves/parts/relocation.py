@@ -1,7 +1,7 @@
-"""A server goes to another host of its cell, with the flavor that it has.
+"""A server moves to another host of its cell and keeps its flavor.
 
-An operator may force it to a host past the scheduler; its allocations are then copied from
-what the server has at its source. Source: reference/nova/moves 4.1 and 5.
+An operator may force the destination without the scheduler; then the allocation of the source
+is copied. Source: reference/nova/moves 4.1 and 5.
 """
 
 from oslo_log import log
@@ -33,11 +33,11 @@ SWITCH = 'switch host in record'
 
 
 class Relocation(choice.Choice):
-    """move: the saga, whose argument `forced` says that the scheduler is not asked
+    """The destination of a saga whose argument `forced` skips the scheduler.
 
-    holder: (move) -> who holds the source's allocation when a destination is chosen
-    require_fit: (move, server's row, compute node) -> refuses a destination that is forced
-    columns: of the migration, that change when the destination is on record
+    holder: (move) -> the consumer that holds the source's allocation
+    require_fit: (move, server's row, compute node) -> raises if a forced node is unsuitable
+    columns: of the migration, that change when the destination is recorded
     """
 
     ports = part.Of(ports.Ports)
@@ -48,7 +48,7 @@ class Relocation(choice.Choice):
         self._holder, self._require_fit, self._columns = holder, require_fit, columns or {}
 
     def begin(self, connection, row, event):
-        """Begin the event that stands for the super-conductor's work. Return what the server is."""
+        """Begin the event of the super-conductor's work. Return the result of the first step."""
         self.move.events.start(connection, event)
         return steps.Began.of(row)
 
@@ -60,7 +60,7 @@ class Relocation(choice.Choice):
         return self.move.arguments.forced
 
     def choose(self):
-        """Choose and claim by the scheduler, or claim where the operator says."""
+        """Return the Selection of a claimed destination: the scheduler's, or the forced one."""
         move = self.move
         if move.repeated:
             move.drop_claim()
@@ -105,7 +105,7 @@ class Relocation(choice.Choice):
         )
 
     def _copy_allocation(self, row, node):
-        """Claim at the destination what is held at the source; raises NoValidHost."""
+        """Claim on the destination what is held on the source. Raise NoValidHost."""
         move, placement = self.move, self.move.world.placement
         source = self.node_row(self.move.began.host, self.move.began.node)
         held = placement.holding(move.ctxt, self._holder(move))
@@ -121,7 +121,7 @@ class Relocation(choice.Choice):
             )
 
     def node_row(self, host, node):
-        """A compute node's row; raises ComputeNodeNotFound."""
+        """Return a compute node's row. Raise ComputeNodeNotFound."""
         found = self.move.read(compute_nodes.every, host=host, hypervisor_hostname=node)
         if not found:
             raise exception.ComputeNodeNotFound(node=node)
@@ -130,7 +130,7 @@ class Relocation(choice.Choice):
     # ---- record destination ----
 
     def recording(self):
-        """The step that tells where the server goes, unless its group forbids it by now."""
+        """Return the step that records the destination."""
         return places.SOURCE_RECORDS.step(steps.RECORD, self._record, self._forget)
 
     def _record(self):
@@ -138,7 +138,7 @@ class Relocation(choice.Choice):
         self.results[RECORDED] = True
 
     def _forget(self):
-        """Where the server was to go stays on record, until it may be another."""
+        """Keep the destination on record, unless another one may follow."""
         move = self.move
         if move.turning and not move.arguments.host:
             move.write(migrations.update, move.uuid, migrations.NOWHERE)
@@ -146,11 +146,11 @@ class Relocation(choice.Choice):
     # ---- the switch and what follows it ----
 
     def switching(self, made, *, columns=dict, then=lambda connection: None):
-        """The pivot: from here on the server is the destination's.
+        """Return the pivot: it moves the server's record to the destination.
 
-        made: the step that left the volumes as the destination reaches them
-        columns: () -> further ones that the server has from then on
-        then: (connection) -> records what a kind of move records besides
+        made: the step with the connections of the volumes to the destination
+        columns: () -> further columns of the server
+        then: (connection) -> records more
         """
 
         def switch(connection):
@@ -184,6 +184,6 @@ class Relocation(choice.Choice):
     # ---- hosts ----
 
     def ask(self, method, *, host, **arguments):
-        """Call a method of a host's compute, unless that is down; see `asking.require_up`."""
+        """Call a method of a host's compute. Raise as `asking.require_up`."""
         asking.require_up(self.move, host)
         return self.move.ask(method, host=host, **arguments)

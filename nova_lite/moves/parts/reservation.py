@@ -1,4 +1,4 @@
-"""The reservation of a volume that a server is to have: an attachment, not connected yet."""
+"""Reservation of a volume for a server: an attachment that is not connected yet."""
 
 from nova_lite import exception
 from nova_lite.moves import duties
@@ -9,7 +9,7 @@ from nova_lite.moves.parts import guest_devices
 
 
 class Reservation(part.Part):
-    """move: the saga, given a volume_id; name: of the step that makes it"""
+    """The volume of the saga's argument volume_id. name: of the step that reserves it"""
 
     def __init__(self, move, name):
         super().__init__(move)
@@ -17,11 +17,11 @@ class Reservation(part.Part):
 
     @property
     def id(self):
-        """The id of the attachment."""
+        """Return the id of the attachment."""
         return self.results[self._name]
 
     def require_free(self):
-        """Raise VolumeNotUsable while the guest may have the volume, which is not on record."""
+        """Raise VolumeNotUsable while the guest may have the volume without a record."""
         move = self.move
         if self._volume_id in neighbours.held(move, neighbours.VOLUMES):
             raise exception.VolumeNotUsable(
@@ -30,9 +30,9 @@ class Reservation(part.Part):
             )
 
     def step(self, record=lambda attachment_id: None):
-        """The step that makes the attachment, which the request waits for.
+        """Return the step that reserves the volume, for which the API waits.
 
-        record: what else to do with its id
+        record: (id of the attachment) -> records it
         """
 
         def reserve():
@@ -45,7 +45,7 @@ class Reservation(part.Part):
         return places.VOLUMES.step(self._name, reserve, self.drop, clean=clean)
 
     def _make(self):
-        """Make the attachment, or find the one made before; its id."""
+        """Create the attachment, or find an earlier one. Return its id."""
         move = self.move
         found = self._made() if move.repeated else []
         if found:
@@ -58,10 +58,7 @@ class Reservation(part.Part):
         return [each['id'] for each in listed if each['volume_id'] == self._volume_id]
 
     def drop(self):
-        """End it: a volume that is not the server's has no attachment of it.
-
-        It is held instead while the guest may still have the volume.
-        """
+        """Delete the attachments, or hold them while the guest may still have the volume."""
         if self.move.guest.keeps(neighbours.VOLUMES, self._volume_id):
             self.move.guest.keeps(neighbours.ATTACHMENTS, self.id)
             return

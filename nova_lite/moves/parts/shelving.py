@@ -1,4 +1,4 @@
-"""What shelving, offloading, unshelving and rebuilding share: a server that stays in its cell.
+"""Shared parts of shelving, offloading, unshelving and rebuilding, within a cell.
 
 Source: reference/nova/moves 1, reference/nova/api-surface 2.4.
 """
@@ -13,18 +13,18 @@ BEGIN = saga.Result('record the action', steps.Began)
 RESERVE = saga.Result('reserve volumes', steps.Reserved)
 SHELVE_EVENT = 'compute_shelve_instance'
 OFFLOAD_EVENT = 'compute_shelve_offload_instance'
-# Keys of a server's system metadata while it is shelved; the names are nova's.
+# Keys of a shelved server's system metadata, with nova's names.
 SHELVED_AT, IMAGE_ID, HOST = 'shelved_at', release.SHELVED_IMAGE, 'shelved_host'
 
 
 def attachments(needless=lambda move: False):
-    """The volumes, with attachments that connect no host or another one. needless: of Volumes"""
+    """Return the volumes, whose new attachments are not connected. needless: of Volumes"""
     options = {'needless': needless, 'gone': lambda move: move.is_gone()}
     return part.Of(volumes.Volumes, RESERVE, **options)
 
 
 def without_shelf(system_metadata):
-    """A server's system metadata without what tells how it was shelved."""
+    """Return a server's system metadata without the keys of a shelved server."""
     return {
         name: value
         for name, value in system_metadata.items()
@@ -33,9 +33,9 @@ def without_shelf(system_metadata):
 
 
 def begin(move, connection, row, event, *, at_host=True):
-    """Begin the event; return what the server was.
+    """Begin the event. Return the result of the first step.
 
-    at_host: the event is about work of the server's host, and not the super-conductor's
+    at_host: the event is the work of the server's host, not of the super-conductor
     """
     move.require_there(row)
     move.note_progress(connection, started=(event, row.host if at_host else None))
@@ -43,17 +43,17 @@ def begin(move, connection, row, event, *, at_host=True):
 
 
 def start(move, step):
-    """finish_revert_resize: the server's host starts the guest."""
+    """Start the guest on the server's host."""
     ask = move.compute.finish_revert_resize
     return move.ask(ask, **move.at_source(step), move=move.uuid, power_on=True)
 
 
 def stop(move, step, image_id=None):
-    """prep_snapshot_based_resize_at_source: the guest stops; its disk becomes an image, if any."""
+    """Stop the guest. With an image_id, upload its disk."""
     ask = move.compute.prep_snapshot_based_resize_at_source
     return move.ask(ask, **move.at_source(step), image_id=image_id)
 
 
 def remove(move, step):
-    """revert_resize: the host removes the guest, whatever there is of it."""
+    """Remove the guest from the server's host, in any state."""
     return move.ask(move.compute.revert_resize, **move.at_source(step), move=move.uuid)

@@ -1,4 +1,4 @@
-"""An image that the disk of a guest is uploaded to; its id is the saga's own."""
+"""An image for the disk of a guest. Its id is the saga's."""
 
 from nova_lite import saga
 from nova_lite.moves import part
@@ -6,9 +6,9 @@ from nova_lite.moves import places
 
 
 class Snapshot(part.Part):
-    """move: the saga; pattern: of the image's name, with %s for the server's
+    """pattern: of the image's name, with %s for the server's name
 
-    is_wanted: (move) -> whether there is an image; a server whose disks are volumes needs none
+    is_wanted: (move) -> whether there is an image; not if all disks are volumes
     properties: of the image
     """
 
@@ -19,15 +19,15 @@ class Snapshot(part.Part):
 
     @property
     def id(self):
-        """The image's id, or None."""
+        """Return the image's id, or None."""
         return self.move.uuid if self._is_wanted(self.move) else None
 
     def step(self, name, do):
-        """The step that makes the image. do: the effect, which calls `queue`"""
+        """Return the step that creates the image. do: the effect, which calls `queue`"""
         return places.IMAGES.step(name, do, self.drop, clean=saga.Clean(self.drop))
 
     def queue(self):
-        """Make the image, without data yet; returns its id, or None."""
+        """Create the image, without data yet. Return its id, or None."""
         move, image_id = self.move, self.id
         if image_id is not None:
             row = move.row()
@@ -41,9 +41,9 @@ class Snapshot(part.Part):
         return image_id
 
     def dropping(self, name):
-        """The step that deletes an image which has served its purpose."""
+        """Return the step that deletes the image when it is not needed any more."""
         return places.IMAGES.patient(name, self.drop, clean=saga.Clean(self.drop))
 
     def drop(self):
-        """Delete the image, if it was made."""
+        """Delete the image, if it exists."""
         self.move.world.image.delete(self.move.ctxt, self.move.uuid, missing_ok=True)

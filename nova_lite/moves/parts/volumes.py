@@ -1,8 +1,8 @@
-"""The volumes of a server that goes elsewhere: attachments for its other end.
+"""The volumes of a server that moves: attachments for its other end.
 
-They are made beside those that the server has, so that either can be dropped alone. The
-volume service connects a volume to a second host only as it makes the attachment. So the
-host that the server goes to is asked first how it is reached.
+They are created beside those of the source, so that either can be deleted alone. The volume
+service connects a volume to a second host only when it creates the attachment, so the
+destination is first asked for its connector.
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
@@ -15,11 +15,11 @@ from nova_lite.moves import places
 
 
 class Volumes(part.Part):
-    """move: the saga; name: of the step that makes them
+    """name: of the step that creates the attachments
 
-    connects: whether the new ones connect the destination; else they connect no host
-    needless: (move) -> whether there is no need of any
-    gone: (move) -> whether the new ones go as well, in the end; else a deletion knows of them
+    connects: whether they connect the destination; otherwise they connect no host
+    needless: (move) -> whether none are needed
+    gone: (move) -> whether to delete the new ones in the end; otherwise a deletion does so
     """
 
     def __init__(
@@ -31,11 +31,11 @@ class Volumes(part.Part):
 
     @property
     def reserved(self):
-        """{uuid of a block device: [id of its former attachment, id of the new one]}."""
+        """Return {uuid of a block device: [id of its former attachment, id of the new one]}."""
         return self.results.get(self._name) or {}
 
     def step(self):
-        """The attachments are made. What cannot be undone is a duty."""
+        """Return the step that creates the attachments. A failed undo becomes a duty."""
         return places.VOLUMES.step(
             self._name,
             self._reserve,
@@ -45,7 +45,7 @@ class Volumes(part.Part):
         )
 
     def forward(self):
-        """As `step`, of a saga that has passed its pivot."""
+        """Return the same step for a saga that has passed its pivot."""
         return places.VOLUMES.step(self._name, self._reserve)
 
     def _reserve(self):
@@ -58,14 +58,14 @@ class Volumes(part.Part):
         )
 
     def _connector(self):
-        """How the volume service reaches the destination."""
+        """Return the destination's connector."""
         move = self.move
         asking.require_heard(move, move.dest_host)
         chosen = {'host': move.dest_host, 'node': move.destination.nodename}
         return move.there.compute.get_volume_connector(move.ctxt, **chosen)
 
     def drop_new(self):
-        """End all attachments that no block device names."""
+        """Delete all attachments that no block device names."""
         move = self.move
         if self._needless(move):
             return
@@ -74,15 +74,15 @@ class Volumes(part.Part):
             neighbours.drop_foreign(move, devices)
 
     def arriving(self):
-        """The block devices as the other end needs them: with the new attachments."""
+        """Return the block devices with the new attachments."""
         return neighbours.with_attachments(self.move.devices(), self.reserved)
 
     def settling(self, name):
-        """The step that ends the former attachments once the server has the new ones."""
+        """Return the step that deletes the former attachments after the arrival."""
         return places.VOLUMES.patient(name, self.drop_former, clean=saga.Clean(self.end_former))
 
     def drop_former(self):
-        """As `end_former`; of a server that is gone the new ones as well."""
+        """Delete the former attachments; for a deleted server the new ones, too."""
         move = self.move
         self.end_former()
         if self._gone(move):
@@ -92,6 +92,6 @@ class Volumes(part.Part):
         return None
 
     def end_former(self):
-        """End the attachments in whose place others were made."""
+        """Delete the former attachments."""
         for former, _new in self.reserved.values():
             self.move.world.volume.delete_attachment(self.move.ctxt, former)
