@@ -83,7 +83,7 @@ class Cold:
 
     # ---- back, and to the end ----
 
-    def forgo(self, node: str, guest: str) -> replies.Reply:
+    def drop_move_claim(self, node: str, guest: str) -> replies.Reply:
         """Release the claim at the destination of a guest that will not arrive."""
         self._site.claims.settle(node, guest)
         return {'done': True}

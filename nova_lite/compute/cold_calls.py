@@ -27,10 +27,10 @@ class ColdCalls:
     ) -> replies.Reply:
         return self._cold.prepare(ctxt, instance, node, block_devices)
 
-    def forgo_resize(
+    def drop_move_claim_at_destination(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str, node: str
     ) -> replies.Reply:
-        return self._cold.forgo(node, instance_uuid)
+        return self._cold.drop_move_claim(node, instance_uuid)
 
     def resize_instance(
         self,

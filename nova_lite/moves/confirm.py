@@ -46,8 +46,8 @@ class ConfirmResize(move.Move[resized.Ends]):
             last = (places.DEST_HOST.step('delete the server', self.delete),)
         return (
             steps.begin(self, at=places.DEST_RECORDS, pivot=True),
-            places.SOURCE_HOST.patient(CLEAN, self.clean, calls=('confirm_resize',)),
-            places.NETWORK.patient(
+            places.SOURCE_HOST.best_effort(CLEAN, self.clean, calls=('confirm_resize',)),
+            places.NETWORK.best_effort(
                 'drop source bindings',
                 self.unbind,
                 clean=saga.Clean(self.unbind_late, alone=True),

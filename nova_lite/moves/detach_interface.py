@@ -46,7 +46,7 @@ class DetachInterface(move.Move[guest_devices.Began]):
             self.guest.step(self.unplug, self.plug, 'attach_interface', 'detach_interface'),
             places.NETWORK.step('give the port up', self.release, pivot=True),
             places.SOURCE_RECORDS.step('forget the interface', self.forget),
-            places.SOURCE_HOST.patient(
+            places.SOURCE_HOST.best_effort(
                 AGAIN,
                 self.unplug_again,
                 clean=saga.Clean(lambda: self.settle(running=AGAIN), alone=True),

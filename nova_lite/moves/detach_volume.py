@@ -43,7 +43,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
             self.detaching.step(self.mark),
             self.guest.step(self.unplug, self.plug, 'attach_volume', 'detach_volume'),
             places.SOURCE_RECORDS.step('forget the block device', self.forget, pivot=True),
-            places.VOLUMES.patient(
+            places.VOLUMES.best_effort(
                 END,
                 self.end_attachment,
                 clean=saga.Clean(lambda: self.end_attachment(forward=False), alone=True),

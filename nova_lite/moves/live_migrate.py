@@ -131,11 +131,11 @@ class LiveMigration(move.Move[steps.Began]):
         """Return the steps from the pivot on."""
         return (
             self.relocation.switching(PREPARE, then=self._switched),
-            places.DEST_HOST.patient(
+            places.DEST_HOST.best_effort(
                 START, self.start, attempts=3, calls=('post_live_migration_at_destination',)
             ),
             self.relocation.ports.settling(steps.ACTIVATE),
-            places.SOURCE_HOST.patient(
+            places.SOURCE_HOST.best_effort(
                 CLEAN, self.clean_source, attempts=3, calls=('post_live_migration',)
             ),
             self.relocation.volumes.settling(steps.FORMER),

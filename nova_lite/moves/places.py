@@ -8,7 +8,7 @@ import typing
 from nova_lite import saga
 
 # Tries of a step after the pivot that a host or a service may refuse temporarily.
-PATIENCE = 8
+ATTEMPTS = 8
 SOURCE, DEST = 'source', 'destination'
 
 
@@ -24,8 +24,8 @@ class Place(typing.NamedTuple):
         """Return a step that takes effect here. options: of saga.Step"""
         return saga.Step(name, do, undo, at=self, **options)
 
-    def patient(
-        self, name: str, do: saga.Effect, *, attempts: int = PATIENCE, **options: typing.Any
+    def best_effort(
+        self, name: str, do: saga.Effect, *, attempts: int = ATTEMPTS, **options: typing.Any
     ) -> saga.Step:
         """Return a step after the pivot, which is given up after `attempts` tries."""
         return self.step(name, do, attempts=attempts, left=True, **options)

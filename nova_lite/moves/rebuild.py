@@ -82,14 +82,16 @@ class Rebuild(move.Move[steps.Began]):
             *((self.volumes.step(),) if reimages else ()),
             places.SOURCE_RECORDS.step(COMMIT, self.commit, pivot=True),
             steps.save_spec(self),
-            places.SOURCE_HOST.patient(
+            places.SOURCE_HOST.best_effort(
                 DESTROY, self.destroy, attempts=TRIES, calls=('revert_resize',)
             ),
             *(self._reimaging() if reimages else ()),
-            places.SOURCE_HOST.patient(
+            places.SOURCE_HOST.best_effort(
                 MAKE, self.make, attempts=TRIES, calls=('rebuild_instance', 'revert_resize')
             ),
-            places.SOURCE_HOST.patient(CLEAR, self.clear, attempts=TRIES, calls=('revert_resize',)),
+            places.SOURCE_HOST.best_effort(
+                CLEAR, self.clear, attempts=TRIES, calls=('revert_resize',)
+            ),
             places.SOURCE_RECORDS.step('tell that it is done', self.complete),
         )
 
@@ -99,8 +101,8 @@ class Rebuild(move.Move[steps.Began]):
         else:
             clean = saga.Clean(self.volumes.end_former)
         return (
-            places.VOLUMES.patient(DROP, self.drop_former, attempts=TRIES, clean=clean),
-            places.VOLUMES.patient(REIMAGE, self.reimage, attempts=TRIES),
+            places.VOLUMES.best_effort(DROP, self.drop_former, attempts=TRIES, clean=clean),
+            places.VOLUMES.best_effort(REIMAGE, self.reimage, attempts=TRIES),
         )
 
     def begun(self, connection, row):

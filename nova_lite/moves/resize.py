@@ -91,7 +91,10 @@ class Resize(move.Move[steps.Began]):
     def claiming(self):
         """Return the step that claims room on the destination."""
         return places.DEST_HOST.step(
-            steps.CLAIM, self.claim, self.forgo, calls=('forgo_resize', 'prep_resize')
+            steps.CLAIM,
+            self.claim,
+            self.drop_move_claim,
+            calls=('drop_move_claim_at_destination', 'prep_resize'),
         )
 
     def steps_of_attachments(self):
@@ -208,12 +211,12 @@ class Resize(move.Move[steps.Began]):
             block_devices=self.volumes.arriving(),
         )
 
-    def forgo(self):
+    def drop_move_claim(self):
         """Undo `claim`. A host that is down has lost the claim anyway."""
         host = self.dest_host
         if self.there.is_up(host):
             own = {'instance_uuid': self.instance_uuid, 'node': self.destination.nodename}
-            self.there.compute.forgo_resize(self.ctxt, host=host, **own)
+            self.there.compute.drop_move_claim_at_destination(self.ctxt, host=host, **own)
 
     def leave(self):
         """Stop the guest on the source."""

@@ -71,7 +71,7 @@ class RevertResize(move.Move[Began]):
             self.beginning(),
             self.volumes.step(),
             self.ports.plugging(ACTIVATE),
-            self.destroying(attempts=places.PATIENCE),
+            self.destroying(attempts=places.ATTEMPTS),
             places.SOURCE_RECORDS.step(
                 'switch the record to source', self.switch, pivot=True, attempts=saga.FOREVER
             ),
@@ -90,11 +90,11 @@ class RevertResize(move.Move[Began]):
     def returning(self):
         """Return the steps after the removal of the destination's guest."""
         return (
-            places.SOURCE_HOST.patient(
+            places.SOURCE_HOST.best_effort(
                 FINISH, self.finish, calls=('discard_guest', 'restore_guest')
             ),
             places.PLACEMENT.step('give allocations back', self.release),
-            places.NETWORK.patient(
+            places.NETWORK.best_effort(
                 DROP, self.drop_dest, clean=saga.Clean(self.drop_dest_late, alone=True)
             ),
             steps.save_spec(self),

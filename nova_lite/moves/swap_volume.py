@@ -52,13 +52,13 @@ class SwapVolume(move.Move[guest_devices.Began]):
                 self.swap, self.swap_back, 'attach_volume', 'detach_volume', 'swap_volume'
             ),
             places.SOURCE_RECORDS.step('record the other volume', self.record, pivot=True),
-            places.VOLUMES.patient(
+            places.VOLUMES.best_effort(
                 TELL,
                 self.tell,
                 clean=saga.Clean(self.tell_late, alone=True),
                 calls=('attach_volume', 'detach_volume'),
             ),
-            places.VOLUMES.patient(
+            places.VOLUMES.best_effort(
                 'end the attachment', self.end_attachment, clean=saga.Clean(self.end_attachment)
             ),
             places.SOURCE_RECORDS.step('record the name it keeps', self.rename),

@@ -98,7 +98,7 @@ class Unshelve(move.Move[steps.Began]):
     def _dropping(self):
         """Return the step that deletes the shelved image."""
         clean = saga.Clean(self.drop_image)
-        return places.IMAGES.patient('delete shelved image', self.drop_image, clean=clean)
+        return places.IMAGES.best_effort('delete shelved image', self.drop_image, clean=clean)
 
     def begun(self, connection, row):
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)

@@ -255,7 +255,9 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def forgo_resize(self, ctxt: Ctxt, host: str, instance_uuid: str, node: str) -> Json:
+    def drop_move_claim_at_destination(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, node: str
+    ) -> Json:
         """Destination: undo prep_resize."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)

@@ -155,7 +155,7 @@ class GuestDevices(part.Part):
             return ()
         settle = functools.partial(settle, running=REPLUG)
         return (
-            places.SOURCE_HOST.patient(
+            places.SOURCE_HOST.best_effort(
                 REPLUG,
                 functools.partial(settle, forward=True),
                 clean=saga.Clean(settle, alone=True),

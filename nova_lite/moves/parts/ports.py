@@ -67,7 +67,7 @@ class Ports(part.Part):
     def settling(self, name):
         """Return the step after an arrival: activate the bindings, delete the source's."""
         clean = duties.activation(self.move, leaves=True)
-        return places.NETWORK.patient(name, self._settle, clean=clean)
+        return places.NETWORK.best_effort(name, self._settle, clean=clean)
 
     def _settle(self):
         info = self.plug()

@@ -42,7 +42,7 @@ class Snapshot(part.Part):
 
     def dropping(self, name):
         """Return the step that deletes the image when it is not needed any more."""
-        return places.IMAGES.patient(name, self.drop, clean=saga.Clean(self.drop))
+        return places.IMAGES.best_effort(name, self.drop, clean=saga.Clean(self.drop))
 
     def drop(self):
         """Delete the image, if it exists."""

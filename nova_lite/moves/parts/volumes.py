@@ -79,7 +79,7 @@ class Volumes(part.Part):
 
     def settling(self, name):
         """Return the step that deletes the former attachments after the arrival."""
-        return places.VOLUMES.patient(name, self.drop_former, clean=saga.Clean(self.end_former))
+        return places.VOLUMES.best_effort(name, self.drop_former, clean=saga.Clean(self.end_former))
 
     def drop_former(self):
         """Delete the former attachments; for a deleted server the new ones, too."""

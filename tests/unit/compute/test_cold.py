@@ -145,7 +145,7 @@ class ColdTest(testtools.TestCase):
     def test_forgone(self):
         self.boot()
         self.prepare()
-        self.call('forgo_resize', host=DEST, instance_uuid=self.uuid, node=DEST)
+        self.call('drop_move_claim_at_destination', host=DEST, instance_uuid=self.uuid, node=DEST)
         self.assertEqual(self.before, self.cell.leftovers())
 
     def test_volume_is_connected_and_completed(self):
