@@ -1,4 +1,4 @@
-"""The WSGI application: four services, one port, one database."""
+"""The WSGI application: four services on one port, with one database."""
 
 import contextlib
 import logging
@@ -24,7 +24,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Application(falcon.App):
-    """The WSGI callable; `close` stops its thread and gives back its connections."""
+    """The WSGI callable. `close` stops its thread and closes its connections."""
 
     def __init__(self, db, events, **kwargs):
         super().__init__(**kwargs)
@@ -64,7 +64,7 @@ def _on_http_error(req, resp, error):
 
 
 def make_app(database, public_url, *, options=None):
-    """The WSGI callable (an Application) for /identity, /image, /network and /volume.
+    """Return the WSGI callable (an Application) for /identity, /image, /network and /volume.
 
     database: path of a SQLite file or an SQLAlchemy URL; tables and first
         contents are made when they are missing

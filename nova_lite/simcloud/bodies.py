@@ -1,4 +1,4 @@
-"""Reading request bodies: size, JSON, and a schema compiled once at import."""
+"""Request bodies: size, JSON, and schemas that are compiled once, at import."""
 
 import json
 
@@ -20,22 +20,22 @@ COUNT = {'type': 'integer', 'minimum': 0, 'maximum': INT_LIMIT}
 
 
 def words(text):
-    """The names in a text, which are too many for a tuple of one line."""
+    """Return the words of a text."""
     return tuple(text.split())
 
 
 def nullable(schema):
-    """The schema that also allows null."""
+    """Return the schema that also allows null."""
     return {'anyOf': [schema, {'type': 'null'}]}
 
 
 def array(items, most=None):
-    """The schema of a list of at most `most` items."""
+    """Return the schema of a list of at most `most` items."""
     return {'type': 'array', 'items': items} | ({'maxItems': most} if most is not None else {})
 
 
 def record(properties, required=(), *, extra=True):
-    """The schema of an object; `extra` says whether it may have other keys, or their schema."""
+    """Return the schema of an object. extra: whether it may have other keys, or their schema"""
     return {
         'type': 'object',
         'properties': properties,
@@ -45,7 +45,7 @@ def record(properties, required=(), *, extra=True):
 
 
 def mapping(values):
-    """The schema of an object whose keys are the user's."""
+    """Return the schema of an object whose keys are the user's."""
     return {**record({}, extra=values), 'propertyNames': {'minLength': 1, 'maxLength': 255}}
 
 
@@ -55,17 +55,17 @@ OPTIONAL_ID = nullable(ID)
 
 
 def compiled(schema):
-    """A validator for `schema`, an object schema in JSON Schema's words."""
+    """Return a validator for `schema`, an object schema in JSON Schema's words."""
     return jsonschema.Draft202012Validator(schema)
 
 
 def wrapped(key, properties, required=(), *, extra=False):
-    """A validator for {key: {…}} whose inner object has `properties`."""
+    """Return a validator for {key: {…}} whose inner object has `properties`."""
     return compiled(record({key: record(properties, required, extra=extra)}, [key]))
 
 
 def chunks(req, size):
-    """The body in pieces of at most `size` bytes, chunked transfer included."""
+    """Return the body in pieces of at most `size` bytes, chunked transfer included."""
     stream = req.bounded_stream
     if req.content_length is None and req.get_header('Transfer-Encoding'):
         stream = req.stream
@@ -101,7 +101,7 @@ def _holds_nul(value):
 
 
 def parsed(req):
-    """The JSON value of the body; 400 with the reason when it is none."""
+    """Return the JSON value of the body. Raise BadRequest with the reason."""
     raw = _raw(req)
     try:
         value = json.loads(raw, parse_constant=_refuse_constant)
@@ -116,7 +116,7 @@ def parsed(req):
 
 
 def read(req, validator, key=None):
-    """The body checked by `validator`; with `key` only the object under it."""
+    """Return the body checked by `validator`; with `key` only the object under it."""
     value = parsed(req)
     check(value, validator)
     return value if key is None else value[key]

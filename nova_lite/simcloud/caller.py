@@ -1,4 +1,4 @@
-"""Who asks, and what OpenStack's usual roles let them do."""
+"""The user of a request, and what the usual roles of OpenStack permit."""
 
 import dataclasses
 
@@ -13,8 +13,8 @@ NOT_ALLOWED = 'You are not authorized to perform the requested action.'
 class Caller:
     """The identity of one request: a user, usually in a project.
 
-    vouched: a service has shown its token along with the user's
-    restricted: the token was obtained with an application credential that is restricted
+    vouched: a service has sent its token along with the user's
+    restricted: the token was obtained with a restricted application credential
     """
 
     user_id: str
@@ -29,12 +29,12 @@ class Caller:
 
     @property
     def is_privileged(self):
-        """Administrators, and services that act for others."""
+        """Return whether this is an administrator, or a service that acts for others."""
         return ADMIN in self.roles or SERVICE in self.roles
 
     @property
     def is_service(self):
-        """A service of the cloud, which knows what it does."""
+        """Return whether this is a service of the cloud, whose values are not checked."""
         return SERVICE in self.roles
 
     @property
@@ -43,7 +43,7 @@ class Caller:
 
     @classmethod
     def service(cls, project_id):
-        """A service of the cloud that acts for a project."""
+        """Return the caller for a service of the cloud that acts for a project."""
         return cls(user_id=SERVICE, project_id=project_id, roles=frozenset((SERVICE,)))
 
     def sees(self, project_id):
@@ -59,12 +59,12 @@ class Caller:
             raise faults.Forbidden(f'{NOT_ALLOWED} ({action} needs the admin or service role)')
 
     def require_writer(self):
-        """Readers may look but not touch."""
+        """Raise Forbidden for a user who may only read."""
         if self.is_reader_only:
             raise faults.Forbidden(f'{NOT_ALLOWED} (the member role is needed)')
 
     def owner_for(self, wanted):
-        """The project that a new thing belongs to; only the privileged may name another."""
+        """Return the project of a new row. Only privileged callers may name another one."""
         if wanted and wanted != self.project_id:
             self.require_privileged('creating for another project')
             return wanted

@@ -1,9 +1,9 @@
-"""The database under simcloud: SQLAlchemy 2 Core, one engine per URL.
+"""The database of simcloud: SQLAlchemy 2 Core, one engine for each URL.
 
-One change is made at a time, as SQLite has it: what a change has read is still so
-when it writes. SQLite runs in WAL mode and takes its write lock when a change
-begins; on other servers each change first locks the one row of a table made for
-that. The tables of all services share one MetaData and are made when they are missing.
+Changes run one after another, so what a change has read is still true when it writes. SQLite
+runs in WAL mode and takes its write lock when a change begins; on other servers each change
+first locks a row of a table for that purpose. The tables of all services have one MetaData
+and are created if they are missing.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ Time = sa.DateTime().with_variant(mysql.DATETIME(fsp=6), 'mysql', 'mariadb')
 
 
 def url_of(database):
-    """A SQLAlchemy URL from a URL or the path of a SQLite file."""
+    """Return a SQLAlchemy URL from a URL or the path of a SQLite file."""
     return sa.make_url(database if '://' in database else f'sqlite:///{database}')
 
 
@@ -55,7 +55,7 @@ def _on_connect(connection, _record):
 
 
 def make_engine(database):
-    """An engine for `database`; a transaction for writing says so when it begins."""
+    """Return an engine for `database`. Transactions that write begin as such."""
     url = url_of(database)
     pool = {'pool_size': 10, 'max_overflow': 30}
     if url.get_backend_name() == 'sqlite':
@@ -90,7 +90,7 @@ def _make_turn(conn):
 
 
 class Database:
-    """Reading and changing one simcloud's tables from many threads."""
+    """Transactions on the tables of one simcloud, from many threads."""
 
     def __init__(self, database):
         self.engine = make_engine(database)
@@ -105,7 +105,7 @@ class Database:
 
     @contextlib.contextmanager
     def read(self):
-        """A connection for queries, in one transaction that changes nothing."""
+        """Return a connection for queries, in one transaction that changes nothing."""
         with self.engine.connect() as conn:
             conn.info[sqlite.WRITES] = False
             yield conn
@@ -113,8 +113,7 @@ class Database:
     def change(self, function, *args, **kwargs):
         """Run function(conn, *args) in a write transaction and return its value.
 
-        It may run again when another writer was faster, so it must touch
-        nothing but the database.
+        It runs again if another writer was faster, so it must have no effect outside the database.
         """
 
         def in_turn(conn):
@@ -146,13 +145,13 @@ class Database:
 
 
 def one(conn, statement):
-    """The first row of `statement` as a dict, or None."""
+    """Return the first row of `statement` as a dict, or None."""
     row = conn.execute(statement).mappings().first()
     return dict(row) if row is not None else None
 
 
 def rows(conn, statement):
-    """The rows of `statement` as dicts."""
+    """Return the rows of `statement` as dicts."""
     return [dict(row) for row in conn.execute(statement).mappings()]
 
 
@@ -161,12 +160,12 @@ def _matching(table, values):
 
 
 def find(conn, table, *conditions, **values):
-    """The first row with these values of columns, or None."""
+    """Return the first row with these values of columns, or None."""
     return one(conn, sa.select(table).where(*conditions, *_matching(table, values)))
 
 
 def find_all(conn, table, *conditions, order=(), **values):
-    """The rows with these values of columns, in the order of the columns named in `order`."""
+    """Return the rows with these values of columns, ordered by the columns in `order`."""
     statement = sa.select(table).where(*conditions, *_matching(table, values))
     return rows(conn, statement.order_by(*(table.c[name] for name in order)))
 
@@ -180,13 +179,13 @@ def exists(conn, table, *conditions, **values):
 
 
 def count(conn, table, **values):
-    """How many rows have these values of columns."""
+    """Return how many rows have these values of columns."""
     statement = sa.select(sa.func.count()).select_from(table)
     return conn.execute(statement.where(*_matching(table, values))).scalar()
 
 
 def grouped(conn, column, ids, *order):
-    """{id: [rows of the column's table in which it is the id]}, ordered by columns so named."""
+    """Return {id: [rows of the column's table with that id]}, ordered by the columns in `order`."""
     found = {}
     for some in in_chunks(ids):
         for row in find_all(conn, column.table, column.in_(some), order=order):
@@ -195,7 +194,7 @@ def grouped(conn, column, ids, *order):
 
 
 def default_of(column):
-    """The value of a column in a new row that is not given one."""
+    """Return the value of a column in a new row that is not given one."""
     default = column.default
     if default is None:
         return None
@@ -203,7 +202,7 @@ def default_of(column):
 
 
 def columns(table, wanted):
-    """The values of a request that are columns; null means the default where it is no value."""
+    """Return the values of a request that are columns; null becomes the default of the column."""
     return {
         name: default_of(table.c[name]) if value is None and not table.c[name].nullable else value
         for name, value in wanted.items()
@@ -212,7 +211,7 @@ def columns(table, wanted):
 
 
 def insert(conn, table, **values):
-    """Insert a row and return it; the table says what is not given."""
+    """Insert a row, with the table's defaults, and return it."""
     missing = [column for column in table.c if column.name not in values]
     row = {column.name: default_of(column) for column in missing} | values
     if 'updated_at' in table.c:
@@ -222,7 +221,7 @@ def insert(conn, table, **values):
 
 
 def save(conn, table, row, **values):
-    """Write columns of a row, and the time where the table keeps it. Returns the new row."""
+    """Write columns of a row, and the time where the table keeps it. Return the new row."""
     if 'updated_at' in table.c:
         values['updated_at'] = runtime.naive_now()
     key = {column.name: row[column.name] for column in table.primary_key}
@@ -236,7 +235,7 @@ def delete(conn, table, *conditions, **values):
 
 
 def in_chunks(items, size=400):
-    """Slices of `items` that fit into one IN (...)."""
+    """Return slices of `items` that fit into one IN (...)."""
     items = list(items)
     for start in range(0, len(items), size):
         yield items[start : start + size]

@@ -1,8 +1,7 @@
-"""Telling the compute service what it cannot know: its external events.
+"""External events that simcloud sends to the compute service, as Neutron and Cinder do.
 
-As Neutron and Cinder do, so that a floating address or a larger volume shows on
-the server it belongs to.
-Sent from one thread, in batches; what cannot be delivered is logged and dropped.
+The compute service shows a floating address or a larger volume on the server after such an
+event. One thread sends them in batches. Events that cannot be delivered are logged and dropped.
 """
 
 import heapq
@@ -29,21 +28,21 @@ SENDER, PROJECT = 'neutron', 'service'
 
 
 class Silent:
-    """Tells nobody: for a cloud without a compute service."""
+    """Sends no events, for a cloud without a compute service."""
 
     def send(self, name, concerned, *, status='completed', after_s=0):
-        """Forget the events."""
+        """Drop the events."""
 
     def uses(self, server, volume_id, attachment_id):
         """Return True: without a compute service the server may use the volume."""
         return True
 
     def close(self):
-        """There is nothing to stop."""
+        """Do nothing."""
 
 
 class Events:
-    """Delivers events to the compute service at `url`, as a service user."""
+    """Sends events to the compute service at `url`, as a service user."""
 
     def __init__(self, db, tokens, url):
         self._db = db
@@ -84,7 +83,7 @@ class Events:
     def uses(self, server, volume_id, attachment_id):
         """Return whether a server has a volume by this attachment; True if not known.
 
-        Raises Unavailable while many requests ask that. The compute service checks our
+        Raise Unavailable while many requests ask that. The compute service checks our
         token here before it answers: it must find a thread that does not wait for it.
         """
         if not self._asking.acquire(blocking=False):
@@ -155,7 +154,7 @@ class Events:
                     return
 
     def _request(self, method, path, **body):
-        """Ask the compute service, past the proxies of the environment."""
+        """Send a request to the compute service, without the proxies of the environment."""
         return requests.request(
             method,
             self._compute_url + path,
@@ -166,7 +165,7 @@ class Events:
         )
 
     def _headers(self):
-        """A token for each delivery: they are few, and it may have been revoked."""
+        """Return a new token for each delivery, because an earlier one may have been revoked."""
         with self._db.read() as conn:
             user = database.find(conn, tables.users, name=SENDER)
             project = database.find(conn, tables.projects, name=PROJECT)

@@ -1,7 +1,7 @@
-"""Errors of the simulated services and how each service words them.
+"""Errors of the simulated services, in the form of each service.
 
-A Fault carries the HTTP status, a message for the reader and, for the network
-service, the type name that its clients look at.
+A Fault has the HTTP status, a message and, for the network service, the type name that its
+clients read.
 """
 
 import html
@@ -13,7 +13,7 @@ HTML = 'text/html; charset=UTF-8'
 
 
 class Fault(Exception):
-    """An answer that is not a success."""
+    """A response that is not a success."""
 
     status = 500
     kind = 'HTTPInternalServerError'
@@ -70,7 +70,7 @@ class Unavailable(Fault):
 
 
 def of_status(status, message):
-    """A fault for a bare status code, as the router raises them."""
+    """Return a fault for a bare status code, as the router raises them."""
     fault = Fault(message)
     fault.status = status
     known = (kind for kind in Fault.__subclasses__() if kind.status == status)
@@ -79,7 +79,7 @@ def of_status(status, message):
 
 
 def title_of(status):
-    """The reason phrase of a status code."""
+    """Return the reason phrase of a status code."""
     return http.HTTPStatus(status).phrase
 
 
@@ -129,5 +129,5 @@ FORMATS = {'identity': _identity, 'image': _image, 'network': _network, 'volume'
 
 
 def body_of(fault, service):
-    """(media type, text) of a fault in the words of `service`."""
+    """Return (media type, text) of a fault in the words of `service`."""
     return FORMATS.get(service, _identity)(fault)

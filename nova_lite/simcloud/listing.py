@@ -1,7 +1,7 @@
 """Paging and sorting of lists, the same for every service.
 
-A page starts after a marker in the order of the sort keys (the id settles
-ties), so rows that come and go between two pages are neither doubled nor lost.
+A page starts after a marker in the order of the sort keys and the id. So rows that are created
+or deleted between two pages cause neither duplicates nor gaps.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ FALSE = frozenset(('0', 'f', 'false', 'n', 'no', 'off', ''))
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """One page of a list. sort: ((column name, descending), …); limit None: all."""
+    """One page of a list. sort: ((column name, descending), …); limit: None for all"""
 
     sort: tuple
     limit: int | None = None
@@ -30,7 +30,7 @@ class Page:
 
 
 def boolean(text, name):
-    """The truth of a query parameter; 400 when it has none."""
+    """Return the boolean value of a query parameter. Raise BadRequest."""
     lowered = text.strip().lower()
     if lowered in TRUE:
         return True
@@ -40,12 +40,12 @@ def boolean(text, name):
 
 
 def flag_of(req, name):
-    """The truth of a parameter that stands for false when it is not there."""
+    """Return the boolean value of a query parameter, by default False."""
     return boolean(req.get_param(name) or 'false', name)
 
 
 def limit_of(req, *, default=None, most=None):
-    """The `limit` parameter within bounds, or the default."""
+    """Return the `limit` parameter within bounds, or the default."""
     text = req.get_param('limit')
     if text is None:
         return default
@@ -59,7 +59,7 @@ def limit_of(req, *, default=None, most=None):
 
 
 def sort_of(req, sortable, default):
-    """((column, descending), …) from sort=k:dir,… or from sort_key and sort_dir."""
+    """Return ((column, descending), …) from sort=k:dir,… or from sort_key and sort_dir."""
     given = req.get_param_as_list('sort') or []
     pairs = [tuple(item.partition(':')[::2]) for part in given for item in part.split(',')]
     if not pairs:
@@ -82,7 +82,7 @@ def sort_of(req, sortable, default):
 
 
 def _after(table, order, marker):
-    """The rows that follow the marker row in `order`."""
+    """Return the rows that follow the marker row in `order`."""
     branches, equal = [], []
     for column, descending in order:
         value = marker[column.name]
@@ -92,7 +92,7 @@ def _after(table, order, marker):
 
 
 def paged(conn, statement, table, page):
-    """`statement` with the order, start and length of `page`; 400 for a bad marker."""
+    """Return `statement` with order, start and length of `page`. Raise BadRequest."""
     sort = page.sort
     if 'id' not in [name for name, _ in sort]:
         sort = (*sort, ('id', sort[-1][1] if sort else False))
@@ -111,17 +111,17 @@ def paged(conn, statement, table, page):
 
 
 def query_of(req):
-    """The query string without what chooses a page."""
+    """Return the query string without the parameters of paging."""
     return parse.urlencode(_params(req))
 
 
 def next_query(req, marker):
-    """The query string of the following page."""
+    """Return the query string of the following page."""
     return parse.urlencode([*_params(req), ('marker', marker)])
 
 
 def next_link(req, key, items, limit):
-    """{key_links: …} with the address of the next page, or {} where the list ends here."""
+    """Return {key_links: …} with the address of the next page, or {} at the end of the list."""
     if not limit or len(items) != limit:
         return {}
     url = f'{req.context.public_url}{req.path}?{next_query(req, items[-1]["id"])}'
@@ -138,14 +138,14 @@ def _params(req):
 
 
 def stamp(moment, *, zone='Z'):
-    """A stored time in the form of an API, or None."""
+    """Return a stored time in the form of an API, or None."""
     if moment is None:
         return None
     return moment.replace(microsecond=0).isoformat() + zone
 
 
 def parse_time(text, name):
-    """A naive UTC time from ISO 8601."""
+    """Return a naive UTC time from ISO 8601."""
     try:
         moment = datetime.datetime.fromisoformat(text)
     except ValueError as error:
@@ -156,5 +156,5 @@ def parse_time(text, name):
 
 
 def has_tag(column, tag):
-    """The condition that the JSON list in `column` holds `tag`."""
+    """Return the condition that the JSON list in `column` holds `tag`."""
     return sa.cast(column, sa.Text).contains(json.dumps(tag), autoescape=True)

@@ -1,7 +1,7 @@
-"""What every request passes: its id, its service, and who asks.
+"""Steps of every request: its id, its service and its user.
 
-Requests carry a token of our own identity service. With auth 'noauth' the
-headers that keystonemiddleware would set are believed as well.
+Requests have a token of our own identity service. With auth 'noauth' the headers that
+keystonemiddleware would set are believed as well.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ class Identify:
         self._internal_url = (settings.internal_url or '').rstrip('/')
 
     def _base_url(self, req):
-        """Links lead where the request came in: inside the cloud or outside."""
+        """Return the address for links: that inside the cloud or the public one, as the request."""
         if self._internal_url and req.prefix == self._internal_url:
             return self._internal_url
         return self._public_url
@@ -68,9 +68,9 @@ class Identify:
         return dataclasses.replace(token.caller, vouched=vouched) if vouched else token.caller
 
     def _is_from_service(self, req):
-        """A service that works on for a user may show the user's expired token.
+        """Return whether the user's token may be expired, because a service shows its own as well.
 
-        Raises Unauthorized for a service token that is none, as keystonemiddleware does.
+        Raise Unauthorized for a service token that is none, as keystonemiddleware does.
         """
         if self._noauth and caller.SERVICE in _roles(req, 'X-Service-Roles'):
             return True

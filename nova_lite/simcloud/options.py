@@ -1,4 +1,4 @@
-"""What an operator may set on the simulated neighbours."""
+"""Options of the simulated services."""
 
 import dataclasses
 

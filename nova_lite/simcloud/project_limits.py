@@ -1,4 +1,4 @@
-"""Limits of projects, {resource: limit}, as the quotas of network and volume keep them."""
+"""Limits of projects, {resource: limit}, for the quotas of network and volume."""
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
@@ -13,14 +13,14 @@ SCHEMA = {
 
 
 class Limits:
-    """The limits in `table`; `builtin` are those of a project without any of its own."""
+    """The limits in `table`. builtin: those of a project without limits of its own"""
 
     def __init__(self, table, builtin):
         self._table = table
         self._builtin = builtin
 
     def of(self, conn, *project_ids):
-        """The limits of the last of these projects; what it does not set, those before it do."""
+        """Return the limits of the last of these projects, with defaults of those before it."""
         found = dict(self._builtin)
         for project_id in project_ids:
             for row in database.find_all(conn, self._table, project_id=project_id):

@@ -1,8 +1,8 @@
-"""One declaration per noun of the services, and the requests that follow from it.
+"""Declarations of the services' nouns, and the requests that follow from them.
 
-A Resource has the rules of one noun: schemas and plain functions that read and
-change rows. A Style has what all nouns of one service share. Endpoint answers
-HTTP by both; a method that the resource has no rule for is answered with 405.
+A Resource has the rules of one noun: schemas and plain functions that read and change rows. A
+Style has what all nouns of one service share. Endpoint answers HTTP requests by both; a method
+for which the resource has no rule gets 405.
 
 `path` below are the ids in the URL, outermost first: (policy id, rule id).
 """
@@ -21,7 +21,7 @@ ALL_BUT_SHOW = (LIST, *CHANGES)
 
 
 def as_it_is(_req, item):
-    """Show all of an item."""
+    """Return the item unchanged."""
     return item
 
 
@@ -38,7 +38,7 @@ def _no_options(_req):
 
 
 def permit_all(_caller, _action, _path):
-    """Leave the rights to the functions that read and change rows."""
+    """Permit the action: functions that read and change rows check rights."""
 
 
 def admins(title, plural=None, actions=(SHOW, *ALL_BUT_SHOW)):
@@ -136,13 +136,13 @@ class Resource:
         return self.plural or f'{self.name}s'
 
     def collection(self, conn, req, rows, views=None):
-        """The body of a list of these rows."""
+        """Return the body of a list of these rows."""
         items = (views or self.views)(conn, req, rows)
         return self.style.collection(req, self.list_key, items)
 
 
 class Endpoint:
-    """Answers the requests for one Resource; see routing.add_resource."""
+    """Answers the requests for one Resource, see routing.add_resource."""
 
     def __init__(self, db, resource):
         self._db = db
@@ -205,7 +205,7 @@ class Endpoint:
         return self._resource.style.guarded(req, self._resource.revisions, path, change)
 
     def _one_or_several(self, req, path):
-        """Return what the item to create is to be, or the list of several."""
+        """Return the values of the item to create, or a list of several."""
         resource = self._resource
         _function, validator = resource.create
         if not resource.style.bulk:

@@ -1,16 +1,16 @@
-"""Conventions that the services' route tables share."""
+"""Shared parts of the services' route tables."""
 
 from nova_lite.simcloud import resources
 
 
 def add_crud(app, path, responder, field):
-    """The collection at `path`, one member below it (suffix 'one')."""
+    """Add the routes of a collection at `path` and its members (responders with suffix 'one')."""
     app.add_route(path, responder)
     app.add_route(f'{path}/{{{field}}}', responder, suffix='one')
 
 
 def add_resource(app, db, path, *, field, resource):
-    """The routes of a declared noun, with a detailed list where it has a brief one."""
+    """Add the routes of a Resource, with a detailed list if it has a brief one."""
     endpoint = resources.Endpoint(db, resource)
     add_crud(app, path, endpoint, field)
     if resource.brief:
@@ -20,7 +20,7 @@ def add_resource(app, db, path, *, field, resource):
 class Document:
     """Answers GET with a document: an object, or a function of the request that makes it.
 
-    reserved: what it is to read it, where only administrators may
+    reserved: name of the document in the message for users who are not administrators
     """
 
     def __init__(self, document, *, status=200, reserved=None):

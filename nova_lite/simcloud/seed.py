@@ -1,7 +1,7 @@
-"""The first contents of a simulated cloud: what a client finds ready.
+"""The contents of a new simulated cloud.
 
-It is made in one transaction when the database is empty and never touched
-again, so what users delete or rename stays so over restarts.
+They are created in one transaction when the database is empty and never changed again, so
+what users delete or rename stays so after a restart.
 """
 
 from nova_lite.simcloud import caller as callers
@@ -61,7 +61,7 @@ EVERY_IMAGE = {
 
 
 def _roles(conn):
-    """{name: row} of the roles, each implying the next of the chain."""
+    """Return {name: row} of the roles, each implying the next of the chain."""
     made = {
         name: roles.create(conn, None, {'name': name}) for name in (*ROLE_CHAIN, callers.SERVICE)
     }
@@ -71,7 +71,7 @@ def _roles(conn):
 
 
 def _identity(conn, hashes):
-    """Domain, projects, users with their roles. Returns {project name: id}."""
+    """Create the domain, projects and users with their roles. Return {project name: id}."""
     wanted = {'id': domains.DEFAULT_ID, 'name': 'Default', 'description': 'The default domain'}
     domains.create(conn, None, wanted)
     role = _roles(conn)
@@ -111,7 +111,7 @@ def _images(conn, caller):
 
 
 def _network(conn, caller, name, cidr, **attributes):
-    """(network, subnet) of a new network."""
+    """Return (network, subnet) of a new network."""
     row = networks.create(conn, caller, {'name': name, **attributes})
     subnet = subnets.create(
         conn,
@@ -128,7 +128,7 @@ def _network(conn, caller, name, cidr, **attributes):
 
 
 def _networks(conn, settings, by):
-    """public (external), shared (everyone's) and private (demo's, with a router)."""
+    """Create the networks public (external), shared, and private (demo's, with a router)."""
     # Not the administrators' own: theirs is then one usable network, and no choice to make.
     public, _ = _network(
         conn,
@@ -168,7 +168,7 @@ def _first_contents(conn, settings, hashes):
 
 
 def _hashes(settings):
-    """{option: hash of the password in it}; ValueError when one is missing."""
+    """Return {option: hash of the password in it}. Raise ValueError when one is missing."""
     found = {}
     for option in sorted({option for option, _, _ in USERS.values()}):
         password = getattr(settings, option)
@@ -179,7 +179,7 @@ def _hashes(settings):
 
 
 def seed(db, settings):
-    """Fill an empty database. Raises ValueError when a password is missing."""
+    """Fill an empty database. Raise ValueError when a password is missing."""
     with db.read() as conn:
         if _is_seeded(conn):
             return

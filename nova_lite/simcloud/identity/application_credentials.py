@@ -41,7 +41,7 @@ CREATE = bodies.wrapped(
 
 
 def view(conn, req, row):
-    """One credential; with its secret right after it was made."""
+    """Return one credential; with its secret right after it was made."""
     roles = tables.among(conn, tables.roles, row['roles'])
     shown = {name: row[name] for name in ('id', 'name', 'description', 'project_id')}
     if 'secret' in row:
@@ -112,7 +112,7 @@ def delete(conn, caller, user_id, credential_id):
 
 
 def get(conn, _caller, user_id, credential_id):
-    """One credential of the user; NotFound otherwise."""
+    """Return one credential of the user. Raise NotFound."""
     row = tables.get(conn, tables.application_credentials, credential_id)
     if row['user_id'] != user_id:
         raise faults.NotFound(f'Could not find application credential: {credential_id[:64]}.')
@@ -129,7 +129,7 @@ def listed(conn, req, user_id):
 
 
 def _permit(caller, action, path):
-    """Users have their own, which administrators may look at and delete."""
+    """Raise Forbidden unless for the owner, or for an administrator who reads or deletes."""
     own = path['user_id'] == caller.user_id
     if action == resources.CREATE or (action == resources.DELETE and own):
         if caller.restricted:
@@ -149,7 +149,7 @@ def _prepare(wanted, cost):
 
 
 def by_secret(conn, reference):
-    """Return (user, credential) of an authentication request; Unauthorized otherwise."""
+    """Return (user, credential) of an authentication request. Raise Unauthorized."""
     row = authentication.credential(conn, reference)
     known = row['secret_hash'] if row else None
     if not passwords.matches(reference['secret'], known):

@@ -11,7 +11,7 @@ from nova_lite.simcloud.identity import views
 
 
 class GrantResource:
-    """/v3/{projects|domains}/{target}/users/{user}/roles[/{role}]."""
+    """Roles of a user: /v3/{projects|domains}/{target}/users/{user}/roles[/{role}]."""
 
     def __init__(self, db, kind):
         self._db = db
@@ -74,7 +74,7 @@ def _named(row, domain_names):
 
 
 class AssignmentList:
-    """/v3/role_assignments with its filters."""
+    """Lists of /v3/role_assignments, with its filters."""
 
     FILTERS = (
         ('user.id', 'user_id', None),
@@ -117,7 +117,7 @@ class AssignmentList:
 
     @staticmethod
     def _references(conn, named):
-        """{kind: {id: how an assignment refers to it}}."""
+        """Return {kind: {id: how an assignment refers to it}}."""
         sources = {
             'user': tables.users,
             'role': tables.roles,
@@ -149,9 +149,9 @@ class AssignmentList:
 
 
 class CatalogResource:
-    """/v3/services or /v3/endpoints: read only, as configured.
+    """Lists of /v3/services or /v3/endpoints, which are configured and cannot be changed.
 
-    kind: 'service' or 'endpoint'; filters: attributes by which a list is narrowed
+    kind: 'service' or 'endpoint'; filters: attributes that a list can be filtered by
     """
 
     def __init__(self, kind, items, *filters):
@@ -160,7 +160,7 @@ class CatalogResource:
         self._filters = filters
 
     def _found(self, req, reason):
-        """All of the kind with their links, for administrators."""
+        """Return all of the kind with their links. Raise Forbidden unless for an administrator."""
         req.context.caller.require_admin(reason)
         return [
             {**item, 'links': views.links(req, f'{self._kind}s/{item["id"]}')}

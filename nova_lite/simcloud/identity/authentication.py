@@ -1,4 +1,4 @@
-"""From an authentication request to a user and a scope."""
+"""Authentication requests: their user and scope."""
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
@@ -37,7 +37,7 @@ REQUEST = bodies.wrapped('auth', {'identity': _IDENTITY, 'scope': _SCOPE}, ['ide
 
 
 def refused():
-    """The one answer to every failed login: it must not tell what was wrong."""
+    """Return the answer to every failed login, which must not reveal what was wrong."""
     return faults.Unauthorized(REFUSED)
 
 
@@ -51,7 +51,7 @@ def _domain_id(conn, reference):
 
 
 def _by_reference(conn, table, reference):
-    """The row that {id} or {name, domain} means, or None."""
+    """Return the row that {id} or {name, domain} refers to, or None."""
     if 'id' in reference:
         return database.find(conn, table, id=reference['id'])
     domain_id = _domain_id(conn, reference.get('domain'))
@@ -61,7 +61,7 @@ def _by_reference(conn, table, reference):
 
 
 def by_password(conn, reference):
-    """The enabled user whose password this is; Unauthorized otherwise."""
+    """Return the enabled user whose password this is. Raise Unauthorized."""
     user = _by_reference(conn, tables.users, reference)
     known = user['password_hash'] if user else None
     if not passwords.matches(reference['password'], known) or not user['enabled']:
@@ -70,7 +70,7 @@ def by_password(conn, reference):
 
 
 def credential(conn, reference):
-    """The application credential that {id} or {name, user} means, or None."""
+    """Return the application credential that {id} or {name, user} refers to, or None."""
     table = tables.application_credentials
     if 'id' in reference:
         return database.find(conn, table, id=reference['id'])
@@ -79,7 +79,7 @@ def credential(conn, reference):
 
 
 def scope_of(conn, auth, user):
-    """(kind, id) that the request asks for, or None for an unscoped token."""
+    """Return (kind, id) that the request asks for, or None for an unscoped token."""
     scope = auth.get('scope')
     if scope == 'unscoped':
         return None

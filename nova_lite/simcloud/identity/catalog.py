@@ -1,4 +1,4 @@
-"""The service catalog: where each service of the cloud answers."""
+"""The service catalog: the addresses of the cloud's services."""
 
 import hashlib
 
@@ -20,9 +20,9 @@ def _id_of(*parts):
 
 
 class Catalog:
-    """Services and endpoints; their ids follow from their names.
+    """Services and endpoints. Their ids follow from their names.
 
-    internal_url: where we answer inside the cloud, for the interfaces that are not public
+    internal_url: the address of simcloud inside the cloud, for interfaces that are not public
     """
 
     def __init__(self, public_url, *, region, endpoints, internal_url=None):
@@ -57,11 +57,11 @@ class Catalog:
         }
 
     def services(self):
-        """All services in the form of GET /v3/services."""
+        """Return all services in the form of GET /v3/services."""
         return [{**self._service(kind), 'enabled': True} for kind in self._urls]
 
     def endpoints(self):
-        """All endpoints in the form of GET /v3/endpoints."""
+        """Return all endpoints in the form of GET /v3/endpoints."""
         return [
             {
                 **self._endpoint(kind, interface, '$(project_id)s'),
@@ -73,7 +73,7 @@ class Catalog:
         ]
 
     def for_project(self, project_id):
-        """The catalog as a token scoped to `project_id` carries it."""
+        """Return the catalog as a token scoped to `project_id` carries it."""
         return [
             {
                 **self._service(kind),

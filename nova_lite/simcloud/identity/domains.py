@@ -22,12 +22,12 @@ UPDATE = bodies.wrapped('domain', _PROPERTIES)
 
 
 def view(req, row):
-    """One domain."""
+    """Return one domain."""
     return {**row, 'options': {}, 'tags': [], 'links': views.links(req, f'domains/{row["id"]}')}
 
 
 def create(conn, _caller, wanted):
-    """Insert a domain and return its row; Conflict when the name is taken."""
+    """Insert a domain and return its row. Raise Conflict when the name is taken."""
     return tables.insert_named(conn, tables.domains, wanted)
 
 
@@ -52,7 +52,7 @@ def delete(conn, _caller, domain_id):
 
 
 def _permit(caller, action, path):
-    """Domains are the administrators' business, but all may show the default one."""
+    """Raise Forbidden unless the caller is an administrator, or shows the default domain."""
     if action != resources.SHOW or path['domain_id'] != DEFAULT_ID:
         _by_admins(caller, action, path)
 

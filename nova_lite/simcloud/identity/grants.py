@@ -1,11 +1,11 @@
-"""Which roles a user holds where, implied roles included."""
+"""Roles of users on projects and domains, with implied roles."""
 
 from nova_lite.simcloud import database
 from nova_lite.simcloud.identity import tables
 
 
 def implications(conn):
-    """{role id: {ids of the roles it implies directly}}."""
+    """Return {role id: {ids of the roles it implies directly}}."""
     implied = {}
     for row in database.find_all(conn, tables.implied_roles):
         implied.setdefault(row['prior_role_id'], set()).add(row['implied_role_id'])
@@ -13,7 +13,7 @@ def implications(conn):
 
 
 def expanded(conn, role_ids):
-    """The given role ids and all that they imply."""
+    """Return the role ids and those that they imply."""
     implied = implications(conn)
     found, todo = set(), list(role_ids)
     while todo:
@@ -25,19 +25,19 @@ def expanded(conn, role_ids):
 
 
 def granted(conn, user_id, kind, target_id):
-    """Ids of the roles assigned directly."""
+    """Return ids of the roles assigned directly."""
     held = {'user_id': user_id, 'target_kind': kind, 'target_id': target_id}
     return [row['role_id'] for row in database.find_all(conn, tables.assignments, **held)]
 
 
 def _inherited(conn, user_id, project_id):
-    """Ids of the roles that a project's domain passes on to it."""
+    """Return ids of the roles that a project's domain passes on to it."""
     project = database.find(conn, tables.projects, id=project_id)
     return granted(conn, user_id, tables.INHERITED, project['domain_id']) if project else []
 
 
 def effective(conn, user_id, kind, target_id):
-    """[{id, name}] of all roles the user has on the target, by name."""
+    """Return [{id, name}] of all roles the user has on the target, by name."""
     direct = granted(conn, user_id, kind, target_id)
     if kind == tables.PROJECT:
         direct += _inherited(conn, user_id, target_id)
@@ -46,13 +46,13 @@ def effective(conn, user_id, kind, target_id):
 
 
 def targets(conn, user_id, kind):
-    """Ids of the projects or domains on which the user has any role."""
+    """Return ids of the projects or domains on which the user has any role."""
     held = {'user_id': user_id, 'target_kind': kind}
     return {row['target_id'] for row in database.find_all(conn, tables.assignments, **held)}
 
 
 def enabled_targets(conn, user_id, table):
-    """The enabled projects or domains on which the user has any role, by name."""
+    """Return the enabled projects or domains on which the user has any role, by name."""
     ids = targets(conn, user_id, tables.kind_of(table))
     return tables.among(conn, table, ids, enabled=True)
 

@@ -1,4 +1,4 @@
-"""Passwords at rest: scrypt with a salt of its own for each."""
+"""Stored passwords: scrypt with a salt for each."""
 
 import base64
 import hashlib
@@ -24,10 +24,10 @@ def hashed(password, cost):
 
 
 class Verifier:
-    """Compares passwords, and remembers in memory which ones were right.
+    """Compares passwords, and remembers in memory which were right.
 
-    It keeps neither a password nor a digest of one that means anything in another process:
-    daemons and clients log in with the same few passwords all the time.
+    Daemons and clients log in with the same few passwords all the time. The verifier stores
+    neither a password nor a digest that another process could use.
     """
 
     def __init__(self):

@@ -25,7 +25,7 @@ UPDATE = bodies.wrapped('project', _PROPERTIES, extra=True)
 
 
 def view(req, row):
-    """One project."""
+    """Return one project."""
     values = {name: value for name, value in row.items() if name != 'extra'}
     return {
         **row['extra'],
@@ -91,7 +91,7 @@ def delete(conn, _caller, project_id):
 
 
 def get(conn, caller, project_id):
-    """One row; users may show what they belong to."""
+    """Return a project. Users may see the projects in which they have a role."""
     if project_id != caller.project_id and project_id not in grants.targets(
         conn, caller.user_id, tables.PROJECT
     ):

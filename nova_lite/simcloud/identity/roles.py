@@ -1,4 +1,4 @@
-"""/v3/roles and which role implies which."""
+"""/v3/roles, and implications between roles."""
 
 import falcon
 
@@ -21,7 +21,7 @@ UPDATE = bodies.wrapped('role', _PROPERTIES)
 
 
 def view(req, row):
-    """One role."""
+    """Return one role."""
     return {
         **row,
         'description': row['description'] or None,
@@ -32,13 +32,13 @@ def view(req, row):
 
 
 def reference(req, row):
-    """One role as implications name it."""
+    """Return one role as implications name it."""
     seen = view(req, row)
     return {name: seen[name] for name in ('id', 'name', 'links')}
 
 
 def create(conn, _caller, wanted):
-    """Insert a role and return its row; Conflict when the name is taken."""
+    """Insert a role and return its row. Raise Conflict when the name is taken."""
     return tables.insert_named(conn, tables.roles, wanted)
 
 
@@ -68,7 +68,7 @@ def imply(conn, prior_id, implied_id):
 
 
 def stop_implying(conn, prior_id, implied_id):
-    """Undo `imply`; NotFound when there was nothing to undo."""
+    """Undo `imply`. Raise NotFound when there was nothing to undo."""
     pair = {'prior_role_id': prior_id, 'implied_role_id': implied_id}
     if not database.delete(conn, tables.implied_roles, **pair):
         raise faults.NotFound('Could not find that implied role.')
@@ -89,7 +89,7 @@ RESOURCE = resources.Resource(
 
 
 class ImplicationResource:
-    """Which role implies which is the administrators' business."""
+    """Implications between roles, which only administrators may see and change."""
 
     def __init__(self, db):
         self._db = db

@@ -1,4 +1,4 @@
-"""Everything under /identity."""
+"""Routes below /identity."""
 
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.identity import application_credentials
@@ -26,7 +26,7 @@ def _v3(req):
 
 
 class Versions:
-    """The version documents; no token needed."""
+    """The version documents, which need no token."""
 
     def on_get(self, req, resp):
         resp.status = 300

@@ -15,7 +15,7 @@ CREDENTIAL = 'app_credential'
 
 
 def new_id():
-    """An id in Keystone's form."""
+    """Return an id in Keystone's form."""
     return runtime.new_uuid().replace('-', '')
 
 
@@ -117,19 +117,19 @@ generation = sa.Table(
 
 
 def touch(conn):
-    """Tell every process that what tokens mean may have changed."""
+    """Increase the generation: tokens may have changed, see `current_generation`."""
     changed = conn.execute(generation.update().values(value=generation.c.value + 1))
     if not changed.rowcount:
         conn.execute(generation.insert().values(id=1, value=1))
 
 
 def current_generation(conn):
-    """A number that grows whenever a cached token may have become wrong."""
+    """Return a number that grows whenever a cached token may have become wrong."""
     return conn.execute(sa.select(generation.c.value)).scalar() or 0
 
 
 def kind_of(table):
-    """How messages call a row: user, project, domain or role."""
+    """Return the word for a row in messages: user, project, domain or role."""
     return table.name.removeprefix('identity_').removesuffix('s').replace('_', ' ')
 
 
@@ -140,7 +140,7 @@ def is_expired(credential):
 
 
 def get(conn, table, row_id):
-    """One row by id; NotFound otherwise."""
+    """Return one row by id. Raise NotFound."""
     row = database.find(conn, table, id=row_id)
     if row is None:
         raise faults.NotFound(f'Could not find {kind_of(table)}: {row_id[:64]}.')
@@ -148,31 +148,31 @@ def get(conn, table, row_id):
 
 
 def among(conn, table, ids, **values):
-    """The rows with one of these ids, and these values of columns, by name."""
+    """Return the rows with one of these ids, and these values of columns, by name."""
     return database.find_all(conn, table, table.c.id.in_(ids), **values, order=['name'])
 
 
 def save(conn, table, row, **values):
-    """Write columns of a row, and tell every process. Returns the new row."""
+    """Write columns of a row, and increase the generation. Return the new row."""
     touch(conn)
     return database.save(conn, table, row, **values)
 
 
 def remove(conn, table, row_id):
-    """Delete a row, and tell every process."""
+    """Delete a row, and increase the generation."""
     touch(conn)
     database.delete(conn, table, id=row_id)
 
 
 def insert_named(conn, table, wanted):
-    """Insert a row whose name no other has, from a request's values. Returns it."""
+    """Insert a row whose name no other has, from a request's values. Return it."""
     require_free_name(conn, table, wanted['name'])
     touch(conn)
     return database.insert(conn, table, **database.columns(table, wanted))
 
 
 def save_named(conn, table, row_id, wanted):
-    """Change a row whose name no other may have. Returns the new row."""
+    """Change a row whose name no other may have. Return the new row."""
     row = get(conn, table, row_id)
     values = database.columns(table, wanted)
     require_free_name(conn, table, values.get('name', row['name']), row_id=row_id)

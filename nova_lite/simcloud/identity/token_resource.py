@@ -1,4 +1,4 @@
-"""/v3/auth: tokens, and what a token may be exchanged for."""
+"""/v3/auth: tokens, and their exchange for others."""
 
 import falcon
 
@@ -23,7 +23,7 @@ def _body(token, req):
 
 
 class TokenResource:
-    """POST makes a token, GET validates one, DELETE revokes one."""
+    """Requests to create, validate and revoke a token."""
 
     def __init__(self, db, tokens):
         self._db = db
@@ -47,7 +47,7 @@ class TokenResource:
         resp.data = _body(token, req)
 
     def _authenticate(self, identity):
-        """(user, methods, parent token row or None, scope if the credential has one)."""
+        """Return (user, methods, parent token row or None, scope if the credential has one)."""
         methods = identity['methods']
         for method in methods:
             if method not in identity:
@@ -70,7 +70,7 @@ class TokenResource:
         raise authentication.refused()
 
     def _subject(self, req):
-        """The token under X-Subject-Token, which the caller may look at."""
+        """Return the token in X-Subject-Token, if the caller may see it."""
         secret = req.get_header('X-Subject-Token')
         if not secret:
             raise faults.NotFound('The X-Subject-Token header is missing.')

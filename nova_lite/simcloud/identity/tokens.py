@@ -1,8 +1,8 @@
 """Tokens: issued, validated, revoked.
 
-A token is an opaque secret of which only the digest is stored. What it means
-(user, scope, roles, catalog) is worked out when it is first seen and kept until
-the identity tables change; the generation counter tells that to every process.
+A token is an opaque secret of which only the digest is stored. Its user, scope, roles and
+catalog are computed when it is first used, and kept until the identity tables change, which
+each process learns from the generation counter.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ PURGE_INTERVAL_S = 600
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Token:
-    """What a valid token stands for. body: the JSON of GET /v3/auth/tokens."""
+    """The user, scope and roles of a valid token. body: the JSON of GET /v3/auth/tokens"""
 
     row: dict
     caller: caller.Caller
@@ -33,12 +33,12 @@ class Token:
 
 
 def digest_of(secret):
-    """The stored form of a token's secret."""
+    """Return the stored form of a token's secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def stamp(moment):
-    """A time as Keystone writes it, with microseconds."""
+    """Return a time as Keystone writes it, with microseconds."""
     return moment.isoformat(timespec='microseconds') + 'Z'
 
 
@@ -66,7 +66,7 @@ def _of_credential(row):
 
 
 class Tokens:
-    """The token store of one simcloud."""
+    """The tokens of one simcloud."""
 
     def __init__(self, db, catalog, *, lifetime_s, expired_window_s):
         self._db = db
@@ -105,7 +105,7 @@ class Tokens:
             database.delete(conn, tables.tokens, tables.tokens.c.expires_at < now - self._window)
 
     def validate(self, secret, *, allow_expired=False):
-        """The Token, or None when it is unknown, revoked, void or expired."""
+        """Return the Token, or None when it is unknown, revoked, void or expired."""
         digest = digest_of(secret)
         with self._db.read() as conn:
             generation = tables.current_generation(conn)
@@ -129,12 +129,12 @@ class Tokens:
         self._known[digest] = generation, token
 
     def revoke(self, conn, secret):
-        """Forget a token; every process notices."""
+        """Delete a token. Other processes learn of it."""
         database.delete(conn, tables.tokens, digest=digest_of(secret))
         tables.touch(conn)
 
     def _meaning(self, conn, row):
-        """The Token of a stored row, or None when the user or scope no longer allows it."""
+        """Return the Token of a stored row, or None when the user or scope no longer allows it."""
         user = database.find(conn, tables.users, id=row['user_id'])
         if user is None or not user['enabled'] or user['password_changed_at'] > row['issued_at']:
             return None

@@ -37,7 +37,7 @@ CHANGEABLE = ('name', 'enabled', 'default_project_id', 'password_hash')
 
 
 def view(req, row):
-    """One user, never with the password."""
+    """Return one user, never with the password."""
     values = {name: row[name] for name in ('id', 'name', 'domain_id', 'enabled')}
     if row['default_project_id']:
         values['default_project_id'] = row['default_project_id']
@@ -89,7 +89,7 @@ def delete(conn, _caller, user_id):
 
 
 def _hashed(wanted, cost):
-    """The values with the hash of the password, which takes too long for a transaction."""
+    """Return the values with the hash of the password, computed outside of the transaction."""
     values = {name: value for name, value in wanted.items() if name != 'password_hash'}
     if wanted.get('password') is not None:
         values['password_hash'] = passwords.hashed(wanted['password'], cost)
@@ -97,7 +97,7 @@ def _hashed(wanted, cost):
 
 
 def _permit(caller, action, path):
-    """All are the administrators'; users may show themselves."""
+    """Raise Forbidden unless the caller is an administrator, or shows their own user."""
     if action != resources.SHOW or path['user_id'] != caller.user_id:
         _by_admins(caller, action, path)
 
@@ -123,7 +123,7 @@ def resource(password_cost):
 
 
 class OwnResource:
-    """What users do about themselves: re-key, and list their projects."""
+    """Requests of users about themselves: change the password, list their projects."""
 
     def __init__(self, db, password_cost):
         self._db = db

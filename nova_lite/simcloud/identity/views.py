@@ -1,4 +1,4 @@
-"""How identity resources look on the wire, and how they are listed."""
+"""Views and lists of identity resources."""
 
 import sqlalchemy as sa
 
@@ -9,12 +9,12 @@ from nova_lite.simcloud.identity import tables
 
 
 def links(req, path):
-    """The links of one resource at `path` under /identity/v3."""
+    """Return the links of one resource at `path` under /identity/v3."""
     return {'self': f'{req.context.public_url}/identity/v3/{path}'}
 
 
 def collection(req, key, items):
-    """A whole list; Keystone pages nothing."""
+    """Return a whole list; Keystone pages nothing."""
     return {key: items, 'links': {'self': req.uri, 'next': None, 'previous': None}}
 
 

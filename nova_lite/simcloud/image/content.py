@@ -1,7 +1,7 @@
 """The data of images, kept in the database in chunks.
 
-Each upload writes under an id of its own and the image points at it once all
-is there, so a broken upload shows nothing and leaves nothing.
+Each upload writes under an id of its own, which the image refers to once all data is stored.
+So an upload that fails leaves nothing visible.
 """
 
 import contextlib
@@ -49,7 +49,7 @@ def _finish(conn, upload_id, values):
 
 
 def pieces_of(parts, size):
-    """The same bytes in pieces of exactly `size`, the last one shorter."""
+    """Return the same bytes in pieces of exactly `size`, the last one shorter."""
     held = bytearray()
     for part in parts:
         held += part
@@ -79,7 +79,7 @@ def store(conn, row, data):
 def upload(db, caller, image_id, parts, *, expected_bytes=None):
     """Store the bytes of `parts` as the data of a queued image.
 
-    Raises BadRequest when fewer than `expected_bytes` came, and UnsupportedMediaType for data
+    Raise BadRequest when fewer than `expected_bytes` came, and UnsupportedMediaType for data
     of another format than the image's; the image is queued again after any failure.
     """
     upload_id = runtime.new_uuid()
@@ -109,7 +109,7 @@ def upload(db, caller, image_id, parts, *, expected_bytes=None):
 
 
 def download(db, upload_id):
-    """The stored bytes, piece by piece; each is read when it is needed."""
+    """Return the stored bytes, piece by piece; each is read when it is needed."""
     position = 0
     while True:
         with db.read() as conn:

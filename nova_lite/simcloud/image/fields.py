@@ -94,7 +94,7 @@ PATCH = bodies.compiled(
 
 
 def document():
-    """The image schema as clients fetch it."""
+    """Return the image schema as clients fetch it."""
     properties = {'id': ID, **SETTABLE, **PUBLISHED}
     for name, schema in READ_ONLY.items():
         properties[name] = {**schema, 'readOnly': True}

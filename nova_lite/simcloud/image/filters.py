@@ -83,7 +83,7 @@ CONDITIONS = {
 
 
 def query(req):
-    """The images that the request chooses among those its caller may list."""
+    """Return the images that the request chooses among those its caller may list."""
     member_status = req.get_param('member_status') or 'accepted'
     if member_status not in ('accepted', 'pending', 'rejected', 'all'):
         raise faults.BadRequest(f'Invalid status: {member_status[:64]}')
@@ -103,7 +103,7 @@ def query(req):
 
 
 def page(req):
-    """The page that the request asks for; newest first unless told otherwise."""
+    """Return the requested page, by default with the newest image first."""
     if 'sort' in req.params and {'sort_key', 'sort_dir'} & set(req.params):
         raise faults.BadRequest('Sort by sort, or by sort_key and sort_dir, not by both.')
     for direction in req.get_param_as_list('sort_dir') or ():

@@ -1,7 +1,7 @@
-"""What the data of an image is, against the format that the image claims.
+"""Checks that the data of an image has the format that the image claims.
 
-The rules are Glance's, which reads the data with the same library: what is not recognized is
-raw, and an image that claims to be raw may hold anything.
+The rules are Glance's, which reads the data with the same library: unknown data is raw, and an
+image that claims to be raw may contain anything.
 """
 
 from oslo_utils.imageutils import format_inspector
@@ -14,7 +14,7 @@ ISO = 'iso'
 
 
 class Inspection:
-    """Passes the data of an image on, and looks at it. row: the image's"""
+    """Inspects the data of an image as it passes. row: the image's"""
 
     def __init__(self, row, parts):
         self._format = row['disk_format']
@@ -24,7 +24,7 @@ class Inspection:
             self.parts = self._inspector = format_inspector.InspectWrapper(self.parts)
 
     def virtual_size(self):
-        """How large the disk is, None if unknown; raises a fault for data of another format.
+        """Return the size of the disk, or None. Raise a fault for data of another format.
 
         To be called when all parts were read.
         """
@@ -40,7 +40,7 @@ class Inspection:
         return found.actual_size or None if self._format == 'raw' else None
 
     def _found(self):
-        """The inspector of the format that the data has; raises ImageFormatError."""
+        """Return the inspector of the format that the data has. Raise ImageFormatError."""
         names = {str(each): each for each in self._inspector.formats}
         found = names[ISO] if names.keys() == {ISO, 'gpt'} else self._inspector.format
         is_unknown = str(found) == 'raw' and self._format not in format_inspector.ALL_FORMATS

@@ -47,7 +47,7 @@ RESOURCE = resources.Resource(
 
 
 class ContentResource:
-    """What lies below an image: its data, and the actions that close and open it."""
+    """Data of an image, and the actions that deactivate and reactivate it."""
 
     def __init__(self, db):
         self._db = db
@@ -109,7 +109,7 @@ class ContentResource:
 
 
 class TagResource:
-    """/v2/images/{id}/tags/{tag}."""
+    """Tags of an image: /v2/images/{id}/tags/{tag}."""
 
     def __init__(self, db):
         self._db = db

@@ -18,7 +18,7 @@ UPDATE = bodies.compiled(bodies.record({'status': _STATUS}, ['status']))
 
 
 def view(row):
-    """One member."""
+    """Return one member."""
     return {
         **{name: row[name] for name in ('image_id', 'member_id', 'status')},
         'schema': '/v2/schemas/member',
@@ -33,7 +33,7 @@ def _require_shared(image):
 
 
 def listed(conn, req, image_id):
-    """The members of an image that the caller may see: all of its own, else itself."""
+    """Return the members of an image that the caller may see: all of its own, else itself."""
     caller = req.context.caller
     image = records.get(conn, caller, image_id)
     _require_shared(image)
@@ -42,7 +42,7 @@ def listed(conn, req, image_id):
 
 
 def get(conn, caller, image_id, member_id):
-    """One member; NotFound for all but the owner and the member itself."""
+    """Return one member. Raise NotFound for all but the owner and the member itself."""
     image = records.get(conn, caller, image_id)
     row = database.find(conn, MEMBERS, image_id=image_id, member_id=member_id)
     if row is None or not (caller.sees(image['owner']) or caller.project_id == member_id):
@@ -61,7 +61,7 @@ def add(conn, caller, image_id, wanted):
 
 
 def answer(conn, caller, image_id, member_id, *, wanted):
-    """Accept or reject; that is the member's to decide."""
+    """Accept or reject an image. Only the member may decide."""
     row = get(conn, caller, image_id, member_id)
     if not caller.is_admin and caller.project_id != member_id:
         raise faults.Forbidden('Only the member itself may accept or reject an image.')

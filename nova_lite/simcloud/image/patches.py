@@ -13,7 +13,7 @@ OPERATIONS = ('add', 'replace', 'remove')
 
 
 def read(req, validator, _key):
-    """The body of a request about an image; the media type says how changes are written."""
+    """Return the body of a request about an image; the media type says how changes are written."""
     if req.method != 'PATCH':
         return bodies.read(req, validator)
     media_type = (req.content_type or '').split(';')[0].strip()
@@ -43,7 +43,7 @@ def _modern(change):
 
 
 def _target(change):
-    """The attribute's name; only the top level can be patched."""
+    """Return the attribute's name; only the top level can be patched."""
     parts = change['path'][1:].split('/')
     if len(parts) != 1 or not parts[0]:
         raise faults.BadRequest(f"Invalid JSON pointer for this resource: '{change['path']}'")

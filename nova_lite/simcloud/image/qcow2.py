@@ -1,4 +1,4 @@
-"""An empty disk in the qcow2 format: what the first images hold.
+"""An empty disk in the qcow2 format, for the images of a new cloud.
 
 Four clusters: header, refcount table, refcount block, L1 table (all zero, so
 every guest cluster reads as zeros). Follows the format's interoperability
@@ -18,7 +18,7 @@ def _padded(data):
 
 
 def empty_disk(virtual_bytes):
-    """The bytes of an image whose disk has `virtual_bytes` of zeros."""
+    """Return the bytes of an image whose disk has `virtual_bytes` of zeros."""
     per_l1_entry = CLUSTER * (CLUSTER // 8)
     l1_size = -(-virtual_bytes // per_l1_entry)
     # Magic and version, no backing file, the sizes of clusters and of the disk, no encryption.

@@ -1,4 +1,4 @@
-"""Reading and changing image rows."""
+"""Queries and changes of images."""
 
 import sqlalchemy as sa
 
@@ -14,7 +14,7 @@ SHOWN = (*fields.SETTABLE, 'id', 'status', 'size', 'virtual_size', 'checksum', '
 
 
 def view(row):
-    """One image as the API shows it."""
+    """Return one image as the API shows it."""
     path = f'/v2/images/{row["id"]}'
     return {
         **row['properties'],
@@ -31,7 +31,7 @@ def view(row):
 
 
 def not_found(image_id):
-    """The answer for an image that does not exist for this caller."""
+    """Return the answer for an image that does not exist for this caller."""
     return faults.NotFound(f'No image found with ID {image_id[:255]}')
 
 
@@ -44,7 +44,7 @@ def _member_of(project_id, statuses=None):
 
 
 def get(conn, caller, image_id):
-    """One row that the caller may see; NotFound otherwise."""
+    """Return one row that the caller may see. Raise NotFound."""
     row = database.find(conn, IMAGES, id=image_id)
     if row is None:
         raise not_found(image_id)
@@ -57,7 +57,7 @@ def get(conn, caller, image_id):
 
 
 def get_own(conn, caller, image_id):
-    """One row that the caller may change; Forbidden when only others may."""
+    """Return one row that the caller may change. Raise Forbidden when only others may."""
     row = get(conn, caller, image_id)
     if not caller.sees(row['owner']):
         raise faults.Forbidden('You are not permitted to change this image.')
@@ -66,7 +66,7 @@ def get_own(conn, caller, image_id):
 
 
 def visible(caller, *, visibility=None, member_status='accepted'):
-    """The condition for what a list shows to the caller."""
+    """Return the condition that a list shows an image to the caller."""
     statuses = None if member_status == 'all' else [member_status]
     shared_with_me = sa.and_(
         IMAGES.c.visibility == 'shared', _member_of(caller.project_id, statuses)
@@ -85,7 +85,7 @@ def visible(caller, *, visibility=None, member_status='accepted'):
 
 
 def require_may_publish(caller, visibility):
-    """Only administrators make images public."""
+    """Raise Forbidden unless an administrator makes an image public."""
     if visibility == 'public':
         caller.require_admin('making an image public')
 
@@ -120,7 +120,7 @@ def create(conn, caller, wanted):
 
 
 def save(conn, row, **values):
-    """Write columns of an image. Returns the new row."""
+    """Write columns of an image. Return the new row."""
     return database.save(conn, IMAGES, row, **values)
 
 

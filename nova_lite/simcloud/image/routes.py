@@ -1,4 +1,4 @@
-"""Everything under /image."""
+"""Routes below /image."""
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
@@ -32,7 +32,7 @@ def _stores(_req):
 
 
 class Schemas:
-    """/v2/schemas: what images and members look like."""
+    """JSON schemas of images and members: /v2/schemas."""
 
     MEMBER = {
         'name': 'member',

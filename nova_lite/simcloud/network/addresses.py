@@ -1,4 +1,4 @@
-"""Giving out IP addresses: which subnet, which address, never one twice."""
+"""Allocation of IP addresses from the pools of subnets."""
 
 import ipaddress
 
@@ -13,7 +13,7 @@ FIRST_LOOK, LONGEST_LOOK = 16, 400
 
 
 def parse(text):
-    """An IPv4Address or IPv6Address; 400 when it is none."""
+    """Return an IPv4Address or IPv6Address. Raise BadRequest."""
     try:
         return ipaddress.ip_address(text)
     except ValueError as error:
@@ -21,7 +21,7 @@ def parse(text):
 
 
 def pools_of(subnet):
-    """[(first, last)] of a subnet's allocation pools as integers."""
+    """Return [(first, last)] of a subnet's allocation pools as integers."""
     return [
         (int(ipaddress.ip_address(pool['start'])), int(ipaddress.ip_address(pool['end'])))
         for pool in subnet['allocation_pools']
@@ -29,7 +29,7 @@ def pools_of(subnet):
 
 
 def _candidates(pools, start):
-    """Every address of the pools once, those from `start` on first."""
+    """Return every address of the pools once, those from `start` on first."""
     for first, last in pools:
         yield from range(max(first, start), last + 1)
     for first, last in pools:
@@ -37,7 +37,7 @@ def _candidates(pools, start):
 
 
 def _free(conn, subnet):
-    """The next free address of a subnet, or None when all are taken."""
+    """Return the next free address of a subnet, or None when all are taken."""
     family = ipaddress.IPv4Address if subnet['ip_version'] == 4 else ipaddress.IPv6Address
     source = _candidates(pools_of(subnet), int(ipaddress.ip_address(subnet['next_address'])))
     look = FIRST_LOOK
@@ -55,14 +55,14 @@ def _free(conn, subnet):
 
 
 def _following(address, subnet):
-    """Where the next search starts."""
+    """Return the address at which the next search starts."""
     number = int(ipaddress.ip_address(address)) + 1
     first, last = pools_of(subnet)[0][0], pools_of(subnet)[-1][1]
     return str(ipaddress.ip_address(number if number <= last else first))
 
 
 def take_any(conn, subnet):
-    """A free address of the subnet, counted on from the last; None when there is none."""
+    """Return the next free address of the subnet after the last one used, or None."""
     subnet = database.find(conn, SUBNETS, id=subnet['id'])
     if not subnet['allocation_pools']:
         return None
@@ -82,18 +82,18 @@ def is_taken(conn, subnet_id, address):
 
 
 def subnets_of(conn, network_id):
-    """The subnets of a network, oldest first."""
+    """Return the subnets of a network, oldest first."""
     return database.find_all(conn, SUBNETS, network_id=network_id, order=('created_at', 'id'))
 
 
 def of_port(conn, port_id):
-    """[{subnet_id, ip_address}] of a port, in their order."""
+    """Return [{subnet_id, ip_address}] of a port, in their order."""
     held = database.find_all(conn, ALLOCATIONS, port_id=port_id, order=['position'])
     return [fixed_ip(row) for row in held]
 
 
 def fixed_ip(row):
-    """An address as ports and routers show it."""
+    """Return an address as ports and routers show it."""
     return {'subnet_id': row['subnet_id'], 'ip_address': row['ip_address']}
 
 
@@ -124,7 +124,7 @@ def _holding(subnets, address):
 
 
 def _take_named(conn, network_id, wanted, *, subnets, keep):
-    """One (subnet id, address) for one entry of fixed_ips."""
+    """Return one (subnet id, address) for one entry of fixed_ips."""
     subnet = None
     if wanted.get('subnet_id'):
         subnet = _named(subnets, wanted['subnet_id'], network_id)
@@ -157,7 +157,7 @@ def _take_named(conn, network_id, wanted, *, subnets, keep):
 
 
 def _take_default(conn, network_id, subnets):
-    """One address per IP version, from the first subnet that has one free."""
+    """Return one address per IP version, from the first subnet that has one free."""
     pairs = []
     for version in sorted({subnet['ip_version'] for subnet in subnets}):
         for subnet in (one for one in subnets if one['ip_version'] == version):
@@ -190,7 +190,7 @@ def assign(conn, network_id, port_id, wanted):
 
 
 def _take_all(conn, network_id, wanted, *, subnets, had):
-    """The pairs for all entries, in their order; named addresses are served first."""
+    """Return the pairs for all entries, in their order; named addresses are served first."""
     taken, free = {}, set(had)
     order = sorted(range(len(wanted)), key=lambda place: 'ip_address' not in wanted[place])
     for place in order:
@@ -206,7 +206,7 @@ def _take_all(conn, network_id, wanted, *, subnets, had):
 
 
 def _kept(entry, free):
-    """The pair among the port's own that an entry with only a subnet can keep."""
+    """Return the pair among the port's own that an entry with only a subnet can keep."""
     if entry.get('ip_address') or not entry.get('subnet_id'):
         return None
     return next((pair for pair in sorted(free) if pair[0] == entry['subnet_id']), None)

@@ -1,4 +1,4 @@
-"""/v2.0/auto-allocated-topology: a network ready to use, made when it is asked for."""
+"""/v2.0/auto-allocated-topology: a network that is created at the first request."""
 
 import falcon
 
@@ -26,12 +26,12 @@ def _external(conn):
 
 
 def find(conn, project_id):
-    """The project's automatic network, or None."""
+    """Return the project's automatic network, or None."""
     return database.find(conn, NETWORKS, project_id=project_id, name=NAME)
 
 
 def ensure(conn, project_id):
-    """The id of the project's automatic network: with a subnet and a router outward."""
+    """Return the id of the project's automatic network: with a subnet and a router outward."""
     known = find(conn, project_id)
     if known:
         return known['id']
@@ -58,7 +58,7 @@ def ensure(conn, project_id):
 
 
 def remove(conn, project_id):
-    """Take the automatic network away again; Conflict while ports use it."""
+    """Take the automatic network away again. Raise Conflict while ports use it."""
     network = find(conn, project_id)
     if network is None:
         return
@@ -71,7 +71,7 @@ def remove(conn, project_id):
 
 
 class TopologyResource:
-    """GET makes or finds it (fields=dry-run only checks), DELETE removes it."""
+    """GET creates or finds the network (fields=dry-run only checks), DELETE removes it."""
 
     def __init__(self, db):
         self._db = db

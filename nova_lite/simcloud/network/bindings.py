@@ -1,8 +1,8 @@
-"""Port bindings: on which host a port is, or may soon be, plugged.
+"""Port bindings: the host on which a port is, or may soon be, plugged.
 
-A port has one ACTIVE binding (to host '' while nobody asked for a host) and any
-number of INACTIVE ones, made for a move. Activating one deactivates the other.
-Every named host can bind: there are no agents here that could be missing.
+A port has one ACTIVE binding (to host '' if no host was requested) and any number of INACTIVE
+ones, made for a move. Activating one deactivates the other. A binding to any host succeeds:
+there are no agents that could be missing.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ UPDATE = bodies.wrapped('binding', _PROPERTIES)
 
 
 def vif_of(host, vnic_type):
-    """(vif_type, vif_details) of a binding to `host`."""
+    """Return (vif_type, vif_details) of a binding to `host`."""
     if not host:
         return UNBOUND, {}
     if vnic_type in ('direct', 'direct-physical', 'accelerator-direct'):
@@ -46,7 +46,7 @@ def vif_of(host, vnic_type):
 
 
 def new(port_id, host='', *, status=ACTIVE, vnic_type='normal', profile=None):
-    """A binding's row."""
+    """Return a binding's row."""
     vif_type, vif_details = vif_of(host, vnic_type)
     return {
         'port_id': port_id,
@@ -60,7 +60,7 @@ def new(port_id, host='', *, status=ACTIVE, vnic_type='normal', profile=None):
 
 
 def view(row):
-    """One binding."""
+    """Return one binding."""
     return {
         name: row[name]
         for name in ('host', 'status', 'vnic_type', 'vif_type', 'vif_details', 'profile')
@@ -68,12 +68,12 @@ def view(row):
 
 
 def of_port(conn, port_id):
-    """All bindings of a port, by host."""
+    """Return all bindings of a port, by host."""
     return database.find_all(conn, BINDINGS, port_id=port_id, order=['host'])
 
 
 def active_of(port_id, rows):
-    """The ACTIVE one among a port's bindings, or one to no host."""
+    """Return the ACTIVE one among a port's bindings, or one to no host."""
     return next((row for row in rows if row['status'] == ACTIVE), new(port_id))
 
 
@@ -108,7 +108,7 @@ def _compute_port(conn, port_id):
 
 
 def listed(conn, req, port_id):
-    """The bindings of a compute port that the query chooses."""
+    """Return the bindings of a compute port that the query chooses."""
     _compute_port(conn, port_id)
     found = of_port(conn, port_id)
     for name in ('host', 'status', 'vif_type', 'vnic_type'):
@@ -118,7 +118,7 @@ def listed(conn, req, port_id):
 
 
 def get(conn, _caller, port_id, host):
-    """One binding of a compute port; NotFound otherwise."""
+    """Return one binding of a compute port. Raise NotFound."""
     _compute_port(conn, port_id)
     return _get(conn, port_id, host)
 
@@ -133,7 +133,7 @@ def _get(conn, port_id, host):
 
 
 def create(conn, _caller, port_id, wanted):
-    """Add a binding; it is INACTIVE when the port has an active one."""
+    """Add a binding, which is INACTIVE if the port has an active one."""
     _compute_port(conn, port_id)
     rows = of_port(conn, port_id)
     if any(row['host'] == wanted['host'] for row in rows):
@@ -183,7 +183,7 @@ def _privileged(caller, action, _path):
 
 
 def resource(plugging):
-    """The bindings of ports."""
+    """Return the bindings of ports."""
 
     def notify(db, _caller, action, row):
         if action == resources.CREATE and row['status'] == INACTIVE:
@@ -206,7 +206,7 @@ def resource(plugging):
 
 
 class ActivateResource:
-    """/v2.0/ports/{id}/bindings/{host}/activate."""
+    """Activation of a binding: /v2.0/ports/{id}/bindings/{host}/activate."""
 
     def __init__(self, db, plugging):
         self._db = db

@@ -42,7 +42,7 @@ PORT_DETAILS = bodies.words('name network_id mac_address admin_state_up device_i
 
 
 def views(conn, _req, found):
-    """Rows with what the extension fip-port-details tells of their ports."""
+    """Return rows with the port details of the extension fip-port-details."""
     ports = database.grouped(conn, PORTS.c.id, [row['port_id'] for row in found if row['port_id']])
     return [_view(row, *ports.get(row['port_id'], ())) for row in found]
 
@@ -59,7 +59,7 @@ def _view(row, port=None):
 
 
 def _router_between(conn, port, subnet_id, external_id):
-    """The id of a router from the port's subnet to the external network."""
+    """Return the id of a router from the port's subnet to the external network."""
     router, interface = tables.routers, tables.ports.alias()
     row = database.one(
         conn,
@@ -82,7 +82,7 @@ def _router_between(conn, port, subnet_id, external_id):
 
 
 def _ipv4_of(conn, port_id):
-    """{address: subnet id} of a port, in their order."""
+    """Return {address: subnet id} of a port, in their order."""
     return {
         one['ip_address']: one['subnet_id']
         for one in addresses.of_port(conn, port_id)
@@ -91,7 +91,7 @@ def _ipv4_of(conn, port_id):
 
 
 def _target(conn, caller, row, wanted):
-    """The columns that tie a floating address to a port, or to none."""
+    """Return the columns that tie a floating address to a port, or to none."""
     if not wanted.get('port_id'):
         return {'port_id': None, 'fixed_ip_address': None, 'router_id': None}
     port = port_records.get(conn, caller, wanted['port_id'])
@@ -155,7 +155,7 @@ def create(conn, caller, wanted):
 
 
 def update(conn, caller, floating_id, wanted):
-    """Tie an address to a port, or loosen it. Returns its row with the `former_port_id`."""
+    """Tie an address to a port, or loosen it. Return its row with the `former_port_id`."""
     row = standard.get(conn, caller, FLOATING, floating_id)
     values = standard.columns(FLOATING, wanted)
     if 'port_id' in wanted or 'fixed_ip_address' in wanted:
@@ -172,7 +172,7 @@ def delete(conn, caller, floating_id):
 
 
 def resource(events):
-    """The resource, which lets the compute service know whose addresses changed."""
+    """Return the resource, which notifies the compute service of changed addresses."""
 
     def notify(db, caller, _action, row):
         port_ids = {row['port_id'], row.get('former_port_id')} - {None}

@@ -53,7 +53,7 @@ FILTERS = {
 
 
 def view(row, subnet_ids, caller):
-    """One network; provider attributes are for the privileged."""
+    """Return one network. Only privileged callers see provider attributes."""
     answer = {
         **standard.view(row, *SHOWN),
         'status': 'ACTIVE',
@@ -73,7 +73,7 @@ def view(row, subnet_ids, caller):
 
 
 def views(conn, req, found):
-    """Rows with the ids of their subnets."""
+    """Return rows with the ids of their subnets."""
     ids = [row['id'] for row in found]
     subnets = database.grouped(conn, tables.subnets.c.network_id, ids, 'created_at')
     caller = req.context.caller
@@ -81,7 +81,7 @@ def views(conn, req, found):
 
 
 def visible(caller):
-    """The condition that a network is the caller's to see."""
+    """Return the condition that the caller may see a network."""
     return sa.or_(standard.own(caller, NETWORKS), NETWORKS.c.shared, NETWORKS.c.external)
 
 
@@ -89,7 +89,7 @@ get = standard.getter(NETWORKS, visible)
 
 
 def get_own(conn, caller, network_id):
-    """One row that the caller may change; Forbidden when it is only visible."""
+    """Return one row that the caller may change. Raise Forbidden when it is only visible."""
     row = get(conn, caller, network_id)
     if not caller.sees(row['project_id']):
         raise faults.Forbidden('Only the owner of a network may change it.')
@@ -107,7 +107,7 @@ def _renamed(wanted):
 
 
 def _segment(conn, wanted):
-    """(type, physical network, segmentation id) of a new network."""
+    """Return (type, physical network, segmentation id) of a new network."""
     kind = wanted.get('provider:network_type')
     kind = kind or ('flat' if wanted.get('router:external') else 'vxlan')
     physical = wanted.get('provider:physical_network')

@@ -1,8 +1,8 @@
-"""When ports become ACTIVE on their hosts, and what Nova is notified of.
+"""The time at which ports become ACTIVE on their hosts, and the events for Nova.
 
-Without rules every port is ACTIVE as soon as it is bound, and no event is sent, since the
-answer to the request says so already. With rules a port is DOWN until its host has plugged
-it. The status follows from the clock, so it outlives this process; a pending event does not.
+Without rules every port is ACTIVE as soon as it is bound. The answer to the request shows
+this, so no event is sent. With rules a port is DOWN until its host has plugged it. The status
+follows from the clock and survives a restart of this process; a pending event does not.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ OVS = 'ovs'
 
 @dataclasses.dataclass(frozen=True)
 class Plug:
-    """What happens to a port that is bound to a host.
+    """The future of a port that is bound to a host.
 
     delay_s: until it is plugged; outcome: COMPLETED, FAILED or LOST (it stays DOWN)
     """
@@ -35,7 +35,7 @@ class Plug:
 
 
 class Rules(Protocol):
-    """Decides what happens to ports. network, port: their names"""
+    """Rules for plugging. network, port: their names"""
 
     def draw(self, *, host: str, network: str, port: str) -> Plug | None:
         """Return what happens to a port that is bound to a host; None: ACTIVE at once."""
@@ -45,7 +45,7 @@ class Rules(Protocol):
 
 
 class Instant:
-    """Ports are ACTIVE as soon as they are bound, also those that waited before."""
+    """Ports are ACTIVE as soon as they are bound, including those that waited before."""
 
     def __init__(self, db):
         db.change(database.delete, PLUGS)
@@ -62,7 +62,7 @@ class Instant:
 
 
 class Plugging:
-    """Ports become ACTIVE as rules say. events: where Nova is notified"""
+    """Ports become ACTIVE according to rules. events: sends events to Nova"""
 
     def __init__(self, rules, events):
         self._rules, self._events = rules, events
@@ -89,7 +89,7 @@ class Plugging:
         if not is_bound:
             return None
         drawn = self._rules.draw(**_subject(conn, port, active['host']))
-        # Also what no rule concerns is recorded, so that a later change does not draw again.
+        # Ports without a rule are recorded, too, so that a later change does not draw again.
         plug = drawn or Plug(0, COMPLETED)
         ready_at = runtime.naive_now() + datetime.timedelta(seconds=plug.delay_s)
         database.insert(
@@ -155,13 +155,13 @@ def _status(row, now):
 
 
 def is_down():
-    """The condition that a port has yet to be plugged, or cannot be."""
+    """Return the condition that a port has yet to be plugged, or cannot be."""
     waits = sa.or_(PLUGS.c.outcome == LOST, PLUGS.c.ready_at > runtime.naive_now())
     return sa.exists().where(PLUGS.c.port_id == tables.ports.c.id, waits)
 
 
 def is_broken():
-    """The condition that plugging a port has failed."""
+    """Return the condition that plugging a port has failed."""
     return sa.exists().where(
         PLUGS.c.port_id == tables.ports.c.id,
         PLUGS.c.outcome == FAILED,

@@ -1,4 +1,4 @@
-"""Creating, changing and removing ports."""
+"""Changes of ports."""
 
 import sqlalchemy as sa
 
@@ -25,7 +25,7 @@ PRIVILEGED = ('binding:host_id', 'binding:profile')
 
 
 def visible(caller):
-    """The condition that a port is the caller's, or on a network of the caller's."""
+    """Return the condition that a port is the caller's, or on a network of the caller's."""
     owned = sa.select(tables.networks.c.id).where(standard.own(caller, tables.networks))
     return sa.or_(standard.own(caller, PORTS), PORTS.c.network_id.in_(owned))
 
@@ -34,7 +34,7 @@ get = standard.getter(PORTS, visible)
 
 
 def _require_allowed(caller, network, wanted):
-    """Hosts are the services' to set; addresses on a network are its owner's."""
+    """Raise Forbidden for a host unless for a service, for addresses unless for the owner."""
     for name in PRIVILEGED:
         if wanted.get(name):
             caller.require_privileged(f'setting {name} of a port')
@@ -55,7 +55,7 @@ def _mac_in_use(conn, network_id, mac):
 
 
 def _mac(conn, network_id, wanted):
-    """The requested MAC address if it is free, or a new one."""
+    """Return the requested MAC address if it is free, or a new one."""
     mac = wanted.get('mac_address')
     if mac:
         if _mac_in_use(conn, network_id, mac.lower()):
@@ -79,7 +79,7 @@ def _set_groups(conn, port_id, ids):
 
 
 def _new_groups(conn, caller, row, wanted):
-    """The groups of a new port: those asked for, else the project's default one."""
+    """Return the groups of a new port: those asked for, else the project's default one."""
     ids = wanted.get('security_groups')
     if ids is None:
         service_port = row['device_owner'].startswith('network:')
@@ -219,7 +219,7 @@ def related(conn, found):
 
 
 def servers_with(conn, port_ids):
-    """[(server uuid, port id)] of those ports that belong to servers."""
+    """Return [(server uuid, port id)] of those ports that belong to servers."""
     of_servers = PORTS.c.device_owner.startswith('compute:')
     found = database.find_all(conn, PORTS, PORTS.c.id.in_(port_ids), of_servers)
     return [(row['device_id'], row['id']) for row in found]

@@ -65,7 +65,7 @@ def _is_active(row, active):
 
 
 def view(row, related, status, caller):
-    """One port; where it is bound is for the privileged. status: of a bound port"""
+    """Return one port. Only privileged callers see its binding. status: of a bound port"""
     allocations, groups, port_bindings, requests = related
     active = bindings.active_of(row['id'], port_bindings.get(row['id'], ()))
     answer = {
@@ -94,7 +94,7 @@ def _on_host(hosts):
 
 
 def _with_address(texts):
-    """fixed_ips=ip_address=… or subnet_id=…, any of those named of each kind."""
+    """Return the condition of fixed_ips=ip_address=… or subnet_id=…; several of a kind are ORed."""
     allocations = tables.allocations
     wanted = {}
     for text in texts:
@@ -147,7 +147,7 @@ FILTERS = {
 
 
 def resource(events, plugging):
-    """The resource, which lets the compute service know, unless a service did it itself."""
+    """Return the resource, which notifies the compute service of requests of others."""
 
     def notify(db, caller, action, row):
         if action != resources.DELETE:

@@ -45,7 +45,7 @@ UPDATE = bodies.wrapped(
 
 
 def used(conn, resource, project_id):
-    """How many of a resource the project has."""
+    """Return how many of a resource the project has."""
     table = COUNTED.get(resource)
     return 0 if table is None else database.count(conn, table, project_id=project_id)
 
@@ -59,7 +59,7 @@ def require(conn, table, project_id):
 
 
 class QuotaResource:
-    """Projects see their own limits; administrators see and set all."""
+    """Limits of projects: their members may see them, administrators may change them."""
 
     def __init__(self, db):
         self._db = db

@@ -47,7 +47,7 @@ INTERFACE_BODY = bodies.compiled(
 
 
 def view(conn, row, caller):
-    """One router."""
+    """Return one router."""
     gateway = None
     if row['gateway_port_id']:
         gateway = {
@@ -69,7 +69,7 @@ def view(conn, row, caller):
 
 
 def views(conn, req, found):
-    """Rows with the addresses of their gateways."""
+    """Return rows with the addresses of their gateways."""
     return [view(conn, row, req.context.caller) for row in found]
 
 
@@ -77,7 +77,7 @@ get = standard.getter(ROUTERS)
 
 
 def _service_port(conn, router, network_id, *, owner, fixed_ips):
-    """A port of the router's own, made whoever the network belongs to."""
+    """Create a port of the router on any project's network."""
     return port_records.create(
         conn,
         callers.Caller.service(router['project_id']),
@@ -91,7 +91,7 @@ def _service_port(conn, router, network_id, *, owner, fixed_ips):
 
 
 def _set_gateway(conn, caller, row, wanted):
-    """Replace the gateway by the requested one (None: remove it). Returns the new row."""
+    """Replace the gateway by the requested one (None: remove it). Return the new row."""
     if row['gateway_port_id']:
         if wanted and wanted.get('network_id') == row['gateway_network_id']:
             return standard.save(conn, ROUTERS, row, enable_snat=wanted.get('enable_snat', True))
@@ -249,7 +249,7 @@ RESOURCE = resources.Resource(
 
 
 class InterfaceResource:
-    """Adds and removes the interfaces of a router."""
+    """Requests to add and remove the interfaces of a router."""
 
     def __init__(self, db):
         self._db = db

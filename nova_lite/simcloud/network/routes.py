@@ -1,4 +1,4 @@
-"""Everything under /network."""
+"""Routes below /network."""
 
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import routing
@@ -17,7 +17,7 @@ from nova_lite.simcloud.network import subnets
 from nova_lite.simcloud.network import tags
 
 PREFIX = '/network'
-# alias: name of what is really here; clients decide by the alias what they may ask for.
+# {alias: name} of extensions. Clients decide by the alias which requests to send.
 EXTENSIONS = {
     'allowed-address-pairs': 'Allowed Address Pairs',
     'auto-allocated-topology': 'Auto Allocated Topology Services',
@@ -80,7 +80,7 @@ def _collections(req):
 
 
 class Extensions:
-    """What of Neutron's options is here."""
+    """The extensions of Neutron that simcloud has."""
 
     @staticmethod
     def _view(alias):

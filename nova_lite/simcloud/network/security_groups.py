@@ -1,4 +1,4 @@
-"""/v2.0/security-groups; each project gets a default one when it is first needed."""
+"""/v2.0/security-groups. Each project gets a default group at the first use."""
 
 import sqlalchemy as sa
 
@@ -17,7 +17,7 @@ BODY = bodies.wrapped('security_group', {**standard.PROPERTIES, 'stateful': bodi
 
 
 def view(row, rules):
-    """One group with its rules."""
+    """Return one group with its rules."""
     return {
         **standard.view(row, 'stateful'),
         'shared': False,
@@ -26,14 +26,14 @@ def view(row, rules):
 
 
 def views(conn, _req, found):
-    """Rows with their rules."""
+    """Return rows with their rules."""
     ids = [row['id'] for row in found]
     by_group = database.grouped(conn, tables.rules.c.security_group_id, ids, 'created_at', 'id')
     return [view(row, by_group.get(row['id'], ())) for row in found]
 
 
 def _with_rules(conn, row, directions):
-    """A group's row, of which the rules that every new one has are stored."""
+    """Store a group with the rules that every new group has. Return its row."""
     for ethertype in ('IPv4', 'IPv6'):
         for direction in directions:
             remote = row['id'] if direction == 'ingress' else None
@@ -44,13 +44,13 @@ def _with_rules(conn, row, directions):
 
 
 def default_id(conn, project_id):
-    """The id of the project's default group, or None before it is made."""
+    """Return the id of the project's default group, or None before it is made."""
     known = database.find(conn, tables.default_groups, project_id=project_id)
     return known and known['security_group_id']
 
 
 def ensure_default(conn, project_id):
-    """The id of the project's default group, made when there is none yet."""
+    """Return the id of the project's default group, made when there is none yet."""
     known = default_id(conn, project_id)
     if known:
         return known
@@ -62,7 +62,7 @@ def ensure_default(conn, project_id):
 
 
 def require_known(conn, caller, ids, project_id):
-    """The ids without repeats; NotFound for one that the project cannot use."""
+    """Return the ids without repeats. Raise NotFound for one that the project cannot use."""
     for group_id in ids:
         row = database.find(conn, GROUPS, id=group_id)
         if row is None or not (caller.sees(row['project_id']) or row['project_id'] == project_id):
@@ -117,7 +117,7 @@ FILTERS = {
 
 
 def _ensure_listed(db, req):
-    """Looking at a list is a first use; a write only when it is needed."""
+    """Create the default group if a list is the first use. Write only if it is missing."""
     caller = req.context.caller
     wanted = {caller.project_id}
     if caller.is_admin:

@@ -50,7 +50,7 @@ FILTERS = {name: name for name in SAME}
 
 
 def view(row):
-    """One rule."""
+    """Return one rule."""
     prefix = row['remote_ip_prefix']
     return {
         **standard.view(row, *SAME, without=['name']),
@@ -109,7 +109,7 @@ def _ports(wanted, protocol):
 
 
 def _remote(wanted, ethertype):
-    """(prefix, group id), at most one of them."""
+    """Return (prefix, group id), at most one of them."""
     prefix, group_id = wanted.get('remote_ip_prefix'), wanted.get('remote_group_id')
     if prefix and group_id:
         raise faults.BadRequest(

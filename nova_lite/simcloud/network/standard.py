@@ -1,4 +1,4 @@
-"""What all Neutron resources have in common: attributes, quotas, lists."""
+"""Common parts of all Neutron resources: attributes, quotas, lists."""
 
 import sqlalchemy as sa
 
@@ -21,25 +21,25 @@ SORTABLE = frozenset(('id', 'name', 'project_id', 'tenant_id', 'created_at', 'up
 
 
 def owner_of(conn, caller, table, wanted):
-    """The project of a new row, which may have one more by its quota."""
+    """Return the project of a new row, which may have one more by its quota."""
     project_id = caller.owner_for(wanted.get('project_id') or wanted.get('tenant_id'))
     quotas.require(conn, table, project_id)
     return project_id
 
 
 def columns(table, wanted):
-    """The columns that a request may change; see database.columns."""
+    """Return the columns that a request may change; see database.columns."""
     return database.columns(table, {k: v for k, v in wanted.items() if k != 'project_id'})
 
 
 def insert(conn, caller, table, wanted, **values):
-    """Insert a row with the columns that a request names and `values`. Returns it."""
+    """Insert a row with the columns that a request names and `values`. Return it."""
     project_id = owner_of(conn, caller, table, wanted)
     return database.insert(conn, table, **columns(table, wanted) | values, project_id=project_id)
 
 
 def view(row, *names, without=()):
-    """The standard attributes of a row, and those called as the columns `names`."""
+    """Return the standard attributes of a row, and those called as the columns `names`."""
     shown = {
         'id': row['id'],
         'project_id': row['project_id'],
@@ -56,18 +56,18 @@ def view(row, *names, without=()):
 
 
 def save(conn, table, row, **values):
-    """Write columns of a row as its next revision. Returns the new row."""
+    """Write columns of a row as its next revision. Return the new row."""
     return database.save(conn, table, row, revision_number=row['revision_number'] + 1, **values)
 
 
 def not_found(table, row_id):
-    """The answer for a resource that does not exist for this caller."""
+    """Return the answer for a resource that does not exist for this caller."""
     title, kind = tables.TITLES[table.name]
     return faults.NotFound(f'{title} {row_id[:255]} could not be found.', f'{kind}NotFound')
 
 
 def invalid(message, kind='InvalidInput'):
-    """The answer to values that contradict each other or the network."""
+    """Return the answer to values that contradict each other or the network."""
     return faults.BadRequest(f'Invalid input for operation: {message}.', kind)
 
 
@@ -85,12 +85,12 @@ def getter(table, visible=None):
 
 
 def get(conn, caller, table, row_id):
-    """One row that the caller's project owns; NotFound otherwise."""
+    """Return one row that the caller's project owns. Raise NotFound."""
     return getter(table)(conn, caller, row_id)
 
 
 def guarded(req, table, path, change):
-    """`change`, refused with 412 unless the row is at the revision of If-Match.
+    """Return `change`, refused with 412 unless the row is at the revision of If-Match.
 
     Without that header, and without a table of revisions, it is `change` as it is.
     """
@@ -112,12 +112,12 @@ def guarded(req, table, path, change):
 
 
 def own(caller, table):
-    """The condition that the caller's project owns a row."""
+    """Return the condition that the caller's project owns a row."""
     return sa.true() if caller.is_privileged else table.c.project_id == caller.project_id
 
 
 def _values(column, name, texts):
-    """Query parameters as values of the column's type."""
+    """Return query parameters as values of the column's type."""
     if isinstance(column.type, sa.Boolean):
         return [listing.boolean(text, name) for text in texts]
     if isinstance(column.type, sa.Integer):
@@ -127,7 +127,7 @@ def _values(column, name, texts):
 
 
 def _filtered(statement, req, table, filters):
-    """`statement` narrowed by the query; a repeated parameter means any of its values."""
+    """Return `statement` narrowed by the query; a repeated parameter means any of its values."""
     known = {name: name for name in COLUMNS} | {'tenant_id': 'project_id'}
     known |= filters if isinstance(filters, dict) else {name: name for name in filters}
     for name, target in known.items():
@@ -161,7 +161,7 @@ def _by_tags(statement, req, table):
 
 
 def whole(req, key, items):
-    """The answer to a list request that is never cut into pages."""
+    """Return the answer to a list request without paging."""
     return {key: [only_fields(req, item) for item in items]}
 
 
@@ -192,7 +192,7 @@ def lists(table, *, visible=None, filters, sortable=()):
 
 
 def only_fields(req, item):
-    """The view without what `fields` does not name."""
+    """Return the attributes of the view that `fields` names."""
     wanted = req.get_param_as_list('fields')
     if not wanted:
         return item
@@ -200,7 +200,7 @@ def only_fields(req, item):
 
 
 def collection(req, key, items):
-    """The answer to a list request, with a link to the next page when there is one."""
+    """Return the answer to a list request, with a link to the next page when there is one."""
     return {**whole(req, key, items), **listing.next_link(req, key, items, listing.limit_of(req))}
 
 

@@ -54,7 +54,7 @@ SHOWN = (*FILTERED, 'dns_nameservers', 'host_routes', 'allocation_pools')
 
 
 def view(row):
-    """One subnet."""
+    """Return one subnet."""
     return {
         **standard.view(row, *SHOWN),
         'service_types': [],
@@ -65,7 +65,7 @@ def view(row):
 
 
 def visible(caller):
-    """The condition that the subnet's network is the caller's to see."""
+    """Return the condition that the caller may see the subnet's network."""
     return SUBNETS.c.network_id.in_(sa.select(tables.networks.c.id).where(networks.visible(caller)))
 
 
@@ -83,7 +83,7 @@ def _network_of(cidr, ip_version):
 
 
 def _all_but(network, gateway):
-    """The pools that hold every host address except the gateway's."""
+    """Return the pools that hold every host address except the gateway's."""
     first, last = int(network.network_address), int(network.broadcast_address)
     if network.num_addresses > 2:
         first, last = first + 1, last - (1 if network.version == 4 else 0)
@@ -99,7 +99,7 @@ def _all_but(network, gateway):
 
 
 def _checked_pools(network, gateway, wanted):
-    """The requested pools in order, inside the network and apart from each other."""
+    """Return the requested pools in order, inside the network and apart from each other."""
     pairs = sorted(
         (addresses.parse(pool['start']), addresses.parse(pool['end']))
         for pool in wanted
@@ -137,7 +137,7 @@ def _same_family(network, pool):
 
 
 def _gateway_of(network, wanted):
-    """The gateway's address: the first host unless another or none is asked for."""
+    """Return the gateway's address: the first host unless another or none is asked for."""
     if 'gateway_ip' not in wanted:
         return network.network_address + (1 if network.num_addresses > 1 else 0)
     if wanted['gateway_ip'] in (None, ''):

@@ -1,4 +1,4 @@
-"""Tables of the network service; defaults are those of the API.
+"""Tables of the network service, with the API's defaults.
 
 `standard` columns are those that every Neutron resource has.
 """
@@ -196,7 +196,7 @@ def _qos_rules(kind, amount):
 bandwidth_rules = _qos_rules('minimum_bandwidth', 'min_kbps')
 packet_rate_rules = _qos_rules('minimum_packet_rate', 'min_kpps')
 
-# How messages call a resource, and what clients find in the type of a fault.
+# Words for a resource in messages, and the types of faults that clients read.
 TITLES = {
     networks.name: ('Network', 'Network'),
     subnets.name: ('Subnet', 'Subnet'),

@@ -11,7 +11,7 @@ TAGS = bodies.compiled(bodies.record({'tags': bodies.array(_TAG, most=50)}, ['ta
 
 
 class TagResource:
-    """The tags of the rows of a table; `target` is an id under the route's name."""
+    """Tags of a table's rows. target: name of the id in the route"""
 
     def __init__(self, db, table):
         self._db = db
@@ -22,7 +22,7 @@ class TagResource:
         return standard.get(conn, req.context.caller, self._table, row_id)
 
     def _change(self, req, target, changed):
-        """Replace the tags by changed(tags); NotFound for None."""
+        """Replace the tags by changed(tags). Raise NotFound for None."""
         req.context.caller.require_writer()
 
         def change(conn):

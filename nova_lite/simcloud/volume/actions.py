@@ -46,7 +46,7 @@ ACTIONS = {}
 
 
 def action(name, schema=_NOTHING, **options):
-    """Declare the function that runs an action."""
+    """Return a decorator that declares the function of an action."""
 
     def declare(function):
         ACTIONS[name] = Action(run=function, body=bodies.compiled(schema), **options)
@@ -70,14 +70,14 @@ def unreserve(conn, caller, volume, wanted):
 
 @action('os-begin_detaching')
 def begin_detaching(conn, caller, volume, wanted):
-    """A volume in use is about to be detached."""
+    """Mark a volume in use as detaching."""
     records.require_status(volume, 'in-use')
     records.save(conn, volume, status='detaching')
 
 
 @action('os-roll_detaching')
 def roll_detaching(conn, caller, volume, wanted):
-    """The detaching did not happen."""
+    """Mark a volume as in use again."""
     if volume['status'] == 'detaching':
         records.settle(conn, volume)
 
@@ -136,7 +136,7 @@ def force_detach(conn, caller, volume, wanted):
 
 @action('os-initialize_connection', status=200)
 def initialize_connection(conn, caller, volume, wanted):
-    """Where the volume could be reached."""
+    """Return the connection of the volume, without an attachment."""
     info = attachments.connection_info({'id': None, 'volume_id': volume['id']}, 'rw')
     kind = info.pop('driver_volume_type')
     return {'connection_info': {'driver_volume_type': kind, 'data': info}}
@@ -144,7 +144,7 @@ def initialize_connection(conn, caller, volume, wanted):
 
 @action('os-terminate_connection', releases=True)
 def terminate_connection(conn, caller, volume, wanted):
-    """There was no connection outside of attachments."""
+    """Do nothing: there are no connections outside of attachments."""
 
 
 @action('os-set_bootable', bodies.record({'bootable': bodies.BOOLEAN}, ['bootable']), status=200)
@@ -155,7 +155,7 @@ def set_bootable(conn, caller, volume, wanted):
 
 @action('os-update_readonly_flag', bodies.record({'readonly': bodies.BOOLEAN}, ['readonly']))
 def update_readonly(conn, caller, volume, wanted):
-    """Later attachments are read-only, or not."""
+    """Make later attachments read-only, or not."""
     records.require_status(volume, 'available')
     records.save(conn, volume, readonly=wanted['readonly'])
 
@@ -220,7 +220,7 @@ def force_delete(conn, caller, volume, wanted):
 
 @action('os-set_image_metadata', _METADATA, status=200)
 def set_image_metadata(conn, caller, volume, wanted):
-    """Add to what the volume remembers of its image."""
+    """Add to the volume's image metadata."""
     merged = volume['image_metadata'] | wanted['metadata']
     records.save(conn, volume, image_metadata=merged)
     return {'metadata': merged}
@@ -228,7 +228,7 @@ def set_image_metadata(conn, caller, volume, wanted):
 
 @action('os-unset_image_metadata', bodies.record({'key': bodies.NAME}, ['key']), status=200)
 def unset_image_metadata(conn, caller, volume, wanted):
-    """Forget one of these."""
+    """Delete a key of the image metadata."""
     if wanted['key'] not in volume['image_metadata']:
         raise faults.NotFound('Glance metadata for the volume cannot be found under this key.')
     kept = {
@@ -239,13 +239,13 @@ def unset_image_metadata(conn, caller, volume, wanted):
 
 @action('os-show_image_metadata', status=200)
 def show_image_metadata(conn, caller, volume, wanted):
-    """All that the volume remembers of its image."""
+    """Return the volume's image metadata."""
     return {'metadata': volume['image_metadata']}
 
 
 @action('os-update_volume_admin_metadata', _METADATA, status=200)
 def update_admin_metadata(conn, caller, volume, wanted):
-    """Notes of services about a volume."""
+    """Change the metadata that services keep of a volume."""
     caller.require_privileged('changing admin metadata')
     merged = volume['admin_metadata'] | wanted['metadata']
     records.save(conn, volume, admin_metadata=merged)
@@ -271,7 +271,7 @@ def reimage(conn, caller, volume, wanted):
     status=200,
 )
 def complete_migration(conn, caller, volume, wanted):
-    """A swap that the compute service made by itself: the new volume is the one to keep."""
+    """Return the id of the new volume, for a swap that the compute service made by itself."""
     records.get(conn, caller, wanted['new_volume'])
     ended = volume['admin_metadata'] | {tables.MIGRATION: None}
     records.save(conn, volume, admin_metadata=ended)

@@ -51,12 +51,12 @@ FILTERS = {
 # Of a volume that is reserved: whatever else has it, and only for a server that has it already.
 RESERVABLE, SHARED = ('available', 'downloading'), ('available', 'in-use', 'downloading')
 OWN = ('in-use', 'reserved')
-# How an attachment's mode reads while nothing has set it, and a mountpoint nobody has named.
+# Defaults of the mode of an attachment and of its mountpoint in views.
 NO_MODE, NO_MOUNTPOINT = 'null', 'na'
 
 
 def get(conn, caller, attachment_id):
-    """One row that the caller's project owns; NotFound otherwise."""
+    """Return one row that the caller's project owns. Raise NotFound."""
     row = database.find(conn, ATTACHMENTS, id=attachment_id)
     if row is None or not caller.sees(row['project_id']):
         raise faults.NotFound(
@@ -183,7 +183,7 @@ def _connect(conn, row, connector, *, keep_mode=False):
 
 
 def complete(conn, caller, attachment_id):
-    """The host has the volume: it is in use."""
+    """Complete the attachment: the volume is in use."""
     caller.require_writer()
     row = get(conn, caller, attachment_id)
     volume = records.get(conn, caller, row['volume_id'])
@@ -202,14 +202,14 @@ def delete(conn, caller, attachment_id):
 
 
 class AttachmentResource:
-    """List, create, show, update, complete and delete."""
+    """Requests to list, create, show, update, complete and delete attachments."""
 
     def __init__(self, db, compute):
         self._db = db
         self._compute = compute
 
     def _listed(self, req):
-        """The rows of a page. As in Cinder, the answer has no link to the next one."""
+        """Return the rows of a page. As in Cinder, the answer has no link to the next one."""
         microversion.require(req, 27)
         with self._db.read() as conn:
             query = lists.filtered(req, ATTACHMENTS, FILTERS)

@@ -25,7 +25,7 @@ def of_everyone(req):
 
 
 def owned(req, table):
-    """The rows that the request may list."""
+    """Return the rows that the request may list."""
     query = sa.select(table)
     if not of_everyone(req):
         return query.where(table.c.project_id == req.context.caller.project_id)
@@ -48,7 +48,7 @@ def _value(column, name, text):
 
 
 def filtered(req, table, filters):
-    """The rows that a request chooses by `filters`: columns, or {parameter: column}."""
+    """Return the rows that a request chooses by `filters`: columns, or {parameter: column}."""
     query = owned(req, table)
     for parameter in filters:
         name = filters[parameter] if isinstance(filters, dict) else parameter
@@ -67,7 +67,7 @@ def _limit(req):
 
 
 def page_of(conn, req, table, query):
-    """The rows of the requested page."""
+    """Return the rows of the requested page."""
     page = listing.Page(
         sort=listing.sort_of(req, SORTABLE & set(table.c.keys()), (('created_at', True),)),
         limit=_limit(req),
@@ -79,7 +79,7 @@ def page_of(conn, req, table, query):
 
 
 def collection(req, key, items):
-    """A list's body, with a link to the next page when there may be one."""
+    """Return a list's body, with a link to the next page when there may be one."""
     return {key: items, **listing.next_link(req, key, items, _limit(req))}
 
 

@@ -16,9 +16,9 @@ WRITE_SPEC = bodies.compiled({**SPECS, **_ONE})
 
 
 class _Keys:
-    """A column of a table that holds a dictionary; `target` is a row's id by the route's name.
+    """A column with a dictionary. target: name of the row's id in the route
 
-    get(conn, caller, id) returns the row or raises NotFound.
+    get(conn, caller, id) returns the row. Raise NotFound.
     """
 
     def __init__(self, db, column, get):
@@ -64,7 +64,7 @@ class _Keys:
 
 
 class MetadataResource(_Keys):
-    """Short notes that users keep."""
+    """Metadata that users may change."""
 
     def _change(self, req, target, changed):
         req.context.caller.require_writer()
@@ -94,7 +94,7 @@ class MetadataResource(_Keys):
 
 
 class SpecResource(_Keys):
-    """What volume types promise: administrators change it, and others see what is for users."""
+    """Extra specs of volume types, which only administrators may change."""
 
     def _change(self, req, target, changed):
         req.context.caller.require_admin('changing extra specs')
@@ -123,7 +123,7 @@ class SpecResource(_Keys):
 
 
 def shown_specs(specs, caller):
-    """The extra specs without those that are not for users."""
+    """Return the extra specs that users may see."""
     if caller.is_privileged:
         return specs
     return {name: value for name, value in specs.items() if name == 'multiattach'}

@@ -17,7 +17,7 @@ _NUMBER = re.compile(r'3\.(0|[1-9][0-9]{0,3})')
 
 
 def requested(header):
-    """The minor version that a header asks for: the oldest when it names none."""
+    """Return the minor version that a header requests, by default the oldest."""
     for part in (header or '').split(','):
         service, _, version = part.strip().partition(' ')
         if service != 'volume':
@@ -41,7 +41,7 @@ def requested(header):
 
 
 class VersionHeaders:
-    """Sets req.context.minor and takes the project id out of the path."""
+    """Sets req.context.minor and removes the project id from the path."""
 
     def process_request(self, req, resp):
         if not req.path.startswith(PREFIX):
@@ -58,6 +58,6 @@ class VersionHeaders:
 
 
 def require(req, minor):
-    """NotFound for a request that an older version does not know."""
+    """Raise NotFound for a request that an older version does not know."""
     if req.context.minor < minor:
         raise faults.NotFound('The resource could not be found.')

@@ -38,12 +38,12 @@ UPDATE_CLASS = bodies.wrapped(
 
 
 def _limits(conn, project_id):
-    """{resource: limit} of a project; -1 is no limit."""
+    """Return {resource: limit} of a project; -1 is no limit."""
     return LIMITS.of(conn, tables.DEFAULTS, project_id)
 
 
 def usage(conn, project_id):
-    """{resource: used} of what is counted: numbers, and GiB together."""
+    """Return {resource: used} of what is counted: numbers, and GiB together."""
     used = dict.fromkeys(BUILTIN, 0)
     for name, table in (('volumes', tables.volumes), ('snapshots', tables.snapshots)):
         count, size = conn.execute(
@@ -72,7 +72,7 @@ def require(conn, project_id, **wanted):
 
 
 class QuotaResource:
-    """/v3/os-quota-sets and /v3/os-quota-class-sets."""
+    """Limits of projects: /v3/os-quota-sets and /v3/os-quota-class-sets."""
 
     def __init__(self, db):
         self._db = db
@@ -123,7 +123,7 @@ class QuotaResource:
 
 
 class LimitsResource:
-    """/v3/limits: the caller's limits and use in one answer."""
+    """The limits and use of the caller's project: /v3/limits."""
 
     NAMES = {
         'volumes': ('maxTotalVolumes', 'totalVolumesUsed'),

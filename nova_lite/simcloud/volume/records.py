@@ -1,4 +1,4 @@
-"""Creating, changing and removing volumes; what state a volume is in."""
+"""Changes of volumes, and their states."""
 
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -22,7 +22,7 @@ IMAGE_FIELDS = ('checksum', 'container_format', 'disk_format', 'min_disk', 'min_
 
 
 def invalid(reason):
-    """The answer to an operation that the volume's state does not allow."""
+    """Return the answer to an operation that the volume's state does not allow."""
     return faults.BadRequest(f'Invalid volume: {reason}')
 
 
@@ -43,12 +43,12 @@ get_snapshot = _getter(tables.snapshots, 'Snapshot')
 
 
 def attachments_of(conn, volume_id):
-    """The attachments of a volume, oldest first."""
+    """Return the attachments of a volume, oldest first."""
     return database.find_all(conn, ATTACHMENTS, volume_id=volume_id, order=('created_at', 'id'))
 
 
 def save(conn, row, **values):
-    """Write columns of a volume. Returns the new row."""
+    """Write columns of a volume. Return the new row."""
     return database.save(conn, VOLUMES, row, **values)
 
 
@@ -128,7 +128,7 @@ def _copy(origin, least, size, **source):
 
 
 def _source(conn, caller, wanted, size):
-    """The columns that follow from what the volume is made of."""
+    """Return the columns that follow from the volume's source."""
     image_id = wanted.get('imageRef') or wanted.get('image_id')
     given = [
         name for name in (image_id, wanted.get('snapshot_id'), wanted.get('source_volid')) if name

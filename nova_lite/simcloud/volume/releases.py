@@ -1,8 +1,8 @@
-"""Who may end an attachment: since CVE-2023-2088 not a user while the server has the volume.
+"""Rights to end an attachment: not a user's while the server has the volume (CVE-2023-2088).
 
-A volume that is taken from a running server behind the compute service's back leaves its
-host connected to an address that another volume may get. Services show by their token
-that they know what they do.
+A volume that is detached from a running server without the compute service leaves its host
+connected to an address that another volume may get. Services show by their token that they
+may do this.
 """
 
 from nova_lite.simcloud import faults

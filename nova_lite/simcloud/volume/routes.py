@@ -1,4 +1,4 @@
-"""Everything under /volume."""
+"""Routes below /volume."""
 
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.volume import actions
@@ -70,7 +70,7 @@ def _services(req):
 
 
 # What operators ask about the service itself, one simulated backend:
-# (path, what only administrators may do so, answer)
+# (path, the action in the message for users who are not administrators, answer)
 DEPLOYMENT = (
     ('os-availability-zone', None, {'availabilityZoneInfo': ZONES}),
     ('os-services', 'listing services', _services),

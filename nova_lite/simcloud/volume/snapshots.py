@@ -32,7 +32,7 @@ def _listed(conn, req):
 
 
 def _prepared(req, wanted):
-    """The values of a request; `force` says whether the volume may be in use."""
+    """Return the values of a request. force: whether the volume may be in use"""
     force = listing.boolean(str(wanted.get('force', False)), 'force')
     return {**wanted, 'force': force or req.context.minor >= 66}
 

@@ -1,11 +1,11 @@
-"""Tables of the volume service; defaults are those of the API."""
+"""Tables of the volume service, with the API's defaults."""
 
 import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.simcloud import database
 
-# The key of admin_metadata that tells how far a migration is.
+# Key of admin_metadata with the progress of a migration.
 MIGRATION = 'migration_status'
 # The availability zone of all volumes that are given none.
 ZONE = 'nova'
@@ -21,7 +21,7 @@ def _identified():
 
 
 def _stored():
-    """The columns of what takes space: volumes and snapshots."""
+    """Return the columns that volumes and snapshots share."""
     return (
         *_identified(),
         sa.Column('updated_at', database.Time, nullable=False),

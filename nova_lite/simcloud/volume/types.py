@@ -30,7 +30,7 @@ UPDATE = bodies.wrapped('volume_type', _PROPERTIES)
 
 
 def view(req, row):
-    """One type."""
+    """Return one type."""
     return {
         **{name: row[name] for name in ('id', 'name', 'description', 'is_public')},
         'os-volume-type-access:is_public': row['is_public'],
@@ -40,18 +40,18 @@ def view(req, row):
 
 
 def visible(caller):
-    """The condition that a type is the caller's to use."""
+    """Return the condition that the caller may use a type."""
     return sa.true() if caller.is_privileged else TYPES.c.is_public
 
 
 def find(conn, caller, name_or_id):
-    """A usable type by id or name, or None."""
+    """Return a usable type by id or name, or None."""
     called = sa.or_(TYPES.c.id == name_or_id, TYPES.c.name == name_or_id)
     return database.find(conn, TYPES, visible(caller), called)
 
 
 def get(conn, caller, type_id):
-    """One row; NotFound otherwise."""
+    """Return one row. Raise NotFound."""
     name = DEFAULT_NAME if type_id == 'default' else type_id
     row = find(conn, caller, name)
     if row is None:

@@ -1,4 +1,4 @@
-"""How volumes and snapshots look on the wire, by microversion."""
+"""Views of volumes and snapshots, by microversion."""
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
@@ -13,12 +13,12 @@ EXTENSION, IMAGE_METADATA = 'os-vol-', 'volume_image_metadata'
 
 
 def stamp(moment):
-    """A time as Cinder writes it: UTC, microseconds, no zone."""
+    """Return a time as Cinder writes it: UTC, microseconds, no zone."""
     return moment.isoformat(timespec='microseconds') if moment else None
 
 
 def links(req, kind, row_id):
-    """The links of one resource."""
+    """Return the links of one resource."""
     base = f'{req.context.public_url}/volume'
     project_id = req.context.caller.project_id
     return [
@@ -40,12 +40,12 @@ def _attachment(row, caller):
 
 
 def brief(req, row):
-    """One volume in GET /volumes."""
+    """Return one volume in GET /volumes."""
     return {'id': row['id'], 'name': row['name'], 'links': links(req, 'volumes', row['id'])}
 
 
 def _by_version(req, row):
-    """The fields that came with later microversions."""
+    """Return the fields that came with later microversions."""
     minor, caller = req.context.minor, req.context.caller
     later = (
         (13, {'group_id': None}),
@@ -63,7 +63,7 @@ def _by_version(req, row):
 
 
 def detail(req, row, type_name, attachments):
-    """One volume in full."""
+    """Return one volume in full."""
     caller = req.context.caller
     metadata = dict(row['metadata'])
     if row['readonly']:
@@ -99,7 +99,7 @@ def detail(req, row, type_name, attachments):
 
 
 def details(conn, req, found):
-    """Rows in full, with their types' names and attachments."""
+    """Return rows in full, with their types' names and attachments."""
     names = {row['id']: row['name'] for row in database.find_all(conn, tables.types)}
     ids = [row['id'] for row in found]
     by_volume = database.grouped(conn, tables.attachments.c.volume_id, ids, 'created_at')
@@ -110,7 +110,7 @@ def details(conn, req, found):
 
 
 def of_changed(conn, req, found):
-    """Rows as the answers to a creation and to an update have them."""
+    """Return rows as the answers to a creation and to an update have them."""
     return [
         {
             name: value
@@ -122,7 +122,7 @@ def of_changed(conn, req, found):
 
 
 def snapshot(req, row):
-    """One snapshot in full."""
+    """Return one snapshot in full."""
     shown = ('id', 'name', 'description', 'volume_id', 'status', 'size', 'metadata')
     answer = {
         **{name: row[name] for name in shown},
@@ -141,7 +141,7 @@ def snapshot(req, row):
 
 
 def attachment(row):
-    """One attachment in full."""
+    """Return one attachment in full."""
     return {
         **attachment_brief(row),
         'attached_at': stamp(row['attach_time']) or '',
@@ -152,7 +152,7 @@ def attachment(row):
 
 
 def attachment_brief(row):
-    """One attachment in GET /attachments."""
+    """Return one attachment in GET /attachments."""
     return {
         'id': row['id'],
         'status': row['attach_status'],

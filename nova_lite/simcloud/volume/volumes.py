@@ -84,7 +84,7 @@ def update(conn, caller, volume_id, wanted):
 
 
 def _options(req):
-    """How a volume is deleted."""
+    """Return the options of a deletion, {'cascade', 'force'}."""
     options = {name: listing.flag_of(req, name) for name in ('cascade', 'force')}
     if options['force']:
         req.context.caller.require_admin('forcing the deletion of a volume')
