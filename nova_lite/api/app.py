@@ -144,7 +144,6 @@ class Application:
 def _falcon(app):
     """Return the falcon application with every operation's route."""
     inner = falcon.App(middleware=[_Caller(app)], router=_router())
-    inner.req_options.strip_url_path_trailing_slash = True
     inner.req_options.keep_blank_qs_values = True
     inner.req_options.auto_parse_qs_csv = False
     errors = _Errors(app)
@@ -163,7 +162,8 @@ def _router():
         by_path.setdefault(each.path, []).append(each)
     endpoints = {path: dispatch.Endpoint(operations) for path, operations in by_path.items()}
     for prefix, name, _legacy in ROOTS:
-        router.add_route(prefix, version_documents.Document(name))
+        for root in (prefix, prefix + '/'):
+            router.add_route(root, version_documents.Document(name))
         for path, endpoint in endpoints.items():
             router.add_route(prefix + path, endpoint)
             router.add_route(prefix + '/{project_id}' + path, endpoint)
@@ -181,8 +181,7 @@ class _Caller:
         http.context.started = runtime.monotonic()
         http.context.version = None
         http.context.operation = None
-        # falcon's own path has no slash at the end.
-        path = http.env['PATH_INFO']
+        path = http.path
         http.context.legacy = path.startswith('/v2/')
         if not path.startswith(('/v2/', '/v2.1/')):
             return

@@ -51,7 +51,7 @@ class Document:
 
     def on_get(self, http, response):
         root = _root(http.context.app.conf, http)
-        if not http.env['PATH_INFO'].endswith('/'):
+        if not http.path.endswith('/'):
             response.status = falcon.HTTP_302
             response.set_header('Location', root + _KNOWN[self._name]['path'])
             return

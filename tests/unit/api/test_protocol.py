@@ -150,7 +150,17 @@ class TestRequests(Case):
         self.refused(400, 'badRequest', 'GET', '/v2.1/beta/flavors')
 
     def test_slash_at_the_end(self):
-        self.assertEqual(200, self.send('GET', '/v2.1/flavors/').status_code)
+        for path in (
+            '/flavors/',
+            '/flavors/detail/',
+            '/flavors/1/',
+            '/alpha/flavors/',
+            '//flavors',
+        ):
+            for root in ('/v2.1', '/v2'):
+                self.refused(404, 'itemNotFound', 'GET', root + path)
+        for path in ('/', '/v2.1/', '/v2/'):
+            self.assertEqual(200, self.send('GET', path).status_code)
 
     def test_nobody(self):
         self.refused(401, 'unauthorized', 'GET', '/v2.1/flavors', named=False)
