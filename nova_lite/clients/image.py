@@ -192,7 +192,7 @@ class Image:
 
         server:     has uuid, project_id, user_id
         base:       the image that the server was made from, as `get` returns it
-        properties: further ones, which win over the base's
+        properties: further ones, which win over the base's and over image_type
         kind:       'snapshot' or 'backup', its property image_type
         """
         values = {'disk_format': 'qcow2', 'container_format': 'bare', 'min_disk': 0, 'min_ram': 0}
@@ -204,11 +204,11 @@ class Image:
                 if key not in NOT_INHERITED
             )
             values['base_image_ref'] = base['id']
+        values['image_type'] = kind
         values.update(properties or {})
         values.update(
             name=name,
             visibility='private',
-            image_type=kind,
             instance_uuid=server.uuid,
             user_id=server.user_id,
         )

@@ -179,11 +179,13 @@ def drop_images(image: Image, ctxt: session.Ctxt, uuid: str, images: Images) -> 
 
 
 def drop_snapshots(image: Image, ctxt: session.Ctxt, uuid: str) -> None:
-    """Delete a server's images that wait for contents which will not come."""
-    for kind in ('snapshot', 'backup'):
-        for each in image.list(ctxt, image_type=kind, instance_uuid=uuid):
-            if each['status'] in ('queued', 'saving'):
-                image.delete(ctxt, each['id'], missing_ok=True)
+    """Delete a server's images that wait for contents which will not come.
+
+    Their image_type does not matter: users may set it.
+    """
+    for each in image.list(ctxt, instance_uuid=uuid):
+        if each['status'] in ('queued', 'saving'):
+            image.delete(ctxt, each['id'], missing_ok=True)
 
 
 def delete_volume(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:

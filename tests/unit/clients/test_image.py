@@ -200,6 +200,13 @@ class SnapshotTest(ImageTestCase):
         found = self.image.list(self.member, image_type='backup', instance_uuid=self.server.uuid)
         self.assertEqual([made['id']], [each['id'] for each in found])
 
+    def test_a_type_that_is_given(self):
+        wanted = {'image_type': 'test', 'instance_uuid': 'x', 'user_id': 'x'}
+        made = self.image.create_snapshot(self.member, 's', self.server, properties=wanted)
+        self.assertEqual(
+            {**wanted, 'instance_uuid': self.server.uuid, 'user_id': 'alice'}, made['properties']
+        )
+
     def test_properties_that_the_service_refuses(self):
         for wanted, error in (
             ({f'p{number}': '' for number in range(fields.PROPERTY_QUOTA)}, exception.Forbidden),

@@ -380,10 +380,16 @@ class TestSnapshot(Base):
 
     def test_image_that_a_deletion_interrupts_goes(self):
         uuid = self.cell.boot()
-        for name, status in (('queued', 'queued'), ('half', 'saving'), ('done', 'active')):
-            self.cell.image.add_image(name, image_type='backup', instance_uuid=uuid, status=status)
+        for kind in ('snapshot', 'backup', 'test'):
+            for status in ('queued', 'saving', 'active'):
+                self.cell.image.add_image(
+                    f'{status}-{kind}', image_type=kind, instance_uuid=uuid, status=status
+                )
         self.cell.image.add_image('another')
         self.cell.ask(uuid, 'createImage', 'image_uploading')
         self.cell.delete(uuid)
         self.assertTrue(self.cell.row(uuid).deleted)
-        self.assertEqual(['another', 'done'], sorted(self.cell.image.images))
+        self.assertEqual(
+            ['active-backup', 'active-snapshot', 'active-test', 'another'],
+            sorted(self.cell.image.images),
+        )

@@ -18,6 +18,12 @@ class TestImages(base.Case):
         method, arguments = self.sent()[0]
         self.assertEqual(('snapshot_instance', image_id), (method, arguments['image_id']))
 
+    def test_a_type_of_image(self):
+        body = {'name': 'copy', 'metadata': {'image_type': 'test'}}
+        answer = self.act(self.api.add_server(), 'createImage', body, version='2.45')
+        made = self.api.neighbours.image.images[answer.json['image_id']]
+        self.assertEqual('test', made['properties']['image_type'])
+
     def test_address_before_2_45(self):
         answer = self.act(self.api.add_server(), 'createImage', {'name': 'copy'})
         self.assertTrue(answer.headers['Location'].startswith('http://image/images/'))
@@ -43,6 +49,15 @@ class TestImages(base.Case):
             [('weekly', 'backup'), ('daily', 'backup'), ('daily', 'backup'), ('daily', 'snapshot')],
             [(each['name'], each['properties']['image_type']) for each in made],
         )
+
+    def test_backups_of_another_type_stay(self):
+        uuid, images = self.api.add_server(), self.api.neighbours.image
+        known = len(images.images)
+        body = {'name': 'b', 'backup_type': 'daily', 'rotation': 1}
+        for kind in ('mine', 'mine', 'backup', 'backup'):
+            self.act(uuid, 'createBackup', {**body, 'metadata': {'image_type': kind}})
+            self.api.cell('cell1').db.write(instances.force, uuid, {'task_state': None})
+        self.assertEqual(known + 3, len(images.images))
 
 
 class TestVolumes(base.Case):
