@@ -151,6 +151,8 @@ def _answer(req, server, password):
     if req.minor >= KEY_NAME:
         shown['key_name'] = fresh.row.key_name
     if req.minor >= USER_DATA:
+        # It takes the place of what administrators are shown elsewhere.
+        shown.pop('OS-EXT-SRV-ATTR:user_data', None)
         shown['user_data'] = fresh.row.user_data
     if req.conf.api.enable_instance_password:
         shown['adminPass'] = password or create_content.password()

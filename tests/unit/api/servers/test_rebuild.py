@@ -149,6 +149,16 @@ class RebuildTest(Case):
             self.assertEqual(wanted, wanted & set(found), minor)
             self.assertEqual(set(), (set(SINCE) - wanted) & set(found), minor)
 
+    def test_user_data_for_an_administrator(self):
+        """It has another name in the answer than in that of PUT."""
+        path, options = f'/servers/{self.server}', {'who': compute_api.ADMIN, 'version': '2.75'}
+        body = {'rebuild': {'imageRef': OWN}}
+        changed = self.ok('PUT', path, {'server': {}}, **options).json['server']
+        rebuilt = self.ok('POST', f'{path}/action', body, code=202, **options).json['server']
+        names = {'OS-EXT-SRV-ATTR:user_data', 'user_data'}
+        self.assertEqual({'OS-EXT-SRV-ATTR:user_data'}, names & set(changed))
+        self.assertEqual({'user_data'}, names & set(rebuilt))
+
     def test_states(self):
         for vm_state, code in (
             ('active', 202),
