@@ -112,6 +112,9 @@ class Volume(typing.Protocol):
     ) -> session.Json:
         """Start a snapshot of the volume; returns it."""
 
+    def report_snapshot(self, ctxt: session.Ctxt, snapshot_id: str, status: str) -> None:
+        """Report the part of a host in a snapshot as done."""
+
     def delete_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> None:
         """Delete the snapshot, if it exists."""
 

@@ -371,6 +371,16 @@ class Volume:
         snapshot: session.Json = response.json()['snapshot']
         return snapshot
 
+    def report_snapshot(self, ctxt: session.Ctxt, snapshot_id: str, status: str) -> None:
+        """Report the part of a host in a snapshot as done: it is 'creating' or 'deleting'.
+
+        Raises SnapshotNotFound, and Conflict for a snapshot with which that does not go.
+        """
+        body = {'os-update_snapshot_status': {'status': status, 'progress': '90%'}}
+        self._snapshots.call(
+            ctxt, 'POST', snapshot_id, '/action', json=body, as_user=False, errors=CONFLICT
+        )
+
     def delete_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> None:
         """Delete the snapshot, if it exists."""
         self._snapshots.call(ctxt, 'DELETE', snapshot_id, errors={404: None, **CONFLICT})

@@ -5,6 +5,7 @@ The caller has locked the server's row by changing it in the same transaction.
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 import itertools
 import re
 import string
@@ -14,6 +15,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
 
 TABLE = children.DEVICES
 DEFAULT_PREFIX = '/dev/vd'
@@ -66,6 +68,12 @@ def _names(prefix: str) -> Iterator[str]:
 def find(connection: sa.Connection, instance_uuid: str, volume_id: str) -> rows.Row | None:
     """Return the block device of a volume of a server, or None."""
     return rows.find(connection, TABLE, instance_uuid=instance_uuid, volume_id=volume_id)
+
+
+def servers_with(connection: sa.Connection, volume_id: str) -> Sequence[rows.Row]:
+    """Return the servers that have a volume, neither deleted nor hidden."""
+    found = rows.every(connection, TABLE, volume_id=volume_id)
+    return instances.of(connection, {device.instance_uuid for device in found}) if found else ()
 
 
 def change(connection: sa.Connection, uuid: str, values: rows.Values) -> None:

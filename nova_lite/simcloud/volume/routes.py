@@ -96,6 +96,7 @@ def add(app, db, events):
         routing.add_resource(app, db, f'{v3}/{name}', field=field, resource=resource)
     app.add_route(f'{v3}/volumes/summary', volumes.SummaryResource(db))
     app.add_route(f'{v3}/volumes/{{volume_id}}/action', actions.ActionResource(db, events))
+    app.add_route(f'{v3}/snapshots/{{snapshot_id}}/action', snapshots.ActionResource(db))
     attachment = attachments.AttachmentResource(db, events)
     routing.add_crud(app, f'{v3}/attachments', attachment, 'attachment_id')
     app.add_route(f'{v3}/attachments/detail', attachment, suffix='detail')

@@ -1,7 +1,10 @@
-"""/v3/snapshots."""
+"""/v3/snapshots and their actions."""
+
+import falcon
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.volume import lists
@@ -25,6 +28,33 @@ CREATE = bodies.wrapped(
 )
 UPDATE = bodies.wrapped('snapshot', _NAMES)
 FILTERS = ('name', 'status', 'volume_id')
+_STATUS = {'type': 'string', 'minLength': 1, 'maxLength': 32}
+RESET, REPORT = 'os-reset_status', 'os-update_snapshot_status'
+ACTION = bodies.compiled(
+    {
+        **bodies.record(
+            {
+                RESET: bodies.record({'status': _STATUS}, ['status'], extra=False),
+                REPORT: bodies.record(
+                    {
+                        'status': _STATUS,
+                        'progress': {'type': 'string', 'pattern': r'^[0-9]{1,3}%\Z'},
+                    },
+                    ['status'],
+                    extra=False,
+                ),
+            },
+            extra=False,
+        ),
+        'minProperties': 1,
+        'maxProperties': 1,
+    }
+)
+# What hypervisors that take part in a snapshot may report, by its status.
+REPORTED = {
+    'creating': ('creating', 'available', 'error'),
+    'deleting': ('deleting', 'error_deleting'),
+}
 
 
 def _listed(conn, req):
@@ -70,6 +100,33 @@ def delete(conn, caller, snapshot_id):
     """Remove a snapshot."""
     records.get_snapshot(conn, caller, snapshot_id)
     database.delete(conn, SNAPSHOTS, id=snapshot_id)
+
+
+def act(conn, caller, snapshot_id, action):
+    """Set the status, as an administrator says or as a hypervisor reports."""
+    ((name, wanted),) = action.items()
+    if name == RESET:
+        caller.require_admin('resetting the status of a snapshot')
+    else:
+        caller.require_writer()
+    row = records.get_snapshot(conn, caller, snapshot_id)
+    if name == REPORT and wanted['status'] not in REPORTED.get(row['status'], ()):
+        raise faults.BadRequest(
+            f'Provided snapshot status {wanted["status"]} not allowed for snapshot with '
+            f'status {row["status"]}.'
+        )
+    database.save(conn, SNAPSHOTS, row, status=wanted['status'])
+
+
+class ActionResource:
+    """Runs the action that the body names."""
+
+    def __init__(self, db):
+        self._db = db
+
+    def on_post(self, req, resp, snapshot_id):
+        self._db.change(act, req.context.caller, snapshot_id, bodies.read(req, ACTION))
+        resp.status = falcon.HTTP_202
 
 
 _views = resources.each_as_asked(views.snapshot)

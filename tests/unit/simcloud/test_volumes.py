@@ -106,6 +106,27 @@ class VolumeTestCase(base.SimCloudTestCase):
         body['snapshot']['force'] = True
         self.demo.post(f'{V3}/snapshots', body, expect=202)
 
+    def test_reports_about_snapshots(self):
+        body = {'snapshot': {'volume_id': self.volume()['id']}}
+        made = self.demo.post(f'{V3}/snapshots', body, expect=202)['snapshot']
+        path = f'{V3}/snapshots/{made["id"]}'
+
+        def act(client, action, status, expect=202, **more):
+            value = {'status': status, **more}
+            client.post(f'{path}/action', {action: value}, expect=expect)
+            return self.demo.get(path)['snapshot']['status']
+
+        reset, report = 'os-reset_status', 'os-update_snapshot_status'
+        self.assertEqual('available', act(self.demo, reset, 'creating', expect=403))
+        self.assertEqual('available', act(self.demo, report, 'creating', expect=400))
+        for before, after in (('creating', 'available'), ('deleting', 'error_deleting')):
+            self.assertEqual(before, act(self.admin, reset, before))
+            self.assertEqual(before, act(self.demo, report, before, progress='90%'))
+            self.assertEqual(before, act(self.demo, report, 'in-use', expect=400))
+            self.assertEqual(before, act(self.demo, report, before, expect=400, progress='x'))
+            self.assertEqual(after, act(self.demo, report, after))
+        self.demo.post(f'{path}/action', {'os-other': {}}, expect=400)
+
     def test_actions_change_what_they_say(self):
         volume = self.volume()
         self.act(volume, 'os-set_bootable', {'bootable': True}, expect=200)

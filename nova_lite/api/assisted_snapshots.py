@@ -1,0 +1,132 @@
+"""/os-assisted-volume-snapshots: snapshots in which the hypervisor of a volume takes part.
+
+The volume service asks for that where its storage is files, such as NFS, and waits for a
+report on the snapshot. Simulated disks have no contents: there is nothing to do on a host,
+and the report follows at once. Source: reference/nova/api-surface 2.5.
+"""
+
+from oslo_log import log
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite import transitions
+from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import server_access
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.db.cell import devices
+from nova_lite.policies import system as rules
+
+LOG = log.getLogger(__name__)
+
+PATH = '/os-assisted-volume-snapshots'
+CREATE = transitions.Transition('volume_snapshot_create', None)
+DELETE = transitions.Transition('volume_snapshot_delete', None)
+# What is reported: the host has done its part, and the volume service may do the rest.
+CREATING, DELETING = 'creating', 'deleting'
+_ID = {'type': 'string', 'minLength': 1, 'maxLength': 255}
+_SNAPSHOT = types.whole(
+    {
+        'volume_id': types.UUID,
+        'create_info': types.whole(
+            {
+                'snapshot_id': _ID,
+                'type': {'type': 'string', 'enum': ['qcow2']},
+                'new_file': _ID,
+                'id': _ID,
+            },
+            required=['snapshot_id', 'type', 'new_file'],
+        ),
+    },
+    required=['volume_id', 'create_info'],
+)
+_QUERY = {'delete_info': types.multi({'type': 'string'})}
+
+
+class NoSuchVolume(exception.Invalid):
+    msg = 'No server uses volume %(volume_id)s.'
+
+
+class SeveralServers(exception.Invalid):
+    msg = 'Volume %(volume_id)s is used by several servers, which do not support this.'
+
+
+class MalformedInfo(exception.Invalid):
+    msg = 'delete_info must be a JSON object with the string volume_id.'
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    policy=rules.ASSISTED_CREATE,
+    body={'2.1': types.body('snapshot', _SNAPSHOT)},
+    faults=(400, 403, 409),
+)
+def create(req):
+    """Report that the server of a volume has done its part of a snapshot."""
+    volume_id, info = req.content['volume_id'], req.content['create_info']
+    _report(req, volume_id, info['snapshot_id'], CREATE, CREATING)
+    return {'snapshot': {'id': info.get('id'), 'volumeId': volume_id}}
+
+
+@operation.operation(
+    'DELETE',
+    PATH + '/{id}',
+    policy=rules.ASSISTED_DELETE,
+    query={'2.1': types.query(_QUERY), '2.75': types.query(_QUERY, strict=True)},
+    success=204,
+    faults=(400, 403, 409),
+)
+def delete(req):
+    """Report that the server of a volume has done its part of a deletion."""
+    _report(req, _volume_of(req.param('delete_info', '')), req.args['id'], DELETE, DELETING)
+
+
+def _volume_of(text):
+    """Return the volume that `delete_info` names. Raise MalformedInfo."""
+    try:
+        info = request.decode(text.encode())
+    except exception.Invalid as error:
+        raise MalformedInfo() from error
+    volume_id = info.get('volume_id') if isinstance(info, dict) else None
+    if not isinstance(volume_id, str):
+        raise MalformedInfo()
+    return volume_id
+
+
+def _report(req, volume_id, snapshot_id, guard, status):
+    server = _server_of(req, volume_id)
+    server_access.require_state(server, guard)
+    acting.require_host(server)
+    LOG.info(
+        'Reporting snapshot %s of volume %s of server %s as %s',
+        snapshot_id,
+        volume_id,
+        server.uuid,
+        status,
+    )
+    try:
+        req.app.volume.report_snapshot(req.ctxt, snapshot_id, status)
+    except (exception.NotFound, exception.Conflict, exception.Forbidden) as error:
+        # As in nova the caller, which waits for the report, is not told.
+        LOG.warning('Cannot report snapshot %s as %s: %s', snapshot_id, status, error)
+
+
+def _server_of(req, volume_id):
+    """Return the server that uses a volume. Raise NoSuchVolume, SeveralServers, Unavailable."""
+    answers = req.app.cells.scatter(devices.servers_with, volume_id)
+    silent = [each for each in answers.values() if isinstance(each, cells.Unreachable)]
+    found = [
+        server_access.Server(row, cell=cell)
+        for cell, known in answers.items()
+        if not isinstance(known, cells.Unreachable)
+        for row in known
+    ]
+    if len(found) > 1:
+        raise SeveralServers(volume_id=volume_id)
+    if not found and silent:
+        raise exception.Unavailable(service='A cell', reason=silent[0].error)
+    if not found:
+        raise NoSuchVolume(volume_id=volume_id)
+    return found[0]
