@@ -1,4 +1,4 @@
-"""Hypervisors and services."""
+"""Hypervisors, services and bare metal nodes."""
 
 from nova_lite.policies import base
 
@@ -12,10 +12,13 @@ HYPERVISOR_SERVERS = 'os_compute_api:os-hypervisors:servers'
 SERVICES = 'os_compute_api:os-services:list'
 SERVICE_UPDATE = 'os_compute_api:os-services:update'
 SERVICE_DELETE = 'os_compute_api:os-services:delete'
+BAREMETAL_LIST = 'os_compute_api:os-baremetal-nodes:list'
+BAREMETAL_SHOW = 'os_compute_api:os-baremetal-nodes:show'
 
 _ALL = 'GET /os-hypervisors'
 _ONE = 'GET /os-hypervisors/{hypervisor_id}'
 _BY_NAME = 'GET /os-hypervisors/{hypervisor_hostname_pattern}'
+_NODES = '/os-baremetal-nodes'
 
 
 def list_rules():
@@ -57,5 +60,14 @@ def list_rules():
         ),
         base.rule(
             SERVICE_DELETE, base.ADMIN, 'Delete a service.', 'DELETE /os-services/{service_id}'
+        ),
+        base.rule(
+            BAREMETAL_LIST, base.ADMIN, 'List bare metal nodes (up to 2.35).', f'GET {_NODES}'
+        ),
+        base.rule(
+            BAREMETAL_SHOW,
+            base.ADMIN,
+            'Show a bare metal node (up to 2.35).',
+            f'GET {_NODES}/{{node_id}}',
         ),
     ]

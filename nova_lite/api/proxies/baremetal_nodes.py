@@ -1,0 +1,39 @@
+"""/os-baremetal-nodes up to 2.35, of a cloud without a bare metal service.
+
+Nodes cannot be shown without that service; nova has never changed them for its users.
+Source: reference/nova/api-surface 2.6.
+"""
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.policies import hosts as rules
+
+PATH = '/os-baremetal-nodes'
+ONE = PATH + '/{id}'
+UNTIL = '2.35'
+CHANGES = (
+    ('POST', PATH, None),
+    ('DELETE', ONE, None),
+    ('POST', ONE + '/action', 'add_interface'),
+    ('POST', ONE + '/action', 'remove_interface'),
+)
+
+
+class NotChangedHere(exception.Invalid):
+    msg = 'Bare metal nodes are changed by the bare metal service only.'
+
+
+@operation.operation('GET', PATH, policy=rules.BAREMETAL_LIST, until=UNTIL, faults=(403, 501))
+@operation.operation('GET', ONE, policy=rules.BAREMETAL_SHOW, until=UNTIL, faults=(403, 501))
+def show(_req):
+    """Answer 501."""
+    raise exception.NotImplementedHere(reason='this cloud has no bare metal service')
+
+
+def refuse(_req):
+    """Answer 400."""
+    raise NotChangedHere()
+
+
+for method, path, action in CHANGES:
+    operation.operation(method, path, action=action, until=UNTIL, faults=(400,))(refuse)
