@@ -362,13 +362,8 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         self.world.placement.delete_allocations(self.ctxt, self.instance_uuid, keep=self.kept_on())
 
     def turn(self, step, error):
-        """Return to `choose` if a destination refuses or does not answer."""
-        if step.name not in self.refusable or not self.may_retry:
-            return None
-        if not (getattr(error, 'reschedule', False) or getattr(error, 'transient', False)):
-            return None
-        self.choice.refuse(error)
-        return steps.CHOOSE
+        """Return to `choose` if a destination refuses or does not answer, see `Choice.turn`."""
+        return self.choice.turn(step, error)
 
     @property
     def destination(self):

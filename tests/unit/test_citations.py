@@ -3,6 +3,7 @@
 import pathlib
 import pkgutil
 import re
+import types
 
 import testtools
 
@@ -17,7 +18,10 @@ TOPS = (TOP, TOP / 'nova_lite', TOP / 'tests' / 'sim')
 NAMED = re.compile(r'``((?:[a-z_]+/)+[a-z_]+\.py)``')
 # Names as Python imports them, and the pages that consist of them: at least so many in each.
 DOTTED = re.compile(r'``((?:nova_lite|tools)(?:\.\w+)+)``')
-NAMING = {'glossary': 50, 'map-from-nova': 60}
+CROSS_CELL = 'life-of-a-cross-cell-resize'
+NAMING = {'glossary': 50, 'map-from-nova': 60, CROSS_CELL: 15}
+# The most modules that a reader opens to follow one failure.
+TO_FOLLOW = 4
 # Notes that are not in the repository.
 ABSENT = re.compile(r'\bexemplars\b|\bdesign \d')
 
@@ -59,6 +63,20 @@ class TestCitations(testtools.TestCase):
             self.assertGreaterEqual(len(names), least, page)
             for name in names:
                 self.assertIsNotNone(pkgutil.resolve_name(name))
+
+    def test_failures_are_followed_in_few_modules(self):
+        page = (DOCS / 'contributor' / f'{CROSS_CELL}.rst').read_text()
+        table = page.partition('Follow a failure\n')[2].partition('\nOn the host')[0]
+        _intro, _header, *failures = table.split('\n   * - ')
+        self.assertGreaterEqual(len(failures), 3)
+        for failure in failures:
+            modules = {self.module_of(name) for name in DOTTED.findall(failure)}
+            self.assertLessEqual(len(modules), TO_FOLLOW, failure)
+
+    def module_of(self, name):
+        """The name of the module that defines what a page names."""
+        found = pkgutil.resolve_name(name)
+        return found.__name__ if isinstance(found, types.ModuleType) else found.__module__
 
     def test_own_pages(self):
         found = [cited for text in texts().values() for cited in OWN.findall(text)]

@@ -100,8 +100,16 @@ class Choice(part.Part):
         end = {'host': move.dest_host, 'node': move.destination.nodename}
         return {'data': {migrations.LEFT: end}}
 
-    def refuse(self, error):
-        """Note that the destination has refused, or did not answer."""
+    def turn(self, step, error):
+        """Return the step `choose` if a destination refuses or does not answer. Note the refusal.
+
+        Return None if the step may not be refused or no other destination may be tried.
+        """
         move = self.move
+        if step.name not in move.refusable or not move.may_retry:
+            return None
+        if not (getattr(error, 'reschedule', False) or getattr(error, 'transient', False)):
+            return None
         refusal = steps.Refusal(host=move.dest_host, error=str(error))
         self.results[steps.REFUSED] = [*(self.results.get(steps.REFUSED) or ()), refusal]
+        return steps.CHOOSE
