@@ -1,7 +1,7 @@
 """Attach a volume: reserve, connect and plug it, or leave it as it was.
 
-The request records the block device, so that its name is taken. A server that is on no host
-gets the volume when it is unshelved.
+The request records the block device, so that its name is taken. The volume of a server that
+is on no host is in use all the same; the guest gets it when the server is unshelved.
 """
 
 from nova_lite import saga
@@ -71,6 +71,9 @@ class AttachVolume(move.Move[guest_devices.Began]):
     # ---- the host ----
 
     def plug(self):
+        if self.began.host is None:
+            self.world.volume.complete_attachment(self.ctxt, self.reservation.id)
+            return None
         device = self.guest.block_device(self.arguments.device)
         return self.guest.ask(self.compute.attach_volume, block_device=device)
 

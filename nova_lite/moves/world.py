@@ -151,6 +151,9 @@ class Volume(release.Volume, volumes.Attaching, typing.Protocol):
     def roll_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Undo `begin_detaching`."""
 
+    def complete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
+        """Report the volume as in use. Raise AttachmentNotFound."""
+
     def complete_migration(self, ctxt: session.Ctxt, volume_id: str, new_volume_id: str) -> str:
         """Return the id by which the volume that took another one's place is known."""
 

@@ -105,7 +105,7 @@ def passing(picture: pictures.Picture) -> Iterator[findings.Finding]:
 
 
 def statuses(picture: pictures.Picture) -> Iterator[findings.Finding]:
-    """I5: volumes of servers are in use, and reserved for servers that are on no host.
+    """I5: volumes of servers are in use, or reserved for servers that are on no host.
 
     Anyone could take a volume that is available. Other clients may connect a volume that
     several servers can have, and statuses of work on a volume in use (an upload, an

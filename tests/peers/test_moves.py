@@ -2,6 +2,7 @@
 
 import testtools
 
+from tests.fixtures import attaching
 from tests.fixtures import cinder
 from tests.fixtures import cinder_cloud
 from tests.fixtures import live_moving
@@ -140,6 +141,33 @@ class CinderMovesTest(testtools.TestCase):
         self.cloud.wait(self.server, 'SHELVED_OFFLOADED')
         (volume,) = self.cloud.volumes('GET', '/volumes/detail').json()['volumes']
         self.assertEqual('reserved', volume['status'])
+        self.act('unshelve')
+        found = self.cloud.wait(self.server, 'ACTIVE')
+        self.require_attached(found.compute_host)
+
+    def test_attached_to_a_shelved_server(self):
+        hands = attaching.Attaching(self.cloud)
+        (kept,) = hands.attachments(self.server)
+        self.act('shelve')
+        self.cloud.wait(self.server, 'SHELVED_OFFLOADED')
+        hands.wait_idle(self.server)
+        hands.detached(self.server, kept['volumeId'])
+        self.assertEqual([], self.cloud.volumes('GET', '/attachments').json()['attachments'])
+        self.cloud.volumes('DELETE', f'/volumes/{kept["volumeId"]}')
+        made = self.cloud.volumes('POST', '/volumes', json={'volume': {'size': 1}})
+        volume_id = made.json()['volume']['id']
+
+        def has(status):
+            volume = self.cloud.volumes('GET', f'/volumes/{volume_id}').json()['volume']
+            return volume['status'] == status
+
+        self.cloud.wait_for(lambda: has('available'), 'the volume')
+        hands.attached(self.server, volume_id)
+        self.assertTrue(has('in-use'))
+        self.assertEqual([], self.cloud.findings())
+        hands.detached(self.server, volume_id)
+        self.assertTrue(has('available'))
+        hands.attached(self.server, volume_id, delete_on_termination=True)
         self.act('unshelve')
         found = self.cloud.wait(self.server, 'ACTIVE')
         self.require_attached(found.compute_host)

@@ -90,6 +90,35 @@ class VolumeTest(volumes.VolumePeersTest):
         self.look(peer, volume_id)
 
     @base.same
+    def test_a_server_on_no_host(self, peer):
+        """Its attachment is completed without a host, and replaced when it gets one."""
+        volume_id = self.volume(peer)
+        nowhere = self.attach(peer, volume_id)
+        for _ in range(2):
+            self.complete(peer, nowhere)
+            peer.ask('GET', f'/v3/attachments/{nowhere}')
+            self.look(peer, volume_id)
+        self.attach(peer, volume_id, OTHER)
+        given_up = self.attach(peer, volume_id)
+        self.look(peer, volume_id)
+        self.end(peer, given_up)
+        self.look(peer, volume_id)
+        new = self.attach(peer, volume_id)
+        self.connect(peer, new, **HERE)
+        self.complete(peer, new)
+        self.look(peer, volume_id)
+        self.end(peer, nowhere)
+        self.look(peer, volume_id)
+
+    @base.same
+    def test_a_detachment_from_no_host(self, peer):
+        volume_id = self.volume(peer)
+        nowhere = self.attach(peer, volume_id)
+        self.complete(peer, nowhere)
+        self.end(peer, nowhere)
+        self.look(peer, volume_id)
+
+    @base.same
     def test_several_servers(self, peer):
         volume_id = self.volume(peer, volume_type=self.shared_type(peer))
         first = self.attach(peer, volume_id)

@@ -34,7 +34,7 @@ class Detaching(part.Part):
         """Mark the volume as detaching. Raise VolumeNotUsable."""
         move = self.move
         if move.began.host is None:
-            return  # The volume is reserved only: there is nothing to mark.
+            return  # Only a volume in use can be marked, and this one may be reserved.
         if not (move.repeated and self._may_be_marked()):
             try:
                 move.world.volume.begin_detaching(move.ctxt, self._volume_id)
