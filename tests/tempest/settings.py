@@ -28,6 +28,10 @@ HOSTS_CAN = (
     'volume_backed_live_migration',
     'volume_multiattach',
 )
+# The roles that the default policies of the compute API know.
+ROLES = ('admin', 'manager', 'member', 'reader', 'service')
+# No signature is checked: the image has none.
+CERTIFICATES = ('certificate',)
 HOSTS_CANNOT = ('metadata_service', 'serial_console', 'spice_console', 'vnc_console')
 # Seconds between two requests of a test that waits, and until it gives up.
 BUILD = {'build_interval': 1, 'build_timeout': 120}
@@ -81,6 +85,7 @@ def _tests(found, directory):
             'image_ref': found.image,
             'image_ref_alt': found.image_copy,
             'certified_image_ref': found.image,
+            'certified_image_trusted_certs': ','.join(CERTIFICATES),
             'flavor_ref': found.flavor,
             'flavor_ref_alt': found.flavor_alt,
             'min_compute_nodes': clouds.HOSTS,
@@ -91,6 +96,7 @@ def _tests(found, directory):
         'compute-feature-enabled': {
             **dict.fromkeys(HOSTS_CAN, True),
             **dict.fromkeys(HOSTS_CANNOT, False),
+            'nova_policy_roles': ','.join(ROLES),
             'scheduler_enabled_filters': ','.join(clouds.filters()),
         },
         'validation': {'run_validation': False},
