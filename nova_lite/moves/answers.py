@@ -16,7 +16,10 @@ class Guest(saga.Answer):
 
 
 class Departed(saga.Answer):
-    """A guest that was stopped or copied. handover: facts that the destination needs"""
+    """A guest that was stopped or copied.
+
+    handover: facts that the destination needs, with the hash of the guest's password
+    """
 
     handover: saga.Data
 

@@ -67,7 +67,7 @@ class Copied(saga.Answer):
 
 
 PREPARE = saga.Result('prepare destination', Prepared)
-COPY = saga.Result('copy', Copied)
+COPY = saga.Result('copy', Copied, secret=True)
 START = saga.Result('start guest on destination', answers.Guest)
 CLEAN = 'clean up source'
 PREPARE_EVENT = 'compute_pre_live_migration'

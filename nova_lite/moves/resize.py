@@ -29,7 +29,7 @@ Task = states.TaskState
 Status = states.MigrationStatus
 Type = states.MigrationType
 
-LEAVE = saga.Result('resize at source', answers.Departed)
+LEAVE = saga.Result('resize at source', answers.Departed, secret=True)
 FINISH = saga.Result('finish on destination', answers.Guest)
 PREP_EVENT = 'compute_prep_resize'
 SOURCE_EVENT = 'compute_resize_instance'

@@ -178,7 +178,8 @@ class Run:
         note = journal_module.Note(what, step.name, error and error['message'])
         reached: dict[str, typing.Any] = {'position': max(index, 0), 'data': self._data()}
         if self._is_end(index, direction):
-            # Told together with the end of the saga, which follows at once.
+            self.saga.results.drop_secrets(each.name for each in self.steps)
+            # Recorded together with the end of the saga, which follows at once.
             self._last = {'note': note, **reached}
         else:
             self.journal.advance(self.record, note, direction=direction, error=error, **reached)

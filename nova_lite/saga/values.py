@@ -67,18 +67,20 @@ class Result(str, typing.Generic[T_co]):
     """A name in what steps leave: of a step, for what it returns, or of a note.
 
     kind: a Value or another class with `from_dict` and `as_dict`, or a type of plain JSON
+    secret: whether the journal drops the value when the saga ends
     """
 
     kind: typing.Any
+    secret: bool
 
-    def __new__(cls, name: str, kind: type[T_co]) -> typing.Self:
+    def __new__(cls, name: str, kind: type[T_co], secret: bool = False) -> typing.Self:
         """Return the name, which knows its kind."""
         made = super().__new__(cls, name)
-        made.kind = kind
+        made.kind, made.secret = kind, secret
         return made
 
     def __getnewargs__(self) -> tuple[typing.Any, ...]:
-        return str(self), self.kind
+        return str(self), self.kind, self.secret
 
     def load(self, kept: typing.Any) -> T_co:
         """Return the value that is kept."""
@@ -129,6 +131,12 @@ class Results:
     def keep(self, step: str, value: typing.Any) -> None:
         """Keep what a step has returned."""
         self._data[str(step)] = step.plain(value) if isinstance(step, Result) else value
+
+    def drop_secrets(self, steps: collections.abc.Iterable[str]) -> None:
+        """Remove what must not stay in the journal after the end of the saga."""
+        for step in steps:
+            if isinstance(step, Result) and step.secret:
+                self._data.pop(step, None)
 
     def check(self, steps: collections.abc.Iterable[str]) -> None:
         """Raise UnknownPlan if one of the steps has left what this release does not know."""

@@ -1,7 +1,11 @@
 """Passwords in a whole cloud: set, carried along by moves, refused, and failed to be set."""
 
+import json
+
+from nova_lite.db.api import sagas
 from nova_lite.virt.sim import passwords
 from tests.fixtures import attaching
+from tests.fixtures import moving
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -22,6 +26,13 @@ class PasswordsTest(own_cloud.OwnCloudTest):
         kept = attaching.Attaching(self.cloud).guest(server).spec.password
         self.assertTrue(passwords.matches(kept, SECRET))
 
+    def assert_not_in_journals(self, server):
+        """The hash of a password stays in no journal of a saga that has ended."""
+        kept = attaching.Attaching(self.cloud).guest(server).spec.password
+        rows = moving.Moving(self.cloud).world.api_db.read(sagas.every, instance_uuid=server.id)
+        self.assertNotEqual([], rows)
+        self.assertNotIn(kept, json.dumps([row.data for row in rows]))
+
     def test_goes_along_with_moves(self):
         server = self.cloud.boot()
         self.change(server)
@@ -31,11 +42,13 @@ class PasswordsTest(own_cloud.OwnCloudTest):
         self.moving.go(server)
         self.moving.ended(server)
         self.assert_kept(server)
+        self.assert_not_in_journals(server)
         self.moving.act(server, 'migrate')
         self.cloud.wait(server, 'VERIFY_RESIZE')
         self.moving.act(server, 'confirmResize', status=204)
         self.cloud.wait(server)
         self.assert_kept(server)
+        self.assert_not_in_journals(server)
 
     def test_hosts_that_cannot(self):
         server, other = self.cloud.boot(), self.cloud.boot(image='debian', flavor='m1.small')

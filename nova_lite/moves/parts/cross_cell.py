@@ -43,7 +43,7 @@ class Hidden(saga.Value):
 COPY = 'copy records to destination cell'
 QUEUE = saga.Result('create snapshot image', Image)
 SNAPSHOT = 'stop and snapshot at source'
-LEAVE = 'leave the source'
+LEAVE = saga.Result('leave the source', answers.Departed, secret=True)
 SPAWN = saga.Result('spawn on destination', answers.Guest)
 SHOW = 'show the copy'
 SWITCH = 'switch mapping to destination cell'

@@ -1,6 +1,7 @@
 """Passwords in simulated guests: a definition keeps a salted hash of the last one that was set.
 
-The hash moves with the guest: a handover has it, and so the journal of the saga that moves it.
+The hash moves with the guest: a handover contains it, and so does the journal of the saga until
+the saga ends.
 """
 
 import hashlib

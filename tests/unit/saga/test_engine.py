@@ -34,6 +34,9 @@ class World:
             raise order[1]
 
 
+SECOND = saga.Result('second', str, secret=True)
+
+
 class Toy(saga.Saga):
     """Three switches on; the second waits; after the third there is no way back."""
 
@@ -42,7 +45,7 @@ class Toy(saga.Saga):
     def steps(self):
         return (
             saga.Step('first', self.do('first'), undo=self.undo('first')),
-            saga.Step('second', self.second, undo=self.undo('second')),
+            saga.Step(SECOND, self.second, undo=self.undo('second')),
             saga.Step('third', self.do('third'), undo=self.undo('third'), pivot=True),
             saga.Step('fourth', self.do('fourth')),
         )
@@ -57,7 +60,8 @@ class Toy(saga.Saga):
         if self.world.wait:
             self.world.wait -= 1
             return saga.Pending(wake_in=5, detail='not yet')
-        return self.world.effect('second', 'do')
+        self.world.effect('second', 'do')
+        return 'a secret'
 
 
 STEPS = ('first', 'second', 'third', 'fourth')
@@ -114,6 +118,21 @@ class EngineTest(EngineTestCase):
         self.assertEqual('done', self.engine().run(self.uuid))
         self.assertEqual([(name, 'do') for name in STEPS], self.world.log)
         self.assertIsNone(self.record().active_for)
+
+    def test_secrets_leave_the_journal_at_the_end(self):
+        refused = ('before', exception.Invalid(reason='a test says so'))
+        for fail, state in (({}, 'done'), ({('third', 'do'): refused}, 'undone')):
+            self.uuid, self.server = runtime.new_uuid(), runtime.new_uuid()
+            self.create(self.uuid)
+            self.world = World()
+            self.world.fail = fail
+            self.assertEqual(state, self.run_to_end())
+            self.assertNotIn('second', self.record().data)
+
+    def test_secrets_are_in_the_journal_until_then(self):
+        self.world.fail = {('third', 'do'): ('before', exception.Unavailable(service='a'))}
+        self.engine().run(self.uuid)
+        self.assertEqual('a secret', self.record().data['second'])
 
     def test_a_second_intent_that_was_not_seen_is_refused(self):
         """Neither of two requests sees the other's saga; the unique key tells the later."""

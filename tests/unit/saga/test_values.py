@@ -36,6 +36,9 @@ MAKE = saga.Result('make', Made)
 NOTED = saga.Result('noted', list[str])
 
 
+SECRET = saga.Result('secret', Made, secret=True)
+
+
 class ValueTest(testtools.TestCase):
     def test_the_first_version_is_kept_as_its_fields(self):
         self.assertEqual({'power': 1, 'where': None}, Made(power=1).as_dict())
@@ -76,6 +79,12 @@ class ResultsTest(testtools.TestCase):
         self.assertEqual({str}, {type(name) for name in self.data})
         self.assertEqual((Made(power=1), ['a']), (self.results[MAKE], self.results[NOTED]))
 
+    def test_secrets_are_dropped(self):
+        for name in (MAKE, SECRET):
+            self.results.keep(name, Made(power=1))
+        self.results.drop_secrets([MAKE, SECRET, 'without a result'])
+        self.assertEqual({'make'}, set(self.data))
+
     def test_nothing_was_left(self):
         self.assertIsNone(self.results.get(MAKE))
         self.assertNotIn(MAKE, self.results)
@@ -107,8 +116,9 @@ class ResultsTest(testtools.TestCase):
         self.assertEqual({'make': {'power': 1, 'where': None}}, self.data)
 
     def test_a_name_can_be_copied(self):
-        for again in (copy.deepcopy(MAKE), pickle.loads(pickle.dumps(MAKE))):
-            self.assertEqual((MAKE, Made), (again, again.kind))
+        for name in (MAKE, SECRET):
+            for again in (copy.deepcopy(name), pickle.loads(pickle.dumps(name))):
+                self.assertEqual((name, Made, name.secret), (again, again.kind, again.secret))
 
 
 class Given(saga.Value):
