@@ -1,4 +1,8 @@
-"""PUT /servers/{server_id}: name, description, addresses, hostname, pinned zone."""
+"""PUT /servers/{server_id}: name, description, addresses, hostname, pinned zone.
+
+A server that is being scheduled is changed as soon as it is in a cell: a change of its
+build request would be lost if a super-conductor had read it before.
+"""
 
 from nova_lite import exception
 from nova_lite import transitions
@@ -7,6 +11,7 @@ from nova_lite.api import operation
 from nova_lite.api import schema
 from nova_lite.api import server_access
 from nova_lite.api import types
+from nova_lite.api import waiting
 from nova_lite.api import zones
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import show
@@ -34,6 +39,8 @@ BODY = {
     '2.94': types.body('server', _V94),
     '2.104': types.body('server', _V104),
 }
+# How long a request waits for a server that is being scheduled.
+SCHEDULED_S = 10.0
 COLUMNS = {
     'name': 'display_name',
     'description': 'display_description',
@@ -59,13 +66,23 @@ def update(req, server):
     if 'OS-DCF:diskConfig' in wanted:
         changes['auto_disk_config'] = wanted['OS-DCF:diskConfig'] == 'AUTO'
     if wanted:
-        acting.require_cell(server)
+        _reach_cell(req, server)
     if 'pinned_availability_zone' in wanted:
         _pin(req, server, wanted['pinned_availability_zone'])
     if changes:
         _change(req, server, changes)
     fresh = server_access.load(req, server.uuid)
     return {'server': show.represent(req, fresh, full=False)}
+
+
+def _reach_cell(req, server):
+    """Wait until the server is in a cell. Raise InstanceNotReady, or InstanceNotFound."""
+    for _look in waiting.looks(req, SCHEDULED_S):
+        if server.cell is None:
+            server.follow(server_access.load(req, server.uuid))
+        if server.cell is not None:
+            return
+    acting.require_cell(server)
 
 
 def _change(req, server, changes):
