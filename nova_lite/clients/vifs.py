@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from nova_lite.clients import session
 
 DEVICE_NAME_LENGTH = 14  # of an interface on Linux
+# What a guest is told of how its subnets give addresses.
+SUBNET_META = ('enable_dhcp', 'ipv6_address_mode')
 
 
 def build(
@@ -83,7 +85,7 @@ def _subnets(
                     }
                     for route in subnet.get('host_routes', ())
                 ],
-                'meta': {},
+                'meta': {name: subnet.get(name) for name in SUBNET_META},
                 'ips': [],
             },
         )

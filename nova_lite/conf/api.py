@@ -71,6 +71,18 @@ OPTS = [
         'method, path, operation, microversion, client (the User-Agent header), project_id, status '
         'and seconds. A file that was moved away is created again. Unset: nothing is written.',
     ),
+    cfg.StrOpt(
+        'dhcp_domain',
+        default='novalocal',
+        help='Domain of the host names in the metadata of servers and on config drives. Empty: the '
+        'names have no domain. Read by the metadata service and computes.',
+    ),
+    cfg.StrOpt(
+        'vendordata_jsonfile_path',
+        help='Path of a file with a JSON object that guests find in vendor_data.json, and in '
+        'vendor_data2.json under the key static. Unset: guests find an empty object. Read by the '
+        'metadata service and computes.',
+    ),
     cfg.DictOpt(
         'proxies',
         default={},

@@ -1,0 +1,120 @@
+"""Documents in the format of EC2: a tree of short texts, by version."""
+
+import typing
+
+from nova_lite.metadata import facts as facts_module
+
+VERSIONS = (
+    '1.0',
+    '2007-01-19',
+    '2007-03-01',
+    '2007-08-29',
+    '2007-10-10',
+    '2007-12-15',
+    '2008-02-01',
+    '2008-09-01',
+    '2009-04-04',
+)
+META_DATA, USER_DATA = 'meta-data', 'user-data'
+# {name in meta-data: the version that brought it}; others are there from the beginning.
+SINCE = {
+    'local-hostname': '2007-01-19',
+    'public-hostname': '2007-01-19',
+    'public-ipv4': '2007-01-19',
+    'instance-type': '2007-08-29',
+    'block-device-mapping': '2007-12-15',
+    'kernel-id': '2008-02-01',
+    'ramdisk-id': '2008-02-01',
+    'placement': '2008-02-01',
+    'instance-action': '2008-09-01',
+}
+ID_LENGTH = 8
+# The key of a directory's name in the list of its parent, where that is not its path.
+NAME = '_name'
+# A directory, or the text of a file.
+Node: typing.TypeAlias = dict[str, 'Node'] | str
+Directory: typing.TypeAlias = dict[str, Node]
+
+
+def meta_data(facts: facts_module.Facts, version: str, address: str | None = None) -> Directory:
+    """Return the directory meta-data of one of VERSIONS.
+
+    address: at which the guest is known to the caller
+    """
+    # 1.0 sorts before the dates.
+    everything = {**_identity(facts), **_network(facts, address), **_machine(facts)}
+    return {
+        name: node
+        for name, node in everything.items()
+        if node is not None and version >= SINCE.get(name, VERSIONS[0])
+    }
+
+
+def _identity(facts: facts_module.Facts) -> dict[str, Node | None]:
+    instance = facts.instance
+    name, key = instance.get('key_name'), instance.get('key_data')
+    return {
+        'instance-id': f'i-{instance.uuid[:ID_LENGTH]}',
+        'reservation-id': instance.get('reservation_id') or '',
+        'ami-launch-index': str(instance.get('launch_index') or 0),
+        'ami-manifest-path': '',
+        'ami-id': _id('ami', instance.get('image_ref')) or '',
+        'kernel-id': _id('aki', instance.get('kernel_id')),
+        'ramdisk-id': _id('ari', instance.get('ramdisk_id')),
+        'public-keys': {'0': {NAME: f'0={name}', 'openssh-key': key}} if name and key else None,
+    }
+
+
+def _network(facts: facts_module.Facts, address: str | None) -> dict[str, Node | None]:
+    fixed, floating = _addresses(facts)
+    local = address if address in fixed else next(iter(fixed), '')
+    return {
+        'hostname': facts.hostname,
+        'local-hostname': facts.hostname,
+        'public-hostname': facts.hostname,
+        'local-ipv4': local,
+        'public-ipv4': next(iter(floating), ''),
+        'security-groups': '\n'.join(facts.instance.security_groups),
+    }
+
+
+def _machine(facts: facts_module.Facts) -> dict[str, Node | None]:
+    return {
+        'instance-type': facts.instance.flavor.name,
+        'instance-action': 'none',
+        'placement': {'availability-zone': facts.zone},
+        'block-device-mapping': _block_devices(facts),
+    }
+
+
+def _id(prefix: str, uuid: str | None) -> str | None:
+    """Return an id in the form of EC2's, which stays the same in all cells."""
+    return f'{prefix}-{uuid[:ID_LENGTH]}' if uuid else None
+
+
+def _addresses(facts: facts_module.Facts) -> tuple[list[str], list[str]]:
+    """Return the fixed and the floating IPv4 addresses of a server."""
+    ips = [
+        ip
+        for vif in facts.instance.get('network_info') or ()
+        for subnet in vif['network']['subnets']
+        for ip in subnet['ips']
+        if ip['version'] == 4
+    ]
+    return (
+        [ip['address'] for ip in ips],
+        [floating['address'] for ip in ips for floating in ip['floating_ips']],
+    )
+
+
+def _block_devices(facts: facts_module.Facts) -> Directory:
+    """Return the names of the root disk and of further volumes."""
+    root = facts.instance.get('root_device_name')
+    found: Directory = {'ami': root.rpartition('/')[2], 'root': root} if root else {}
+    volumes = [
+        device.device_name
+        for device in facts.block_devices
+        if device.destination_type == 'volume' and device.get('boot_index') != 0
+    ]
+    named = [name for name in volumes if name]
+    return found | {f'ebs{index}': name for index, name in enumerate(named)}

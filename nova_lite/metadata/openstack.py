@@ -1,0 +1,120 @@
+"""Documents in the format of OpenStack, by version."""
+
+import base64
+import json
+
+from nova_lite import runtime
+from nova_lite.metadata import facts as facts_module
+from nova_lite.metadata import network_data
+from nova_lite.objects import base
+
+# Versions are dates, which sort as text.
+VERSIONS = (
+    '2012-08-10',
+    '2013-04-04',
+    '2013-10-17',
+    '2015-10-15',
+    '2016-06-30',
+    '2016-10-06',
+    '2017-02-22',
+    '2018-08-27',
+    '2020-10-14',
+)
+META_DATA, USER_DATA, PASSWORD = 'meta_data.json', 'user_data', 'password'
+VENDOR_DATA, VENDOR_DATA_2 = 'vendor_data.json', 'vendor_data2.json'
+NETWORK_DATA = 'network_data.json'
+# {document or key of meta_data.json: the version that brought it}
+SINCE = {
+    META_DATA: VERSIONS[0],
+    USER_DATA: VERSIONS[0],
+    PASSWORD: '2013-04-04',
+    VENDOR_DATA: '2013-10-17',
+    NETWORK_DATA: '2015-10-15',
+    VENDOR_DATA_2: '2016-10-06',
+    'random_seed': '2013-04-04',
+    'project_id': '2015-10-15',
+    'devices': '2016-06-30',
+    'dedicated_cpus': '2020-10-14',
+}
+# The seed is 512 random characters, encoded once more.
+SEED_ENTROPY_BYTES = 384
+X509 = '-----BEGIN CERTIFICATE'
+# The devices of simulated guests have no addresses.
+NO_ADDRESS = {'bus': 'none', 'address': 'none'}
+
+
+def documents(
+    facts: facts_module.Facts, version: str, extra: base.Data | None = None
+) -> dict[str, bytes]:
+    """Return the documents of one of VERSIONS. extra: further keys of meta_data.json"""
+    found = {
+        META_DATA: _text(meta_data(facts, version, extra)),
+        USER_DATA: facts.user_data,
+        VENDOR_DATA: _text(facts.vendor_data),
+        NETWORK_DATA: _text(network_data.build(facts.instance.get('network_info') or ())),
+        VENDOR_DATA_2: _text({'static': facts.vendor_data}),
+    }
+    return {
+        name: content
+        for name, content in found.items()
+        if content is not None and version >= SINCE[name]
+    }
+
+
+def meta_data(facts: facts_module.Facts, version: str, extra: base.Data | None = None) -> base.Data:
+    """Return the content of meta_data.json."""
+    instance = facts.instance
+    found = {
+        'uuid': instance.uuid,
+        'name': instance.display_name,
+        'hostname': facts.hostname,
+        'launch_index': instance.get('launch_index') or 0,
+        'availability_zone': facts.zone,
+        **_keys(instance.get('key_name'), instance.get('key_data')),
+        **({'meta': dict(instance.metadata)} if instance.metadata else {}),
+        'random_seed': _seed(),
+        'project_id': instance.project_id,
+        'devices': _devices(facts),
+        'dedicated_cpus': [],
+        **(extra or {}),
+    }
+    return {key: value for key, value in found.items() if version >= SINCE.get(key, VERSIONS[0])}
+
+
+def _keys(name: str | None, data: str | None) -> base.Data:
+    if not name or not data:
+        return {}
+    kind = 'x509' if data.startswith(X509) else 'ssh'
+    return {
+        'public_keys': {name: data},
+        'keys': [{'name': name, 'type': kind, 'data': data}],
+    }
+
+
+def _seed() -> str:
+    return base64.b64encode(runtime.new_secret(SEED_ENTROPY_BYTES).encode()).decode()
+
+
+def _devices(facts: facts_module.Facts) -> list[base.Data]:
+    """Return the devices that their user has tagged."""
+    interfaces = [
+        {'type': 'nic', **NO_ADDRESS, 'mac': vif['address'], 'tags': [vif['tag']]}
+        for vif in facts.instance.get('network_info') or ()
+        if vif.get('tag')
+    ]
+    disks = [
+        {
+            'type': 'disk',
+            **NO_ADDRESS,
+            **({'serial': device.volume_id} if device.get('volume_id') else {}),
+            'path': device.get('device_name'),
+            'tags': [device.get('tag')],
+        }
+        for device in facts.block_devices
+        if device.get('tag')
+    ]
+    return interfaces + disks
+
+
+def _text(value: base.Data) -> bytes:
+    return json.dumps(value).encode()

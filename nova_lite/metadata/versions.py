@@ -1,0 +1,12 @@
+"""Versions of the documents: dates, and a name for the newest one."""
+
+from collections.abc import Sequence
+
+LATEST = 'latest'
+
+
+def resolve(name: str, known: Sequence[str]) -> str | None:
+    """Return the version that a name stands for, None for none. known: the oldest first"""
+    if name == LATEST:
+        return known[-1]
+    return name if name in known else None
