@@ -167,6 +167,9 @@ Ready after {seconds:.1f} s: {cloud.url}/compute/v2.1
   openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
       --network private --wait my-server
 
+Metadata of servers: {cloud.places.metadata_url}
+Its requests are signed with {cloud.places.metadata_secret_path}
+
 Ctrl-C stops the cloud. The next `nova-lite up` continues with the same servers.""",
         flush=True,
     )

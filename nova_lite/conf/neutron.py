@@ -29,6 +29,20 @@ OPTS = [
         help='Name or ID of the external network from which POST /os-floating-ips (up to '
         'microversion 2.35) takes an address when the request names no pool.',
     ),
+    cfg.BoolOpt(
+        'service_metadata_proxy',
+        default=False,
+        help='Identify servers by the headers that the metadata proxy of the network service adds '
+        'to requests for metadata. If false, the metadata service answers requests about servers '
+        'with 404.',
+    ),
+    cfg.StrOpt(
+        'metadata_proxy_shared_secret',
+        default='',
+        secret=True,
+        help='Secret with which the metadata proxy signs the id of a server. Required with '
+        'service_metadata_proxy; the same value belongs in the configuration of the proxy.',
+    ),
 ]
 
 

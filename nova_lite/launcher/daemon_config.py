@@ -63,6 +63,19 @@ def control(places, urls):
     return sections
 
 
+def metadata(places, port=None):
+    """Return the metadata service: the databases alone. port: of a process of its own"""
+    return {
+        'DEFAULT': {'state_path': places.root},
+        'api_database': {'connection': places.database_url(layout.API)},
+        'metadata': {'port': port},
+        'neutron': {
+            'service_metadata_proxy': True,
+            'metadata_proxy_shared_secret': places.metadata_secret,
+        },
+    }
+
+
 def cell_conductor(places, urls, cell):
     """Return a cell conductor: the bus and the database of its cell, no other."""
     sections = everyone(places, urls)

@@ -15,6 +15,7 @@ from nova_lite.daemons import api
 from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
 from nova_lite.daemons import events_door
+from nova_lite.daemons import metadata
 from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
@@ -53,6 +54,7 @@ class EmbeddedCloud:
         self.api_app = None
         self.wrap_api = lambda application: application
         self._events = None
+        self._metadata = None
 
     @property
     def url(self):
@@ -104,6 +106,9 @@ class EmbeddedCloud:
         _together([*events, *(running.stop for running in self._fronts)])
         self._events = None
         self._fronts.clear()
+        if self._metadata is not None:
+            self._metadata.close()
+            self._metadata = None
         for kind in STOPPING:
             names = [name for name in self.daemons if name.startswith(kind)]
             _together(functools.partial(self.stop_daemon, name) for name in names)
@@ -121,7 +126,10 @@ class EmbeddedCloud:
 
     def _configure(self):
         places, urls = self.places, self.urls
-        sections = {'control': daemon_config.control(places, urls)}
+        sections = {
+            'control': daemon_config.control(places, urls),
+            'metadata': daemon_config.metadata(places),
+        }
         for cell in places.cell_names:
             sections[f'conductor-{cell}'] = daemon_config.cell_conductor(places, urls, cell)
             sections[f'compute-{cell}'] = daemon_config.compute(places, urls, cell)
@@ -131,6 +139,7 @@ class EmbeddedCloud:
 
     def _start_monitoring(self):
         self._watched['api'] = api.watched(self.api_app)
+        self._watched['metadata'] = self._metadata
         running = server.InProcess(
             monitoring.Monitoring(self._watched.values()), threads=monitor.THREADS
         )
@@ -142,8 +151,10 @@ class EmbeddedCloud:
         settings = self.places.settings
         application = api.make(self.confs['control'])
         self.api_app = application.app
+        self._metadata = metadata.Metadata(self.confs['metadata'])
         routes = {'/compute': self.wrap_api(application), '/placement': self._neighbours.placement}
         routes |= dict.fromkeys(SIMULATED, self._neighbours.simcloud)
+        routes['/metadata'] = self._metadata
         running = server.InProcess(
             front.Front(routes, keep=SIMULATED),
             host=settings.listen,

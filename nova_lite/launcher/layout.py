@@ -78,6 +78,7 @@ class Layout:
         self.cell_names = [f'cell{number + 1}' for number in range(settings.cells)]
         self.tag = hashlib.sha256(self.root.encode()).hexdigest()[:8]
         self.secrets = {}
+        self.metadata_secret = None
         self._lock = None
         self._ours = False
 
@@ -121,6 +122,10 @@ class Layout:
     def public_url(self):
         return f'http://{self.settings.listen}:{self.settings.port}'
 
+    @property
+    def metadata_url(self):
+        return f'{self.public_url}/metadata'
+
     # ---- files ----
 
     def prepare(self, *, fresh=False):
@@ -135,6 +140,7 @@ class Layout:
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
         self._ours = True
         self._write_policy()
+        self.metadata_secret = self._kept_metadata_secret()
         path = self.path('secrets.json')
         if os.path.exists(path):
             with open(path) as kept:
@@ -153,6 +159,17 @@ class Layout:
     def _write_policy(self):
         if not os.path.exists(self.policy_path):
             _write(self.policy_path, yaml.safe_dump(POLICY))
+
+    @property
+    def metadata_secret_path(self):
+        """The file of the secret that signs requests to the metadata service."""
+        return self.path('metadata-secret')
+
+    def _kept_metadata_secret(self):
+        if not os.path.exists(self.metadata_secret_path):
+            _write(self.metadata_secret_path, runtime.new_secret())
+        with open(self.metadata_secret_path) as kept:
+            return kept.read().strip()
 
     def hold(self):
         """Keep other processes out of the state directory; raises InUse, Unavailable."""

@@ -62,9 +62,10 @@ class ProcessCloud:
         progress('cells')
         for cell in places.cell_names:
             self._start_cell(cell)
-        progress('scheduler, super-conductor and compute API')
+        progress('scheduler, super-conductor, metadata service and compute API')
         self._child('scheduler', 'top', 'scheduler', control)
         self._child('super-conductor', 'top', 'conductor', control)
+        self._start_metadata()
         api = self._write('api', self._api_sections())
         workers = conf_module.make_conf(files=[api]).api.workers
         self._child('api', 'top', 'api', api, workers=workers)
@@ -142,12 +143,18 @@ class ProcessCloud:
             sections = getattr(daemon_config, name)(places, self.urls, ports[name])
             self._child(name, 'top', name, self._write(name, sections))
 
+    def _start_metadata(self):
+        port = server.free_port()
+        self.urls['metadata'] = f'http://127.0.0.1:{port}'
+        sections = daemon_config.metadata(self.places, port)
+        self._child('metadata', 'top', 'metadata', self._write('metadata', sections))
+
     def _api_sections(self):
         sections = daemon_config.control(self.places, self.urls)
         proxies = dict.fromkeys(
             ('/identity', '/image', '/network', '/volume'), self.urls['simcloud']
         )
-        proxies['/placement'] = self.urls['placement']
+        proxies |= {f'/{name}': self.urls[name] for name in ('placement', 'metadata')}
         sections['api']['proxies'] = [f'{prefix}:{url}' for prefix, url in proxies.items()]
         return sections
 

@@ -50,7 +50,7 @@ class MonitoringTest(base.CloudTest):
         self.assertEqual(
             {'bus', 'conductor', 'placement', 'work'}, set(found['compute cell2-compute'])
         )
-        self.assertEqual(7, len(found))
+        self.assertEqual(8, len(found))
 
     def test_a_daemon_names_what_is_away(self):
         self.cloud.cloud.stop_daemon('conductor-cell2')

@@ -25,7 +25,7 @@ from tests.fixtures import units
 from tests.fixtures import warm_programs
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'admin' / 'deploy'
-PORTS = {'api': '8774', 'placement': '8778', 'simcloud': '8779'}
+PORTS = {'api': '8774', 'metadata': '8775', 'placement': '8778', 'simcloud': '8779'}
 SCRIPTS = ('configure.sh', 'bus.sh', 'databases.sh', 'schemas.sh', 'start.sh', 'use.sh')
 # The first command of each kind is RabbitMQ's own, which takes half a second of CPU.
 RABBITMQCTL = """
@@ -150,7 +150,7 @@ class DeployTest(testtools.TestCase):
     def _secrets_stay_where_they_belong(self):
         secrets = [
             (self.configuration / 'secrets' / name).read_text().strip()
-            for name in ('bus', 'database', 'service', 'admin', 'demo')
+            for name in ('bus', 'database', 'service', 'admin', 'demo', 'metadata')
         ]
         said = ''.join(daemon.log_text() for daemon in self.systemd.daemons.values())
         for unit, daemon in self.systemd.daemons.items():

@@ -11,15 +11,13 @@ from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import source_host
-from nova_lite.db.cell import instances
+from nova_lite.db.cell import guest_passwords
 from nova_lite.policies import guests as rules
 
 PATH = '/servers/{server_id}/os-server-password'
 CHANGE = types.whole({'adminPass': create_schema.PASSWORD}, required=['adminPass'])
 # A property of images whose guests have the agent that sets passwords.
 AGENT = 'hw_qemu_guest_agent'
-# In these keys of the system metadata a password is kept that a guest encrypted.
-PARTS = tuple(f'password_{number}' for number in range(4))
 
 
 @operation.operation(
@@ -54,8 +52,7 @@ def change(req, server):
 @operation.operation('GET', PATH, policy=rules.SHOW_PASSWORD, faults=(403, 404))
 def show(req, server):
     """The encrypted password, or an empty text."""
-    kept = server.row.system_metadata or {}
-    return {'password': ''.join(kept.get(part) or '' for part in PARTS)}
+    return {'password': guest_passwords.of(server.row)}
 
 
 @operation.operation(
@@ -64,11 +61,6 @@ def show(req, server):
 def clear(req, server):
     """Forget the encrypted password; that in the guest stays."""
     acting.require_cell(server)
-    acting.in_its_cell(req, server, lambda: server.cell.db.write(_forget, server.uuid))
-
-
-def _forget(connection, uuid):
-    kept = instances.lock(connection, uuid).system_metadata
-    left = {key: value for key, value in kept.items() if key not in PARTS}
-    if left != kept:
-        instances.update(connection, uuid, {'system_metadata': left})
+    acting.in_its_cell(
+        req, server, lambda: server.cell.db.write(guest_passwords.forget, server.uuid)
+    )

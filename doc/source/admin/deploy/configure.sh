@@ -1,7 +1,7 @@
 cp doc/source/admin/deploy/*.conf doc/source/admin/deploy/*.yaml \
     doc/source/admin/deploy/*.sql /etc/nova-lite
 mkdir -m 700 /etc/nova-lite/secrets
-for name in bus database service admin demo; do
+for name in bus database service admin demo metadata; do
     openssl rand -hex 16 > /etc/nova-lite/secrets/$name
     echo "s/@$name@/$(cat /etc/nova-lite/secrets/$name)/" >> /etc/nova-lite/secrets/sed
 done

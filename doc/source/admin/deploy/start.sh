@@ -1,5 +1,6 @@
 systemctl enable --now nova-lite-simcloud nova-lite-placement
-systemctl enable --now nova-lite-super-conductor nova-lite-scheduler nova-lite-api
+systemctl enable --now nova-lite-super-conductor nova-lite-scheduler nova-lite-api \
+    nova-lite-metadata
 for cell in cell1 cell2; do
     systemctl enable --now nova-lite-conductor@$cell nova-lite-compute@$cell
 done

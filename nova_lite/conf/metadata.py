@@ -1,0 +1,25 @@
+"""[metadata]: the process of the metadata service."""
+
+from oslo_config import cfg
+
+GROUP = 'metadata'
+OPTS = [
+    cfg.StrOpt(
+        'listen', default='127.0.0.1', help='Address on which the metadata service listens.'
+    ),
+    cfg.PortOpt('port', default=8775, help='Port on which the metadata service listens.'),
+    cfg.IntOpt('workers', default=1, min=1, help='Number of processes of the metadata service.'),
+    cfg.IntOpt(
+        'threads', default=8, min=1, help='Number of threads in each process of the service.'
+    ),
+]
+
+
+def register(conf):
+    """Register this module's options on `conf`."""
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    """Return (group, options) pairs for the sample file."""
+    return [(GROUP, OPTS)]

@@ -1,0 +1,304 @@
+"""The metadata service over HTTP: who may read what, and passwords."""
+
+import base64
+import logging
+
+from falcon import testing
+import fixtures
+import testtools
+
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import instances
+from nova_lite.metadata_api import app
+from nova_lite.metadata_api import callers
+from nova_lite.metadata_api import servers
+from tests.fixtures import guest_facts
+from tests.fixtures import servers_api
+
+SECRET = 'shared secret'
+PASSWORD = '/openstack/latest/password'
+META_DATA = '/openstack/latest/meta_data.json'
+DATA = b'#!/bin/sh\n\xff'
+
+
+class Case(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger(level=logging.INFO))
+        self.api = self.useFixture(servers_api.ServersApi())
+        self.conf = self.api.conf
+        self.conf.set_override('service_metadata_proxy', True, 'neutron')
+        self.conf.set_override('metadata_proxy_shared_secret', SECRET, 'neutron')
+        self.client = testing.TestClient(
+            app.Application(self.conf, servers.Servers(self.api.api_db, self.api.cells))
+        )
+        self.uuid = self.add_server()
+
+    def add_server(self, cell='cell1', **values):
+        values = {
+            'user_data': base64.b64encode(DATA).decode(),
+            'key_name': 'mykey',
+            'key_data': guest_facts.KEY,
+            'network_info': [guest_facts.vif(guest_facts.subnet())],
+            'security_groups': ['default'],
+            **values,
+        }
+        return self.api.add_server(cell, **values)
+
+    def headers(self, **values):
+        """What the proxy sends for a server; `values` over it, None to omit a header."""
+        uuid = values.pop('uuid', self.uuid)
+        found = {
+            callers.INSTANCE: uuid,
+            callers.PROJECT: 'alpha',
+            callers.SIGNATURE: callers.signature(SECRET, uuid),
+            **{name.replace('_', '-'): value for name, value in values.items()},
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def ask(self, path, method='GET', *, status=200, body=None, **values):
+        answer = self.client.simulate_request(
+            method, path, headers=self.headers(**values), body=body
+        )
+        self.assertEqual(status, answer.status_code, answer.content)
+        return answer
+
+
+class PagesTest(Case):
+    def test_versions_of_ec2_need_no_headers(self):
+        answer = self.client.simulate_get('/')
+        self.assertEqual(200, answer.status_code)
+        self.assertEqual(['1.0', '2007-01-19'], answer.text.split('\n')[:2])
+        self.assertEqual(['2009-04-04', 'latest'], answer.text.split('\n')[-2:])
+
+    def test_versions_of_openstack(self):
+        for path in ('/openstack', '/openstack/', '//openstack//'):
+            lines = self.ask(path).text.split('\n')
+            self.assertEqual(('2012-08-10', 'latest'), (lines[0], lines[-1]))
+
+    def test_lists_of_documents(self):
+        for version, names in (
+            ('2012-08-10', ['meta_data.json', 'user_data']),
+            ('2013-04-04', ['meta_data.json', 'user_data', 'password']),
+            ('2015-10-15', ['meta_data.json', 'user_data', 'password', 'vendor_data.json',
+                            'network_data.json']),
+            ('latest', ['meta_data.json', 'user_data', 'password', 'vendor_data.json',
+                        'network_data.json', 'vendor_data2.json']),
+        ):  # fmt: skip
+            self.assertEqual(names, self.ask(f'/openstack/{version}').text.split('\n'))
+
+    def test_documents(self):
+        for name, kind in (
+            ('meta_data.json', 'application/json'),
+            ('network_data.json', 'application/json'),
+            ('vendor_data.json', 'application/json'),
+            ('vendor_data2.json', 'application/json'),
+            ('user_data', 'text/plain; charset=UTF-8'),
+            ('password', 'text/plain; charset=UTF-8'),
+        ):
+            answer = self.ask(f'/openstack/latest/{name}')
+            self.assertEqual(kind, answer.headers['content-type'])
+        self.assertEqual(self.uuid, self.ask(META_DATA).json['uuid'])
+        self.assertEqual(DATA, self.ask('/openstack/latest/user_data').content)
+        self.assertEqual(1, len(self.ask('/openstack/latest/network_data.json').json['links']))
+
+    def test_ec2(self):
+        for path, text in (
+            ('/latest', 'meta-data/\nuser-data'),
+            ('/latest/meta-data/public-keys', '0=mykey'),
+            ('/latest/meta-data/public-keys/0', 'openssh-key'),
+            ('/latest/meta-data/public-keys/0/openssh-key', guest_facts.KEY),
+            ('/2009-04-04/meta-data/placement/', 'availability-zone'),
+            ('/2009-04-04/meta-data/placement/availability-zone', 'nova'),
+            ('/1.0/meta-data/instance-id', f'i-{self.uuid[:8]}'),
+        ):
+            answer = self.ask(path)
+            self.assertEqual(text, answer.text)
+            self.assertEqual('text/plain; charset=UTF-8', answer.headers['content-type'])
+        self.assertEqual(DATA, self.ask('/2009-04-04/user-data').content)
+        listed = self.ask('/latest/meta-data/').text.split('\n')
+        self.assertEqual(sorted(listed), listed)
+        self.assertEqual({'placement/', 'public-keys/', 'local-ipv4'}, {
+            'placement/', 'public-keys/', 'local-ipv4'} & set(listed))  # fmt: skip
+
+    def test_nothing_there(self):
+        for path in (
+            '/openstack/2012-08-11',
+            '/openstack/2012-08-10/password',
+            '/openstack/2013-10-17/network_data.json',
+            '/openstack/latest/content',
+            '/openstack/content/0000',
+            '/openstack/latest/meta_data.json/more',
+            '/latest/meta-data/nothing',
+            '/latest/meta-data/hostname/more',
+            '/latest/meta-data/public-keys/0/_name',
+            '/1.0/meta-data/instance-type',
+            '/2010-01-01/meta-data',
+            '/latest/dynamic',
+        ):
+            self.assertIn(path.rstrip('/'), self.ask(path, status=404).text)
+
+    def test_without_user_data(self):
+        uuid = self.add_server(user_data=None)
+        self.ask('/openstack/latest/user_data', status=404, uuid=uuid)
+        self.ask('/latest/user-data', status=404, uuid=uuid)
+        self.assertEqual('meta-data/', self.ask('/latest', uuid=uuid).text)
+
+    def test_address_from_the_proxy(self):
+        ports = [
+            guest_facts.vif(guest_facts.subnet()),
+            guest_facts.vif(guest_facts.subnet('10.1.0.0/24', '10.1.0.5')),
+        ]
+        uuid = self.add_server(network_info=ports)
+        path = '/latest/meta-data/local-ipv4'
+        for address, expected in ((None, '10.0.0.2'), ('10.1.0.5', '10.1.0.5')):
+            self.assertEqual(expected, self.ask(path, uuid=uuid, X_Forwarded_For=address).text)
+
+    def test_head(self):
+        whole = self.ask(META_DATA)
+        head = self.ask(META_DATA, 'HEAD')
+        self.assertEqual(b'', head.content)
+        for name in ('content-type', 'content-length'):
+            self.assertEqual(whole.headers[name], head.headers[name])
+
+    def test_other_methods(self):
+        for method, path in (
+            ('PUT', META_DATA),
+            ('DELETE', PASSWORD),
+            ('POST', META_DATA),
+            ('POST', '/'),
+            ('POST', '/openstack/2012-08-10/password'),
+        ):
+            answer = self.ask(path, method, status=405)
+            self.assertIn('GET, HEAD', answer.headers['allow'])
+        self.assertEqual('GET, HEAD, POST', self.ask(PASSWORD, 'PUT', status=405).headers['allow'])
+
+
+class CallersTest(Case):
+    def test_missing_headers(self):
+        for name in (callers.INSTANCE, callers.PROJECT):
+            answer = self.ask(META_DATA, status=400, **{name: None})
+            self.assertIn(f'{name} header is missing', answer.text)
+
+    def test_several_headers(self):
+        for name in (callers.INSTANCE, callers.PROJECT):
+            answer = self.ask(META_DATA, status=400, **{name: f'{self.uuid},{self.uuid}'})
+            self.assertIn(f'Multiple {name}', answer.text)
+
+    def test_wrong_signatures(self):
+        other = self.add_server()
+        right = callers.signature(SECRET, self.uuid)
+        for value in (
+            None,
+            '',
+            'x',
+            'ü',
+            right.upper(),
+            right[:-1],
+            callers.signature('', self.uuid),
+            callers.signature(SECRET, other),
+        ):
+            answer = self.ask(META_DATA, status=403, **{callers.SIGNATURE: value})
+            self.assertEqual('Invalid proxy request signature.', answer.text)
+        self.assertIn(f'metadata of server {self.uuid}', self.log.output)
+        self.assertNotIn(right, self.log.output)
+
+    def test_signature(self):
+        """As `openssl dgst -sha256 -hmac SECRET` makes it."""
+        self.assertEqual(
+            '6bcbe3885ae7efc49cef35b438efe29c95501f4a720a0c53ed000d8fcf04a605',
+            callers.signature('deadbeef2eb84d8d', '32d0524b-314d-4594-b3a3-607e3f2354f8'),
+        )
+
+    def test_server_of_another_project(self):
+        uuid = self.add_server(project_id='beta')
+        self.ask(META_DATA, status=404, uuid=uuid)
+        self.assertEqual(uuid, self.ask(META_DATA, uuid=uuid, X_Tenant_ID='beta').json['uuid'])
+
+    def test_no_such_server(self):
+        gone = self.add_server()
+        self.api.cell('cell1').db.write(instances.update, gone, {'deleted': True})
+        hidden = self.add_server(hidden=True)
+        for uuid in (guest_facts.UUID, 'x', "' OR 1=1", gone, hidden):
+            self.ask(META_DATA, status=404, uuid=uuid)
+
+    def test_not_scheduled_yet(self):
+        mapping = {'instance_uuid': guest_facts.UUID, 'project_id': 'alpha', 'user_id': 'alice'}
+        self.api.api_db.write(instance_mappings.create, [{**mapping, 'vcpus': 1, 'memory_mb': 1}])
+        self.ask(META_DATA, status=404, uuid=guest_facts.UUID)
+
+    def test_without_a_proxy(self):
+        self.conf.set_override('service_metadata_proxy', False, 'neutron')
+        self.ask(META_DATA, status=404)
+        self.assertIn('service_metadata_proxy is false', self.log.output)
+        self.assertEqual(200, self.client.simulate_get('/').status_code)
+
+    def test_a_proxy_needs_a_secret(self):
+        callers.check(self.conf)
+        self.conf.set_override('metadata_proxy_shared_secret', '', 'neutron')
+        self.assertRaises(ValueError, callers.check, self.conf)
+        self.conf.set_override('service_metadata_proxy', False, 'neutron')
+        callers.check(self.conf)
+
+
+class UnreachableTest(Case):
+    def cut(self, database):
+        database.dispose()
+        database.url, database._engine = 'sqlite:////nonexistent/directory/x.sqlite', None
+
+    def test_cell(self):
+        other = self.add_server('cell2')
+        self.cut(self.api.cell('cell2').db)
+        answer = self.ask(META_DATA, status=503, uuid=other)
+        self.assertIn('Cell cell2 is not available', answer.text)
+        self.assertNotIn('nonexistent', answer.text)
+        self.ask(META_DATA)
+
+    def test_api_database(self):
+        self.cut(self.api.api_db)
+        self.ask(META_DATA, status=503)
+
+
+class PasswordTest(Case):
+    def post(self, password, *, status=200, **values):
+        return self.ask(PASSWORD, 'POST', body=password, status=status, **values)
+
+    def of(self, uuid=None):
+        return self.api.call('GET', f'/servers/{uuid or self.uuid}/os-server-password').json
+
+    def test_posted_shown_and_cleared(self):
+        self.assertEqual('', self.ask(PASSWORD).text)
+        longest = 'k' * 1020
+        self.assertEqual(b'', self.post(longest).content)
+        self.assertEqual({'password': longest}, self.of())
+        self.assertEqual(longest, self.ask(PASSWORD).text)
+        self.api.call('DELETE', f'/servers/{self.uuid}/os-server-password')
+        self.assertEqual({'password': ''}, self.of())
+        self.post('again')
+        self.assertEqual({'password': 'again'}, self.of())
+
+    def test_only_once(self):
+        self.post('first')
+        answer = self.post('second', status=409)
+        self.assertIn('is set already', answer.text)
+        self.assertEqual({'password': 'first'}, self.of())
+
+    def test_refused(self):
+        for body in ('x' * 1021, '', ' \n', 'ü', 'a\x00b', b'\xff'):
+            self.assertIn('password', self.post(body, status=400).text)
+        self.post('x', status=403, **{callers.SIGNATURE: 'wrong'})
+        self.assertEqual({'password': ''}, self.of())
+
+    def test_keeps_other_system_metadata(self):
+        uuid = self.add_server(system_metadata={'image_os': 'linux'})
+        self.post('secret', uuid=uuid)
+        self.assertEqual('linux', self.api.row(uuid).system_metadata['image_os'])
+
+    def test_while_the_server_changes_cells(self):
+        self.api.cell('cell1').db.write(instances.update, self.uuid, {'sealed': True})
+        answer = self.post('secret', status=503)
+        self.assertIn('changing cells', answer.text)
+
+    def test_is_not_logged(self):
+        self.post('top secret')
+        self.assertNotIn('top secret', self.log.output)
