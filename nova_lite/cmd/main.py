@@ -21,6 +21,7 @@ COMMANDS = (
     'saga',
     'why',
     'events',
+    'config-drive',
     'drain-host',
     'undrain',
     'evacuate-host',

@@ -6,7 +6,6 @@ An embedded cloud is asked over a local HTTP connection, since its buses are pri
 
 import json
 
-from oslo_utils import uuidutils
 from rich import console
 
 from nova_lite import cells as cells_module
@@ -15,8 +14,8 @@ from nova_lite import exception
 from nova_lite.console import tables
 from nova_lite.daemons import door
 from nova_lite.db import engine
-from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.launcher import server_names
 from nova_lite.launcher import state_dir
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler
@@ -46,27 +45,13 @@ def find(directory, server, host=None):
     api_db = engine.Database(conf.api_database.connection)
     cells = cells_module.Cells(conf, api_db)
     try:
-        uuid = server if uuidutils.is_uuid_like(server) else _uuid_of(cells, server)
+        uuid = server_names.uuid_of(cells, server)
         if conf.transport_url.startswith(transport.EMBEDDED):
             return door.ask(conf.state_path, uuid, host)
         return _ask_all(conf, cells, uuid, host)
     finally:
         cells.close()
         api_db.dispose()
-
-
-def _uuid_of(cells, name):
-    found = {
-        row.uuid
-        for rows in cells.scatter(instances.named, name).values()
-        if not isinstance(rows, cells_module.Unreachable)
-        for row in rows
-    }
-    if not found:
-        raise exception.InstanceNotFound(instance_id=name)
-    if len(found) > 1:
-        raise exception.NoUniqueMatch(what='servers', name=name)
-    return found.pop()
 
 
 def _ask_all(conf, cells, uuid, host):

@@ -13,6 +13,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import claims
+from nova_lite.compute import config_drives
 from nova_lite.compute import guests
 from nova_lite.compute import replies
 from nova_lite.compute import site
@@ -61,6 +62,7 @@ def make(
     spec = guests.spec_of(
         site.conf, instance, block_devices=block_devices, image_id=coming.image_id
     )
+    spec = config_drives.written(site.conf, spec, instance, block_devices)
     reply = replies.reply(site.driver, start(spec))
     if 'done' in reply:
         _require_guest(site.driver, node, instance.uuid, verb)

@@ -16,6 +16,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import session
 from nova_lite.compute import claims
+from nova_lite.compute import config_drives
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
 from nova_lite.compute import port_waits
@@ -178,7 +179,9 @@ class Build:
     def _spawn(self) -> jobs.Work[model.Job]:
         self._spawned = True
         try:
-            job = self._site.driver.spawn(self._node, self._spec(), key=self._key('spawn'))
+            job = self._site.driver.spawn(
+                self._node, self._with_drive(self._spec()), key=self._key('spawn')
+            )
         except exception.Unavailable as error:
             error.reschedule = True
             raise
@@ -190,6 +193,16 @@ class Build:
             self._instance,
             block_devices=self._order.block_devices,
             network_info=self._network_info,
+        )
+
+    def _with_drive(self, spec: model.GuestSpec) -> model.GuestSpec:
+        return config_drives.written(
+            self._site.conf,
+            spec,
+            self._instance,
+            self._order.block_devices,
+            network_info=self._network_info,
+            options=self._order.options,
         )
 
     def _key(self, step: str) -> str:

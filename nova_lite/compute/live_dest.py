@@ -12,6 +12,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import arrivals
+from nova_lite.compute import config_drives
 from nova_lite.compute import guests
 from nova_lite.compute import replies
 from nova_lite.compute import site
@@ -89,6 +90,7 @@ class Destination:
         arrivals.claim(site, self._node, instance, block_devices)
         devices = arrivals.connect(site, self._ctxt, self._node, instance, block_devices)
         spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
+        spec = config_drives.written(site.conf, spec, instance, block_devices)
         job = site.driver.pre_live_migration(self._node, spec, self._move, key=key)
         reply = replies.reply(site.driver, job)
         if 'done' in reply:

@@ -16,6 +16,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.compute import config_drives
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
 from nova_lite.compute import site
@@ -202,7 +203,8 @@ def _definition(
             raise exception.VolumeNotUsable(
                 volume_id=device.volume_id, reason='no host is connected to it'
             )
-    return guests.spec_of(site.conf, found['instance'], block_devices=devices)
+    spec = guests.spec_of(site.conf, found['instance'], block_devices=devices)
+    return config_drives.written(site.conf, spec, found['instance'], devices)
 
 
 def begin(

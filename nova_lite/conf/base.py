@@ -59,6 +59,12 @@ OPTS = [
         default=False,
         help='Allow a resize to choose the current host of the server.',
     ),
+    cfg.BoolOpt(
+        'force_config_drive',
+        default=False,
+        help='Give every new server a config drive, whatever its request says. Read by the compute '
+        'API.',
+    ),
     cfg.IntOpt(
         'max_local_block_devices',
         default=3,

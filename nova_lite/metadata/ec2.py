@@ -96,7 +96,7 @@ def _addresses(facts: facts_module.Facts) -> tuple[list[str], list[str]]:
     """Return the fixed and the floating IPv4 addresses of a server."""
     ips = [
         ip
-        for vif in facts.instance.get('network_info') or ()
+        for vif in facts.network_info
         for subnet in vif['network']['subnets']
         for ip in subnet['ips']
         if ip['version'] == 4

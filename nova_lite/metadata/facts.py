@@ -19,11 +19,13 @@ LOG = log.getLogger(__name__)
 class Facts:
     """A server with its block devices, and what the configuration adds.
 
-    hostname: with the domain; zone: availability zone; vendor_data: the operator's
+    network_info: of its ports; hostname: with the domain; zone: availability zone
+    vendor_data: the operator's
     """
 
     instance: objects.Instance
     block_devices: tuple[block_device.BlockDevice, ...]
+    network_info: tuple[base.Data, ...]
     hostname: str
     zone: str
     vendor_data: base.Data
@@ -39,13 +41,18 @@ def gather(
     conf: cfg.ConfigOpts,
     instance: objects.Instance,
     block_devices: Iterable[block_device.BlockDevice],
+    *,
+    network_info: Iterable[base.Data] | None = None,
 ) -> Facts:
-    """Return the facts of a server."""
+    """Return the facts of a server. network_info: None takes what the record says"""
+    if network_info is None:
+        network_info = instance.get('network_info') or ()
     domain = conf.api.dhcp_domain
     name = instance.get('hostname') or ''
     return Facts(
         instance=instance,
         block_devices=tuple(block_devices),
+        network_info=tuple(network_info),
         hostname=f'{name}.{domain}' if domain else name,
         zone=instance.get('availability_zone') or conf.default_availability_zone,
         vendor_data=vendor_data(conf.api.vendordata_jsonfile_path),

@@ -51,7 +51,7 @@ def documents(
         META_DATA: _text(meta_data(facts, version, extra)),
         USER_DATA: facts.user_data,
         VENDOR_DATA: _text(facts.vendor_data),
-        NETWORK_DATA: _text(network_data.build(facts.instance.get('network_info') or ())),
+        NETWORK_DATA: _text(network_data.build(facts.network_info)),
         VENDOR_DATA_2: _text({'static': facts.vendor_data}),
     }
     return {
@@ -99,7 +99,7 @@ def _devices(facts: facts_module.Facts) -> list[base.Data]:
     """Return the devices that their user has tagged."""
     interfaces = [
         {'type': 'nic', **NO_ADDRESS, 'mac': vif['address'], 'tags': [vif['tag']]}
-        for vif in facts.instance.get('network_info') or ()
+        for vif in facts.network_info
         if vif.get('tag')
     ]
     disks = [

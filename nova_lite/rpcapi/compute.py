@@ -73,8 +73,9 @@ class ComputeAPI(rpc.Interface):
 
         instance: Instance; selection: the claim; block_devices: [BlockDevice, ...]
         requested_networks: 'auto', 'none' or [{'network_id', 'fixed_ip', 'port_id', 'tag'}]
-        options: {'injected_files': [...], 'retry': bool, 'group': absent or {'uuid',
-        'policy', 'rules', 'members': [uuids of all its servers]}}
+        options: {'injected_files': [[path, base64 text], ...], 'retry': bool,
+        'admin_pass': of a server with a config drive, 'group': absent or {'uuid', 'policy',
+        'rules', 'members': [uuids of all its servers]}}
         """
 
     @rpc.cast(since='1.0')

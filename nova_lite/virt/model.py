@@ -128,6 +128,8 @@ class GuestSpec:
     name: the hypervisor's; title: what its user calls the server. flavor: its name.
     disk_gb: root, ephemeral and swap disks together, volumes aside. image_id: None
     for a guest that boots from a volume. password: a hash of what was set in the guest.
+    drive: the files of the config drive, as metadata.drive.pack returns them. They may be large
+    and hold secrets, so they are kept apart: not in the dictionary.
     """
 
     uuid: str
@@ -142,6 +144,7 @@ class GuestSpec:
     config_drive: bool = False
     title: str = ''
     password: str = ''
+    drive: Json | None = dataclasses.field(default=None, repr=False)
 
     def to_dict(self) -> Json:
         return {

@@ -33,6 +33,8 @@ from nova_lite.policies import servers as rules
 
 LOG = log.getLogger(__name__)
 MOST = 1000  # servers of one request, since they are one transaction
+# A property of images whose guests need a config drive.
+DRIVE_PROPERTY, MANDATORY = 'img_config_drive', 'mandatory'
 
 
 @operation.operation(
@@ -114,7 +116,8 @@ def _fill_columns(req, server, plan, boot_image):
     create_content.check_quota(req, metadata, server.get('personality', ()))
     plan.files = [[each['path'], each['contents']] for each in server.get('personality', ())]
     key_name = server.get('key_name')
-    drive = types.is_true(server.get('config_drive', False))
+    drive = _has_config_drive(req, server, properties)
+    plan.password = server.get('adminPass') or create_content.password()
     plan.columns = {
         **create_flavor.columns(plan, properties),
         'image_properties': create_properties.of(boot_image),
@@ -131,6 +134,12 @@ def _fill_columns(req, server, plan, boot_image):
         'config_drive': 'True' if drive else '',
         'trusted_certs': server.get('trusted_image_certificates'),
     }
+
+
+def _has_config_drive(req, server, properties):
+    if req.conf.force_config_drive or properties.get(DRIVE_PROPERTY) == MANDATORY:
+        return True
+    return types.is_true(server.get('config_drive', False))
 
 
 def _check_names(req, plan):
@@ -182,5 +191,5 @@ def _answer(req, server, plan, uuid):
         'security_groups': [{'name': name} for name in plan.groups],
     }
     if req.conf.api.enable_instance_password:
-        shown['adminPass'] = server.get('adminPass') or create_content.password()
+        shown['adminPass'] = plan.password
     return operation.Answer({'server': shown}, headers={'Location': shown['links'][0]['href']})

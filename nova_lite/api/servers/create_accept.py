@@ -118,6 +118,9 @@ def _join_group(connection, req, plan, uuids):
 
 def _arguments(plan, image):
     options = {'injected_files': plan.files, 'retry': plan.retries}
+    if plan.columns['config_drive']:
+        # The drive is the one place for it: without one no record has the password.
+        options['admin_pass'] = plan.password
     group = plan.server_group
     if group is not None:
         options['group'] = {

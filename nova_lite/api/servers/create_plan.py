@@ -16,6 +16,7 @@ class Plan:
     devices: block devices without server; networks: 'auto', 'none' or a list
     groups: security groups by name or id; server_group: its row, or None
     columns: further columns of every server's record
+    password: of the administrator; files: personality, as (path, base64 text)
     """
 
     name: str
@@ -34,6 +35,7 @@ class Plan:
     server_group: object = None
     tags: list = dataclasses.field(default_factory=list)
     files: list = dataclasses.field(default_factory=list)
+    password: str | None = dataclasses.field(default=None, repr=False)
     columns: dict = dataclasses.field(default_factory=dict)
     uuids: list = dataclasses.field(default_factory=list)
 

@@ -91,6 +91,21 @@ def _changed_at(
     return datetime.datetime.fromtimestamp(max(known), datetime.UTC).replace(tzinfo=None)
 
 
+def drive(path: str | pathlib.Path, guest: str) -> model.Json | None:
+    """Return the packed config drive of a guest that is resident in the file, or None."""
+    uri = f'{pathlib.Path(path).resolve().as_uri()}?mode=ro'
+    with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
+        row = connection.execute(
+            'SELECT content FROM drives JOIN guests ON drives.node = guests.node'
+            ' AND drives.guest = guests.uuid WHERE guests.uuid = ? AND guests.role = ?',
+            (guest, model.Role.RESIDENT),
+        ).fetchone()
+    if row is None:
+        return None
+    found: model.Json = json.loads(row[0])
+    return found
+
+
 def running(paths: Iterable[str | pathlib.Path]) -> dict[str, list[str]]:
     """Return {guest uuid: [nodes where it runs]} over all the files."""
     found = collections.defaultdict(list)

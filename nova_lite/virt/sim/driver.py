@@ -186,14 +186,8 @@ class SimDriver:
     def spawn(
         self, node: str, spec: model.GuestSpec, *, key: str, power_on: bool = True
     ) -> model.Job:
-        return self._start(
-            node,
-            spec.uuid,
-            Verb.SPAWN,
-            key,
-            spec=spec,
-            args={'spec': _text(spec), 'power_on': power_on},
-        )
+        args = {**_definition(spec), 'power_on': power_on}
+        return self._start(node, spec.uuid, Verb.SPAWN, key, spec=spec, args=args)
 
     def destroy(
         self,
@@ -218,10 +212,8 @@ class SimDriver:
         spec: model.GuestSpec | None = None,
     ) -> model.Job:
         self._check(node)
-        args = {
-            'spec': _text(spec) if spec else None,
-            'crash_dump': self.profile.behaviour(node).crash_dump,
-        }
+        crash_dump = self.profile.behaviour(node).crash_dump
+        args = {**_definition(spec), 'crash_dump': crash_dump}
         return self._start(node, guest, model.PowerAction(action), key, args=args)
 
     def set_admin_password(self, node: str, guest: str, password: str, *, key: str) -> model.Job:
@@ -269,7 +261,7 @@ class SimDriver:
             key,
             subject=handover.get('move', ''),
             spec=spec,
-            args={'spec': _text(spec), 'handover': handover, 'power_on': power_on},
+            args={**_definition(spec), 'handover': handover, 'power_on': power_on},
         )
 
     def revert_migration(
@@ -322,7 +314,7 @@ class SimDriver:
             key,
             subject=move,
             spec=spec,
-            args={'spec': _text(spec)},
+            args=_definition(spec),
         )
 
     def live_migrate(
@@ -382,8 +374,10 @@ def _load(profile: str | rules.Profile) -> rules.Profile:
     return profile if isinstance(profile, rules.Profile) else profiles.load(profile)
 
 
-def _text(spec: model.GuestSpec) -> str:
-    return json.dumps(spec.to_dict())
+def _definition(spec: model.GuestSpec | None) -> model.Json:
+    if spec is None:
+        return {'spec': None, 'drive': None}
+    return {'spec': json.dumps(spec.to_dict()), 'drive': spec.drive}
 
 
 def _to_guest(row: sqlite3.Row) -> model.Guest:

@@ -31,6 +31,7 @@ def make(work: frame.Work, *, move: str | None = None) -> model.Json:
         move=move,
         started_at=work.at if work.args['power_on'] else None,
     )
+    work.write_drive()
     return work.power_result(power)
 
 
@@ -96,6 +97,7 @@ def _hard_reboot(work: frame.Work) -> model.Json:
         work.refuse_existing(departed)
     spec = work.args['spec'] or (row or work.resident())['spec']
     work.insert(spec, role=model.Role.RESIDENT, power_state=Power.RUNNING, started_at=work.at)
+    work.write_drive()
     return work.power_result(Power.RUNNING)
 
 

@@ -221,6 +221,7 @@ def _prepare_destination(work: frame.Work) -> model.Json:
         move=work.subject,
         ticket=identity,
     )
+    work.write_drive()
     return {'ticket': _ticket(work, identity)}
 
 

@@ -68,12 +68,18 @@ CREATE TABLE ended_moves (
 CREATE TABLE origin (created_at REAL NOT NULL);
 """
 # Added later: files that are older get it when they are opened.
-IMAGES = """
+ADDED = """
 CREATE TABLE IF NOT EXISTS images (
     node TEXT NOT NULL,
     image TEXT NOT NULL,
     PRIMARY KEY (node, image)
-) WITHOUT ROWID
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS drives (
+    node TEXT NOT NULL,
+    guest TEXT NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (node, guest)
+)
 """
 
 
@@ -94,7 +100,8 @@ class Store:
 
     def _create(self) -> None:
         with self.write() as tx:
-            tx.execute(IMAGES)
+            for statement in ADDED.split(';'):
+                tx.execute(statement)
             self._clock = clock.Clock(tx)
             version = tx.execute('PRAGMA user_version').fetchone()[0]
             if version == VERSION:
@@ -182,11 +189,22 @@ def update_guest(tx: sqlite3.Connection, row: sqlite3.Row, **values: object) -> 
 
 
 def delete_guest(tx: sqlite3.Connection, row: sqlite3.Row) -> None:
-    """Remove a guest's row."""
+    """Remove a guest's row, and its config drive with the last row of the guest on the node."""
+    place = (row['node'], row['uuid'])
     tx.execute(
         'DELETE FROM guests WHERE node = ? AND uuid = ? AND departed = ?',
-        (row['node'], row['uuid'], row['departed']),
+        (*place, row['departed']),
     )
+    tx.execute(
+        'DELETE FROM drives WHERE node = ? AND guest = ?'
+        ' AND NOT EXISTS (SELECT 1 FROM guests WHERE node = ? AND uuid = ?)',
+        (*place, *place),
+    )
+
+
+def put_drive(tx: sqlite3.Connection, node: str, guest: str, content: str) -> None:
+    """Write the config drive of a guest, in place of a former one."""
+    tx.execute('INSERT OR REPLACE INTO drives VALUES (?, ?, ?)', (node, guest, content))
 
 
 # ---- jobs -----------------------------------------------------------------

@@ -6,6 +6,7 @@ before they write, so that a refusal leaves nothing behind.
 
 from collections.abc import Callable
 import dataclasses
+import json
 import sqlite3
 from typing import NoReturn
 
@@ -59,6 +60,11 @@ class Work:
     def insert(self, spec: str, **values: object) -> None:
         """Write the guest's row; `spec` is JSON text."""
         store.insert_guest(self.tx, self.node, spec, uuid=self.guest, **values)
+
+    def write_drive(self) -> None:
+        """Write the config drive of the guest, if the job has one."""
+        if self.args.get('drive') is not None:
+            store.put_drive(self.tx, self.node, self.guest, json.dumps(self.args['drive']))
 
     def end_move(self) -> None:
         """Refuse, from now on, to begin this move on this node."""

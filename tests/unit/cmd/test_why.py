@@ -3,6 +3,7 @@
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.cmd import why
+from nova_lite.launcher import server_names
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler as scheduler_rpc
 from nova_lite.scheduler import manager
@@ -65,7 +66,7 @@ class SchedulersTest(cloud.ManagerTestCase):
 
     def test_names(self):
         self.add_server('a', uuid=(uuid := runtime.new_uuid()))
-        self.assertEqual(uuid, why._uuid_of(self.cells, 'server'))
-        self.assertRaises(exception.InstanceNotFound, why._uuid_of, self.cells, 'other')
+        self.assertEqual(uuid, server_names.uuid_of(self.cells, 'server'))
+        self.assertRaises(exception.InstanceNotFound, server_names.uuid_of, self.cells, 'other')
         self.add_server('a')
-        self.assertRaises(exception.NoUniqueMatch, why._uuid_of, self.cells, 'server')
+        self.assertRaises(exception.NoUniqueMatch, server_names.uuid_of, self.cells, 'server')

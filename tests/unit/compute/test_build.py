@@ -1,11 +1,15 @@
 """Builds: what a running guest takes, and that nothing stays of one that fails."""
 
+import json
+
 import testscenarios
 import testtools
 
 from nova_lite import exception
 from nova_lite.clients import volume as volume_client
 from nova_lite.compute import jobs
+from nova_lite.metadata import drive
+from nova_lite.virt.sim import census
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
@@ -77,6 +81,30 @@ class TestBuild(testtools.TestCase):
         self.assertEqual(2, len(self.cell.volume.volumes))
         guest = self.cell.driver.get_guest('host-1', uuid)
         self.assertEqual(4, len(guest.spec.devices))
+
+    def test_config_drive(self):
+        options = {
+            'injected_files': [['/etc/motd', 'aGVsbG8=']],
+            'admin_pass': 'open sesame',
+        }
+        uuid = self.cell.boot(
+            networks=[{'network_id': 'net'}],
+            options=options,
+            config_drive='True',
+            user_data='IyEvYmluL3No',
+        )
+        files = drive.unpack(census.drive(self.cell.guests_path, uuid))
+        meta_data = json.loads(files['openstack/latest/meta_data.json'])
+        self.assertEqual((uuid, 'open sesame'), (meta_data['uuid'], meta_data['admin_pass']))
+        self.assertEqual(b'hello', files['openstack/content/0000'])
+        self.assertEqual(b'#!/bin/sh', files['openstack/latest/user_data'])
+        links = json.loads(files['openstack/latest/network_data.json'])['links']
+        self.assertEqual(1, len(links))
+        self.assertNotIn('open sesame', str(self.cell.row(uuid)))
+
+    def test_no_config_drive(self):
+        uuid = self.cell.boot(options={'injected_files': [['/etc/motd', 'aGVsbG8=']]})
+        self.assertIsNone(census.drive(self.cell.guests_path, uuid))
 
     def test_reserved_volume_keeps_its_attachment(self):
         self.cell.volume.add_volume(VOLUME)

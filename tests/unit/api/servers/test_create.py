@@ -5,6 +5,7 @@ import base64
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import aggregates
+from nova_lite.db.api import build_requests
 from nova_lite.db.api import flavors
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import keypairs
@@ -99,6 +100,36 @@ class TestStored(create_base.Case):
         (request,) = self.create('2.56', personality=files)
         self.assertEqual([['/a', contents]], request.arguments['options']['injected_files'])
         self.assertEqual([], request.arguments['options']['injected_files'][1:])
+
+    def test_config_drive(self):
+        (request,) = self.create(config_drive=True, adminPass='open sesame')
+        self.assertEqual('True', request.instance['config_drive'])
+        self.assertEqual('open sesame', request.arguments['options']['admin_pass'])
+
+    def test_password_is_recorded_for_a_config_drive_only(self):
+        (request,) = self.create(adminPass='open sesame')
+        self.assertEqual('', request.instance['config_drive'])
+        self.assertNotIn('open sesame', str(request))
+
+    def test_password_that_is_answered_is_on_the_drive(self):
+        body = self.body(config_drive=True)
+        answer = self.ok('POST', '/servers', body, code=202, version='2.104')
+        (request,) = self.api.api_db.read(build_requests.every)
+        self.assertEqual(
+            answer.json['server']['adminPass'], request.arguments['options']['admin_pass']
+        )
+
+    def test_config_drive_that_the_cloud_or_the_image_requires(self):
+        image = self.api.neighbours.image.images[api_neighbours.IMAGE_ID]
+        image['properties'] = {'img_config_drive': 'mandatory'}
+        (request,) = self.create(config_drive=False)
+        self.assertEqual('True', request.instance['config_drive'])
+        image['properties'] = {'img_config_drive': 'optional'}
+        (request,) = self.create()
+        self.assertEqual('', request.instance['config_drive'])
+        self.api.conf.set_override('force_config_drive', True)
+        (request,) = self.create()
+        self.assertEqual('True', request.instance['config_drive'])
 
     def test_hints(self):
         (request,) = self.create(hints={'same_host': [runtime.new_uuid()], '_nova_x': 'y', 'n': 1})

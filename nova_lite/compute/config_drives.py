@@ -1,0 +1,46 @@
+"""Config drives: the definition of a guest with the files of its drive.
+
+A drive is written when its guest is made on a node, from the server's record of that time. The
+administrator's password and personality files are in no record once the server is built, so
+only the drive of a build has them.
+"""
+
+import base64
+from collections.abc import Iterable
+from collections.abc import Sequence
+import dataclasses
+
+from oslo_config import cfg
+
+from nova_lite.metadata import drive
+from nova_lite.metadata import facts
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
+from nova_lite.virt import model
+
+
+def written(
+    conf: cfg.ConfigOpts,
+    spec: model.GuestSpec,
+    instance: objects.Instance,
+    block_devices: Sequence[block_device.BlockDevice],
+    *,
+    network_info: Iterable[model.Json] | None = None,
+    options: model.Json | None = None,
+) -> model.GuestSpec:
+    """Return the definition of a guest, with its config drive if it has one.
+
+    network_info: as in guests.spec_of; options: of the build
+    """
+    if not spec.config_drive:
+        return spec
+    options = options or {}
+    found = drive.files(
+        facts.gather(conf, instance, block_devices, network_info=network_info),
+        admin_pass=options.get('admin_pass'),
+        injected=[
+            (path, base64.b64decode(contents))
+            for path, contents in options.get('injected_files', ())
+        ],
+    )
+    return dataclasses.replace(spec, drive=drive.pack(found))
