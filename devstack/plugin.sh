@@ -9,6 +9,7 @@ set +o xtrace
 NOVA_LITE_CONTROL_CONF=$NOVA_LITE_CONF_DIR/control.conf
 NOVA_LITE_API_CONF=$NOVA_LITE_CONF_DIR/api.conf
 NOVA_LITE_COMMON_CONF=$NOVA_LITE_CONF_DIR/common.conf
+NOVA_LITE_METADATA_CONF=$NOVA_LITE_CONF_DIR/metadata.conf
 NOVA_LITE_POLICY=$NOVA_LITE_CONF_DIR/policy.yaml
 
 # Functions
@@ -30,7 +31,7 @@ function nova_lite_manage {
 }
 
 function is_nova_lite_enabled {
-    is_service_enabled nl-api nl-super nl-sch nl-cells
+    is_service_enabled nl-api nl-super nl-sch nl-meta nl-cells
 }
 
 # devstack's own environment has the versions of OpenStack's branch; nova_lite shares nothing
@@ -105,6 +106,19 @@ function configure_nova_lite_control {
     echo "\"compute:servers:resize:cross_cell\": \"$rule\"" > "$NOVA_LITE_POLICY"
 }
 
+# The databases alone: it calls no other service.
+function configure_nova_lite_metadata {
+    rm -f "$NOVA_LITE_METADATA_CONF"
+    iniset "$NOVA_LITE_METADATA_CONF" DEFAULT debug "$ENABLE_DEBUG_LOG_LEVEL"
+    iniset "$NOVA_LITE_METADATA_CONF" api_database connection \
+        "$(database_connection_url nova_lite_api)"
+    iniset "$NOVA_LITE_METADATA_CONF" metadata listen "$SERVICE_LISTEN_ADDRESS"
+    iniset "$NOVA_LITE_METADATA_CONF" metadata port "$NOVA_LITE_METADATA_PORT"
+    iniset "$NOVA_LITE_METADATA_CONF" neutron service_metadata_proxy True
+    iniset "$NOVA_LITE_METADATA_CONF" neutron metadata_proxy_shared_secret \
+        "$NOVA_LITE_METADATA_SECRET"
+}
+
 function configure_nova_lite_cell {
     local cell=$1
     local conductor=$NOVA_LITE_CONF_DIR/conductor-$cell.conf
@@ -124,6 +138,7 @@ function configure_nova_lite {
     create_nova_lite_directories
     configure_nova_lite_common
     configure_nova_lite_control
+    configure_nova_lite_metadata
     # nova-lite-manage adds _cell0 to the name of this database.
     rm -f "$NOVA_LITE_CONF_DIR/cell0.conf"
     iniset "$NOVA_LITE_CONF_DIR/cell0.conf" database connection \
@@ -183,6 +198,7 @@ function start_nova_lite {
     nova_lite_run nl-sch nova-lite-scheduler "$NOVA_LITE_COMMON_CONF" "$NOVA_LITE_CONTROL_CONF"
     nova_lite_run nl-api nova-lite-api \
         "$NOVA_LITE_COMMON_CONF" "$NOVA_LITE_CONTROL_CONF" "$NOVA_LITE_API_CONF"
+    nova_lite_run nl-meta nova-lite-metadata "$NOVA_LITE_METADATA_CONF"
     for cell in $(nova_lite_cells); do
         nova_lite_run "nl-cond-$cell" nova-lite-conductor \
             "$NOVA_LITE_COMMON_CONF" "$NOVA_LITE_CONF_DIR/conductor-$cell.conf"
@@ -245,6 +261,7 @@ function configure_nova_lite_tempest {
 function stop_nova_lite {
     local cell
     stop_process nl-api
+    stop_process nl-meta
     for cell in $(nova_lite_cells); do
         stop_process "nl-cpu-$cell"
     done

@@ -166,7 +166,7 @@ class PluginTest(PluginCase):
         )
         started = {call.split()[0] for call in found.calls('run_process')}
         cells = {f'nl-{kind}-cell{number}' for kind in ('cond', 'cpu') for number in (1, 2)}
-        self.assertEqual({'nl-api', 'nl-super', 'nl-sch'} | cells, started)
+        self.assertEqual({'nl-api', 'nl-super', 'nl-sch', 'nl-meta'} | cells, started)
         self.assertEqual(8774, found.conf('common', 'control', 'api').api.port)
         tempest = configparser.ConfigParser()
         tempest.read(found.root / 'tempest.conf')
