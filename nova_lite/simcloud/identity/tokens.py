@@ -18,6 +18,8 @@ from nova_lite.simcloud.identity import tables
 
 CACHED_TOKENS = 20000
 PURGE_INTERVAL_S = 600
+# As with Keystone's, no token starts with a dash: programs would take it for an option.
+FIRST = 'g'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class Tokens:
         scope: (kind, id) or None. parent: the row of the token that was
         exchanged; the new one expires with it.
         """
-        secret = runtime.new_secret(48)
+        secret = FIRST + runtime.new_secret(48)
         now = runtime.naive_now()
         kind, scope_id = scope or (None, None)
         row = {

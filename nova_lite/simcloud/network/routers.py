@@ -94,7 +94,7 @@ def _set_gateway(conn, caller, row, wanted):
     """Replace the gateway by the requested one (None: remove it). Return the new row."""
     if row['gateway_port_id']:
         if wanted and wanted.get('network_id') == row['gateway_network_id']:
-            return standard.save(conn, ROUTERS, row, enable_snat=wanted.get('enable_snat', True))
+            return _update_gateway(conn, row, wanted)
         if database.exists(conn, tables.floating_ips, router_id=row['id']):
             raise faults.Conflict(
                 f'Gateway cannot be updated for router {row["id"]}, since a '
@@ -123,6 +123,14 @@ def _set_gateway(conn, caller, row, wanted):
         gateway_network_id=network['id'],
         enable_snat=wanted.get('enable_snat', True),
     )
+
+
+def _update_gateway(conn, row, wanted):
+    """Change a gateway that stays on its network. Returns the new row."""
+    if wanted.get('external_fixed_ips') is not None:
+        fixed_ips = wanted['external_fixed_ips']
+        addresses.assign(conn, row['gateway_network_id'], row['gateway_port_id'], fixed_ips)
+    return standard.save(conn, ROUTERS, row, enable_snat=wanted.get('enable_snat', True))
 
 
 def create(conn, caller, wanted):

@@ -25,6 +25,7 @@ EXTENSIONS = {
     'binding': 'Port Binding',
     'binding-extended': 'Port Bindings Extended',
     'external-net': 'Neutron external network',
+    'extraroute': 'Neutron Extra Route',
     'extra_dhcp_opt': 'Neutron Extra DHCP options',
     'fip-port-details': 'Floating IP Port Details Extension',
     'net-mtu': 'Network MTU',
@@ -43,6 +44,7 @@ EXTENSIONS = {
     'revision-if-match': 'If-Match constraints based on revision_number',
     'router': 'Neutron L3 Router',
     'security-group': 'security-group',
+    'service-type': 'Neutron Service Type Management',
     'sorting': 'Sorting support',
     'standard-attr-description': 'standard-attr-description',
     'standard-attr-revisions': 'Resource revision numbers',
@@ -110,6 +112,8 @@ def add(app, db, events, plugging):
     app.add_route(v2, routing.Document(_collections))
     routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
     app.add_route(f'{v2}/availability_zones', routing.Document(ZONES))
+    # None of the services that need one, such as VPN, is here.
+    app.add_route(f'{v2}/service-providers', routing.Document({'service_providers': []}))
     for path, resource, field in (
         ('networks', networks.RESOURCE, 'network_id'),
         ('subnets', subnets.RESOURCE, 'subnet_id'),

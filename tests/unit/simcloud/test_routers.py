@@ -61,6 +61,30 @@ class RouterTestCase(base.SimCloudTestCase):
             expect=400,
         )
 
+    def test_gateway_gets_another_address(self):
+        router = self.router(external_gateway_info={'network_id': self.public})
+        (had,) = router['external_gateway_info']['external_fixed_ips']
+        wanted = [{**had, 'ip_address': '172.24.4.77'}]
+        path = f'{V2}/routers/{router["id"]}'
+        gateway = {'network_id': self.public, 'external_fixed_ips': wanted}
+        changed = self.demo.put(path, {'router': {'external_gateway_info': gateway}})['router']
+        self.assertEqual(wanted, changed['external_gateway_info']['external_fixed_ips'])
+        gateway = {'network_id': self.public, 'enable_snat': False}
+        changed = self.demo.put(path, {'router': {'external_gateway_info': gateway}})['router']
+        self.assertEqual(wanted, changed['external_gateway_info']['external_fixed_ips'])
+
+    def test_routes(self):
+        self.demo.get(f'{V2}/extensions/extraroute')
+        routes = [{'destination': '10.9.0.0/24', 'nexthop': '192.0.2.9'}]
+        router = self.router()
+        path = f'{V2}/routers/{router["id"]}'
+        self.demo.put(path, {'router': {'routes': routes}})
+        self.assertEqual(routes, self.demo.get(path)['router']['routes'])
+
+    def test_no_service_has_a_provider(self):
+        found = self.demo.get(f'{V2}/service-providers?service_type=VPN')
+        self.assertEqual({'service_providers': []}, found)
+
     def test_floating_address_follows_a_port(self):
         port = self.port_of_demo()
         fault = self.floating(port_id=port['id'], expect=404)

@@ -3,6 +3,7 @@
 import testtools
 
 from nova_lite.simcloud import app
+from nova_lite.simcloud.identity import tokens
 from tests.unit.simcloud import base
 
 TOKENS = '/identity/v3/auth/tokens'
@@ -23,6 +24,9 @@ class TokenTestCase(base.SimCloudTestCase):
         self.assertEqual(f'{base.URL}/volume/v3/{token["project"]["id"]}', urls['volumev3'])
         interfaces = {one['interface'] for one in token['catalog'][0]['endpoints']}
         self.assertEqual({'public', 'internal', 'admin'}, interfaces)
+
+    def test_no_token_starts_like_an_option(self):
+        self.assertEqual(tokens.FIRST, self.token('demo', 'pw-demo')[0])
 
     def test_unscoped_token_can_be_exchanged(self):
         secret = self.token('demo', 'pw-demo')
