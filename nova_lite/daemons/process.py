@@ -59,6 +59,12 @@ def configure(argv, prog, check=lambda conf: None):
     return conf
 
 
+def argv_of_environment():
+    """Return options that name the files in NOVA_LITE_CONFIG_FILES, for WSGI applications."""
+    files = os.environ.get('NOVA_LITE_CONFIG_FILES', '').split(os.pathsep)
+    return [word for name in files if name for word in ('--config-file', name)]
+
+
 def run(argv, prog, make):
     """Run the daemon that `make(conf)` wires until SIGTERM."""
     conf = configure(argv, prog)

@@ -4,11 +4,13 @@ import base64
 import os
 import shutil
 import subprocess
+import sys
 
 import requests
 import testtools
 
 from nova_lite.metadata_api import callers
+from tests.fixtures import cli
 from tests.fixtures import crossing
 from tests.fixtures import units
 from tests.functional import moves_base
@@ -16,6 +18,12 @@ from tests.functional import moves_base
 SCRIPT = b'#!/bin/sh\necho hello\n'
 ASK = units.ROOT / 'doc' / 'source' / 'admin' / 'metadata' / 'ask-metadata.sh'
 SOURCE, DEST = 'cell1-host1', 'cell2-host1'
+# An HTTP server that loads the application, and asks it once.
+LOAD = """
+from falcon import testing
+from nova_lite.cmd import metadata_wsgi
+print(testing.TestClient(metadata_wsgi.application).simulate_get('/').text)
+"""
 PASSWORD = '/openstack/latest/password'
 
 
@@ -90,8 +98,24 @@ class MetadataTest(moves_base.MovesTest):
         crossing.Crossing(self.cloud).idle(server)
         self.assertEqual('ciphertext', self.ask(server, PASSWORD).text)
         self.assertEqual('ciphertext', self.password(server))
+        shown = self.useFixture(cli.Cli(self.cloud)).nova('get-password', server.id)
+        self.assertIn('ciphertext', shown)
         self.api('DELETE', f'/servers/{server.id}/os-server-password', status=204)
         self.assertEqual('', self.ask(server, PASSWORD).text)
+
+    def test_under_another_wsgi_server(self):
+        done = subprocess.run(
+            [sys.executable, '-c', LOAD],
+            env={
+                **os.environ,
+                'NOVA_LITE_CONFIG_FILES': self.cloud.cloud.places.path('etc', 'metadata.conf'),
+            },
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertEqual(['2009-04-04', 'latest'], done.stdout.split()[-2:])
 
     @testtools.skipUnless(shutil.which('curl') and shutil.which('openssl'), 'needs curl, openssl')
     def test_the_script_of_the_guide(self):

@@ -20,7 +20,7 @@ def classes():
     """Every class of the product that is no exception."""
     found = set()
     for module in pkgutil.walk_packages(nova_lite.__path__, 'nova_lite.'):
-        if not module.name.endswith(('.env', 'api_wsgi', '__main__')):
+        if not module.name.endswith(('.env', '_wsgi', '__main__')):
             loaded = importlib.import_module(module.name)
             found.update(each for _name, each in inspect.getmembers(loaded, inspect.isclass))
     return {

@@ -1,0 +1,9 @@
+"""The metadata service as a plain WSGI `application`; see `api_wsgi` for its options."""
+
+from nova_lite.daemons import metadata
+from nova_lite.daemons import process
+from nova_lite.metadata_api import callers
+
+application = metadata.application(
+    process.configure(process.argv_of_environment(), 'nova-lite-metadata', callers.check)
+)
