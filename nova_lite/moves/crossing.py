@@ -88,6 +88,12 @@ def hide(connection, uuid):
     return instances.is_gone(instances.find(connection, uuid))
 
 
+def restore(side, other, uuid):
+    """Unseal the record of `side` and hide that of `other`, whose cell may be down for long."""
+    side.seal(uuid, False)
+    other.hide(uuid)
+
+
 def switch(saga, source, dest):
     """Map the server to the cell of `dest`. This is the pivot."""
     saga.world.api_db.write(

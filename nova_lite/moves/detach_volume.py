@@ -92,8 +92,4 @@ class DetachVolume(move.Move[guest_devices.Began]):
 
     def end_attachment(self, forward=True):
         waits = self.guest.settle_remade(forward=forward, running=END)
-        if waits is not None:
-            return waits
-        if self.began.attachment_id:
-            self.world.volume.delete_attachment(self.ctxt, self.began.attachment_id)
-        return None
+        return self.guest.end_attachment() if waits is None else waits

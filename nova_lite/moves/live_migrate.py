@@ -60,9 +60,10 @@ class Copied(saga.Answer):
 
     def counters(self):
         """Return {column of the migration: bytes} of the known counters."""
-        known = {name: value for name, value in self.as_dict().items() if value is not None}
         return {
-            name: value for name, value in known.items() if name.startswith(('memory_', 'disk_'))
+            name: value
+            for name, value in self.as_dict().items()
+            if value is not None and name.startswith(('memory_', 'disk_'))
         }
 
 
@@ -300,12 +301,10 @@ class LiveMigration(move.Move[steps.Began]):
 
     def undone(self, connection, row):
         migration = live_migrations.lock(connection, self.uuid)
+        status = Status.FAILED if live_checks.CHECKED in self.results else Status.ERROR
         if migration is not None and live_migrations.ABORT in migration.data:
-            self._end(connection, Status.CANCELLED)
-        elif live_checks.CHECKED in self.results:
-            self._end(connection, Status.FAILED)
-        else:
-            self._end(connection, Status.ERROR)
+            status = Status.CANCELLED
+        self._end(connection, status)
 
     def _end(self, connection, status):
         """Set the migration's last status, and answer requests that came too late."""

@@ -59,7 +59,9 @@ class SwapVolume(move.Move[guest_devices.Began]):
                 calls=('attach_volume', 'detach_volume'),
             ),
             places.VOLUMES.best_effort(
-                'end the attachment', self.end_attachment, clean=saga.Clean(self.end_attachment)
+                'end the attachment',
+                self.guest.end_attachment,
+                clean=saga.Clean(self.guest.end_attachment),
             ),
             places.SOURCE_RECORDS.step('record the name it keeps', self.rename),
         )
@@ -146,15 +148,13 @@ class SwapVolume(move.Move[guest_devices.Began]):
         if isinstance(kept, saga.Pending):
             return kept
         named = [each.volume_id for each in self.devices() if each.uuid == self.began.device]
-        if kept != self._new and named == [self._new]:
-            self.write(children.update_block_device, self.began.device, {'volume_id': kept})
+        if named == [self._new]:
+            self._rename(kept)
         return None
 
-    def end_attachment(self):
-        if self.began.attachment_id:
-            self.world.volume.delete_attachment(self.ctxt, self.began.attachment_id)
-
     def rename(self):
-        kept = self.results.get(TELL) or self._new
+        self._rename(self.results.get(TELL) or self._new)
+
+    def _rename(self, kept):
         if kept != self._new:
             self.write(children.update_block_device, self.began.device, {'volume_id': kept})

@@ -230,9 +230,8 @@ class Crossing(part.Part):
         move.events.end_all(connection)
 
     def hide_copy(self):
-        """Undo `show`. The source first, because the other cell may be down for long."""
-        self.move.here.seal(self.move.instance_uuid, False)
-        self.move.there.hide(self.move.instance_uuid)
+        """Undo `show`."""
+        crossing.restore(self.move.here, self.move.there, self.move.instance_uuid)
 
     def switch(self):
         """Map the server to the destination's cell. This is the pivot."""

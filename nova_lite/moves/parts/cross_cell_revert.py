@@ -94,9 +94,8 @@ class Crossing(part.Part):
         move.events.start(connection, SOURCE_EVENT, move.began.source['host'])
 
     def hide_source(self):
-        """Undo `show`. The destination first, because the other cell may be down for long."""
-        self.move.here.seal(self.move.instance_uuid, False)
-        self.move.source_side.hide(self.move.instance_uuid)
+        """Undo `show`."""
+        crossing.restore(self.move.here, self.move.source_side, self.move.instance_uuid)
 
     def switch(self):
         """Map the server to the source's cell, where its guest does not run yet."""

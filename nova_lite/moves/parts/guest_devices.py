@@ -83,6 +83,12 @@ class GuestDevices(part.Part):
             raise exception.VolumeNotAttached(instance_id=row.uuid, volume_id=volume_id)
         return {'device': device.uuid, 'attachment_id': device.attachment_id}
 
+    def end_attachment(self):
+        """Delete the attachment that the server had when the saga began."""
+        move = self.move
+        if move.began.attachment_id:
+            move.world.volume.delete_attachment(move.ctxt, move.began.attachment_id)
+
     # ---- the host ----
 
     def step(self, do, undo, *calls):

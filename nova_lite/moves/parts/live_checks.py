@@ -57,13 +57,13 @@ class LiveChecks(part.Part):
             places.DEST_HOST.step(
                 CHECK_DEST,
                 self._check_dest,
-                self._end_dest_check,
+                lambda: self._end_refused(DEST_EVENT, self.move.dest_host),
                 calls=('check_can_live_migrate_destination',),
             ),
             places.SOURCE_HOST.step(
                 CHECK_SOURCE,
                 self._check_source,
-                self._end_source_check,
+                lambda: self._end_refused(SOURCE_EVENT, self.move.source_host),
                 calls=('check_can_live_migrate_source',),
             ),
         )
@@ -106,11 +106,8 @@ class LiveChecks(part.Part):
             key=move.key(CHECK_SOURCE),
         )
 
-    def _end_dest_check(self):
-        self.move.write(self.move.events.end_refused, DEST_EVENT, self.move.dest_host)
-
-    def _end_source_check(self):
-        self.move.write(self.move.events.end_refused, SOURCE_EVENT, self.move.source_host)
+    def _end_refused(self, event, host):
+        self.move.write(self.move.events.end_refused, event, host)
 
     # ---- both have agreed ----
 
