@@ -10,7 +10,7 @@ from nova_lite.db import rows
 from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
-from nova_lite.verify import picture as pictures
+from nova_lite.verify import snapshot as snapshots
 from nova_lite.virt import model
 from nova_lite.virt.sim import census
 
@@ -29,10 +29,10 @@ POWER = {
 }
 
 
-def one_guest(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def one_guest(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I3: at most one running guest per server, over all hosts."""
     running = collections.defaultdict(list)
-    for guest in picture.guests:
+    for guest in snapshot.guests:
         if guest.running:
             running[guest.uuid].append(guest.node)
     for uuid, nodes in running.items():
@@ -40,49 +40,49 @@ def one_guest(picture: pictures.Picture) -> Iterator[findings.Finding]:
             yield Finding('I3', f'server {uuid}', f'runs on {sorted(nodes)}')
 
 
-def owned(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def owned(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: each guest has a record on its node, and each record has a guest."""
-    placed = holdings.guests_expected(picture)
+    placed = holdings.guests_expected(snapshot)
     there = {
-        (guest.uuid, guest.node) for guest in picture.guests if guest.role is model.Role.RESIDENT
+        (guest.uuid, guest.node) for guest in snapshot.guests if guest.role is model.Role.RESIDENT
     }
-    for guest in picture.guests:
+    for guest in snapshot.guests:
         if (guest.uuid, guest.node) not in placed:
             yield Finding('I5', f'guest {guest.uuid}', f'is on {guest.node} without a record')
-    for uuid, node in holdings.guests_required(picture) - there:
+    for uuid, node in holdings.guests_required(snapshot) - there:
         yield Finding('I5', f'server {uuid}', f'has no guest on {node}')
 
 
 def _at_rest(
-    picture: pictures.Picture,
-) -> Iterator[tuple[pictures.CellPicture, rows.Row, census.Row]]:
-    """Yield (cell picture, row, guest) of servers at rest that have a resident guest."""
+    snapshot: snapshots.Snapshot,
+) -> Iterator[tuple[snapshots.CellSnapshot, rows.Row, census.Row]]:
+    """Yield (cell snapshot, row, guest) of servers at rest that have a resident guest."""
     there = {
         (guest.uuid, guest.node): guest
-        for guest in picture.guests
+        for guest in snapshot.guests
         if guest.role is model.Role.RESIDENT
     }
-    for cell, row in picture.resting():
+    for cell, row in snapshot.resting():
         guest = there.get((row.uuid, row.node))
         if guest is not None:
             yield cell, row, guest
 
 
-def idle(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def idle(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I6: no job of a guest is in progress if its server has no task."""
-    for _cell, row, guest in _at_rest(picture):
+    for _cell, row, guest in _at_rest(snapshot):
         if guest.jobs:
             yield Finding('I6', f'guest {row.uuid}', f'has {guest.jobs} jobs on {guest.node}')
 
 
-def power(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
+def power(snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """I9: power states of guests and servers agree, on hosts whose services are up.
 
     A difference counts when record and guest have been as they are for `bounds.power`
     seconds: the hosts' audit repairs it until then.
     """
-    for cell, row, guest in _at_rest(picture):
-        if row.host in cell.down or _unchanged_s(picture, row, guest) < bounds.power:
+    for cell, row, guest in _at_rest(snapshot):
+        if row.host in cell.down or _unchanged_s(snapshot, row, guest) < bounds.power:
             continue
         what, allowed = f'power of server {row.uuid}', POWER.get(row.vm_state)
         if allowed is not None and guest.power_state not in allowed:
@@ -92,30 +92,30 @@ def power(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[f
             yield Finding('I9', what, f'is {guest.power_state.name}, on record is {recorded}')
 
 
-def _unchanged_s(picture: pictures.Picture, row: rows.Row, guest: census.Row) -> float:
+def _unchanged_s(snapshot: snapshots.Snapshot, row: rows.Row, guest: census.Row) -> float:
     """Return seconds since the record or the guest was changed last."""
     changed = row.updated_at or row.created_at
     if guest.changed_at is not None:
         changed = max(changed, guest.changed_at)
-    unchanged: datetime.timedelta = picture.now - changed
+    unchanged: datetime.timedelta = snapshot.now - changed
     return unchanged.total_seconds()
 
 
-def made_as_recorded(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def made_as_recorded(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: guests have the size of their flavors, and the recorded volumes and ports.
 
     The guest of a server that failed may lack some, and has none that are not its own.
     """
-    devices = _devices(picture)
-    for _cell, row, guest in _at_rest(picture):
+    devices = _devices(snapshot)
+    for _cell, row, guest in _at_rest(snapshot):
         if guest.spec is not None:
             yield from _made_of(row, guest.spec, devices[row.uuid])
 
 
-def _devices(picture: pictures.Picture) -> dict[str, dict[model.DeviceKind, set[str]]]:
+def _devices(snapshot: snapshots.Snapshot) -> dict[str, dict[model.DeviceKind, set[str]]]:
     """Return {server uuid: {DeviceKind: ids}} as the records say."""
     found = {}
-    for cell in picture.cells:
+    for cell in snapshot.cells:
         devices = cell.devices()
         for row in cell.instances:
             if not row.hidden:

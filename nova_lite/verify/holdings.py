@@ -9,7 +9,7 @@ from nova_lite import states
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.scheduler import query
-from nova_lite.verify import picture as pictures
+from nova_lite.verify import snapshot as snapshots
 
 # By resource class.
 Amounts: typing.TypeAlias = dict[str, int]
@@ -26,7 +26,7 @@ KEPT = (
 )
 
 
-def expected(picture: pictures.Picture) -> dict[str, dict[str, Amounts]]:
+def expected(snapshot: snapshots.Snapshot) -> dict[str, dict[str, Amounts]]:
     """Return {consumer: {provider uuid: {resource class: amount}}} as it should be.
 
     Without the consumers of moves under way, who hold now the one and now the other.
@@ -34,16 +34,16 @@ def expected(picture: pictures.Picture) -> dict[str, dict[str, Amounts]]:
     wanted: dict[str, dict[str, Amounts]] = collections.defaultdict(dict)
     nodes = {
         (node.host, node.hypervisor_hostname): node.uuid
-        for cell in picture.cells
+        for cell in snapshot.cells
         for node in cell.nodes
     }
     settled, shown = {}, {}
 
     def amounts(consumer: str, provider: str, row: rows.Row, flavor: session.Json) -> Amounts:
-        held = picture.allocations.get(consumer, {}).get(provider, {})
-        return resources(row, flavor, picture, held)
+        held = snapshot.allocations.get(consumer, {}).get(provider, {})
+        return resources(row, flavor, snapshot, held)
 
-    for _cell, row in picture.instances():
+    for _cell, row in snapshot.instances():
         if row.hidden:
             continue
         shown[row.uuid] = row
@@ -53,7 +53,7 @@ def expected(picture: pictures.Picture) -> dict[str, dict[str, Amounts]]:
         provider = nodes.get((row.host, row.node))
         if provider is not None:
             wanted[row.uuid][provider] = amounts(row.uuid, provider, row, row.flavor)
-    for migration in migrations(picture):
+    for migration in migrations(snapshot):
         server = shown.get(migration.instance_uuid)
         provider = nodes.get((migration.source_compute, migration.source_node))
         if server is None or provider is None:
@@ -62,27 +62,27 @@ def expected(picture: pictures.Picture) -> dict[str, dict[str, Amounts]]:
         if migration.status in KEPT and row.uuid in settled:
             flavor = row.old_flavor or row.flavor
             wanted[migration.uuid][provider] = amounts(migration.uuid, provider, row, flavor)
-        elif is_evacuated(migration) and migration.source_compute in down(picture):
+        elif is_evacuated(migration) and migration.source_compute in down(snapshot):
             # Its flavor may have been another when it left: something must be held.
-            held = picture.allocations.get(row.uuid, {}).get(provider)
+            held = snapshot.allocations.get(row.uuid, {}).get(provider)
             found = held or amounts(row.uuid, provider, row, row.flavor)
             wanted[row.uuid].setdefault(provider, found)
-    for consumer in under_way(picture):
+    for consumer in under_way(snapshot):
         wanted.pop(consumer, None)
     return wanted
 
 
-def under_way(picture: pictures.Picture) -> set[str]:
+def under_way(snapshot: snapshots.Snapshot) -> set[str]:
     """Return the consumers of moves that a saga works at: servers and their migrations."""
-    servers = {saga.instance_uuid for saga in picture.sagas if saga.active_for}
+    servers = {saga.instance_uuid for saga in snapshot.sagas if saga.active_for}
     return servers | {
-        migration.uuid for migration in migrations(picture) if migration.instance_uuid in servers
+        migration.uuid for migration in migrations(snapshot) if migration.instance_uuid in servers
     }
 
 
-def migrations(picture: pictures.Picture) -> Iterator[rows.Row]:
+def migrations(snapshot: snapshots.Snapshot) -> Iterator[rows.Row]:
     """Return every migration of every cell."""
-    return (migration for cell in picture.cells for migration in cell.migrations)
+    return (migration for cell in snapshot.cells for migration in cell.migrations)
 
 
 def is_evacuated(migration: rows.Row) -> bool:
@@ -91,30 +91,30 @@ def is_evacuated(migration: rows.Row) -> bool:
     return bool(evacuates and migration.status == states.MigrationStatus.DONE)
 
 
-def down(picture: pictures.Picture) -> set[str]:
+def down(snapshot: snapshots.Snapshot) -> set[str]:
     """Return hosts that cannot clear what an evacuation left on them: their services are not up."""
-    return {host for cell in picture.cells for host in cell.down}
+    return {host for cell in snapshot.cells for host in cell.down}
 
 
 def resources(
-    row: rows.Row, flavor: session.Json, picture: pictures.Picture, held: Mapping[str, int]
+    row: rows.Row, flavor: session.Json, snapshot: snapshots.Snapshot, held: Mapping[str, int]
 ) -> Amounts:
     """Return {resource class: amount} that a server takes with a flavor (plain values).
 
     held: what it holds; on a host without PCPU dedicated CPUs are VCPU
     """
-    spec = picture.specs.get(row.uuid, {})
+    spec = snapshot.specs.get(row.uuid, {})
     wanted = query.held(flavor, spec)
     if 'PCPU' in wanted and 'PCPU' not in held:
         return query.held(flavor, spec, pinned=False)
     return wanted
 
 
-def guests_expected(picture: pictures.Picture) -> set[tuple[str, str]]:
+def guests_expected(snapshot: snapshots.Snapshot) -> set[tuple[str, str]]:
     """Return {(server uuid, node)} where a guest may be."""
-    absent = down(picture)
-    placed = {(row.uuid, row.node) for _cell, row in picture.instances() if row.host}
-    for migration in migrations(picture):
+    absent = down(snapshot)
+    placed = {(row.uuid, row.node) for _cell, row in snapshot.instances() if row.host}
+    for migration in migrations(snapshot):
         if migration.status not in states.MIGRATION_OVER:
             placed.add((migration.instance_uuid, migration.dest_node))
         left = is_evacuated(migration) and migration.source_compute in absent
@@ -123,11 +123,11 @@ def guests_expected(picture: pictures.Picture) -> set[tuple[str, str]]:
     return placed
 
 
-def guests_required(picture: pictures.Picture) -> set[tuple[str, str]]:
+def guests_required(snapshot: snapshots.Snapshot) -> set[tuple[str, str]]:
     """Return {(server uuid, node)} where a guest must be."""
     return {
         (row.uuid, row.node)
-        for _cell, row in picture.instances()
+        for _cell, row in snapshot.instances()
         if row.host
         and not row.hidden
         and not row.task_state

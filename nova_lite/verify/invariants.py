@@ -1,4 +1,4 @@
-"""The invariants of a cloud, each a generator of findings over a picture.
+"""The invariants of a cloud, each a generator of findings over a snapshot.
 
 I8 (a repeated or late message changes nothing) shows itself in the others and
 is tested by sending such messages.
@@ -18,24 +18,24 @@ from nova_lite.verify import inventories
 from nova_lite.verify import membership
 from nova_lite.verify import messaging
 from nova_lite.verify import networking
-from nova_lite.verify import picture as pictures
 from nova_lite.verify import placing
 from nova_lite.verify import quota
+from nova_lite.verify import snapshot as snapshots
 from nova_lite.verify import storage
 from nova_lite.verify import work
 
 Finding = findings.Finding
 
 
-def found(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def found(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I1: every accepted, undeleted server is found by GET."""
-    visible = picture.visible()
-    cells = {cell.id: cell for cell in picture.cells}
-    for uuid, mapping in picture.mappings.items():
+    visible = snapshot.visible()
+    cells = {cell.id: cell for cell in snapshot.cells}
+    for uuid, mapping in snapshot.mappings.items():
         if mapping.queued_for_delete:
             continue
         if mapping.cell_id is None:
-            if uuid not in picture.build_requests:
+            if uuid not in snapshot.build_requests:
                 yield Finding('I1', f'server {uuid}', 'is in no cell and has no build request')
         elif uuid not in visible:
             yield Finding(
@@ -45,41 +45,41 @@ def found(picture: pictures.Picture) -> Iterator[findings.Finding]:
             )
 
 
-def one_record(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def one_record(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I2: exactly one visible record per server, in the cell its mapping names."""
-    for uuid, records in picture.visible().items():
+    for uuid, records in snapshot.visible().items():
         names = [cell.name for cell, _row in records]
         if len(records) > 1:
             yield Finding('I2', f'server {uuid}', f'has a visible record in each of {names}')
-        mapping = picture.mappings.get(uuid)
+        mapping = snapshot.mappings.get(uuid)
         if mapping is None:
             yield Finding('I5', f'server {uuid}', f'has a record in {names}, and no mapping')
         elif mapping.cell_id not in [cell.id for cell, _row in records]:
             yield Finding('I2', f'server {uuid}', f'is in {names}, its mapping names another cell')
 
 
-def hidden_copies(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def hidden_copies(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: a hidden record belongs to a move that has not ended."""
     moving = {
         migration.instance_uuid
-        for cell in picture.cells
+        for cell in snapshot.cells
         for migration in cell.migrations
         if migration.cross_cell_move and migration.status not in states.MIGRATION_OVER
     }
-    moving |= {saga.instance_uuid for saga in picture.sagas if saga.active_for}
-    for cell, row in picture.instances():
+    moving |= {saga.instance_uuid for saga in snapshot.sagas if saga.active_for}
+    for cell, row in snapshot.instances():
         if row.hidden and row.uuid not in moving:
             yield Finding('I5', f'server {row.uuid}', f'has a hidden record in {cell.name}')
         if row.sealed and not row.hidden and row.uuid not in moving:
             yield Finding('I6', f'server {row.uuid}', f'is sealed in {cell.name}')
 
 
-def allocations(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def allocations(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I4: placement holds exactly what servers and moves in progress hold."""
-    expected = holdings.expected(picture)
-    passing = holdings.under_way(picture) | picture.withdrawn.keys()
-    for consumer in (expected.keys() | picture.allocations.keys()) - passing:
-        wanted, held = expected.get(consumer, {}), picture.allocations.get(consumer, {})
+    expected = holdings.expected(snapshot)
+    passing = holdings.under_way(snapshot) | snapshot.withdrawn.keys()
+    for consumer in (expected.keys() | snapshot.allocations.keys()) - passing:
+        wanted, held = expected.get(consumer, {}), snapshot.allocations.get(consumer, {})
         if wanted != held:
             yield Finding(
                 'I4',
@@ -89,20 +89,20 @@ def allocations(picture: pictures.Picture) -> Iterator[findings.Finding]:
 
 
 def late_claims(
-    picture: pictures.Picture, bounds: bounds_module.Bounds
+    snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds
 ) -> Iterator[findings.Finding]:
     """I4: claims of servers that do not exist are released.
 
     A scheduler may answer after the server was withdrawn. The super-conductor releases such
     a claim when the lease of the request is over, again and again.
     """
-    for consumer in picture.allocations.keys() & picture.withdrawn.keys():
-        overdue = picture.now - picture.withdrawn[consumer].lease_until
+    for consumer in snapshot.allocations.keys() & snapshot.withdrawn.keys():
+        overdue = snapshot.now - snapshot.withdrawn[consumer].lease_until
         if overdue.total_seconds() >= bounds.work:
             yield Finding(
                 'I4',
                 f'consumer {consumer}',
-                f'was withdrawn and holds {_sorted(picture.allocations[consumer])}',
+                f'was withdrawn and holds {_sorted(snapshot.allocations[consumer])}',
             )
 
 
@@ -112,15 +112,15 @@ def _sorted(holding: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
     }
 
 
-def owned(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def owned(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: each record and each resource has an owner."""
-    records = {row.uuid for _cell, row in picture.instances()}
-    known = records | picture.build_requests.keys() | picture.withdrawn.keys()
-    for uuid in picture.specs.keys() - picture.mappings.keys():
+    records = {row.uuid for _cell, row in snapshot.instances()}
+    known = records | snapshot.build_requests.keys() | snapshot.withdrawn.keys()
+    for uuid in snapshot.specs.keys() - snapshot.mappings.keys():
         yield Finding('I5', f'request spec {uuid}', 'has no server')
-    for uuid in picture.build_requests.keys() - picture.mappings.keys():
+    for uuid in snapshot.build_requests.keys() - snapshot.mappings.keys():
         yield Finding('I5', f'build request {uuid}', 'has no mapping')
-    for cell in picture.cells:
+    for cell in snapshot.cells:
         here = {row.uuid for row in cell.instances}
         for device in cell.block_devices:
             if device.instance_uuid not in here:
@@ -129,22 +129,22 @@ def owned(picture: pictures.Picture) -> Iterator[findings.Finding]:
                     f'block device {device.uuid} of {device.instance_uuid}',
                     f'has no server in {cell.name}',
                 )
-    for port in picture.ports:
+    for port in snapshot.ports:
         if port['device_owner'].startswith('compute:') and port['device_id'] not in known:
             yield Finding('I5', f'port {port["id"]}', f'belongs to no server: {port["device_id"]}')
-    for attachment in picture.attachments:
+    for attachment in snapshot.attachments:
         owner = attachment.get('instance') or attachment.get('instance_uuid')
         if owner and owner not in known:
             yield Finding('I5', f'attachment {attachment["id"]}', f'belongs to no server: {owner}')
 
 
-def transitions(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def transitions(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I9: states follow the transition table.
 
     A copy that another cell hides while a move brings it is on no host yet, and has the
     states of the record that users see.
     """
-    for cell, row in picture.instances():
+    for cell, row in snapshot.instances():
         if row.vm_state not in states.STATUS:
             yield Finding('I9', f'server {row.uuid}', f'has the vm state {row.vm_state}')
         if not transition_table.may_be(row.vm_state, row.task_state):
@@ -154,26 +154,26 @@ def transitions(picture: pictures.Picture) -> Iterator[findings.Finding]:
             yield Finding('I9', f'server {row.uuid}', f'is active in {cell.name} on no host')
 
 
-def soft_deletions(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def soft_deletions(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I9: a server without a task has a date of deletion if, and only if, it is soft-deleted.
 
     Otherwise no quota counts it, or it is not reclaimed.
     """
-    for _cell, row in picture.resting():
+    for _cell, row in snapshot.resting():
         if (row.vm_state == states.VmState.SOFT_DELETED) != (row.deleted_at is not None):
             detail = f'is {row.vm_state}, its date of deletion is {row.deleted_at}'
             yield Finding('I9', f'server {row.uuid}', detail)
 
 
-def no_server_error(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def no_server_error(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I10: the API does not answer 5xx."""
-    for line in picture.server_errors:
+    for line in snapshot.server_errors:
         yield Finding('I10', 'the API answered 5xx', line)
 
 
-def filters(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def filters(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I12: servers are on hosts that placement rules allow, unless they were forced there."""
-    for uuid, detail in placing.violations(picture):
+    for uuid, detail in placing.violations(snapshot):
         yield Finding('I12', f'server {uuid}', detail)
 
 
@@ -227,12 +227,12 @@ def every() -> tuple[Callable[..., Iterator[findings.Finding]], ...]:
     return (*CHECKS, *BOUNDED, *OPTIONAL.values())
 
 
-def check(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
+def check(snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """Yield every finding of every invariant. bounds: a bounds.Bounds"""
     for invariant in CHECKS:
-        yield from invariant(picture)
+        yield from invariant(snapshot)
     for aged in BOUNDED:
-        yield from aged(picture, bounds)
+        yield from aged(snapshot, bounds)
     for name, invariant in OPTIONAL.items():
         if getattr(bounds, name):
-            yield from invariant(picture)
+            yield from invariant(snapshot)

@@ -7,7 +7,7 @@ import os_traits
 
 from nova_lite.db import rows
 from nova_lite.verify import findings
-from nova_lite.verify import picture as pictures
+from nova_lite.verify import snapshot as snapshots
 
 Finding = findings.Finding
 DISABLED = os_traits.COMPUTE_STATUS_DISABLED
@@ -16,34 +16,34 @@ COMPUTE = 'nova-compute'
 SIZES = {orc.VCPU: 'vcpus', orc.MEMORY_MB: 'memory_mb', orc.DISK_GB: 'local_gb'}
 
 
-def providers(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def providers(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I4: each compute node has a provider with its inventories, aggregates and status trait."""
     nodes = {}
-    for cell in picture.cells:
+    for cell in snapshot.cells:
         disabled = {
             service.host: service.disabled for service in cell.services if service.binary == COMPUTE
         }
         for node in cell.nodes:
             nodes[node.uuid] = node
-            provider = picture.providers.get(node.uuid)
+            provider = snapshot.providers.get(node.uuid)
             what = f'provider {node.uuid} ({node.hypervisor_hostname})'
             if provider is None:
                 yield Finding('I4', what, 'does not exist in placement')
                 continue
-            yield from _aggregates(picture, node, provider, what)
+            yield from _aggregates(snapshot, node, provider, what)
             if node.host not in cell.down and node.host in disabled:
                 yield from _facts(node, provider, what, disabled=disabled[node.host])
-    for uuid, provider in picture.providers.items():
+    for uuid, provider in snapshot.providers.items():
         if os_traits.OWNER_NOVA in provider.traits and uuid not in nodes:
             yield Finding('I5', f'provider {uuid} ({provider.name})', 'has no compute node')
 
 
 def _aggregates(
-    picture: pictures.Picture, node: rows.Row, provider: pictures.Provider, what: str
+    snapshot: snapshots.Snapshot, node: rows.Row, provider: snapshots.Provider, what: str
 ) -> Iterator[findings.Finding]:
     """Yield the memberships that our aggregates have; others belong to somebody else."""
-    ours = {aggregate.uuid for aggregate, _hosts in picture.aggregates}
-    wanted = {aggregate.uuid for aggregate, hosts in picture.aggregates if node.host in hosts}
+    ours = {aggregate.uuid for aggregate, _hosts in snapshot.aggregates}
+    wanted = {aggregate.uuid for aggregate, hosts in snapshot.aggregates if node.host in hosts}
     found = provider.aggregates & ours
     if found != wanted:
         yield Finding(
@@ -54,7 +54,7 @@ def _aggregates(
 
 
 def _facts(
-    node: rows.Row, provider: pictures.Provider, what: str, *, disabled: bool
+    node: rows.Row, provider: snapshots.Provider, what: str, *, disabled: bool
 ) -> Iterator[findings.Finding]:
     """Yield what the host itself reports. A class without inventory is one it has nothing of."""
     for name, column in SIZES.items():

@@ -3,23 +3,23 @@
 from collections.abc import Iterator
 
 from nova_lite.verify import findings
-from nova_lite.verify import picture as pictures
+from nova_lite.verify import snapshot as snapshots
 
 Finding = findings.Finding
 COMPUTE = 'nova-compute'
 
 
-def hosts(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def hosts(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: host mappings, compute services and compute nodes belong together."""
-    cells = {cell.id: cell for cell in picture.cells}
-    mapped = {each.host: each.cell_id for each in picture.host_mappings}
+    cells = {cell.id: cell for cell in snapshot.cells}
+    mapped = {each.host: each.cell_id for each in snapshot.host_mappings}
     for host, cell_id in mapped.items():
         cell = cells.get(cell_id)
         if cell is None:
             continue  # of a disabled cell nothing is read
         if host not in _computes(cell):
             yield Finding('I5', f'host mapping {host}', f'has no compute service in {cell.name}')
-    for cell in picture.cells:
+    for cell in snapshot.cells:
         computes = _computes(cell)
         for node in cell.nodes:
             if node.host not in computes:
@@ -34,12 +34,12 @@ def hosts(picture: pictures.Picture) -> Iterator[findings.Finding]:
                 yield Finding('I5', f'host {host}', f'in {cell.name} has servers and no mapping')
 
 
-def _computes(cell: pictures.CellPicture) -> set[str]:
+def _computes(cell: snapshots.CellSnapshot) -> set[str]:
     return {service.host for service in cell.services if service.binary == COMPUTE}
 
 
-def groups(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def groups(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: the members of server groups exist."""
-    for uuid, (_group, members) in picture.groups.items():
-        for member in members - picture.mappings.keys() - picture.build_requests.keys():
+    for uuid, (_group, members) in snapshot.groups.items():
+        for member in members - snapshot.mappings.keys() - snapshot.build_requests.keys():
             yield Finding('I5', f'member {member} of group {uuid}', 'does not exist')

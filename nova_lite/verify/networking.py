@@ -8,7 +8,7 @@ from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
-from nova_lite.verify import picture as pictures
+from nova_lite.verify import snapshot as snapshots
 
 Finding = findings.Finding
 ACTIVE = 'ACTIVE'
@@ -16,27 +16,27 @@ ACTIVE = 'ACTIVE'
 FAILED = (states.VmState.ERROR, states.VmState.BUILDING)
 
 
-def bindings(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def bindings(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: ports are bound only to hosts where the server is or to which it may return."""
-    hosts = {row.uuid: {row.host} for _cell, row in picture.instances() if not row.hidden}
-    busy = holdings.under_way(picture)
-    for migration in holdings.migrations(picture):
+    hosts = {row.uuid: {row.host} for _cell, row in snapshot.instances() if not row.hidden}
+    busy = holdings.under_way(snapshot)
+    for migration in holdings.migrations(snapshot):
         if migration.status in holdings.KEPT and migration.instance_uuid in hosts:
             hosts[migration.instance_uuid] |= {migration.source_compute, migration.dest_compute}
-    for port in picture.ports:
+    for port in snapshot.ports:
         uuid = port['device_id']
         if uuid not in hosts or uuid in busy:
             continue
-        for host, _status in picture.bindings.get(port['id'], ()):
+        for host, _status in snapshot.bindings.get(port['id'], ()):
             if host and host not in hosts[uuid]:
                 yield Finding('I5', f'port {port["id"]}', f'of server {uuid} is bound to {host}')
 
 
-def active_bindings(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def active_bindings(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: each port of a server has one active binding, to the server's host."""
-    for row, ports in _at_rest(picture):
+    for row, ports in _at_rest(snapshot):
         for port_id in ports:
-            bound = picture.bindings.get(port_id, ())
+            bound = snapshot.bindings.get(port_id, ())
             active = [host for host, status in bound if status == ACTIVE]
             if active != [row.host] and row.vm_state not in FAILED:
                 yield Finding(
@@ -46,9 +46,9 @@ def active_bindings(picture: pictures.Picture) -> Iterator[findings.Finding]:
                 )
 
 
-def recorded(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def recorded(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: the network information of a server agrees with the network service."""
-    for row, ports in _at_rest(picture):
+    for row, ports in _at_rest(snapshot):
         vifs = {vif['id']: vif for vif in row.network_info}
         what = f'ports of server {row.uuid}'
         if vifs.keys() - ports.keys():
@@ -61,12 +61,12 @@ def recorded(picture: pictures.Picture) -> Iterator[findings.Finding]:
                 yield Finding('I5', f'port {port_id}', f'has {there}, on record is {here}')
 
 
-def _at_rest(picture: pictures.Picture) -> Iterator[tuple[rows.Row, dict[str, session.Json]]]:
+def _at_rest(snapshot: snapshots.Snapshot) -> Iterator[tuple[rows.Row, dict[str, session.Json]]]:
     """Yield (row, {port id: port}) of servers at rest."""
     ports: dict[str, dict[str, session.Json]] = collections.defaultdict(dict)
-    for port in picture.ports:
+    for port in snapshot.ports:
         ports[port['device_id']][port['id']] = port
-    for _cell, row in picture.resting():
+    for _cell, row in snapshot.resting():
         yield row, ports[row.uuid]
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import typing
 
 from nova_lite import states
-from nova_lite.verify import picture as pictures
 from nova_lite.verify import rules
+from nova_lite.verify import snapshot as snapshots
 
 # A server and what is wrong with its host.
 Violations: typing.TypeAlias = Iterator[tuple[str, str]]
@@ -23,24 +23,24 @@ COMING = (
 ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETED, Status.DONE)
 
 
-def violations(picture: pictures.Picture) -> Violations:
+def violations(snapshot: snapshots.Snapshot) -> Violations:
     """Yield (server uuid, problem) of servers on hosts where they must not be."""
     hosts = {
-        row.uuid: row.host for _cell, row in picture.instances() if not row.hidden and row.host
+        row.uuid: row.host for _cell, row in snapshot.instances() if not row.hidden and row.host
     }
-    by_force = _moved_by_force(picture)
+    by_force = _moved_by_force(snapshot)
     hosts = {uuid: host for uuid, host in hosts.items() if by_force.get(uuid) != host}
-    yield from _zones(picture, hosts)
-    yield from _isolation(picture, hosts)
-    yield from _groups(picture, hosts, _arriving(picture))
+    yield from _zones(snapshot, hosts)
+    yield from _isolation(snapshot, hosts)
+    yield from _groups(snapshot, hosts, _arriving(snapshot))
 
 
-def _arriving(picture: pictures.Picture) -> dict[str, str]:
+def _arriving(snapshot: snapshots.Snapshot) -> dict[str, str]:
     """Return {server: host} of servers that a move in progress will take there."""
-    busy = picture.busy()
+    busy = snapshot.busy()
     return {
         each.instance_uuid: each.dest_compute
-        for cell in picture.cells
+        for cell in snapshot.cells
         for each in cell.migrations
         if each.instance_uuid in busy and each.status in COMING and not each.forced
     }
@@ -50,42 +50,42 @@ def _forced(spec: dict[str, typing.Any]) -> bool:
     return bool(spec.get('force_hosts') or spec.get('force_nodes'))
 
 
-def _moved_by_force(picture: pictures.Picture) -> dict[str, str]:
+def _moved_by_force(snapshot: snapshots.Snapshot) -> dict[str, str]:
     """Return {server: host} of those whose last move did not ask the scheduler.
 
     That is the operator's word, until another move takes the server elsewhere.
     """
     last = {
         migration.instance_uuid: migration
-        for cell in picture.cells
+        for cell in snapshot.cells
         for migration in sorted(cell.migrations, key=lambda each: each.id)
         if migration.status in ARRIVED and not migration.hidden
     }
     return {uuid: each.dest_compute for uuid, each in last.items() if each.forced}
 
 
-def _zones(picture: pictures.Picture, hosts: dict[str, str]) -> Violations:
+def _zones(snapshot: snapshots.Snapshot, hosts: dict[str, str]) -> Violations:
     """Yield a server that asked for a zone which some aggregate is, is in such an aggregate."""
-    zones = {aggregate.metadata.get(rules.ZONE) for aggregate, _hosts in picture.aggregates}
+    zones = {aggregate.metadata.get(rules.ZONE) for aggregate, _hosts in snapshot.aggregates}
     for uuid, host in hosts.items():
-        spec = picture.specs.get(uuid, {})
+        spec = snapshot.specs.get(uuid, {})
         wish = rules.wish_of(spec)
-        outside = wish.zone and rules.is_outside_zone(_place(picture, host), wish, zones)
+        outside = wish.zone and rules.is_outside_zone(_place(snapshot, host), wish, zones)
         if outside and not _forced(spec):
             yield uuid, f'asked for zone {wish.zone} and is on {host}'
 
 
-def _isolation(picture: pictures.Picture, hosts: dict[str, str]) -> Violations:
+def _isolation(snapshot: snapshots.Snapshot, hosts: dict[str, str]) -> Violations:
     """A server in an isolated aggregate asks for every trait that this requires.
 
     Hosts forced at create are no exception. An aggregate that was isolated, or a host put
     into it, when the server was there already is found too.
     """
-    if not picture.isolated_aggregates:
+    if not snapshot.isolated_aggregates:
         return
     for uuid, host in hosts.items():
         missing = rules.unlicensed(
-            _place(picture, host), rules.wish_of(picture.specs.get(uuid, {}))
+            _place(snapshot, host), rules.wish_of(snapshot.specs.get(uuid, {}))
         )
         if missing:
             yield (
@@ -95,21 +95,21 @@ def _isolation(picture: pictures.Picture, hosts: dict[str, str]) -> Violations:
             )
 
 
-def _place(picture: pictures.Picture, host: str) -> rules.Place:
+def _place(snapshot: snapshots.Snapshot, host: str) -> rules.Place:
     return rules.Place(
         host,
-        [aggregate.metadata for aggregate, members in picture.aggregates if host in members],
+        [aggregate.metadata for aggregate, members in snapshot.aggregates if host in members],
         frozenset(),
     )
 
 
 def _groups(
-    picture: pictures.Picture, hosts: dict[str, str], arriving: dict[str, str]
+    snapshot: snapshots.Snapshot, hosts: dict[str, str], arriving: dict[str, str]
 ) -> Violations:
     """Hard policies of server groups hold among the members that were not forced."""
-    for group, members in picture.groups.values():
+    for group, members in snapshot.groups.values():
         free = [
-            uuid for uuid in members if uuid in hosts and not _forced(picture.specs.get(uuid, {}))
+            uuid for uuid in members if uuid in hosts and not _forced(snapshot.specs.get(uuid, {}))
         ]
         used = collections.Counter(hosts[uuid] for uuid in free)
         if group.policy == 'affinity' and len(used) > 1:

@@ -6,23 +6,25 @@ from collections.abc import Iterator
 from nova_lite import states
 from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
-from nova_lite.verify import picture as pictures
+from nova_lite.verify import snapshot as snapshots
 
 Finding = findings.Finding
 COUNTED = ('instances', 'cores', 'ram')
 
 
-def counted(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
+def counted(
+    snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds
+) -> Iterator[findings.Finding]:
     """I11: quota usage agrees with the existing servers."""
-    busy = picture.busy()
-    used = usage(picture)
+    busy = snapshot.busy()
+    used = usage(snapshot)
     present: collections.Counter[tuple[str, str]] = collections.Counter()
-    for records in picture.visible().values():
+    for records in snapshot.visible().values():
         _cell, row = records[0]
-        mapping = picture.mappings.get(row.uuid)
+        mapping = snapshot.mappings.get(row.uuid)
         if mapping is None or mapping.queued_for_delete:
             stays = row.deleted_at is None and row.task_state != states.TaskState.DELETING
-            since = (picture.now - (row.updated_at or row.created_at)).total_seconds()
+            since = (snapshot.now - (row.updated_at or row.created_at)).total_seconds()
             if mapping is not None and stays and row.uuid not in busy and since > bounds.audit:
                 yield Finding('I11', f'server {row.uuid}', 'exists and does not count in quotas')
             continue
@@ -39,23 +41,23 @@ def counted(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator
             )
 
 
-def usage(picture: pictures.Picture) -> collections.Counter[tuple[str, str]]:
+def usage(snapshot: snapshots.Snapshot) -> collections.Counter[tuple[str, str]]:
     """Return {(project, resource): amount} that quota counts of servers that are in a cell."""
     found: collections.Counter[tuple[str, str]] = collections.Counter()
-    for uuid, mapping in picture.mappings.items():
-        if not mapping.queued_for_delete and uuid not in picture.build_requests:
+    for uuid, mapping in snapshot.mappings.items():
+        if not mapping.queued_for_delete and uuid not in snapshot.build_requests:
             for name, amount in zip(COUNTED, (1, mapping.vcpus, mapping.memory_mb), strict=True):
                 found[mapping.project_id, name] += amount
     return found
 
 
-def exceeded(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def exceeded(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I11: no project uses more than its limits (``--quota-limits``).
 
     Only where it was asked for: to lower a limit below what is used is no error.
     """
-    used = usage(picture)
-    for project, limits in picture.limits.items():
+    used = usage(snapshot)
+    for project, limits in snapshot.limits.items():
         for name in COUNTED:
             if 0 <= limits[name] < used[project, name]:
                 yield Finding(

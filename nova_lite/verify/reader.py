@@ -1,4 +1,4 @@
-"""Read pictures of a cloud from its databases, placement, neighbours and guests' files."""
+"""Read snapshots of a cloud from its databases, placement, neighbours and guests' files."""
 
 import collections
 from collections.abc import Callable
@@ -28,11 +28,11 @@ from nova_lite.rpc import queues
 from nova_lite.rpc import transport
 from nova_lite.verify import files
 from nova_lite.verify import messaging
-from nova_lite.verify import picture
+from nova_lite.verify import snapshot
 
 
 class Reader:
-    """Reads pictures of the cloud in a state directory.
+    """Reads snapshots of the cloud in a state directory.
 
     running: whether its daemons run; the buses are asked then alone
     say: called with what is being read
@@ -55,7 +55,7 @@ class Reader:
         self.volume = session.Neighbour(
             conf, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
         )
-        self._providers: dict[str, tuple[int, picture.Provider]] = {}
+        self._providers: dict[str, tuple[int, snapshot.Provider]] = {}
         self._running = running
         self._top: oslo_messaging.Transport | None = None
 
@@ -66,8 +66,8 @@ class Reader:
         self.cells.close()
         self.api_db.dispose()
 
-    def read(self, ctxt: context.RequestContext) -> picture.Picture:
-        """Return one picture.
+    def read(self, ctxt: context.RequestContext) -> snapshot.Snapshot:
+        """Return one snapshot.
 
         Guests first and allocations last: what is made later than what it belongs
         to must not look like an orphan.
@@ -79,7 +79,7 @@ class Reader:
         cells = [self._cell(cell) for cell in self.cells.every()]
         self._say('images, ports, volumes and allocations')
         ports = self.network.get(ctxt, '/ports')['ports']
-        return picture.Picture(
+        return snapshot.Snapshot(
             now=runtime.naive_now(),
             cells=cells,
             guests=guests,
@@ -90,34 +90,34 @@ class Reader:
             **self._placement(ctxt),
             queues=self._queues(cells),
             unowned_queues=self._unowned_queues(cells),
-            snapshots=self.image.list(ctxt, image_type='snapshot'),
+            server_images=self.image.list(ctxt, image_type='snapshot'),
             server_errors=files.server_errors(self.directory),
             isolated_aggregates=self.conf.scheduler.enable_isolated_aggregate_filtering,
             **api,
         )
 
-    def _cell(self, cell: cells_module.Cell) -> picture.CellPicture:
+    def _cell(self, cell: cells_module.Cell) -> snapshot.CellSnapshot:
         found = cell.db.read(_cell_rows, self.conf.service_down_time)
-        return picture.CellPicture(name=cell.name, id=cell.id, **found)
+        return snapshot.CellSnapshot(name=cell.name, id=cell.id, **found)
 
     # ---- buses ----
 
-    def _queues(self, pictures: list[picture.CellPicture]) -> list[tuple[str, str, int | None]]:
+    def _queues(self, snapshots: list[snapshot.CellSnapshot]) -> list[tuple[str, str, int | None]]:
         """[(bus, queue, number of consumers or None), ...] of the queues that must be there."""
         found = []
         if self._running and queues.is_real(self.conf.transport_url):
             if self._top is None:
                 self._top = transport.open_bus(self.conf, self.conf.transport_url)
             found.extend(_consumers('top', self._top, messaging.TOP))
-        for cell, seen in self._with_broker(pictures):
+        for cell, seen in self._with_broker(snapshots):
             found.extend(_consumers(cell.name, cell.bus, messaging.of_cell(seen)))
         return found
 
-    def _unowned_queues(self, pictures: list[picture.CellPicture]) -> list[tuple[str, str]]:
+    def _unowned_queues(self, snapshots: list[snapshot.CellSnapshot]) -> list[tuple[str, str]]:
         """Return [(bus, queue), ...] of those that are there and have no service."""
         return [
             (bus, queue)
-            for cell, seen in self._with_broker(pictures)
+            for cell, seen in self._with_broker(snapshots)
             for bus, queue, consumers in _consumers(
                 cell.name, cell.bus, messaging.of_former_hosts(seen)
             )
@@ -125,10 +125,10 @@ class Reader:
         ]
 
     def _with_broker(
-        self, pictures: list[picture.CellPicture]
-    ) -> Iterator[tuple[cells_module.Cell, picture.CellPicture]]:
-        """Yield (cell, its picture) of those whose bus can be asked."""
-        for cell, seen in zip(self.cells.every(), pictures, strict=True):
+        self, snapshots: list[snapshot.CellSnapshot]
+    ) -> Iterator[tuple[cells_module.Cell, snapshot.CellSnapshot]]:
+        """Yield (cell, its snapshot) of those whose bus can be asked."""
+        for cell, seen in zip(self.cells.every(), snapshots, strict=True):
             if self._running and not cell.is_cell0 and queues.is_real(cell.bus_url):
                 yield cell, seen
 
@@ -139,7 +139,7 @@ class Reader:
 
         Cinder does not link to the next page of attachments. A marker may be deleted
         between two requests. An offset is always valid; when others come and go it may name
-        an item twice, or miss one: the next picture has it.
+        an item twice, or miss one: the next snapshot has it.
         """
         found: dict[str, session.Json] = {}
         offset = 0
@@ -169,7 +169,7 @@ class Reader:
     def _placement(self, ctxt: context.RequestContext) -> session.Json:
         """Allocations and providers. A provider is read again when its generation moves."""
         held: dict[str, dict[str, dict[str, int]]] = collections.defaultdict(dict)
-        providers: dict[str, tuple[int, picture.Provider]] = {}
+        providers: dict[str, tuple[int, snapshot.Provider]] = {}
         client = self.placement.providers
         for provider in client.list(ctxt):
             known = self._providers.get(provider.uuid)
@@ -190,9 +190,9 @@ class Reader:
 
     def _provider(
         self, ctxt: context.RequestContext, provider: providers_module.Provider
-    ) -> picture.Provider:
+    ) -> snapshot.Provider:
         client = self.placement.providers
-        return picture.Provider(
+        return snapshot.Provider(
             provider.name,
             client.inventories(ctxt, provider.uuid)[0],
             frozenset(client.traits(ctxt, provider.uuid)[0]),

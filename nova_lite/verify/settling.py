@@ -1,7 +1,7 @@
-"""Read pictures of a cloud until nothing is found, or until what is found stays.
+"""Read snapshots of a cloud until nothing is found, or until what is found stays.
 
 A cloud at work is never seen all at once: what belongs together is read at different
-times. So a finding counts when each picture of a time long enough shows it.
+times. So a finding counts when each snapshot of a time long enough shows it.
 """
 
 import collections
@@ -17,7 +17,7 @@ from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings as findings_module
 from nova_lite.verify import invariants
 
-# Seconds between two pictures: the first pause, and the longest.
+# Seconds between two snapshots: the first pause, and the longest.
 FIRST_PAUSE_S, PAUSE_S = 0.05, 0.5
 # Found once is found: the guests are read in a way that excludes a guest that moves.
 # An invariant, and what breaks it.
@@ -35,7 +35,7 @@ class Result(enum.StrEnum):
 
 
 class Reader(typing.Protocol):
-    """Reads pictures: see reader.Reader."""
+    """Reads snapshots: see reader.Reader."""
 
     def read(self, ctxt: context.RequestContext) -> object: ...
 
@@ -44,7 +44,7 @@ class Verdict(typing.NamedTuple):
     """Two lists of Finding.
 
     findings: what breaks an invariant
-    unsettled: what only some pictures showed, the last one among them
+    unsettled: what only some snapshots showed, the last one among them
     """
 
     findings: list[findings_module.Finding]
@@ -70,9 +70,9 @@ def look(
 ) -> Verdict:
     """Return the Verdict on the cloud that `reader` reads.
 
-    Reads again until a picture shows nothing or `settle_s` seconds are over. A finding
-    is the same in two pictures when invariant and thing are the same: details change.
-    bounds: Bounds; say: called with what is being read; check: yields a picture's findings
+    Reads again until a snapshot shows nothing or `settle_s` seconds are over. A finding
+    is the same in two snapshots when invariant and thing are the same: details change.
+    bounds: Bounds; say: called with what is being read; check: yields a snapshot's findings
     """
     bounds = bounds or bounds_module.Bounds()
     deadline = runtime.monotonic() + settle_s
@@ -99,7 +99,7 @@ def _by_thing(found: Iterable[findings_module.Finding]) -> Found:
 
 
 def _verdict(found: Found, lasting: Collection[Thing], certain: Found) -> Verdict:
-    """found: the last picture's; lasting: keys of what every picture showed."""
+    """found: the last snapshot's; lasting: keys of what every snapshot showed."""
     settled = {**certain, **{thing: found[thing] for thing in lasting if thing in found}}
     return Verdict(
         sorted(each for several in settled.values() for each in several),

@@ -18,7 +18,7 @@ from nova_lite.db import rows
 from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
-from nova_lite.verify import picture as pictures
+from nova_lite.verify import snapshot as snapshots
 
 Finding = findings.Finding
 _V = states.VmState
@@ -35,17 +35,17 @@ def _owner(attachment: session.Json) -> str | None:
     return attachment.get('instance') or attachment.get('instance_uuid')
 
 
-def attachments(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def attachments(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: each attachment of a server is named by a block device."""
     named = {
         device.attachment_id
-        for cell in picture.cells
+        for cell in snapshot.cells
         for device in cell.block_devices
         if device.attachment_id
     }
-    rows = {row.uuid: row for _cell, row in picture.instances()}
-    busy = picture.busy()
-    for attachment in picture.attachments:
+    rows = {row.uuid: row for _cell, row in snapshot.instances()}
+    busy = snapshot.busy()
+    for attachment in snapshot.attachments:
         uuid = _owner(attachment)
         if uuid in busy or uuid not in rows or rows[uuid].task_state:
             continue
@@ -55,11 +55,11 @@ def attachments(picture: pictures.Picture) -> Iterator[findings.Finding]:
             )
 
 
-def connections(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def connections(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: the host of a server is connected to the recorded volumes."""
-    known = {attachment['id']: attachment.get('status') for attachment in picture.attachments}
-    devices = {cell.id: cell.devices() for cell in picture.cells}
-    for cell, row in picture.resting():
+    known = {attachment['id']: attachment.get('status') for attachment in snapshot.attachments}
+    devices = {cell.id: cell.devices() for cell in snapshot.cells}
+    for cell, row in snapshot.resting():
         if row.vm_state in holdings.UNSETTLED:
             continue
         for device in devices[cell.id][row.uuid]:
@@ -72,27 +72,27 @@ def connections(picture: pictures.Picture) -> Iterator[findings.Finding]:
                 )
 
 
-def passing(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def passing(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: no volume is reserved, attaching or detaching without an operation.
 
     Other clients of the volume service may hold volumes too, for consumers of their own.
     """
-    rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
-    ours = rows.keys() | picture.mappings.keys() | picture.withdrawn.keys()
-    busy, owners = picture.busy(), collections.defaultdict(set)
-    for cell in picture.cells:
+    rows = {row.uuid: row for _cell, row in snapshot.instances() if not row.hidden}
+    ours = rows.keys() | snapshot.mappings.keys() | snapshot.withdrawn.keys()
+    busy, owners = snapshot.busy(), collections.defaultdict(set)
+    for cell in snapshot.cells:
         for device in cell.block_devices:
             owners[device.volume_id].add(device.instance_uuid)
-    for attachment in picture.attachments:
+    for attachment in snapshot.attachments:
         owners[attachment['volume_id']].add(_owner(attachment))
-    for volume in picture.volumes:
+    for volume in snapshot.volumes:
         servers = owners[volume['id']] & ours
         if volume['status'] not in PASSING or not servers:
             continue
         explained = any(
             uuid in busy
-            or uuid in picture.build_requests
-            or uuid in picture.withdrawn
+            or uuid in snapshot.build_requests
+            or uuid in snapshot.withdrawn
             or (uuid in rows and (rows[uuid].task_state or rows[uuid].vm_state in RESERVING))
             for uuid in servers
         )
@@ -104,20 +104,20 @@ def passing(picture: pictures.Picture) -> Iterator[findings.Finding]:
             )
 
 
-def statuses(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def statuses(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: volumes of servers are in use, or reserved for servers that are on no host.
 
     Anyone could take a volume that is available. Other clients may connect a volume that
     several servers can have, and statuses of work on a volume in use (an upload, an
     extension) are theirs.
     """
-    on_host, on_none = _volumes_at_rest(picture)
+    on_host, on_none = _volumes_at_rest(snapshot)
     connected = {
         attachment['volume_id']
-        for attachment in picture.attachments
+        for attachment in snapshot.attachments
         if attachment.get('status') == 'attached'
     }
-    for volume in picture.volumes:
+    for volume in snapshot.volumes:
         uuid, status = volume['id'], volume['status']
         known = uuid in connected if uuid in on_host else uuid in on_none
         if known and status in LOST:
@@ -126,11 +126,11 @@ def statuses(picture: pictures.Picture) -> Iterator[findings.Finding]:
             yield Finding('I5', f'volume {uuid}', 'is in-use and no host is connected to it')
 
 
-def _volumes_at_rest(picture: pictures.Picture) -> tuple[set[str], set[str]]:
+def _volumes_at_rest(snapshot: snapshots.Snapshot) -> tuple[set[str], set[str]]:
     """Return ids of volumes of servers that nothing is done to: (of those on a host, on none)."""
-    busy = picture.busy()
+    busy = snapshot.busy()
     found: tuple[set[str], set[str]] = (set(), set())
-    for cell in picture.cells:
+    for cell in snapshot.cells:
         devices = cell.devices()
         for row in cell.instances:
             passes = row.hidden or row.task_state or row.uuid in busy
@@ -141,12 +141,12 @@ def _volumes_at_rest(picture: pictures.Picture) -> tuple[set[str], set[str]]:
 
 
 def given_back(
-    picture: pictures.Picture, bounds: bounds_module.Bounds
+    snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds
 ) -> Iterator[findings.Finding]:
     """I5: reservations of withdrawn servers are released."""
-    for attachment in picture.attachments:
-        request = picture.withdrawn.get(_owner(attachment) or '')
-        if request and (picture.now - request.withdrawn_at).total_seconds() >= bounds.work:
+    for attachment in snapshot.attachments:
+        request = snapshot.withdrawn.get(_owner(attachment) or '')
+        if request and (snapshot.now - request.withdrawn_at).total_seconds() >= bounds.work:
             yield Finding(
                 'I5',
                 f'attachment {attachment["id"]}',
@@ -154,20 +154,20 @@ def given_back(
             )
 
 
-def made_twice(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def made_twice(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: only one volume was created for each block device of a server."""
     settled = {
         row.uuid
-        for _cell, row in picture.instances()
+        for _cell, row in snapshot.instances()
         if not row.task_state and row.vm_state not in RESERVING
     }
     devices = {
         device.uuid: device
-        for cell in picture.cells
+        for cell in snapshot.cells
         for device in cell.block_devices
         if device.instance_uuid in settled
     }
-    for volume in picture.volumes:
+    for volume in snapshot.volumes:
         device = devices.get((volume.get('metadata') or {}).get(volume_client.DEVICE))
         if device is None or device.source_type == 'volume' or not device.volume_id:
             continue
@@ -179,17 +179,17 @@ def made_twice(picture: pictures.Picture) -> Iterator[findings.Finding]:
             )
 
 
-def temporary_images(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def temporary_images(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: images of ended moves and of unshelved servers are deleted."""
-    moves = _moves(picture)
-    under_way = {saga.uuid for saga in picture.sagas if saga.active_for}
-    for image, uuid, row in _idle_images(picture, lambda image: image['id'] in under_way):
+    moves = _moves(snapshot)
+    under_way = {saga.uuid for saga in snapshot.sagas if saga.active_for}
+    for image, uuid, row in _idle_images(snapshot, lambda image: image['id'] in under_way):
         name = image['name'] or ''
         if image['id'] in moves:
             yield Finding('I5', f'image {image["id"]}', f'({name}) is left over from a move')
         if image_client.SHELVED not in image['properties']:
             continue
-        if row is None and uuid in picture.mappings:
+        if row is None and uuid in snapshot.mappings:
             yield Finding('I5', f'image {image["id"]}', f'({name}) is of server {uuid}, deleted')
         elif row is not None and row.system_metadata.get(release.SHELVED_IMAGE) != image['id']:
             yield Finding(
@@ -197,11 +197,13 @@ def temporary_images(picture: pictures.Picture) -> Iterator[findings.Finding]:
             )
 
 
-def uploads(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
+def uploads(
+    snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds
+) -> Iterator[findings.Finding]:
     """I5: no image of a server stays queued or saving."""
-    moves = _moves(picture)
-    for image, uuid, _row in _idle_images(picture, lambda image: image['id'] in moves):
-        old = _age_s(picture, image['created_at']) >= bounds.work
+    moves = _moves(snapshot)
+    for image, uuid, _row in _idle_images(snapshot, lambda image: image['id'] in moves):
+        old = _age_s(snapshot, image['created_at']) >= bounds.work
         if image['status'] in UPLOADING and old:
             yield Finding(
                 'I5',
@@ -210,24 +212,24 @@ def uploads(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator
             )
 
 
-def _moves(picture: pictures.Picture) -> set[str]:
+def _moves(snapshot: snapshots.Snapshot) -> set[str]:
     """uuids of migrations, which are the ids of the images that disks travel in."""
-    return {migration.uuid for migration in holdings.migrations(picture)}
+    return {migration.uuid for migration in holdings.migrations(snapshot)}
 
 
 def _idle_images(
-    picture: pictures.Picture, is_exempt: Callable[[session.Json], bool]
+    snapshot: snapshots.Snapshot, is_exempt: Callable[[session.Json], bool]
 ) -> Iterator[tuple[session.Json, str | None, rows.Row | None]]:
     """Yield (image, server uuid, row or None) of images of servers that nothing is done to."""
-    rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
-    busy = picture.busy()
-    for image in picture.snapshots:
+    rows = {row.uuid: row for _cell, row in snapshot.instances() if not row.hidden}
+    busy = snapshot.busy()
+    for image in snapshot.server_images:
         uuid = image['properties'].get('instance_uuid')
         row = rows.get(uuid)
         if not is_exempt(image) and uuid not in busy and not (row is not None and row.task_state):
             yield image, uuid, row
 
 
-def _age_s(picture: pictures.Picture, text: str) -> float:
+def _age_s(snapshot: snapshots.Snapshot, text: str) -> float:
     moment = datetime.datetime.fromisoformat(text.rstrip('Z')).replace(tzinfo=None)
-    return (picture.now - moment).total_seconds()
+    return (snapshot.now - moment).total_seconds()

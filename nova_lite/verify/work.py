@@ -11,7 +11,7 @@ from nova_lite.saga import step
 from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
-from nova_lite.verify import picture as pictures
+from nova_lite.verify import snapshot as snapshots
 
 Finding = findings.Finding
 FINISHED = states.MigrationStatus.FINISHED
@@ -19,12 +19,12 @@ FINISHED = states.MigrationStatus.FINISHED
 LEFTOVERS = (step.LEFT, step.NOT_UNDONE)
 
 
-def migrations(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def migrations(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I5: migrations that have not ended belong to a saga, or wait for confirm or revert."""
-    busy = picture.busy()
-    rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
+    busy = snapshot.busy()
+    rows = {row.uuid: row for _cell, row in snapshot.instances() if not row.hidden}
     by_uuid = collections.defaultdict(list)
-    for migration in holdings.migrations(picture):
+    for migration in holdings.migrations(snapshot):
         by_uuid[migration.uuid].append(migration)
     for uuid, records in by_uuid.items():
         open_ones = [each for each in records if each.status not in states.MIGRATION_OVER]
@@ -37,13 +37,13 @@ def migrations(picture: pictures.Picture) -> Iterator[findings.Finding]:
             yield Finding('I5', f'migration {uuid}', f'is {", ".join(statuses)} and has no saga')
 
 
-def ended(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
+def ended(snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """I6, I7: no task state, saga or build is older than its bound."""
 
     def is_old(moment: datetime.datetime) -> bool:
-        return _is_old(picture, moment, bounds)
+        return _is_old(snapshot, moment, bounds)
 
-    for cell, row in picture.instances():
+    for cell, row in snapshot.instances():
         if row.hidden or not is_old(row.updated_at or row.created_at):
             continue
         if row.task_state:
@@ -52,7 +52,7 @@ def ended(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[f
             )
         elif row.vm_state == states.VmState.BUILDING:
             yield Finding('I7', f'server {row.uuid}', f'in {cell.name} has been BUILD for too long')
-    for saga in picture.sagas:
+    for saga in snapshot.sagas:
         # One that cleans up may hold its server for it: see `owed`.
         cleans = saga.state == journal.CLEANING
         if saga.active_for and not cleans and is_old(saga.created_at):
@@ -61,21 +61,21 @@ def ended(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[f
                 f'saga {saga.uuid} ({saga.kind})',
                 f'of server {saga.instance_uuid} has not ended; at {saga.step}',
             )
-    for uuid, request in picture.build_requests.items():
+    for uuid, request in snapshot.build_requests.items():
         if is_old(request.created_at):
             yield Finding('I7', f'build request {uuid}', 'was accepted and is not built')
 
 
 def _is_old(
-    picture: pictures.Picture, moment: datetime.datetime, bounds: bounds_module.Bounds
+    snapshot: snapshots.Snapshot, moment: datetime.datetime, bounds: bounds_module.Bounds
 ) -> bool:
-    return (picture.now - moment).total_seconds() >= bounds.work
+    return (snapshot.now - moment).total_seconds() >= bounds.work
 
 
-def owed(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
+def owed(snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
     """I6: a saga that has ended for its server cleans up within a bound."""
-    for saga in picture.sagas:
-        if saga.state == journal.CLEANING and _is_old(picture, saga.finished_at, bounds):
+    for saga in snapshot.sagas:
+        if saga.state == journal.CLEANING and _is_old(snapshot, saga.finished_at, bounds):
             duties = saga.data.get(cleaning.DUTIES) or ()
             steps = sorted(f'{duty["step"]} ({duty["error"]})' for duty in duties)
             yield Finding(
@@ -85,17 +85,19 @@ def owed(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[fi
             )
 
 
-def events(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
+def events(
+    snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds
+) -> Iterator[findings.Finding]:
     """I6: no event of an action is open if its server has no task."""
-    busy = picture.busy()
-    for cell in picture.cells:
+    busy = snapshot.busy()
+    for cell in snapshot.cells:
         idle = {
             row.uuid
             for row in cell.instances
             if not row.hidden and not row.task_state and row.uuid not in busy
         }
         for event in cell.open_events:
-            old = _is_old(picture, event.start_time, bounds)
+            old = _is_old(snapshot, event.start_time, bounds)
             if event.instance_uuid in idle and old:
                 yield Finding(
                     'I6',
@@ -104,14 +106,14 @@ def events(picture: pictures.Picture, bounds: bounds_module.Bounds) -> Iterator[
                 )
 
 
-def cleaned_up(picture: pictures.Picture) -> Iterator[findings.Finding]:
+def cleaned_up(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     """I6: a saga that has ended has cleaned up, according to its journal (``--journal``).
 
     Steps that it cleaned up later are done. An audit may have cleaned up after others
     since; what a deleted server had was released with it.
     """
-    there = {row.uuid for _cell, row in picture.instances()}
-    for saga in picture.sagas:
+    there = {row.uuid for _cell, row in snapshot.instances()}
+    for saga in snapshot.sagas:
         if saga.active_for or saga.instance_uuid not in there:
             continue
         steps = {name for key in LEFTOVERS for name in saga.data.get(key) or ()}

@@ -47,7 +47,7 @@ class Row:
 
 
 def guests(path: str | pathlib.Path) -> list[Row]:
-    """Return all rows of the file, as one consistent picture. Raise FileNotFoundError."""
+    """Return all rows of the file, as one consistent snapshot. Raise FileNotFoundError."""
     path = pathlib.Path(path)
     if not path.exists():
         raise FileNotFoundError(path)

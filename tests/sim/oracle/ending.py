@@ -9,7 +9,7 @@ from tests.sim import kernel
 from tests.sim.oracle import deeds
 from tests.sim.world import places as places_module
 
-# How long a picture may show what was begun just now.
+# How long a snapshot may show what was begun just now.
 LOOK_S = 10
 BOUNDS = bounds.Bounds(work=60, audit=60, power=60)
 

@@ -1,4 +1,4 @@
-"""A picture of a small cloud in which everything is well, for tests to spoil."""
+"""A snapshot of a small cloud in which everything is well, for tests to spoil."""
 
 import datetime
 import types
@@ -8,7 +8,7 @@ import testtools
 from nova_lite import runtime
 from nova_lite.verify import bounds
 from nova_lite.verify import invariants
-from nova_lite.verify import picture
+from nova_lite.verify import snapshot
 from nova_lite.virt import model
 from nova_lite.virt.sim import census
 
@@ -134,7 +134,7 @@ def block_device(**columns):
 
 def cell():
     """The one cell, with host-1 and the server on it."""
-    return picture.CellPicture(
+    return snapshot.CellSnapshot(
         name='cell1',
         id=1,
         instances=[server()],
@@ -155,9 +155,9 @@ def cell():
 
 
 def sound():
-    """The picture."""
+    """The snapshot."""
     mapping = Row(cell_id=1, project_id=PROJECT, queued_for_delete=False, vcpus=1, memory_mb=64)
-    return picture.Picture(
+    return snapshot.Snapshot(
         now=NOW,
         mappings={SERVER: mapping},
         build_requests={},
@@ -184,7 +184,7 @@ def sound():
         bindings={PORT: [(HOST, 'ACTIVE')]},
         host_mappings=[Row(host=HOST, cell_id=1)],
         providers={
-            NODE: picture.Provider(
+            NODE: snapshot.Provider(
                 HOST,
                 {'VCPU': {'total': 8}, 'MEMORY_MB': {'total': 1024}, 'DISK_GB': {'total': 10}},
                 frozenset(('OWNER_NOVA',)),
@@ -196,12 +196,12 @@ def sound():
 
 
 class VerifyTest(testtools.TestCase):
-    """self.picture is sound to begin with; self.row is the server's record."""
+    """self.snapshot is sound to begin with; self.row is the server's record."""
 
     def setUp(self):
         super().setUp()
-        self.picture = sound()
-        self.cell = self.picture.cells[0]
+        self.snapshot = sound()
+        self.cell = self.snapshot.cells[0]
         self.row = self.cell.instances[0]
 
     def found(self, **limits):
@@ -209,7 +209,7 @@ class VerifyTest(testtools.TestCase):
         within = bounds.Bounds(**{'limits': True, **limits})
         return sorted(
             f'{each.invariant} {each.what}: {each.detail}'
-            for each in invariants.check(self.picture, within)
+            for each in invariants.check(self.snapshot, within)
         )
 
     def set(self, **columns):

@@ -15,7 +15,7 @@ class GuestsTest(base.VerifyTest):
     def have(self, *guests, **columns):
         """What is found of these guests, the server's record being as said."""
         self.set(**columns)
-        self.picture.guests = list(guests)
+        self.snapshot.guests = list(guests)
         return self.found()
 
     def test_sound(self):
@@ -109,7 +109,7 @@ class EvacuatedTest(base.VerifyTest):
     def setUp(self):
         super().setUp()
         self.cell.migrations = [base.migration(migration_type='evacuation', status='done')]
-        self.picture.guests = [
+        self.snapshot.guests = [
             base.guest(),
             base.guest(node='host-2', power_state=states.PowerState.SHUTDOWN),
         ]

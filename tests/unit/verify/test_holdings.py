@@ -22,14 +22,14 @@ class ExpectedTest(testtools.TestCase):
         )
         node = types.SimpleNamespace(host='h', hypervisor_hostname='h', uuid=NODE)
         cell = types.SimpleNamespace(nodes=[node], migrations=[], down=frozenset())
-        picture = types.SimpleNamespace(
+        snapshot = types.SimpleNamespace(
             cells=[cell],
             instances=lambda: [(cell, row)],
             specs={SERVER: {'is_bfv': True}},
             allocations={SERVER: {NODE: held}},
             sagas=[],
         )
-        return holdings.expected(picture)[SERVER][NODE]
+        return holdings.expected(snapshot)[SERVER][NODE]
 
     def test_sizes(self):
         self.assertEqual({'VCPU': 2, 'MEMORY_MB': 512}, self.expected({}))

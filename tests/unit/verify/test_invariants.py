@@ -21,8 +21,8 @@ class TransitionsTest(testtools.TestCase):
         }
         row = types.SimpleNamespace(**{**values, **columns})
         cell = types.SimpleNamespace(name='cell1')
-        picture = types.SimpleNamespace(instances=lambda: [(cell, row)])
-        return [finding.detail for finding in invariants.transitions(picture)]
+        snapshot = types.SimpleNamespace(instances=lambda: [(cell, row)])
+        return [finding.detail for finding in invariants.transitions(snapshot)]
 
     def test_states_are_known(self):
         self.assertEqual([], self.details(task_state='spawning'))
@@ -43,7 +43,7 @@ class TransitionsTest(testtools.TestCase):
 class SoftDeletionsTest(base.VerifyTest):
     def have(self, **columns):
         self.set(**columns)
-        return [finding.detail for finding in invariants.soft_deletions(self.picture)]
+        return [finding.detail for finding in invariants.soft_deletions(self.snapshot)]
 
     def test_dates(self):
         self.assertEqual([], self.have(vm_state='active', deleted_at=None))
@@ -64,10 +64,10 @@ class SoftDeletionsTest(base.VerifyTest):
 class HeldTest(base.VerifyTest):
     def have(self, **columns):
         """What is found where an attachment that the server does not use is held."""
-        self.picture.attachments.append(
+        self.snapshot.attachments.append(
             {'id': 'held', 'volume_id': 'v', 'instance': base.SERVER, 'status': 'attached'}
         )
-        self.picture.sagas = [base.saga(active_for=None, finished_at=base.NOW, **columns)]
+        self.snapshot.sagas = [base.saga(active_for=None, finished_at=base.NOW, **columns)]
         return self.found()
 
     def test_held_until_the_bound(self):
@@ -84,8 +84,8 @@ class QuotaTest(base.VerifyTest):
 
     def have(self, *, queued, sagas=(), **columns):
         self.set(**columns)
-        self.picture.sagas = list(sagas)
-        self.picture.mappings[base.SERVER].queued_for_delete = queued
+        self.snapshot.sagas = list(sagas)
+        self.snapshot.mappings[base.SERVER].queued_for_delete = queued
         return [each for each in self.found() if each.startswith('I11')]
 
     def test_what_stays_counts(self):

@@ -6,7 +6,7 @@ from tests.unit.verify import base
 class PortsTest(base.VerifyTest):
     def bound(self, *bindings, **columns):
         self.set(**columns)
-        self.picture.bindings = {base.PORT: list(bindings)}
+        self.snapshot.bindings = {base.PORT: list(bindings)}
         return self.found()
 
     def test_binding_to_a_host_where_the_server_is_not(self):
@@ -34,17 +34,17 @@ class PortsTest(base.VerifyTest):
 
     def test_ports_not_on_record(self):
         self.set(network_info=[])
-        self.picture.guests = [base.guest(devices=base.guest().spec.devices[:1])]
+        self.snapshot.guests = [base.guest(devices=base.guest().spec.devices[:1])]
         self.assertEqual(
             ["I5 ports of server a server: are not on record: ['a port']"], self.found()
         )
 
     def test_ports_that_are_gone(self):
-        self.picture.ports = []
+        self.snapshot.ports = []
         self.assertEqual(["I5 ports of server a server: do not exist: ['a port']"], self.found())
 
     def test_addresses(self):
-        self.picture.ports[0]['fixed_ips'] = [{'ip_address': '10.0.0.9'}]
+        self.snapshot.ports[0]['fixed_ips'] = [{'ip_address': '10.0.0.9'}]
         mac = 'fa:16:3e:00:00:01'
         self.assertEqual(
             [f'I5 port a port: has {(mac, ["10.0.0.9"])}, on record is {(mac, ["10.0.0.2"])}'],

@@ -48,7 +48,7 @@ class PlacingTest(testtools.TestCase):
 
     def found(self):
         """{server: what is wrong}"""
-        picture = types.SimpleNamespace(
+        snapshot = types.SimpleNamespace(
             instances=lambda: self.rows,
             specs=self.specs,
             aggregates=self.aggregates,
@@ -57,7 +57,7 @@ class PlacingTest(testtools.TestCase):
             isolated_aggregates=self.isolated,
             busy=lambda: self.busy,
         )
-        return collections.OrderedDict(placing.violations(picture))
+        return collections.OrderedDict(placing.violations(snapshot))
 
     def test_an_ordinary_server_in_a_licensed_aggregate(self):
         self.add_aggregate(LICENSED, 'a')

@@ -1,4 +1,4 @@
-"""What the reader of pictures asks of the neighbours."""
+"""What the reader of snapshots asks of the neighbours."""
 
 import contextlib
 
@@ -49,13 +49,13 @@ class PagesTest(neighbours.NeighbourTestCase):
             return opened.read(self.admin)
 
     def test_a_finding_on_each_page(self):
-        picture, requests = self.count_requests(self.read)
+        snapshot, requests = self.count_requests(self.read)
         owned = {f'attachment {attachment}' for _volume, attachment in self.reserved}
-        found = {each.what for each in invariants.check(picture, bounds.Bounds())}
+        found = {each.what for each in invariants.check(snapshot, bounds.Bounds())}
         self.assertEqual(owned, {what for what in found if what.startswith('attachment')})
         self.assertEqual(
             {volume_id for volume_id, _attachment in self.reserved},
-            {each['id'] for each in picture.volumes},
+            {each['id'] for each in snapshot.volumes},
         )
         pages = [path for _method, path in requests if '/attachments/detail' in path]
         self.assertEqual(1 + -(-COUNT // PAGE), len(pages))

@@ -11,14 +11,14 @@ from nova_lite.verify import settling
 Finding = findings.Finding
 
 
-class Pictures:
-    """A Reader whose pictures hold the findings given, the last one for ever."""
+class Snapshots:
+    """A Reader whose snapshots hold the findings given, the last one for ever."""
 
-    def __init__(self, *pictures):
-        self.pictures = list(pictures)
+    def __init__(self, *snapshots):
+        self.snapshots = list(snapshots)
 
     def read(self, _ctxt):
-        return self.pictures.pop(0) if len(self.pictures) > 1 else self.pictures[0]
+        return self.snapshots.pop(0) if len(self.snapshots) > 1 else self.snapshots[0]
 
 
 def stuck(what, detail='is stuck'):
@@ -26,10 +26,10 @@ def stuck(what, detail='is stuck'):
 
 
 class LookTest(testtools.TestCase):
-    def look(self, *pictures):
+    def look(self, *snapshots):
         """(result, what is found, what is unsettled)"""
         verdict = settling.look(
-            Pictures(*pictures), settle_s=0.3, check=lambda picture, bounds: picture
+            Snapshots(*snapshots), settle_s=0.3, check=lambda snapshot, bounds: snapshot
         )
         return (
             verdict.result,
@@ -37,7 +37,7 @@ class LookTest(testtools.TestCase):
             [finding.what for finding in verdict.unsettled],
         )
 
-    def test_a_clean_picture_ends_it(self):
+    def test_a_clean_snapshot_ends_it(self):
         self.assertEqual(('consistent', [], []), self.look([stuck('a')], [], [stuck('b')]))
 
     def test_what_stays_is_found(self):
@@ -55,7 +55,7 @@ class LookTest(testtools.TestCase):
         found = self.look([stuck('a')], [stuck('a'), stuck('b')])
         self.assertEqual(('inconsistent', ['a'], ['b']), found)
 
-    def test_a_double_run_counts_in_one_picture(self):
+    def test_a_double_run_counts_in_one_snapshot(self):
         double = Finding('I3', 'server s', 'runs on h1 and h2')
         self.assertEqual(('inconsistent', ['server s'], []), self.look([double], []))
 

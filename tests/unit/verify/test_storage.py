@@ -10,11 +10,11 @@ RESERVED = 'I5 volume a volume: of server a server is reserved'
 class ConnectionsTest(base.VerifyTest):
     def have(self, *attachments, **columns):
         self.set(**columns)
-        self.picture.attachments = list(attachments)
+        self.snapshot.attachments = list(attachments)
         return self.found()
 
     def attachment(self, status='attached', **values):
-        return {**self.picture.attachments[0], 'status': status, **values}
+        return {**self.snapshot.attachments[0], 'status': status, **values}
 
     def test_reserved_only(self):
         self.assertEqual([RESERVED], self.have(self.attachment('reserved')))
@@ -24,9 +24,9 @@ class ConnectionsTest(base.VerifyTest):
 
     def test_while_something_goes_on(self):
         reserved = self.attachment('reserved')
-        self.picture.sagas = [base.saga()]
+        self.snapshot.sagas = [base.saga()]
         self.assertEqual([], self.have(reserved))
-        self.picture.sagas = []
+        self.snapshot.sagas = []
         self.assertEqual([], self.have(reserved, task_state='rebuilding', updated_at=base.NOW))
 
     def test_that_no_block_device_names(self):
@@ -49,7 +49,7 @@ class ConnectionsTest(base.VerifyTest):
     def test_of_a_server_that_is_withdrawn(self):
         """It may never have been accepted."""
         times = {'created_at': base.LONG_AGO, 'withdrawn_at': base.NOW, 'lease_until': base.NOW}
-        self.picture.withdrawn = {'gone': base.Row(instance_uuid='gone', **times)}
+        self.snapshot.withdrawn = {'gone': base.Row(instance_uuid='gone', **times)}
         self.assertEqual([], self.have(self.attachment(), self.attachment(id='x', instance='gone')))
         self.assertEqual(
             ['I5 attachment x: was not deleted when server gone was withdrawn'],
@@ -59,7 +59,7 @@ class ConnectionsTest(base.VerifyTest):
 
 class VolumesTest(base.VerifyTest):
     def have(self, **values):
-        self.picture.volumes = [{'id': base.VOLUME, 'status': 'in-use', 'metadata': {}, **values}]
+        self.snapshot.volumes = [{'id': base.VOLUME, 'status': 'in-use', 'metadata': {}, **values}]
         return self.found()
 
     def test_status_that_nothing_ends(self):
@@ -72,7 +72,7 @@ class VolumesTest(base.VerifyTest):
     def test_status_that_another_client_of_volumes_gave(self):
         self.cell.block_devices = []
         for owner in (None, '', 'a server of another cloud'):
-            self.picture.attachments[0]['instance'] = owner
+            self.snapshot.attachments[0]['instance'] = owner
             found = self.have(status='reserved')
             self.assertEqual([], [each for each in found if 'nothing is done' in each])
 
@@ -85,11 +85,11 @@ class VolumesTest(base.VerifyTest):
         )
 
     def test_status_that_something_is_about_to_end(self):
-        self.picture.sagas = [base.saga()]
+        self.snapshot.sagas = [base.saga()]
         self.assertEqual([], self.have(status='detaching'))
 
     def test_reserved_for_a_server_that_is_withdrawn(self):
-        self.picture.withdrawn = {
+        self.snapshot.withdrawn = {
             base.SERVER: base.Row(
                 instance_uuid=base.SERVER, withdrawn_at=base.NOW, lease_until=base.NOW
             )
@@ -111,7 +111,7 @@ class VolumesTest(base.VerifyTest):
 
     def test_status_of_a_volume_that_is_not_connected(self):
         """One finding is enough."""
-        self.picture.attachments[0]['status'] = 'reserved'
+        self.snapshot.attachments[0]['status'] = 'reserved'
         self.assertEqual([RESERVED], self.have(status='available'))
 
     def test_status_while_something_is_done_to_its_server(self):
@@ -120,12 +120,12 @@ class VolumesTest(base.VerifyTest):
         self.set(task_state=None, vm_state='error')
         self.assertEqual([], self.have(status='available'))
         self.set(vm_state='active')
-        self.picture.sagas = [base.saga()]
+        self.snapshot.sagas = [base.saga()]
         self.assertEqual([], self.have(status='error'))
 
     def test_status_of_volumes_of_servers_of_another_cloud(self):
         for owner in ('a server of another cloud', None):
-            self.picture.attachments.append(
+            self.snapshot.attachments.append(
                 {'id': 'x', 'volume_id': 'other', 'instance': owner, 'status': 'attached'}
             )
             found = self.have(id='other', status='available')
@@ -134,7 +134,7 @@ class VolumesTest(base.VerifyTest):
     def offload(self):
         """Shelve the server: no host has it, and its volume is reserved."""
         self.set(vm_state='shelved_offloaded', host=None, node=None, power_state=4)
-        self.picture.attachments[0]['status'] = 'reserved'
+        self.snapshot.attachments[0]['status'] = 'reserved'
 
     def of_volumes(self, **values):
         return [each for each in self.have(**values) if each.startswith('I5 volume')]
@@ -153,12 +153,12 @@ class VolumesTest(base.VerifyTest):
 
     def test_status_of_a_shared_volume_that_another_server_uses(self):
         self.offload()
-        other = {**self.picture.attachments[0], 'id': 'x', 'instance': 'of another cloud'}
-        self.picture.attachments.append({**other, 'status': 'attached'})
+        other = {**self.snapshot.attachments[0], 'id': 'x', 'instance': 'of another cloud'}
+        self.snapshot.attachments.append({**other, 'status': 'attached'})
         self.assertEqual([], self.of_volumes(status='in-use'))
 
     def test_made_twice(self):
-        self.picture.volumes = [
+        self.snapshot.volumes = [
             {'id': 'stray', 'status': 'available', 'metadata': {volume.DEVICE: 'a device'}}
         ]
         self.assertEqual(
@@ -168,8 +168,8 @@ class VolumesTest(base.VerifyTest):
 
 class ImagesTest(base.VerifyTest):
     def have(self, *sagas, **values):
-        self.picture.sagas = list(sagas)
-        self.picture.snapshots = [base.image(**values)]
+        self.snapshot.sagas = list(sagas)
+        self.snapshot.server_images = [base.image(**values)]
         return self.found()
 
     def test_of_a_move(self):
@@ -195,7 +195,7 @@ class ImagesTest(base.VerifyTest):
         properties = {'instance_uuid': 'gone', image.SHELVED: 'True'}
         # Of another nova, whose images the same service holds.
         self.assertEqual([], self.have(properties=properties))
-        self.picture.mappings['gone'] = base.Row(cell_id=1, queued_for_delete=True)
+        self.snapshot.mappings['gone'] = base.Row(cell_id=1, queued_for_delete=True)
         self.assertEqual(
             ['I5 image an image: (name-shelved) is of server gone, deleted'],
             self.have(properties=properties),

@@ -1,7 +1,7 @@
 """Placement's providers, hosts, groups, work in progress and quota."""
 
 from nova_lite.verify import messaging
-from nova_lite.verify import picture
+from nova_lite.verify import snapshot
 from tests.unit.verify import base
 
 WHAT = 'provider the uuid of host-1 (host-1)'
@@ -10,16 +10,16 @@ WHAT = 'provider the uuid of host-1 (host-1)'
 class ProvidersTest(base.VerifyTest):
     def have(self, **values):
         fields = vars(base.sound())['providers'][base.NODE]
-        known = {name: getattr(fields, name) for name in picture.Provider.__dataclass_fields__}
-        self.picture.providers = {base.NODE: picture.Provider(**{**known, **values})}
+        known = {name: getattr(fields, name) for name in snapshot.Provider.__dataclass_fields__}
+        self.snapshot.providers = {base.NODE: snapshot.Provider(**{**known, **values})}
         return self.found()
 
     def test_missing(self):
-        self.picture.providers = {}
+        self.snapshot.providers = {}
         self.assertEqual([f'I4 {WHAT}: does not exist in placement'], self.found())
 
     def test_without_a_node(self):
-        self.picture.providers['stray'] = self.picture.providers[base.NODE]
+        self.snapshot.providers['stray'] = self.snapshot.providers[base.NODE]
         self.assertEqual(['I5 provider stray (host-1): has no compute node'], self.found())
 
     def test_aggregates(self):
@@ -27,7 +27,7 @@ class ProvidersTest(base.VerifyTest):
             [f"I4 aggregates of {WHAT}: are [] in placement and ['an aggregate'] on record"],
             self.have(aggregates=frozenset()),
         )
-        self.picture.aggregates[0][1].clear()
+        self.snapshot.aggregates[0][1].clear()
         self.assertEqual(
             [f"I4 aggregates of {WHAT}: are ['an aggregate'] in placement and [] on record"],
             self.have(),
@@ -48,16 +48,16 @@ class ProvidersTest(base.VerifyTest):
 
 class MembershipTest(base.VerifyTest):
     def test_host_mapping_without_service(self):
-        self.picture.host_mappings.append(base.Row(host='host-9', cell_id=1))
+        self.snapshot.host_mappings.append(base.Row(host='host-9', cell_id=1))
         self.assertEqual(['I5 host mapping host-9: has no compute service in cell1'], self.found())
 
     def test_service_without_host_mapping(self):
-        self.picture.host_mappings = []
+        self.snapshot.host_mappings = []
         self.assertEqual(['I5 host host-1: in cell1 has servers and no mapping'], self.found())
 
     def test_member_that_is_gone(self):
         group = base.Row(uuid='g', policy='soft-affinity', rules={})
-        self.picture.groups = {'g': (group, {base.SERVER, 'gone'})}
+        self.snapshot.groups = {'g': (group, {base.SERVER, 'gone'})}
         self.assertEqual(['I5 member gone of group g: does not exist'], self.found())
 
 
@@ -72,7 +72,7 @@ class WorkTest(base.VerifyTest):
         self.assertEqual(['I7 server a server: in cell1 has been BUILD for too long'], self.found())
 
     def test_saga(self):
-        self.picture.sagas = [base.saga(created_at=base.LONG_AGO)]
+        self.snapshot.sagas = [base.saga(created_at=base.LONG_AGO)]
         self.assertEqual(
             ['I6 saga a saga (resize): of server a server has not ended; at s'], self.found()
         )
@@ -88,7 +88,7 @@ class WorkTest(base.VerifyTest):
                 finished_at=base.LONG_AGO,
                 data={'_duties': [duty], '_left': {'unbind': 'why'}},
             )
-            self.picture.sagas = [cleans]
+            self.snapshot.sagas = [cleans]
             self.assertEqual(
                 [
                     'I6 saga a saga (resize): of server a server has not finished its cleanup: '
@@ -100,10 +100,10 @@ class WorkTest(base.VerifyTest):
             self.assertEqual([], self.found())
 
     def test_saga_that_left_something(self):
-        self.picture.sagas = [base.saga(active_for=None, data={'_left': {'x': 'why'}})]
+        self.snapshot.sagas = [base.saga(active_for=None, data={'_left': {'x': 'why'}})]
         self.assertEqual([], self.found())
         ended = base.saga(active_for=None, state='done', data={'_left': {'drop binding': 'why'}})
-        self.picture.sagas = [ended]
+        self.snapshot.sagas = [ended]
         self.assertEqual(
             ['I6 saga a saga (resize): of server a server did not clean up: drop binding'],
             self.found(journal=True),
@@ -131,26 +131,26 @@ class WorkTest(base.VerifyTest):
             ['I6 event compute_stop of server a server: in cell1 has not ended; action stop'],
             self.found(),
         )
-        self.picture.sagas = [base.saga()]
+        self.snapshot.sagas = [base.saga()]
         self.assertEqual([], self.found())
 
 
 class LimitsTest(base.VerifyTest):
     def test_exceeded(self):
-        self.picture.limits[base.PROJECT]['ram'] = 32
+        self.snapshot.limits[base.PROJECT]['ram'] = 32
         self.assertEqual(
             ['I11 project a project: limit of ram: is 32, and 64 are used'], self.found()
         )
         self.assertEqual([], self.found(limits=False))
 
     def test_no_limit(self):
-        self.picture.limits[base.PROJECT] = dict.fromkeys(('instances', 'cores', 'ram'), -1)
+        self.snapshot.limits[base.PROJECT] = dict.fromkeys(('instances', 'cores', 'ram'), -1)
         self.assertEqual([], self.found())
 
 
 class QueuesTest(base.VerifyTest):
     def test_consumers(self):
-        self.picture.queues = [('top', 'a', 1), ('top', 'b', 0), ('cell1', 'c', None)]
+        self.snapshot.queues = [('top', 'a', 1), ('top', 'b', 0), ('cell1', 'c', None)]
         self.assertEqual(
             [
                 'I5 queue b: on the bus of top has no consumer',
@@ -167,7 +167,7 @@ class QueuesTest(base.VerifyTest):
     def test_of_hosts_without_a_service(self):
         self.cell.former_hosts = frozenset(('b', 'a'))
         self.assertEqual(['compute.a', 'compute.b'], messaging.of_former_hosts(self.cell))
-        self.picture.unowned_queues = [('cell1', 'compute.a')]
+        self.snapshot.unowned_queues = [('cell1', 'compute.a')]
         self.assertEqual(['I5 queue compute.a: on the bus of cell1 has no owner'], self.found())
 
 
@@ -175,10 +175,10 @@ class LateClaimsTest(base.VerifyTest):
     """A scheduler answered when the server had been deleted before it was built."""
 
     def test_of_a_server_that_was_withdrawn(self):
-        self.picture.allocations['gone'] = {base.NODE: {'VCPU': 1}}
+        self.snapshot.allocations['gone'] = {base.NODE: {'VCPU': 1}}
         held = f"{{'{base.NODE}': {{'VCPU': 1}}}}"
         self.assertEqual([f'I4 consumer gone: should hold {{}} and holds {held}'], self.found())
-        self.picture.withdrawn = {
+        self.snapshot.withdrawn = {
             'gone': base.Row(instance_uuid='gone', created_at=base.NOW, lease_until=base.NOW)
         }
         self.assertEqual([], self.found())

@@ -1,4 +1,4 @@
-"""A picture of a cloud: every record, allocation, port, volume and guest."""
+"""A snapshot of a cloud: every record, allocation, port, volume and guest."""
 
 import collections
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from nova_lite.virt.sim import census
 
 
 @dataclasses.dataclass
-class CellPicture:
+class CellSnapshot:
     """The rows of one cell's database.
 
     open_events: events of actions that have not ended; action and instance_uuid are
@@ -53,13 +53,13 @@ class Provider:
 
 
 @dataclasses.dataclass
-class Picture:
+class Snapshot:
     """Everything at (nearly) one time.
 
     allocations: {consumer: {provider uuid: {class: amount}}}
     providers: {uuid: Provider}
     guests: census rows; ports, attachments, volumes: as the neighbours give them
-    snapshots: images that were made of servers, as `clients.image.of` makes them
+    server_images: images that were made of servers, as `clients.image.of` makes them
     bindings: {id of a port of a server: [(host, status), ...]}
     withdrawn: build requests of servers that are no more, or are not accepted yet: what
         is reserved for them is given back in the end
@@ -76,7 +76,7 @@ class Picture:
     sagas: Sequence[rows.Row]
     groups: dict[str, tuple[rows.Row, set[str]]]
     aggregates: list[tuple[rows.Row, set[str]]]
-    cells: list[CellPicture]
+    cells: list[CellSnapshot]
     allocations: dict[str, dict[str, dict[str, int]]]
     guests: list[census.Row]
     ports: session.Jsons
@@ -84,7 +84,7 @@ class Picture:
     host_mappings: Sequence[rows.Row] = ()
     providers: dict[str, Provider] = dataclasses.field(default_factory=dict)
     volumes: session.Jsons = dataclasses.field(default_factory=list)
-    snapshots: session.Jsons = dataclasses.field(default_factory=list)
+    server_images: session.Jsons = dataclasses.field(default_factory=list)
     bindings: dict[str, list[tuple[str, str]]] = dataclasses.field(default_factory=dict)
     limits: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     queues: list[tuple[str, str, int | None]] = dataclasses.field(default_factory=list)
@@ -93,14 +93,14 @@ class Picture:
     isolated_aggregates: bool = False
     withdrawn: dict[str, rows.Row] = dataclasses.field(default_factory=dict)
 
-    def instances(self) -> Iterator[tuple[CellPicture, rows.Row]]:
-        """Yield (cell picture, row) of every server record that is not deleted."""
+    def instances(self) -> Iterator[tuple[CellSnapshot, rows.Row]]:
+        """Yield (cell snapshot, row) of every server record that is not deleted."""
         for cell in self.cells:
             for row in cell.instances:
                 yield cell, row
 
-    def visible(self) -> dict[str, list[tuple[CellPicture, rows.Row]]]:
-        """Return {uuid: [(cell picture, row), ...]} without hidden copies."""
+    def visible(self) -> dict[str, list[tuple[CellSnapshot, rows.Row]]]:
+        """Return {uuid: [(cell snapshot, row), ...]} without hidden copies."""
         found = collections.defaultdict(list)
         for cell, row in self.instances():
             if not row.hidden:
@@ -118,8 +118,8 @@ class Picture:
             if saga.active_for or (saga.state == journal.CLEANING and cleaning.HELD in saga.data)
         }
 
-    def resting(self) -> Iterator[tuple[CellPicture, rows.Row]]:
-        """Yield (cell picture, row) of servers on a host that nothing is being done to."""
+    def resting(self) -> Iterator[tuple[CellSnapshot, rows.Row]]:
+        """Yield (cell snapshot, row) of servers on a host that nothing is being done to."""
         busy = self.busy()
         for cell, row in self.instances():
             if row.host and not row.hidden and not row.task_state and row.uuid not in busy:
