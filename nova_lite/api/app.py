@@ -176,24 +176,30 @@ class _Caller:
     def __init__(self, app):
         self._app = app
 
-    def process_request(self, http, response):
+    def process_request(self, http, _response):
         http.context.app = self._app
         http.context.started = runtime.monotonic()
         http.context.version = None
         http.context.operation = None
         path = http.path
         http.context.legacy = path.startswith('/v2/')
-        if not path.startswith(('/v2/', '/v2.1/')):
-            return
-        if not version_documents.is_open(http.env):
+        if path.startswith(('/v2/', '/v2.1/')) and not version_documents.is_open(http.env):
             http.context.ctxt = authentication.context_of(
                 self._app.conf, http.env, self._app.policy
             )
+
+    def process_resource(self, http, response, resource, params):
+        """Choose the version of a request that has a route.
+
+        Nova routes by path and method together, and no part of a path is empty.
+        """
+        if not hasattr(resource, f'on_{http.method.lower()}') or not all(params.values()):
+            raise faults.NoRoute()
         if http.context.legacy:
             http.context.version = microversion.MINIMUM
-            return
-        http.context.version = _negotiate(http, response)
-        dispatch.version_headers(response, http.context.version)
+        elif http.path.startswith('/v2.1/'):
+            http.context.version = _negotiate(http, response)
+            dispatch.version_headers(response, http.context.version)
 
     def process_response(self, http, response, _resource, _succeeded):
         chosen = http.context.operation
@@ -228,6 +234,8 @@ class _Errors:
         if _is_no_version(http, error):
             version_documents.choices(self._app.conf, http, response)
             return
+        if isinstance(error, falcon.HTTPRouteNotFound):
+            error = faults.NoRoute()
         code, message = faults.describe(error)
         chosen = http.context.operation
         if dispatch.undeclared(chosen, error, code):
@@ -237,8 +245,8 @@ class _Errors:
         retry_after_s = getattr(error, 'retry_after_s', None)
         if retry_after_s is not None:
             response.set_header('Retry-After', str(retry_after_s))
-        response.content_type = falcon.MEDIA_JSON
-        response.data = faults.body_of(code, message).encode()
+        response.content_type = faults.MEDIA
+        response.data = faults.body_of(error, code, message).encode()
         response.text = None
 
 

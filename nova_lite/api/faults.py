@@ -28,6 +28,7 @@ CODES = {
     'unavailable': 503,
 }
 
+MEDIA = 'application/json; charset=UTF-8'
 KEYS = {
     400: 'badRequest',
     401: 'unauthorized',
@@ -60,6 +61,20 @@ class NotOffered(exception.NotFound):
 
 class NoSuchUrl(exception.NotFound):
     msg = 'The resource could not be found.'
+
+
+class NoRoute(NoSuchUrl):
+    """No operation has the method and path of the request."""
+
+
+# What nova's framework, and not nova, makes of it.
+UNROUTED = json.dumps(
+    {
+        'message': f'{NoRoute.msg}<br /><br />\n\n\n',
+        'code': '404 Not Found',
+        'title': 'Not Found',
+    }
+)
 
 
 class NoSuchAction(exception.Invalid):
@@ -105,18 +120,13 @@ def describe(error):
             LOG.warning('Cannot serve the request: %s', error)
         return code, error.message
     if isinstance(error, falcon.HTTPError):
-        return _describe_falcon(error)
+        return error.status_code, error.description or error.title
     LOG.error('Unexpected exception in API method', exc_info=error)
     return 500, UNEXPECTED % type(error)
 
 
-def _describe_falcon(error):
-    # Nova routes by path and method together: a wrong method is a wrong URL.
-    if error.status_code in (404, 405):
-        return 404, NoSuchUrl.msg
-    return error.status_code, error.description or error.title
-
-
-def body_of(code, message):
+def body_of(error, code, message):
     """Return the JSON text of an error answer."""
+    if isinstance(error, NoRoute):
+        return UNROUTED
     return json.dumps({KEYS.get(code, 'computeFault'): {'code': code, 'message': message}})

@@ -158,17 +158,43 @@ class TestRequests(Case):
             '//flavors',
         ):
             for root in ('/v2.1', '/v2'):
-                self.refused(404, 'itemNotFound', 'GET', root + path)
+                self.unrouted('GET', root + path)
         for path in ('/', '/v2.1/', '/v2/'):
             self.assertEqual(200, self.send('GET', path).status_code)
+
+    def unrouted(self, method, path, **options):
+        """The answer is nova's framework's, before any version is looked at."""
+        headers = {'OpenStack-API-Version': 'compute 9.9'}
+        answer = self.send(method, path, headers=headers, **options)
+        self.assertEqual(404, answer.status_code)
+        self.assertEqual(
+            {
+                'message': 'The resource could not be found.<br /><br />\n\n\n',
+                'code': '404 Not Found',
+                'title': 'Not Found',
+            },
+            answer.json,
+        )
+        self.assertNotIn('OpenStack-API-Version', answer.headers)
 
     def test_nobody(self):
         self.refused(401, 'unauthorized', 'GET', '/v2.1/flavors', named=False)
 
     def test_unknown_urls_and_methods(self):
-        self.refused(404, 'itemNotFound', 'GET', '/v2.1/nothing')
-        self.refused(404, 'itemNotFound', 'PATCH', '/v2.1/flavors')
+        self.unrouted('GET', '/v2.1/nothing')
+        self.unrouted('GET', '/v2/nothing')
+        for method in ('PATCH', 'DELETE', 'OPTIONS', 'PAINT'):
+            self.unrouted(method, '/v2.1/flavors')
         self.assertEqual(404, self.send('HEAD', '/v2.1/flavors').status_code)
+        self.refused(401, 'unauthorized', 'GET', '/v2.1/nothing', named=False)
+        self.refused(404, 'itemNotFound', 'GET', '/v2.1/flavors/%00')
+
+    def test_media_types(self):
+        answer = self.send('GET', '/v2.1/flavors')
+        self.assertEqual('application/json', answer.headers['Content-Type'])
+        for path in ('/v2.1/flavors/x', '/v2.1/nothing'):
+            answer = self.send('GET', path)
+            self.assertEqual('application/json; charset=UTF-8', answer.headers['Content-Type'])
 
     def test_bodies(self):
         def post(code, key, body, **headers):
@@ -311,8 +337,8 @@ class TestErrors(testtools.TestCase):
             self.assertIn(kind.kind, faults.CODES, kind)
 
     def test_body(self):
-        code, message = faults.describe(exception.FlavorNotFound(flavor_id='x'))
-        body = json.loads(faults.body_of(code, message))
+        error = exception.FlavorNotFound(flavor_id='x')
+        body = json.loads(faults.body_of(error, *faults.describe(error)))
         self.assertEqual(
             {'itemNotFound': {'code': 404, 'message': 'Flavor x could not be found.'}}, body
         )
