@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from nova_lite.clients import session
 
 DEVICE_NAME_LENGTH = 14  # of an interface on Linux
-# What a guest is told of how its subnets give addresses.
+# Facts of a subnet that a guest needs to configure its addresses.
 SUBNET_META = ('enable_dhcp', 'ipv6_address_mode')
 
 

@@ -168,7 +168,7 @@ Ready after {seconds:.1f} s: {cloud.url}/compute/v2.1
       --network private --wait my-server
 
 Metadata of servers: {cloud.places.metadata_url}
-Its requests are signed with {cloud.places.metadata_secret_path}
+Sign requests with the secret in {cloud.places.metadata_secret_path}
 
 Ctrl-C stops the cloud. The next `nova-lite up` continues with the same servers.""",
         flush=True,

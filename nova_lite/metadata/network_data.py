@@ -55,7 +55,7 @@ def _addressing(subnet: base.Data, address: str) -> base.Data:
     return {
         'type': kind,
         'ip_address': address,
-        'netmask': str(ipaddress.ip_network(subnet['cidr']).netmask),
+        'netmask': str(ipaddress.ip_network(subnet['cidr'], strict=False).netmask),
         'routes': _routes(subnet),
         'services': _services(subnet),
     }

@@ -1,7 +1,7 @@
 """Callers: the server that a request is about, by the headers of Neutron's metadata proxy.
 
-Whoever knows the secret may ask about any server: the proxy signs the id of the server from
-whose port a request came.
+The proxy signs the id of the server from whose port a request came. Anyone who knows the
+secret can ask for the documents of any server.
 """
 
 import hashlib
@@ -39,8 +39,8 @@ def check(conf: cfg.ConfigOpts) -> None:
 def identify(conf: cfg.ConfigOpts, environ: dict[str, typing.Any]) -> Caller:
     """Return the caller of a request.
 
-    Raise Invalid for missing headers, Forbidden for a wrong signature, and NotFound if the
-    service is not told to believe a proxy.
+    Raise Invalid for missing headers, Forbidden for a wrong signature, and NotFound if
+    [neutron]service_metadata_proxy is false.
     """
     if not conf.neutron.service_metadata_proxy:
         LOG.warning(

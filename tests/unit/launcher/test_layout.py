@@ -1,8 +1,12 @@
-"""Where the databases and buses of a cloud are said to be."""
+"""Where the databases and buses of a cloud are said to be, and its secrets."""
+
+import os
+import stat
 
 import fixtures
 import testtools
 
+from nova_lite.launcher import daemon_config
 from nova_lite.launcher import layout
 
 
@@ -23,4 +27,27 @@ class LayoutTest(testtools.TestCase):
         places = self.places(bus=('rabbit://nova@mq/{cell}?ssl=1&ssl_ca_file=/ca.pem',))
         self.assertEqual(
             'rabbit://nova@mq/cell1?ssl=1&ssl_ca_file=/ca.pem', places.bus_url('cell1')
+        )
+
+    def test_the_secret_of_the_metadata_service_stays(self):
+        places = self.places()
+        places.prepare()
+        secret, path = places.metadata_secret, places.metadata_secret_path
+        self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
+        places.release()
+        again = layout.Layout(places.settings)
+        again.prepare()
+        self.addCleanup(again.release)
+        self.assertEqual(secret, again.metadata_secret)
+        again.prepare(fresh=True)
+        with open(path) as file:
+            self.assertEqual(again.metadata_secret, file.read())
+
+    def test_the_metadata_service_knows_the_databases_alone(self):
+        places = self.places(bus=('rabbit://nova@mq/{cell}',))
+        sections = daemon_config.metadata(places, 8775)
+        self.assertEqual({'DEFAULT', 'api_database', 'metadata', 'neutron'}, set(sections))
+        self.assertEqual({'state_path'}, set(sections['DEFAULT']))
+        self.assertEqual(
+            {'service_metadata_proxy', 'metadata_proxy_shared_secret'}, set(sections['neutron'])
         )
