@@ -17,20 +17,15 @@ from oslo_config import cfg
 from nova_lite import exception
 from nova_lite.clients import bindings
 from nova_lite.clients import cache
+from nova_lite.clients import descriptions
 from nova_lite.clients import items
 from nova_lite.clients import requested
 from nova_lite.clients import security_groups
 from nova_lite.clients import session
-from nova_lite.clients import vifs
 
 PORT_ERRORS = {400: None, 403: None, 404: None, 409: None, 412: None}
 EXTENSIONS = 'extensions'
 MOST_IDS = 50
-
-# A network with its subnets.
-Subnetted: typing.TypeAlias = tuple[session.Json, session.Jsons]
-# Ports with what is known of each, such as what was decided when it was plugged.
-Plugged: typing.TypeAlias = Sequence[tuple[session.Json, session.Json | None]]
 
 
 class Owner(typing.Protocol):
@@ -63,16 +58,13 @@ class Network:
         self._subnets = items.Items(
             self.service, '/subnets', missing=(exception.SubnetNotFound, 'subnet_id')
         )
-        self.bridge = conf.neutron.ovs_bridge
-        self.known_networks: cache.Cache[str, Subnetted] = cache.Cache(
-            conf.neutron.network_cache_seconds
-        )
         self.known_extensions: cache.Cache[str, set[str]] = cache.Cache(
             conf.neutron.extension_sync_interval
         )
         self.bindings = bindings.Bindings(self)
         self.security_groups = security_groups.SecurityGroups(self)
         self.requested = requested.Requested(self)
+        self._descriptions = descriptions.Descriptions(conf, self)
 
     # ---- reading ------------------------------------------------------------
 
@@ -142,41 +134,9 @@ class Network:
         floating = []
         if ports:
             floating = self.list(ctxt, 'floatingips', port_id=list(ports))
-        return self._describe(
+        return self._descriptions.of(
             ctxt, [(ports[port_id], before.get(port_id)) for port_id in order], floating
         )
-
-    def _describe(
-        self, ctxt: session.Ctxt, plugged: Plugged, floating_ips: Iterable[session.Json] = ()
-    ) -> session.Jsons:
-        """network_info of (port, what is known of it) pairs."""
-        networks = self._networks(ctxt, {port['network_id'] for port, _ in plugged})
-        return [
-            vifs.build(
-                port,
-                *networks[port['network_id']],
-                floating_ips=floating_ips,
-                known=known,
-                bridge=self.bridge,
-            )
-            for port, known in plugged
-        ]
-
-    def _networks(self, ctxt: session.Ctxt, network_ids: Iterable[str]) -> dict[str, Subnetted]:
-        """Return {network id: (network, its subnets)}, asking only for those not known."""
-        found = {network_id: self.known_networks.get(network_id) for network_id in network_ids}
-        missing = [network_id for network_id, entry in found.items() if entry is None]
-        if missing:
-            subnets = self.list(ctxt, 'subnets', network_id=missing)
-            for network in self.list(ctxt, 'networks', id=missing):
-                own = [subnet for subnet in subnets if subnet['network_id'] == network['id']]
-                found[network['id']] = self.known_networks.put(network['id'], (network, own))
-        complete: dict[str, Subnetted] = {}
-        for network_id, entry in found.items():
-            if entry is None:
-                raise exception.NetworkNotUsable(network_id=network_id)
-            complete[network_id] = entry
-        return complete
 
     # ---- asking -------------------------------------------------------------
 
@@ -224,7 +184,7 @@ class Network:
                 }
                 plugged.append((port, known))
                 bindings.require_bound(port, host)
-            return self._describe(ctxt, plugged)
+            return self._descriptions.of(ctxt, plugged)
         except exception.NovaLiteError:
             self.release(ctxt, [{'id': port['id'], **known} for port, known in plugged])
             raise
@@ -252,7 +212,7 @@ class Network:
         }
         try:
             bindings.require_bound(port, host)
-            return self._describe(ctxt, [(port, decided)])[0]
+            return self._descriptions.of(ctxt, [(port, decided)])[0]
         except exception.NovaLiteError:
             self.release(ctxt, [{'id': port['id'], **decided}])
             raise
