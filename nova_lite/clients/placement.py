@@ -7,7 +7,6 @@ over: what is already as wanted counts as done. Source: reference/nova/schedulin
 from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Iterable
-import dataclasses
 import enum
 import logging
 import re
@@ -17,6 +16,7 @@ from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import holdings
 from nova_lite.clients import offers
 from nova_lite.clients import providers
 from nova_lite.clients import responses
@@ -24,8 +24,9 @@ from nova_lite.clients import session
 
 LOG = logging.getLogger(__name__)
 
-# {provider uuid: {resource class: amount}}, as it is held
-Allocations: typing.TypeAlias = dict[str, dict[str, int]]
+Allocations: typing.TypeAlias = holdings.Allocations
+Consumer: typing.TypeAlias = holdings.Consumer
+Holding: typing.TypeAlias = holdings.Holding
 
 MICROVERSION = 'placement 1.36'
 TRIES = 4
@@ -33,57 +34,6 @@ PAUSE_S = 0.1
 # How long a claim of another process, which is half written, gets to be whole.
 HALF_WRITTEN_S = 1.0
 TOLD_GENERATION = re.compile(r'expected (\d+) but got')
-
-
-@dataclasses.dataclass(frozen=True)
-class Consumer:
-    """The consumer of allocations: an instance or a migration, by its uuid."""
-
-    uuid: str
-    project_id: str | None
-    user_id: str | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Holding:
-    """The allocations of a consumer; false if there are none.
-
-    allocations: {provider uuid: {resource class: amount}}
-    generation:  None for a consumer that placement does not know
-    """
-
-    allocations: Allocations = dataclasses.field(default_factory=dict)
-    generation: int | None = None
-    project_id: str | None = None
-    user_id: str | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.allocations)
-
-    def of(self, providers: Container[str | None]) -> Allocations:
-        """Return what is held on these providers."""
-        return {uuid: held for uuid, held in self.allocations.items() if uuid in providers}
-
-    def besides(self, providers: Container[str | None]) -> Allocations:
-        """Return what is held on all other providers."""
-        return {uuid: held for uuid, held in self.allocations.items() if uuid not in providers}
-
-    def covers(self, wanted: offers.Wanted) -> bool:
-        """Return whether all of `wanted` ({provider: {'resources': …}}) is held already."""
-        return all(
-            self.allocations.get(provider, {}).get(resource, 0) >= amount
-            for provider, part in wanted.items()
-            for resource, amount in part['resources'].items()
-        )
-
-    def plus(self, wanted: offers.Wanted) -> offers.Wanted:
-        """Return the allocations together with `wanted`, in the form of a request."""
-        total = {provider: dict(held) for provider, held in self.allocations.items()}
-        for provider, part in wanted.items():
-            held = total.setdefault(provider, {})
-            for resource, amount in part['resources'].items():
-                held[resource] = held.get(resource, 0) + amount
-        return _as_request(total)
 
 
 class Outcome(enum.Enum):
@@ -146,7 +96,7 @@ class Placement:
         """
         wanted = request['allocations']
         if free and not new:
-            body = _entry(consumer, wanted, None, mappings=request.get('mappings'))
+            body = holdings.entry(consumer, wanted, None, mappings=request.get('mappings'))
             outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
             if outcome is not Outcome.STALE:
                 return self._claimed(outcome, consumer)
@@ -155,7 +105,7 @@ class Placement:
             raise exception.AllocationConflict(consumer=consumer.uuid)
         if held.covers(wanted):
             return True
-        body = _entry(
+        body = holdings.entry(
             consumer, held.plus(wanted), held.generation, mappings=request.get('mappings')
         )
         path = f'/allocations/{consumer.uuid}'
@@ -177,7 +127,7 @@ class Placement:
         generation: the consumer's, as it was read; another raises AllocationConflict
         Returns False, and leaves what was held, when they are not there to be had.
         """
-        body = _entry(consumer, wanted, generation)
+        body = holdings.entry(consumer, wanted, generation)
         outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
         return self._claimed(outcome, consumer)
 
@@ -191,7 +141,7 @@ class Placement:
         """
         claims = list(claims)
         body = {
-            consumer.uuid: _entry(
+            consumer.uuid: holdings.entry(
                 consumer, request['allocations'], None, mappings=request.get('mappings')
             )
             for consumer, request in claims
@@ -236,7 +186,7 @@ class Placement:
             ctxt,
             'PUT',
             f'/allocations/{consumer.uuid}',
-            json=_entry(consumer, {}, None),
+            json=holdings.entry(consumer, {}, None),
             errors={409: None},
         )
         if response.status_code < 400:
@@ -282,8 +232,12 @@ class Placement:
                 'POST',
                 '/allocations',
                 {
-                    source: _entry(owner, _as_request(held.of(keep)), held.generation),
-                    target: _entry(owner, _as_request(before.of(keep) | given), generation),
+                    source: holdings.entry(
+                        owner, holdings.as_request(held.of(keep)), held.generation
+                    ),
+                    target: holdings.entry(
+                        owner, holdings.as_request(before.of(keep) | given), generation
+                    ),
                 },
             )
             if outcome is Outcome.DONE:
@@ -317,7 +271,7 @@ class Placement:
                 ctxt,
                 'PUT',
                 f'/allocations/{consumer}',
-                _entry(owner, _as_request(kept), held.generation),
+                holdings.entry(owner, holdings.as_request(kept), held.generation),
             )
             if outcome is Outcome.DONE:
                 return True
@@ -340,7 +294,7 @@ class Placement:
         if not held.besides(keep):
             return False
         owner = Consumer(consumer, held.project_id, held.user_id)
-        entry = _entry(owner, _as_request(held.of(keep)), held.generation)
+        entry = holdings.entry(owner, holdings.as_request(held.of(keep)), held.generation)
         outcome = self._write(ctxt, 'PUT', path, entry)
         if outcome is not Outcome.DONE and self.holding(ctxt, consumer).besides(keep):
             raise exception.AllocationConflict(consumer=consumer)
@@ -371,26 +325,3 @@ class Placement:
             if attempt < TRIES:
                 runtime.sleep(runtime.random().uniform(0, PAUSE_S * attempt))
         return Outcome.RACED
-
-
-def _as_request(allocations: Allocations) -> offers.Wanted:
-    return {provider: {'resources': held} for provider, held in allocations.items()}
-
-
-def _entry(
-    consumer: Consumer,
-    allocations: offers.Wanted,
-    generation: int | None,
-    *,
-    mappings: dict[str, list[str]] | None = None,
-) -> session.Json:
-    """Return a consumer's part of a request that changes allocations."""
-    entry: session.Json = {
-        'allocations': allocations,
-        'project_id': consumer.project_id,
-        'user_id': consumer.user_id,
-        'consumer_generation': generation,
-    }
-    if mappings and allocations:
-        entry['mappings'] = mappings
-    return entry

@@ -1,0 +1,86 @@
+"""What consumers hold in placement, as it is read and as it is written."""
+
+from collections.abc import Container
+import dataclasses
+import typing
+
+from nova_lite.clients import offers
+from nova_lite.clients import session
+
+# {provider uuid: {resource class: amount}}, as it is held
+Allocations: typing.TypeAlias = dict[str, dict[str, int]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Consumer:
+    """The consumer of allocations: an instance or a migration, by its uuid."""
+
+    uuid: str
+    project_id: str | None
+    user_id: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Holding:
+    """The allocations of a consumer; false if there are none.
+
+    allocations: {provider uuid: {resource class: amount}}
+    generation:  None for a consumer that placement does not know
+    """
+
+    allocations: Allocations = dataclasses.field(default_factory=dict)
+    generation: int | None = None
+    project_id: str | None = None
+    user_id: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.allocations)
+
+    def of(self, providers: Container[str | None]) -> Allocations:
+        """Return what is held on these providers."""
+        return {uuid: held for uuid, held in self.allocations.items() if uuid in providers}
+
+    def besides(self, providers: Container[str | None]) -> Allocations:
+        """Return what is held on all other providers."""
+        return {uuid: held for uuid, held in self.allocations.items() if uuid not in providers}
+
+    def covers(self, wanted: offers.Wanted) -> bool:
+        """Return whether all of `wanted` ({provider: {'resources': …}}) is held already."""
+        return all(
+            self.allocations.get(provider, {}).get(resource, 0) >= amount
+            for provider, part in wanted.items()
+            for resource, amount in part['resources'].items()
+        )
+
+    def plus(self, wanted: offers.Wanted) -> offers.Wanted:
+        """Return the allocations together with `wanted`, in the form of a request."""
+        total = {provider: dict(held) for provider, held in self.allocations.items()}
+        for provider, part in wanted.items():
+            held = total.setdefault(provider, {})
+            for resource, amount in part['resources'].items():
+                held[resource] = held.get(resource, 0) + amount
+        return as_request(total)
+
+
+def as_request(allocations: Allocations) -> offers.Wanted:
+    """Return allocations in the form of a request."""
+    return {provider: {'resources': held} for provider, held in allocations.items()}
+
+
+def entry(
+    consumer: Consumer,
+    allocations: offers.Wanted,
+    generation: int | None,
+    *,
+    mappings: dict[str, list[str]] | None = None,
+) -> session.Json:
+    """Return a consumer's part of a request that changes allocations."""
+    made: session.Json = {
+        'allocations': allocations,
+        'project_id': consumer.project_id,
+        'user_id': consumer.user_id,
+        'consumer_generation': generation,
+    }
+    if mappings and allocations:
+        made['mappings'] = mappings
+    return made
