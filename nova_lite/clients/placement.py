@@ -5,7 +5,6 @@ over: what is already as wanted counts as done. Source: reference/nova/schedulin
 """
 
 from collections.abc import Callable
-from collections.abc import Container
 from collections.abc import Iterable
 import enum
 import logging
@@ -89,7 +88,7 @@ class Placement:
         request: {'allocations': …, 'mappings'?: …} as candidates have it
         new:     the consumer is known to hold nothing, which saves a request
         free:    as a rule it holds nothing: that is tried first
-        beside:  providers of which it may hold something already; None: any
+        beside:  nodes of which it may hold something already; None: any
         Returns False when they are no longer there to be had. Raises
         AllocationConflict when another process changes the consumer's allocations, or
         it holds something of other providers.
@@ -101,7 +100,7 @@ class Placement:
             if outcome is not Outcome.STALE:
                 return self._claimed(outcome, consumer)
         held = Holding() if new else self.holding(ctxt, consumer.uuid)
-        if beside is not None and not set(held.allocations) <= {*wanted, *beside}:
+        if beside is not None and self._besides(ctxt, held, {*wanted, *beside}):
             raise exception.AllocationConflict(consumer=consumer.uuid)
         if held.covers(wanted):
             return True
@@ -204,25 +203,26 @@ class Placement:
         *,
         new: bool = False,
         once: bool = False,
-        keep: Container[str | None] = (),
+        keep: Iterable[str | None] = (),
     ) -> bool:
         """Give all that `source` holds to `target` (uuids), in one step.
 
         What `target` held before is dropped. The project and user stay.
         new: `target` is known to hold nothing, which saves a request
         once: if `target` holds something, it was done before and `source` holds new things
-        keep: providers of which both keep what they hold
+        keep: nodes of which both keep what they hold
         Returns False when neither holds anything else.
         """
         for attempt in range(TRIES):
             held = self.holding(ctxt, source)
-            given, before = held.besides(keep), Holding()
+            given, before = self._besides(ctxt, held, keep), Holding()
             if not given:
-                return bool(self.holding(ctxt, target).besides(keep))
+                return bool(self._besides(ctxt, self.holding(ctxt, target), keep))
             if not new or attempt:
                 before = self.holding(ctxt, target)
                 if once and before:
                     return True
+            kept = self._trees(ctxt, keep, held, before)
             generation = before.generation
             owner = Consumer(target, held.project_id, held.user_id)
             if attempt and generation is None:
@@ -233,10 +233,10 @@ class Placement:
                 '/allocations',
                 {
                     source: holdings.entry(
-                        owner, holdings.as_request(held.of(keep)), held.generation
+                        owner, holdings.as_request(held.of(kept)), held.generation
                     ),
                     target: holdings.entry(
-                        owner, holdings.as_request(before.of(keep) | given), generation
+                        owner, holdings.as_request(before.of(kept) | given), generation
                     ),
                 },
             )
@@ -249,11 +249,11 @@ class Placement:
         self,
         ctxt: session.Ctxt,
         consumer: str,
-        provider_uuids: Container[str],
+        nodes: Iterable[str],
         *,
         unless: Callable[[], bool] | None = None,
     ) -> bool:
-        """Give up what the consumer (a uuid) holds on some providers, and keep the rest.
+        """Give up what the consumer (a uuid) holds on some nodes, and keep the rest.
 
         unless: called once it is known what is held; nothing is given up if it is true,
             nor what was claimed after that
@@ -263,7 +263,7 @@ class Placement:
             held = self.holding(ctxt, consumer)
             if unless is not None and unless():
                 return False
-            kept = held.besides(provider_uuids)
+            kept = self._besides(ctxt, held, nodes)
             if len(kept) == len(held.allocations):
                 return False
             owner = Consumer(consumer, held.project_id, held.user_id)
@@ -279,26 +279,47 @@ class Placement:
         raise exception.AllocationConflict(consumer=consumer)
 
     def delete_allocations(
-        self, ctxt: session.Ctxt, consumer: str, *, force: bool = False, keep: Container[str] = ()
+        self, ctxt: session.Ctxt, consumer: str, *, force: bool = False, keep: Iterable[str] = ()
     ) -> bool:
         """Give up all that the consumer (a uuid) holds; False when that was nothing.
 
-        Without `force` what it holds of the providers `keep` stays, and a change by
-        another process in the meantime raises AllocationConflict.
+        Without `force` what it holds of the nodes `keep` stays, and a change by another
+        process in the meantime raises AllocationConflict.
         """
         path = f'/allocations/{consumer}'
         if force:
             response = self.service.call(ctxt, 'DELETE', path, errors={404: None})
             return response.status_code != 404
         held = self.holding(ctxt, consumer)
-        if not held.besides(keep):
+        kept = self._trees(ctxt, keep, held)
+        if not held.besides(kept):
             return False
         owner = Consumer(consumer, held.project_id, held.user_id)
-        entry = holdings.entry(owner, holdings.as_request(held.of(keep)), held.generation)
+        entry = holdings.entry(owner, holdings.as_request(held.of(kept)), held.generation)
         outcome = self._write(ctxt, 'PUT', path, entry)
-        if outcome is not Outcome.DONE and self.holding(ctxt, consumer).besides(keep):
+        if outcome is not Outcome.DONE and self.holding(ctxt, consumer).besides(kept):
             raise exception.AllocationConflict(consumer=consumer)
         return True
+
+    def _besides(
+        self, ctxt: session.Ctxt, held: Holding, nodes: Iterable[str | None]
+    ) -> Allocations:
+        """Return what is held outside the trees of nodes."""
+        return held.besides(self._trees(ctxt, nodes, held))
+
+    def _trees(
+        self, ctxt: session.Ctxt, nodes: Iterable[str | None], *found: Holding
+    ) -> set[str | None]:
+        """Return nodes and, if more than they is held, the providers of their trees.
+
+        nodes: uuids of nodes, or of providers below them; None is ignored
+        """
+        trees = set(nodes)
+        if not trees or all(trees.issuperset(held.allocations) for held in found):
+            return trees
+        for node in filter(None, tuple(trees)):
+            trees.update(each.uuid for each in self.providers.list(ctxt, in_tree=node))
+        return trees
 
     def _only_stale(self, outcome: Outcome, consumer: str) -> None:
         if outcome is Outcome.REFUSED:
