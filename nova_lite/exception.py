@@ -131,6 +131,13 @@ class NetworkRequiresSubnet(Invalid):
     msg = 'Network %(network_id)s requires a subnet in order to boot instances on.'
 
 
+class NetworksWithQoSPolicyNotSupported(Invalid):
+    msg = (
+        'Network %(network_id)s has a QoS policy that guarantees bandwidth or packet rate. '
+        'Create a port on it first, and name the port in the request.'
+    )
+
+
 class NetworkNotAllocatable(Invalid):
     msg = 'Unable to automatically allocate a network for project %(project_id)s: %(reason)s'
 

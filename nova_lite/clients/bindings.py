@@ -4,9 +4,11 @@ Every call may be repeated: what is already as wanted is no error.
 """
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 import typing
 
 from nova_lite import exception
+from nova_lite.clients import resource_requests
 from nova_lite.clients import responses
 from nova_lite.clients import session
 
@@ -15,6 +17,9 @@ if typing.TYPE_CHECKING:
 
 EXTENSION = 'binding-extended'
 FAILED = 'binding_failed'
+# {port id: `allocation` of its binding}
+Allocations: typing.TypeAlias = Mapping[str, resource_requests.Allocation]
+NO_ALLOCATIONS: Allocations = {}
 
 
 def require_bound(port: session.Json, host: str) -> None:
@@ -43,22 +48,37 @@ class Bindings:
         bindings: session.Jsons = body['bindings']
         return bindings
 
-    def create(self, ctxt: session.Ctxt, network_info: Iterable[session.Json], host: str) -> None:
+    def create(
+        self,
+        ctxt: session.Ctxt,
+        network_info: Iterable[session.Json],
+        host: str,
+        *,
+        allocations: Allocations = NO_ALLOCATIONS,
+    ) -> None:
         """Add an inactive binding to `host` to every port, or to none.
 
+        allocations: what is allocated there for ports, by their ids
         Raises PortBindingFailed.
         """
         made = []
         try:
             for vif in network_info:
                 made.append(vif)
-                self._create(ctxt, vif, host)
+                self._create(ctxt, vif, host, allocations.get(vif['id']))
         except exception.NovaLiteError:
             self.delete(ctxt, [vif['id'] for vif in made], host)
             raise
 
-    def _create(self, ctxt: session.Ctxt, vif: session.Json, host: str) -> None:
-        body = {'host': host, 'vnic_type': vif['vnic_type'], 'profile': vif['profile']}
+    def _create(
+        self,
+        ctxt: session.Ctxt,
+        vif: session.Json,
+        host: str,
+        allocation: resource_requests.Allocation | None,
+    ) -> None:
+        profile = resource_requests.profile(vif['profile'], allocation)
+        body = {'host': host, 'vnic_type': vif['vnic_type'], 'profile': profile}
         failed = session.raising(exception.PortBindingFailed, port_id=vif['id'], host=host)
         response = self.service.call(
             ctxt,
@@ -70,8 +90,23 @@ class Bindings:
         if response.status_code == 409:
             if 'already exists' not in responses.detail(response):
                 raise failed(reason=responses.detail(response))
+            if allocation is not None:
+                # An earlier attempt may have made it, with what was allocated then.
+                self._set_profile(ctxt, vif, host, profile)
         elif response.json()['binding']['vif_type'] == FAILED:
             raise failed(reason='see the log of the network service')
+
+    def _set_profile(
+        self, ctxt: session.Ctxt, vif: session.Json, host: str, profile: session.Json
+    ) -> None:
+        failed = session.raising(exception.PortBindingFailed, port_id=vif['id'], host=host)
+        self.service.call(
+            ctxt,
+            'PUT',
+            f'/ports/{vif["id"]}/bindings/{session.segment(host, failed)}',
+            json={'binding': {'profile': profile}},
+            errors={404: failed},
+        )
 
     def activate(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
         """Make the bindings to `host` the active ones."""

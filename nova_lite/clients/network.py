@@ -4,7 +4,8 @@ What a user asks for is checked in the user's name; ports are made and bound by
 ourselves, for the server's project. Source: reference/nova/create-server 1.4.
 
 A requested network is {'network_id', 'fixed_ip', 'port_id', 'tag'}, absent keys
-meaning None; the request as a whole is a list of them, 'auto' or 'none'.
+meaning None; the request as a whole is a list of them, 'auto' or 'none'. One with a port
+that asks for resources has 'resource_request', and 'allocation' once a host is chosen.
 """
 
 from collections.abc import Collection
@@ -20,6 +21,7 @@ from nova_lite.clients import cache
 from nova_lite.clients import descriptions
 from nova_lite.clients import items
 from nova_lite.clients import requested
+from nova_lite.clients import resource_requests
 from nova_lite.clients import security_groups
 from nova_lite.clients import session
 
@@ -249,7 +251,7 @@ class Network:
         if server.hostname and self.has_extension(ctxt, 'dns-integration'):
             body['dns_name'] = server.hostname
         if request.get('port_id'):
-            return self._take_over(ctxt, server, request['port_id'], body)
+            return self._take_over(ctxt, server, request, body)
         for port in present:
             if port['network_id'] == request['network_id']:
                 present.remove(port)
@@ -267,18 +269,27 @@ class Network:
         if response.status_code >= 400:
             raise requested.port_error(response, request)
         made: session.Json = response.json()['port']
+        if made.get(resource_requests.REQUEST):
+            # The host was chosen without what the port asks for.
+            self.release(ctxt, [{'id': made['id'], 'preserve_on_delete': False}])
+            raise exception.NetworksWithQoSPolicyNotSupported(network_id=request['network_id'])
         return made
 
     def _take_over(
-        self, ctxt: session.Ctxt, server: Owner, port_id: str, body: session.Json
+        self, ctxt: session.Ctxt, server: Owner, request: session.Json, body: session.Json
     ) -> session.Json:
         """Make a user's port the server's, unless another server was quicker."""
+        port_id = request['port_id']
         port = self.get_port(ctxt, port_id)
         if port['device_id'] not in ('', server.uuid):
             raise exception.PortInUse(port_id=port_id)
         headers = {}
         if self.has_extension(ctxt, 'revision-if-match'):
             headers['If-Match'] = f'revision_number={port["revision_number"]}'
+        found = request.get(resource_requests.ALLOCATION)
+        if found:
+            profile = resource_requests.profile(port.get(resource_requests.PROFILE), found)
+            body[resource_requests.PROFILE] = profile
         return self._update(ctxt, port_id, body, headers=headers)
 
     def _update(
@@ -302,19 +313,30 @@ class Network:
         port: session.Json = response.json()['port']
         return port
 
-    def move(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
-        """Bind ports to another host at once, without a binding prepared for it."""
-        for port_id in port_ids:
-            bindings.require_bound(self._update(ctxt, port_id, {'binding:host_id': host}), host)
+    def move(
+        self,
+        ctxt: session.Ctxt,
+        network_info: Iterable[session.Json],
+        host: str,
+        *,
+        allocations: bindings.Allocations = bindings.NO_ALLOCATIONS,
+    ) -> None:
+        """Bind ports to another host at once, without a binding prepared for it.
 
-    def unbind(self, ctxt: session.Ctxt, port_ids: Iterable[str]) -> None:
+        allocations: what is allocated there for ports, by their ids
+        """
+        for vif in network_info:
+            body = _binding_of(vif, host, allocations.get(vif['id']))
+            bindings.require_bound(self._update(ctxt, vif['id'], body), host)
+
+    def unbind(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
         """Unbind ports, which stay those of their server. Deleted ports are not an error."""
-        for port_id in port_ids:
+        for vif in network_info:
             self.service.call(
                 ctxt,
                 'PUT',
-                f'/ports/{port_id}',
-                json={'port': {'binding:host_id': ''}},
+                f'/ports/{vif["id"]}',
+                json={'port': _binding_of(vif, '', None)},
                 errors={404: None},
             )
 
@@ -355,3 +377,14 @@ class Network:
                 self.service.call(ctxt, 'PUT', path, json={'port': empty}, errors={404: None})
             else:
                 self.service.call(ctxt, 'DELETE', path, errors={404: None})
+
+
+def _binding_of(
+    vif: session.Json, host: str, allocation: resource_requests.Allocation | None
+) -> session.Json:
+    """Return what binds a port to a host. The profile is left alone where nothing is allocated."""
+    former = vif.get('profile') or {}
+    if allocation is None and resource_requests.ALLOCATION not in former:
+        return {'binding:host_id': host}
+    profile = resource_requests.profile(former, allocation)
+    return {'binding:host_id': host, resource_requests.PROFILE: profile}

@@ -8,6 +8,7 @@ import typing
 import requests
 
 from nova_lite import exception
+from nova_lite.clients import resource_requests
 from nova_lite.clients import responses
 from nova_lite.clients import session
 
@@ -45,7 +46,8 @@ class Requested:
         count:  servers that are to have them
         Returns (wanted, count): with networks found in place of None and, where
         it can be decided now, of 'auto'; count is less where the quota of ports
-        does not suffice. Ports of another kind than 'normal' have a 'vnic_type' then.
+        does not suffice. Ports of another kind than 'normal' have a 'vnic_type' then, and
+        those that ask for resources a 'resource_request'.
         Raises what the API answers.
         """
         if wanted == NONE:
@@ -116,6 +118,17 @@ class Requested:
             kind = port.get('binding:vnic_type', NORMAL)
             if kind != NORMAL:
                 request['vnic_type'] = kind
+        self._read_resource_requests(ctxt, wanted)
+
+    def _read_resource_requests(self, ctxt: session.Ctxt, wanted: session.Jsons) -> None:
+        """Ask as ourselves: users do not see what ports ask for."""
+        requests = {each['port_id']: each for each in wanted if each.get('port_id')}
+        if not requests:
+            return
+        fields = ['id', resource_requests.REQUEST]
+        for port in self.network.list(ctxt, 'ports', id=list(requests), fields=fields):
+            if port.get(resource_requests.REQUEST):
+                requests[port['id']][resource_requests.REQUEST] = port[resource_requests.REQUEST]
 
     def _check_networks(
         self, ctxt: session.Ctxt, wanted: session.Jsons, *, may_attach_external: bool

@@ -14,6 +14,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.compute import claims
 from nova_lite.compute import config_drives
@@ -167,10 +168,11 @@ class Build:
     def _allocate_ports(self) -> session.Jsons:
         """Allocate ports. A repetition after an error finds the ports of the former attempt."""
         again, self._order.again = self._order.again, True
+        order = self._order
         return self._site.network.allocate(
             self._ctxt,
             self._instance,
-            self._order.requested_networks,
+            resource_requests.allocated(order.requested_networks, order.selection),
             host=self._host,
             groups=self._instance.security_groups,
             again=again,

@@ -64,7 +64,7 @@ def no_bindings(move):
     def unbind():
         _side, row = now(move)
         if row is not None and row.host is None:
-            move.world.network.unbind(move.ctxt, neighbours.port_ids(row.network_info))
+            move.world.network.unbind(move.ctxt, row.network_info or ())
 
     return saga.Clean(unbind, alone=True)
 

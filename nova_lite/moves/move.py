@@ -342,9 +342,9 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         spec.ignore_hosts = list(self.arguments.ignore_hosts or ())
         spec.current_host, spec.current_cell = row.host, self.cell.uuid
         spec.requested_networks = neighbours.requested_networks(row.network_info)
+        neighbours.put_resource_requests_in(self, spec, row)
         destination = spec.destination()
-        destination.cell = self.cell.uuid
-        destination.host = self.arguments.host
+        destination.cell, destination.host = self.cell.uuid, self.arguments.host
         destination.node = self.arguments.node
         self.results[steps.GROUP] = spec.group_uuid
         return spec

@@ -6,6 +6,7 @@ of an earlier step may be unknown.
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
+from nova_lite.clients import resource_requests
 from nova_lite.db.api import sagas
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
@@ -105,21 +106,42 @@ def requested_networks(network_info):
     ]
 
 
+def put_resource_requests_in(move, spec, row):
+    """Make what the ports of a server ask placement for part of a request spec."""
+    if row.network_info:
+        resource_requests.put_in(spec, move.world.network.ports(move.ctxt, row.uuid))
+
+
+def allocations(move):
+    """{port id: `allocation` of its binding} of what is claimed at the chosen destination."""
+    given = resource_requests.mappings(move.destination)
+    # One that names the flavor's own group has nothing for ports.
+    if not any(given):
+        return {}
+    ports = move.world.network.ports(move.ctxt, move.instance_uuid)
+    found = {port['id']: resource_requests.allocation(port, given) for port in ports}
+    return {port_id: each for port_id, each in found.items() if each is not None}
+
+
 def bind(move, network_info, host):
-    """Add bindings of the ports to a host, if the network service supports several."""
+    """Add bindings of the ports to the destination, if the network service supports several."""
     if network_info and move.world.network.bindings.are_supported(move.ctxt):
-        move.world.network.bindings.create(move.ctxt, network_info, host)
+        move.world.network.bindings.create(
+            move.ctxt, network_info, host, allocations=allocations(move)
+        )
 
 
 def activate(move, network_info, host):
     """Activate the bindings of the ports to a host. Return the new network_info."""
     if not network_info:
         return []
-    network, ids = move.world.network, port_ids(network_info)
+    network = move.world.network
     if network.bindings.are_supported(move.ctxt):
-        network.bindings.activate(move.ctxt, ids, host)
+        network.bindings.activate(move.ctxt, port_ids(network_info), host)
     else:
-        network.move(move.ctxt, ids, host)
+        # A service with resource requests of ports has bindings to several hosts, too.
+        found = resource_requests.recorded(network_info)
+        network.move(move.ctxt, network_info, host, allocations=found)
     return network.info(move.ctxt, move.instance_uuid, network_info)
 
 

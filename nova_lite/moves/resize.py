@@ -134,7 +134,8 @@ class Resize(move.Move[steps.Began]):
         spec = super().spec()
         spec.flavor = flavor_objects.Flavor(**self.arguments.flavor)
         # A host that it was evacuated from cleans up by the records of its own cell.
-        may_cross = self.kind in ACROSS and not self.kept_on()
+        # What ports ask for is not known to nova's moves between cells.
+        may_cross = self.kind in ACROSS and not self.kept_on() and not spec.requested_resources
         spec.destination().allow_cross_cell_move = may_cross
         return spec
 

@@ -184,14 +184,18 @@ class Unshelve(move.Move[steps.Began]):
         row = self.row()
         if not row.network_info:
             return None
-        ids = neighbours.port_ids(row.network_info)
-        self.world.network.move(self.ctxt, ids, self.dest_host)
+        self.world.network.move(
+            self.ctxt,
+            row.network_info,
+            self.dest_host,
+            allocations=neighbours.allocations(self),
+        )
         return self.world.network.info(self.ctxt, row.uuid, row.network_info)
 
     def unbind(self):
         row = self.find()
         if not instances.is_gone(row):
-            self.world.network.unbind(self.ctxt, neighbours.port_ids(row.network_info))
+            self.world.network.unbind(self.ctxt, row.network_info or ())
 
     def spawn(self):
         """Create the guest on the destination."""

@@ -9,6 +9,7 @@ import typing
 from oslo_config import cfg
 
 from nova_lite import cells as deployment
+from nova_lite.clients import bindings as binding_client
 from nova_lite.clients import image as images
 from nova_lite.clients import network as networks
 from nova_lite.clients import offers
@@ -114,7 +115,14 @@ class Bindings(typing.Protocol):
     def are_supported(self, ctxt: session.Ctxt) -> bool:
         """Return whether a port may have bindings to several hosts."""
 
-    def create(self, ctxt: session.Ctxt, network_info: Iterable[session.Json], host: str) -> None:
+    def create(
+        self,
+        ctxt: session.Ctxt,
+        network_info: Iterable[session.Json],
+        host: str,
+        *,
+        allocations: binding_client.Allocations = binding_client.NO_ALLOCATIONS,
+    ) -> None:
         """Add an inactive binding to `host` to every port, or to none."""
 
     def activate(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
@@ -135,10 +143,17 @@ class Network(Ports, plugging.Ports, typing.Protocol):
     ) -> session.Jsons:
         """Return network_info as it is now."""
 
-    def move(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
+    def move(
+        self,
+        ctxt: session.Ctxt,
+        network_info: Iterable[session.Json],
+        host: str,
+        *,
+        allocations: binding_client.Allocations = binding_client.NO_ALLOCATIONS,
+    ) -> None:
         """Bind ports to another host at once."""
 
-    def unbind(self, ctxt: session.Ctxt, port_ids: Iterable[str]) -> None:
+    def unbind(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
         """Bind ports to no host."""
 
 

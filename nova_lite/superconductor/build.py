@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.clients import resource_requests
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import host_mappings
@@ -107,6 +108,7 @@ class Build:
         networks = request.arguments.get('requested_networks')
         # Until 'auto' is a network there is nothing to look at.
         spec.requested_networks = networks if isinstance(networks, list) else []
+        resource_requests.put_in(spec, resource_requests.of_requested(networks))
         wanted = request.arguments.get('destination')
         if wanted:
             destination = spec.destination()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import typing
 
 from nova_lite import states
+from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.scheduler import query
@@ -38,6 +39,7 @@ def expected(snapshot: snapshots.Snapshot) -> dict[str, dict[str, Amounts]]:
         for node in cell.nodes
     }
     settled, shown = {}, {}
+    of_ports = port_amounts(snapshot)
 
     def amounts(consumer: str, provider: str, row: rows.Row, flavor: session.Json) -> Amounts:
         held = snapshot.allocations.get(consumer, {}).get(provider, {})
@@ -53,6 +55,7 @@ def expected(snapshot: snapshots.Snapshot) -> dict[str, dict[str, Amounts]]:
         provider = nodes.get((row.host, row.node))
         if provider is not None:
             wanted[row.uuid][provider] = amounts(row.uuid, provider, row, row.flavor)
+            wanted[row.uuid].update(of_ports.get((row.uuid, row.host), {}))
     for migration in migrations(snapshot):
         server = shown.get(migration.instance_uuid)
         provider = nodes.get((migration.source_compute, migration.source_node))
@@ -62,14 +65,37 @@ def expected(snapshot: snapshots.Snapshot) -> dict[str, dict[str, Amounts]]:
         if migration.status in KEPT and row.uuid in settled:
             flavor = row.old_flavor or row.flavor
             wanted[migration.uuid][provider] = amounts(migration.uuid, provider, row, flavor)
+            source = migration.source_compute
+            wanted[migration.uuid].update(of_ports.get((row.uuid, source), {}))
         elif is_evacuated(migration) and migration.source_compute in down(snapshot):
             # Its flavor may have been another when it left: something must be held.
             held = snapshot.allocations.get(row.uuid, {}).get(provider)
             found = held or amounts(row.uuid, provider, row, row.flavor)
             wanted[row.uuid].setdefault(provider, found)
+            wanted[row.uuid].update(_below(snapshot, row.uuid, provider))
     for consumer in under_way(snapshot):
         wanted.pop(consumer, None)
     return wanted
+
+
+def port_amounts(snapshot: snapshots.Snapshot) -> dict[tuple[str, str], dict[str, Amounts]]:
+    """Return {(server uuid, host): {provider uuid: amounts}} of what ports hold there."""
+    found: dict[tuple[str, str], dict[str, Amounts]] = collections.defaultdict(dict)
+    for port in snapshot.ports:
+        for host, allocation in snapshot.port_allocations.get(port['id'], {}).items():
+            profile = {resource_requests.ALLOCATION: allocation}
+            held = resource_requests.amounts({**port, resource_requests.PROFILE: profile})
+            resource_requests.add(found[port['device_id'], host], held)
+    return found
+
+
+def _below(snapshot: snapshots.Snapshot, consumer: str, node: str) -> dict[str, Amounts]:
+    """Return what a consumer holds of the providers below a node's."""
+    return {
+        uuid: amounts
+        for uuid, amounts in snapshot.allocations.get(consumer, {}).items()
+        if uuid != node and uuid in snapshot.providers and snapshot.providers[uuid].root == node
+    }
 
 
 def under_way(snapshot: snapshots.Snapshot) -> set[str]:

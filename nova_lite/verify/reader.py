@@ -18,6 +18,7 @@ from nova_lite.api import quota
 from nova_lite.clients import image
 from nova_lite.clients import placement
 from nova_lite.clients import providers as providers_module
+from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import engine
 from nova_lite.db import rows
@@ -29,6 +30,8 @@ from nova_lite.rpc import transport
 from nova_lite.verify import files
 from nova_lite.verify import messaging
 from nova_lite.verify import snapshot
+
+ALLOCATION = resource_requests.ALLOCATION
 
 
 class Reader:
@@ -84,7 +87,7 @@ class Reader:
             cells=cells,
             guests=guests,
             ports=ports,
-            bindings=self._bindings(ctxt, ports),
+            **self._bindings(ctxt, ports),
             attachments=self._pages(ctxt, '/attachments/detail', 'attachments'),
             volumes=self._pages(ctxt, '/volumes/detail', 'volumes'),
             **self._placement(ctxt),
@@ -151,20 +154,23 @@ class Reader:
             found.update((each['id'], each) for each in page)
             offset += len(page)
 
-    def _bindings(
-        self, ctxt: context.RequestContext, ports: session.Jsons
-    ) -> dict[str, list[tuple[str, str]]]:
-        found = {}
+    def _bindings(self, ctxt: context.RequestContext, ports: session.Jsons) -> session.Json:
+        """Bindings of the ports of servers, and what is allocated for them on each host."""
+        bindings, allocations = {}, {}
         for port in ports:
             if port['device_owner'].startswith('compute:'):
                 response = self.network.call(
                     ctxt, 'GET', f'/ports/{port["id"]}/bindings', errors={404: None}
                 )
                 if response.status_code == 200:
-                    found[port['id']] = [
-                        (each['host'], each['status']) for each in response.json()['bindings']
-                    ]
-        return found
+                    found = response.json()['bindings']
+                    bindings[port['id']] = [(each['host'], each['status']) for each in found]
+                    allocations[port['id']] = {
+                        each['host']: each['profile'][ALLOCATION]
+                        for each in found
+                        if (each.get('profile') or {}).get(ALLOCATION)
+                    }
+        return {'bindings': bindings, 'port_allocations': allocations}
 
     def _placement(self, ctxt: context.RequestContext) -> session.Json:
         """Allocations and providers. A provider is read again when its generation moves."""
@@ -197,6 +203,7 @@ class Reader:
             client.inventories(ctxt, provider.uuid)[0],
             frozenset(client.traits(ctxt, provider.uuid)[0]),
             frozenset(client.aggregates(ctxt, provider.uuid)[0]),
+            provider.root,
         )
 
 

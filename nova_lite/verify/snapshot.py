@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import dataclasses
 import datetime
 
+from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.saga import cleaning
@@ -44,12 +45,16 @@ class CellSnapshot:
 
 @dataclasses.dataclass(frozen=True)
 class Provider:
-    """A resource provider in placement. inventories: {resource class: inventory}"""
+    """A resource provider in placement. inventories: {resource class: inventory}
+
+    root: uuid of the provider at the top of its tree
+    """
 
     name: str
     inventories: dict[str, session.Json]
     traits: frozenset[str]
     aggregates: frozenset[str]
+    root: str | None = None
 
 
 @dataclasses.dataclass
@@ -61,6 +66,7 @@ class Snapshot:
     guests: census rows; ports, attachments, volumes: as the neighbours give them
     server_images: images that were made of servers, as `clients.image.of` makes them
     bindings: {id of a port of a server: [(host, status), ...]}
+    port_allocations: {id of a port of a server: {host: `allocation` of its binding there}}
     withdrawn: build requests of servers that are no more, or are not accepted yet: what
         is reserved for them is given back in the end
     limits: {project: {resource: limit}}
@@ -86,6 +92,9 @@ class Snapshot:
     volumes: session.Jsons = dataclasses.field(default_factory=list)
     server_images: session.Jsons = dataclasses.field(default_factory=list)
     bindings: dict[str, list[tuple[str, str]]] = dataclasses.field(default_factory=dict)
+    port_allocations: dict[str, dict[str, resource_requests.Allocation]] = dataclasses.field(
+        default_factory=dict
+    )
     limits: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     queues: list[tuple[str, str, int | None]] = dataclasses.field(default_factory=list)
     unowned_queues: list[tuple[str, str]] = dataclasses.field(default_factory=list)

@@ -4,10 +4,13 @@ Source: reference/nova/create-server 1.4.
 """
 
 from nova_lite import exception
+from nova_lite.clients import resource_requests
 from nova_lite.policies import servers as rules
 
 NONE, AUTO = 'none', 'auto'
 DEFAULT_GROUP = 'default'
+# Servers may have ports that ask placement for resources.
+RESOURCE_REQUESTS_SINCE = 72
 
 
 def parse(req, wanted, plan):
@@ -60,9 +63,20 @@ def validate(req, plan):
         plan.most,
         may_attach_external=req.allows(rules.EXTERNAL_NETWORK),
     )
+    _require_supported(req, networks)
     if count < plan.least:
         raise exception.OverQuota('Maximum number of ports exceeded')
     plan.networks, plan.most = networks, count
+
+
+def _require_supported(req, networks):
+    """Raise Invalid for a port with a resource request before the microversion that has them."""
+    for port in resource_requests.of_requested(networks):
+        if req.minor < RESOURCE_REQUESTS_SINCE:
+            raise exception.Invalid(
+                f'Port {port["id"]} asks for resources by its QoS policy. Servers can be created '
+                f'with such ports from microversion 2.{RESOURCE_REQUESTS_SINCE} on.'
+            )
 
 
 def choose_groups(req, wanted, plan):

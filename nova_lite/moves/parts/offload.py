@@ -8,7 +8,6 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import move_records
-from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves.parts import shelving
@@ -42,7 +41,7 @@ class Offload(part.Part):
         """Bind the ports, which stay the server's, to no host."""
         move, row = self.move, self.move.find()
         if not instances.is_gone(row):
-            move.world.network.unbind(move.ctxt, neighbours.port_ids(row.network_info))
+            move.world.network.unbind(move.ctxt, row.network_info or ())
 
     @part.transaction
     def _record(self, connection):

@@ -9,6 +9,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import placement as placement_client
+from nova_lite.clients import resource_requests
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
@@ -105,7 +106,10 @@ class Relocation(choice.Choice):
         )
 
     def _copy_allocation(self, row, node):
-        """Claim on the destination what is held on the source. Raise NoValidHost."""
+        """Claim on the destination what is held on the source. Raise NoValidHost.
+
+        What providers below the source's give cannot be copied: the destination's are others.
+        """
         move, placement = self.move, self.move.world.placement
         source = self.node_row(self.move.began.host, self.move.began.node)
         held = placement.holding(move.ctxt, self._holder(move))
@@ -113,6 +117,15 @@ class Relocation(choice.Choice):
         if not resources:
             LOG.warning('Server %s has no allocation on %s', row.uuid, row.host)
             return
+        if any(
+            resource_requests.is_of_ports(name)
+            for part in held.allocations.values()
+            for name in part
+        ):
+            raise exception.NoValidHost(
+                reason='The server has ports with a resource request. Only the scheduler can '
+                f'choose a host for it; it cannot be forced to host {node.host}.'
+            )
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
         wanted = {'allocations': {node.uuid: {'resources': resources}}}
         if not placement.claim(move.ctxt, consumer, wanted, beside=move.held_beside()):

@@ -65,6 +65,26 @@ class BindingTest(networks.NetworkTestCase):
         )
         self.assertEqual([{(networks.HOST, 'ACTIVE')}] * 2, self.hosts())
 
+    def profiles(self, port_id):
+        found = self.bindings.list(self.admin, port_id)
+        return {each['host']: each['profile'] for each in found}
+
+    def test_allocations(self):
+        """Each binding says what is allocated on its host, also one that was made before."""
+        first, second = self.ids
+        info = [{**vif, 'profile': {'allocation': 'left', 'other': 1}} for vif in self.info]
+        for found in ('one', 'two'):
+            self.bindings.create(self.admin, info, 'dest', allocations={first: found})
+            self.assertEqual({'allocation': found, 'other': 1}, self.profiles(first)['dest'])
+            self.assertEqual({'other': 1}, self.profiles(second)['dest'])
+        self.network.move(self.admin, info, 'dest', allocations={second: {'g': 'three'}})
+        self.assertEqual({'dest': {'other': 1}}, self.profiles(first))
+        self.assertEqual(
+            {'dest': {'allocation': {'g': 'three'}, 'other': 1}}, self.profiles(second)
+        )
+        self.network.unbind(self.admin, info)
+        self.assertEqual({'': {'other': 1}}, self.profiles(second))
+
     def test_moved_at_once(self):
-        self.network.move(self.admin, self.ids, 'dest')
+        self.network.move(self.admin, self.info, 'dest')
         self.assertEqual([{('dest', 'ACTIVE')}] * 2, self.hosts())

@@ -28,6 +28,8 @@ class ExpectedTest(testtools.TestCase):
             specs={SERVER: {'is_bfv': True}},
             allocations={SERVER: {NODE: held}},
             sagas=[],
+            ports=[],
+            port_allocations={},
         )
         return holdings.expected(snapshot)[SERVER][NODE]
 
