@@ -138,6 +138,13 @@ class NetworksWithQoSPolicyNotSupported(Invalid):
     )
 
 
+class PortResourcesNotAvailable(Invalid):
+    msg = (
+        'The host of server %(instance_id)s does not have the bandwidth or packet rate that '
+        'port %(port_id)s asks for.'
+    )
+
+
 class NetworkNotAllocatable(Invalid):
     msg = 'Unable to automatically allocate a network for project %(project_id)s: %(reason)s'
 

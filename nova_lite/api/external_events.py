@@ -7,6 +7,7 @@ Source: reference/nova/api-surface 2.5.
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import network_info
@@ -14,8 +15,11 @@ from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import moves
 from nova_lite.clients import plugging
+from nova_lite.clients import port_allocations
+from nova_lite.clients import resource_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.policies import system as rules
@@ -169,3 +173,22 @@ def _unplug(req, cell, row, port_id):
         )
     except exception.Unavailable as error:
         LOG.warning('Cannot detach port %s from server %s: %s', port_id, row.uuid, error)
+    if row.task_state is None and port_id in resource_requests.recorded(row.network_info):
+        _release(req, cell, row, port_id)
+
+
+def _release(req, cell, row, port_id):
+    """Release what was allocated for a port that was deleted."""
+    try:
+        for node in cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node):
+            port_allocations.release(
+                req.app.placement, req.app.network, context.admin(), row, node.uuid
+            )
+    except exception.NovaLiteError as error:
+        LOG.warning(
+            'Cannot release the resources that deleted port %s of server %s had: %s. They are '
+            'released when the server is moved or deleted, or loses another such port.',
+            port_id,
+            row.uuid,
+            error,
+        )

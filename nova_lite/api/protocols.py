@@ -10,6 +10,7 @@ from nova_lite import cells as deployment
 from nova_lite import policies
 from nova_lite.api import waiting
 from nova_lite.clients import image as images
+from nova_lite.clients import port_allocations
 from nova_lite.clients import providers
 from nova_lite.clients import release
 from nova_lite.clients import requested
@@ -119,7 +120,7 @@ class Volume(typing.Protocol):
         """Delete the snapshot, if it exists."""
 
 
-class Providers(typing.Protocol):
+class Providers(port_allocations.Providers, typing.Protocol):
     """Resource providers."""
 
     def find_by_name(self, ctxt: session.Ctxt, name: str) -> providers.Provider | None:
@@ -138,7 +139,7 @@ class Providers(typing.Protocol):
         """Delete a provider and all below it, if they exist."""
 
 
-class Placement(typing.Protocol):
+class Placement(port_allocations.Placement, typing.Protocol):
     """Placement."""
 
     @property

@@ -5,6 +5,7 @@ A failure is undone: a port that was created is deleted, one of the user is rele
 
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.clients import resource_requests
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import duties
@@ -14,6 +15,7 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import guest_devices
+from nova_lite.moves.parts import port_resources
 
 BEGIN = saga.Result('record the request', guest_devices.Began)
 BIND = saga.Result('give the server its port', saga.Data)
@@ -22,7 +24,7 @@ EVENT = 'compute_attach_interface'
 
 
 class Arguments(move.Arguments):
-    """request: {'network_id', 'fixed_ip', 'port_id', 'tag'}"""
+    """request: {'network_id', 'fixed_ip', 'port_id', 'tag'}, and maybe 'resource_request'"""
 
     request: saga.Data
 
@@ -35,11 +37,19 @@ class AttachInterface(move.Move[guest_devices.Began]):
     kind = 'attach-interface'
     faults = False
     guest = part.Of(guest_devices.GuestDevices, PLUG)
-    ways = guest_devices.WAYS_OF_ATTACHING
+    resources = part.Of(port_resources.PortResources, PLUG)
+    ways = (
+        *guest_devices.WAYS_OF_ATTACHING,
+        *(
+            saga.Way({'request': {'port_id': '', resource_requests.REQUEST: {}}}, way.data)
+            for way in guest_devices.WAYS_OF_ATTACHING
+        ),
+    )
 
     def steps(self):
         return (
             steps.begin(self),
+            *self.resources.claiming(self.asking_port),
             places.NETWORK.step(BIND, self.bind, self.release, clean=duties.foreign_ports(self)),
             self.guest.step(self.plug, self.unplug, 'attach_interface', 'detach_interface'),
             places.SOURCE_RECORDS.step('record the interface', self.record, pivot=True),
@@ -62,6 +72,15 @@ class AttachInterface(move.Move[guest_devices.Began]):
         """Return the id of the user's port, or None."""
         return self.arguments.request.get('port_id')
 
+    @property
+    def asking_port(self):
+        """The user's port as `resource_requests` reads it, if it asks for resources; or None."""
+        request = self.arguments.request or {}
+        if resource_requests.REQUEST not in request:
+            return None
+        asked = request[resource_requests.REQUEST]
+        return {'id': request['port_id'], resource_requests.REQUEST: asked}
+
     def bind(self):
         """Return the port's entry of network information.
 
@@ -74,7 +93,8 @@ class AttachInterface(move.Move[guest_devices.Began]):
             raise exception.PortInUse(port_id=self.given)
         if self.given:
             self._note()
-        request = self.arguments.request
+        found = self.results.get(port_resources.CLAIM)
+        request = {**self.arguments.request, resource_requests.ALLOCATION: found}
         return self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
 
     @part.transaction
@@ -109,6 +129,8 @@ class AttachInterface(move.Move[guest_devices.Began]):
         waits = self.guest.settle_port(self.results[BIND])
         if waits is None:
             duties.forget_port(self, self.given)
+            if self.asking_port:
+                self.resources.release()
         return waits
 
     def record(self):

@@ -8,6 +8,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.clients import resource_requests
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import answers
@@ -16,6 +17,7 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import guest_devices
+from nova_lite.moves.parts import port_resources
 
 LOG = log.getLogger(__name__)
 
@@ -23,6 +25,7 @@ BEGIN = saga.Result('record the request', guest_devices.Began)
 UNPLUG = saga.Result('detach on the host', answers.Device)
 AGAIN = 'unplug it from a guest made again'
 EVENT = 'compute_detach_interface'
+ALLOCATION = resource_requests.ALLOCATION
 
 
 class Arguments(move.Arguments):
@@ -39,12 +42,18 @@ class DetachInterface(move.Move[guest_devices.Began]):
     kind = 'detach-interface'
     faults = False
     guest = part.Of(guest_devices.GuestDevices, UNPLUG)
+    resources = part.Of(port_resources.PortResources, UNPLUG)
+    ways = (
+        saga.Way(),
+        saga.Way(data={BEGIN: {'host': '', 'vif': {'profile': {ALLOCATION: {'': ''}}}}}),
+    )
 
     def steps(self):
         return (
             steps.begin(self),
             self.guest.step(self.unplug, self.plug, 'attach_interface', 'detach_interface'),
             places.NETWORK.step('give the port up', self.release, pivot=True),
+            *self.resources.releasing(self.began.vif if self.has_begun else None),
             places.SOURCE_RECORDS.step('forget the interface', self.forget),
             places.SOURCE_HOST.best_effort(
                 AGAIN,

@@ -15,6 +15,7 @@ from nova_lite.clients import network as networks
 from nova_lite.clients import offers
 from nova_lite.clients import placement as placements
 from nova_lite.clients import plugging
+from nova_lite.clients import port_allocations
 from nova_lite.clients import providers
 from nova_lite.clients import release
 from nova_lite.clients import session
@@ -53,7 +54,7 @@ class Providers(typing.Protocol):
         """Return {consumer: {resource class: amount}} of a provider."""
 
 
-class Placement(Holdings, typing.Protocol):
+class Placement(Holdings, port_allocations.Placement, typing.Protocol):
     """Placement, as moves change what servers hold."""
 
     @property

@@ -11,6 +11,7 @@ import os_resource_classes
 from oslo_log import log
 
 from nova_lite.clients import offers
+from nova_lite.clients import request_groups
 from nova_lite.objects import base as objects
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import image as images
@@ -61,9 +62,9 @@ class ResourceRequest:
         """The query as (key, value) pairs in order of keys; equal requests give equal pairs."""
         pairs: list[tuple[str, str]] = []
         for suffix, group in self.groups.items():
-            pairs.extend(_group_pairs(suffix, group))
+            pairs.extend(request_groups.pairs(suffix, group))
         pairs.extend(('same_subtree', ','.join(sorted(one))) for one in self.same_subtree)
-        root = _traits(self.root_required, self.root_forbidden)
+        root = request_groups.traits(self.root_required, self.root_forbidden)
         if root:
             pairs.append(('root_required', root))
         if self.group_policy is not None:
@@ -71,31 +72,6 @@ class ResourceRequest:
         if self.limit is not None:
             pairs.append(('limit', str(self.limit)))
         return tuple(sorted(pairs))
-
-
-def _group_pairs(
-    suffix: str, group: request_spec.RequestGroup
-) -> collections.abc.Iterator[tuple[str, str]]:
-    amounts = ','.join(
-        f'{name}:{amount}' for name, amount in sorted(group.resources.items()) if amount
-    )
-    if amounts:
-        yield f'resources{suffix}', amounts
-    traits = _traits(group.required_traits, group.forbidden_traits)
-    if traits:
-        yield f'required{suffix}', traits
-    for uuids in group.member_of:
-        yield f'member_of{suffix}', 'in:' + ','.join(sorted(uuids.split(',')))
-    if group.forbidden_aggregates:
-        yield f'member_of{suffix}', '!in:' + ','.join(sorted(set(group.forbidden_aggregates)))
-    if group.in_tree:
-        yield f'in_tree{suffix}', group.in_tree
-
-
-def _traits(
-    required: collections.abc.Iterable[str], forbidden: collections.abc.Iterable[str]
-) -> str:
-    return ','.join([*sorted(set(required)), *(f'!{name}' for name in sorted(set(forbidden)))])
 
 
 # ---- from a request spec ----------------------------------------------------

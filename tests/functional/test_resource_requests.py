@@ -1,5 +1,6 @@
 """Ports that ask for bandwidth and packet rate: their servers hold it in placement."""
 
+from tests.fixtures import attaching
 from tests.fixtures import guarantees
 from tests.fixtures import live_moving
 from tests.functional import base
@@ -190,6 +191,70 @@ class MovesTest(GuaranteesTest):
         self.assertOn(HOST1)
         (port,) = self.ports
         self.assertEqual([HOST1], list(self.guarantees.allocated(port)))
+
+
+class AttachTest(GuaranteesTest):
+    def setUp(self):
+        super().setUp()
+        self.hands = attaching.Attaching(self.cloud)
+        self.first = self.port(kbps=600)
+        self.server = self.boot_at(HOST1, self.first)
+
+    def unplug(self, port):
+        self.hands.unplug(self.server, port)
+        self.hands.wait_idle(self.server)
+
+    def test_attach_and_detach(self):
+        second = self.port(kbps=300, kpps=60)
+        self.hands.plug(self.server, port_id=second, version='2.71')
+        bridge, agent = f'{HOST1}:{guarantees.BRIDGE}', f'{HOST1}:{guarantees.AGENT}'
+        self.assertHolds(self.server, HOST1, second, kbps=900, kpps=60)
+        self.assertEqual({HOST1: [bridge]}, self.guarantees.allocated(self.first))
+        self.unplug(self.first)
+        self.assertHolds(self.server, HOST1, kbps=300, kpps=60)
+        self.assertEqual({}, self.cloud.admin.network.get_port(self.first).binding_profile)
+        self.assertEqual({HOST1: [agent, bridge]}, self.guarantees.allocated(second))
+        self.unplug(second)
+        self.assertHolds(self.server, HOST1)
+
+    def test_no_room(self):
+        second = self.port(kbps=600)
+        found = self.hands.plug(self.server, port_id=second, status=400)
+        self.assertIn(second, found['badRequest']['message'])
+        self.assertHolds(self.server, HOST1, self.first, kbps=600)
+        self.assertEqual('', self.cloud.admin.network.get_port(second).device_id)
+
+    def test_undone(self):
+        with open(guarantees.PROFILE) as profile:
+            settings = profile.read()
+        self.cloud.behave(f'{settings}\nfailures: [{{verb: attach_interface}}]\n')
+        self.addCleanup(self.cloud.behave, settings)
+        with self.cloud.server_errors.announced(500):
+            self.hands.plug(self.server, port_id=self.port(kbps=300), status=500)
+        self.hands.wait_idle(self.server)
+        self.assertHolds(self.server, HOST1, self.first, kbps=600)
+
+    def test_network_with_a_policy(self):
+        network = self.cloud.admin.network
+        policy = self.guarantees.policy(kbps=1)
+        made = network.create_network(name='guaranteed', qos_policy_id=policy)
+        self.addCleanup(network.delete_qos_policy, policy)
+        self.addCleanup(network.delete_network, made)
+        network.create_subnet(network_id=made.id, ip_version=4, cidr='10.98.0.0/24')
+        found = self.hands.plug(self.server, net_id=made.id, status=400)
+        self.assertIn(made.id, found['badRequest']['message'])
+
+    def test_port_that_its_owner_deletes(self):
+        """Nobody is asked to detach it."""
+        second = self.port(kbps=300)
+        self.hands.plug(self.server, port_id=second)
+        policy = self.cloud.admin.network.get_port(second).qos_policy_id
+        self.cloud.admin.network.delete_port(second)
+        self.addCleanup(self.cloud.admin.network.delete_qos_policy, policy)
+        self.cloud.wait_for(
+            lambda: self.guarantees.held(self.server.id) == guarantees.on(HOST1, kbps=600),
+            'the bandwidth of the deleted port to be released',
+        )
 
 
 class EvacuationTest(own_cloud.OwnCloudTest):

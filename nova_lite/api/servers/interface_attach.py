@@ -105,6 +105,4 @@ def _validated(req, request):
         raise
     if not isinstance(wanted, list):
         raise NoNetwork(project_id=req.ctxt.project_id)
-    if wanted[0].get('resource_request'):
-        raise BadRequest('Attaching a port with QoS minimum bandwidth is not supported.')
     return {**request, **wanted[0]}

@@ -37,6 +37,9 @@ class Placement(neighbours.Placement):
         self.allocations[consumer.uuid] = {**held, **self.allocations.get(consumer.uuid, {})}
         return claimed
 
+    def candidates(self, ctxt, query):
+        return {'allocation_requests': [], 'provider_summaries': {}}
+
     @neighbours.faulty
     def move_allocations(self, ctxt, source, target, *, new=False, once=False, keep=()):
         if source not in self.allocations or (once and target in self.allocations):

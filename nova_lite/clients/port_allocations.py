@@ -1,0 +1,167 @@
+"""What the ports of a server hold in placement, as one of them comes or goes.
+
+How much that is follows from the server's ports, not from what is held. So a repetition
+changes nothing, whatever became of the attempt before. The server must not move meanwhile.
+"""
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import functools
+import typing
+
+from nova_lite import exception
+from nova_lite.clients import holdings
+from nova_lite.clients import offers
+from nova_lite.clients import providers
+from nova_lite.clients import request_groups
+from nova_lite.clients import resource_requests
+from nova_lite.clients import session
+
+TRIES = 4
+
+
+class Server(typing.Protocol):
+    """The server whose ports they are."""
+
+    @property
+    def uuid(self) -> str: ...
+
+    @property
+    def project_id(self) -> str: ...
+
+    @property
+    def user_id(self) -> str: ...
+
+
+class Providers(typing.Protocol):
+    """Resource providers, by their trees."""
+
+    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> Sequence[providers.Provider]:
+        """Return the providers that match."""
+
+
+class Placement(typing.Protocol):
+    """Placement, as it is used here."""
+
+    @property
+    def providers(self) -> Providers: ...
+
+    def candidates(self, ctxt: session.Ctxt, query: offers.Pairs) -> offers.Offer:
+        """Ask for allocation candidates."""
+
+    def holding(self, ctxt: session.Ctxt, consumer: str) -> holdings.Holding:
+        """Return what a consumer holds."""
+
+    def replace(
+        self,
+        ctxt: session.Ctxt,
+        consumer: holdings.Consumer,
+        wanted: offers.Wanted,
+        generation: int | None,
+    ) -> bool:
+        """Hold other allocations at once; False when they are not there to be had."""
+
+
+class Network(typing.Protocol):
+    """The network service, as it is used here."""
+
+    def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
+        """Return the ports that belong to a server."""
+
+
+def claim(
+    placement: Placement, ctxt: session.Ctxt, server: Server, node: str, port: session.Fields
+) -> resource_requests.Allocation | None:
+    """Allocate on a node (its uuid) what a port asks for; returns the port's `allocation`.
+
+    Raises PortResourcesNotAvailable.
+    """
+    offered = placement.candidates(ctxt, _query(port, node))
+    for request in offered['allocation_requests']:
+        if _change(placement, ctxt, server, functools.partial(_plus, request=request)):
+            return resource_requests.allocation(port, request.get('mappings', {}))
+    raise exception.PortResourcesNotAvailable(port_id=port['id'], instance_id=server.uuid)
+
+
+def _query(port: session.Fields, node: str) -> offers.Pairs:
+    groups = resource_requests.groups(port)
+    for group in groups:
+        group.in_tree = node
+    pairs = [pair for group in groups for pair in request_groups.pairs(group.suffix, group)]
+    if len(groups) > 1:
+        pairs.append(('group_policy', 'none'))
+        pairs.append(('same_subtree', ','.join(sorted(group.suffix for group in groups))))
+    return tuple(sorted(pairs))
+
+
+def _plus(held: holdings.Holding, request: offers.AllocationRequest) -> holdings.Allocations:
+    wanted = held.plus(request['allocations'])
+    return {provider: part['resources'] for provider, part in wanted.items()}
+
+
+def release(
+    placement: Placement,
+    network: Network,
+    ctxt: session.Ctxt,
+    server: Server,
+    node: str,
+    *,
+    but: str | None = None,
+) -> None:
+    """Give up what no port of a server needs of the providers below a node (its uuid).
+
+    but: the id of a port that does not count
+    """
+    held = placement.holding(ctxt, server.uuid)
+    if not any(map(_of_ports, held.allocations.values())):
+        return
+    needed: holdings.Allocations = {}
+    for port in network.ports(ctxt, server.uuid):
+        if port['id'] != but:
+            resource_requests.add(needed, resource_requests.amounts(port))
+    tree = {each.uuid for each in placement.providers.list(ctxt, in_tree=node)}
+    _change(placement, ctxt, server, lambda held: _reduced(held, needed, tree))
+
+
+def _of_ports(resources: dict[str, int]) -> dict[str, int]:
+    found = filter(resource_requests.is_of_ports, resources)
+    return {name: resources[name] for name in found}
+
+
+def _reduced(
+    held: holdings.Holding, needed: holdings.Allocations, tree: set[str]
+) -> holdings.Allocations:
+    """Return what is held, but of the providers of a tree no more for ports than is needed."""
+    reduced = dict(held.allocations)
+    for provider in tree & reduced.keys():
+        for name, amount in _of_ports(reduced[provider]).items():
+            least = min(amount, needed.get(provider, {}).get(name, 0))
+            reduced[provider] = {**reduced[provider], name: least}
+        left = {name: amount for name, amount in reduced[provider].items() if amount}
+        reduced[provider] = left
+    return {provider: resources for provider, resources in reduced.items() if resources}
+
+
+def _change(
+    placement: Placement,
+    ctxt: session.Ctxt,
+    server: Server,
+    change: Callable[[holdings.Holding], holdings.Allocations],
+) -> bool:
+    """Hold what `change` makes of what is held; False when it is not there to be had.
+
+    Raises AllocationConflict when others keep changing what the server holds.
+    """
+    owner = holdings.Consumer(server.uuid, server.project_id, server.user_id)
+    for attempt in range(1, TRIES + 1):
+        held = placement.holding(ctxt, server.uuid)
+        wanted = change(held)
+        if wanted == held.allocations:
+            return True
+        try:
+            request = holdings.as_request(wanted)
+            return placement.replace(ctxt, owner, request, held.generation)
+        except exception.AllocationConflict:
+            if attempt == TRIES:
+                raise
+    raise exception.AllocationConflict(consumer=server.uuid)

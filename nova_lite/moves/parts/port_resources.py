@@ -1,0 +1,89 @@
+"""What a port asks of placement, allocated or released as a server gets or loses the port."""
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite.clients import port_allocations
+from nova_lite.clients import resource_requests
+from nova_lite.db.cell import compute_nodes
+from nova_lite.moves import duties
+from nova_lite.moves import part
+from nova_lite.moves import places
+from nova_lite.saga import cleaning
+
+# The `allocation` of the port's binding.
+CLAIM = saga.Result('allocate what the port asks for', object)
+
+
+class PortResources(part.Part):
+    """move: the saga; plug: the step that changes the guest"""
+
+    def __init__(self, move, plug):
+        super().__init__(move)
+        self._plug = plug
+
+    def claiming(self, port):
+        """The steps that allocate what a port asks for: one, or none. port: None without one"""
+        if port is None:
+            return ()
+        return (
+            places.PLACEMENT.step(
+                CLAIM,
+                lambda: self._claim(port),
+                self._give_up,
+                clean=saga.Clean(self.release, alone=True),
+            ),
+        )
+
+    def _claim(self, port):
+        move = self.move
+        row = move.guest.current()
+        move.here.require_up(row.host)
+        node = self._node(move.here, row)
+        if move.repeated:
+            # An earlier attempt may have been given another provider.
+            self._release(row, node, but=port['id'])
+        return port_allocations.claim(move.world.placement, move.ctxt, row, node, port)
+
+    def _give_up(self):
+        """Undo: nothing is held for a port that the server does not have.
+
+        While the guest may have the port it stays the server's; `settle` releases it later.
+        """
+        move = self.move
+        if move.is_gone():
+            placement = move.world.placement
+            placement.delete_allocations(move.ctxt, move.instance_uuid, force=True)
+        elif not cleaning.owes(move, self._plug):
+            self.release()
+
+    def release(self):
+        """Give up what the ports of the server, wherever it is by now, do not need."""
+        side, row = duties.now(self.move)
+        if row is not None and row.host is not None:
+            self._release(row, self._node(side, row))
+
+    def _release(self, row, node, **options):
+        world = self.move.world
+        port_allocations.release(
+            world.placement, world.network, self.move.ctxt, row, node, **options
+        )
+
+    def releasing(self, vif):
+        """The steps that release what a port has held: one, or none. vif: its network_info"""
+        if not vif or not (vif.get('profile') or {}).get(resource_requests.ALLOCATION):
+            return ()
+        return (
+            places.PLACEMENT.best_effort(
+                'release what the port held',
+                self.release,
+                clean=saga.Clean(self.release, alone=True),
+            ),
+        )
+
+    @staticmethod
+    def _node(side, row):
+        """The uuid of the server's compute node."""
+        nodes = side.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)
+        if not nodes:
+            raise exception.ComputeNodeNotFound(node=row.node)
+        return nodes[0].uuid
