@@ -31,6 +31,7 @@ KINDS = (
     'compute.cell2',
     'placement.top',
     'simcloud.top',
+    'metadata.top',
     'api.top',
 )
 # Of each half; some are accepted after the last daemon is back.

@@ -99,7 +99,7 @@ class TestOutages(testtools.TestCase):
             'database',
             [self.cloud.database],
             lambda: [self._act(server, 'revertResize') for server in moved],
-            {*DATABASE_USERS, 'api.top.2', 'conductor.cell2', 'placement.top'},
+            {*DATABASE_USERS, 'api.top.2', 'conductor.cell2', 'metadata.top', 'placement.top'},
         )
         self._settled()
         self._done(moved, 'ACTIVE', undone='VERIFY_RESIZE')
