@@ -77,6 +77,13 @@ OPTS = [
         help='Domain of the host names in the metadata of servers and on config drives. Empty: the '
         'names have no domain. Read by the metadata service and computes.',
     ),
+    cfg.BoolOpt(
+        'local_metadata_per_cell',
+        default=False,
+        help='Let the metadata service serve the servers of one cell, whose database is '
+        '[database]connection; the service then has no access to the API database. If false, it '
+        'serves the servers of all cells.',
+    ),
     cfg.StrOpt(
         'vendordata_jsonfile_path',
         help='Path of a file with a JSON object that guests find in vendor_data.json, and in '

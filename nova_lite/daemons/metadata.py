@@ -1,4 +1,4 @@
-"""The metadata service. Of nova_lite it reaches the databases alone: no bus, no neighbours."""
+"""The metadata service. Of nova_lite it reaches databases alone: no bus, no neighbours."""
 
 from oslo_config import cfg
 
@@ -11,24 +11,33 @@ from nova_lite.monitoring import databases
 
 
 class Metadata:
-    """The application, with its databases. name, checks: see monitor.Service"""
+    """The application, with its databases. name, checks, collectors: see monitor.Service"""
 
     name = 'metadata'
+    collectors = ()
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
-        self._api_db = engine.Database(conf.api_database.connection, limits=engine.limits(conf))
-        self._cells = cells_module.Cells(conf, self._api_db)
-        self.application = app.Application(conf, servers.Servers(self._api_db, self._cells))
-        self.checks = {'database': databases.answers(self._api_db)}
-        self.collectors = ()
+        limits = engine.limits(conf)
+        found: servers.Servers
+        if conf.api.local_metadata_per_cell:
+            database = engine.Database(conf.database.connection, limits=limits)
+            self._closing = [database.dispose]
+            found = servers.CellServers(database)
+        else:
+            database = engine.Database(conf.api_database.connection, limits=limits)
+            cells = cells_module.Cells(conf, database)
+            self._closing = [cells.close, database.dispose]
+            found = servers.AllServers(database, cells)
+        self.checks = {'database': databases.answers(database)}
+        self._application = app.Application(conf, found)
 
     def __call__(self, environ, start_response):
-        return self.application(environ, start_response)
+        return self._application(environ, start_response)
 
     def close(self) -> None:
         """Close the connections to databases."""
-        self._cells.close()
-        self._api_db.dispose()
+        for close in self._closing:
+            close()
 
 
 def application(conf: cfg.ConfigOpts) -> Metadata:

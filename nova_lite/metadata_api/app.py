@@ -39,7 +39,7 @@ class BadMethod(exception.NovaLiteError):
 
 
 class Application:
-    """Answers requests. servers: a servers.Servers"""
+    """Answers requests."""
 
     def __init__(self, conf: cfg.ConfigOpts, servers: servers_module.Servers) -> None:
         self._conf, self._servers = conf, servers

@@ -1,5 +1,6 @@
-"""Servers as the metadata service finds them: by the instance mapping, in their cells."""
+"""Servers as the metadata service finds them: by the instance mapping, or in one cell."""
 
+from collections.abc import Iterable
 import dataclasses
 import typing
 
@@ -18,44 +19,47 @@ from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 
 T = typing.TypeVar('T')
+Found: typing.TypeAlias = tuple[rows.Row | None, list[rows.Row]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Server:
-    """A server with its block devices, and its cell."""
+    """A server with its block devices. cell: where its record is, None if only one is known"""
 
     row: rows.Row
     instance: instance_objects.Instance
     block_devices: list[block_device.BlockDevice]
-    cell: cells_module.Cell
+    cell: cells_module.Cell | None = None
 
 
-class Servers:
+class Servers(typing.Protocol):
     """Reads servers, and records the passwords that guests report."""
+
+    def get(self, uuid: str, project_id: str) -> Server:
+        """Return a server of a project. Raise InstanceNotFound or Unavailable."""
+
+    def store_password(self, server: Server, password: str) -> None:
+        """Record the password that a guest has encrypted. Raise PasswordIsSet, Unavailable."""
+
+
+class AllServers:
+    """The servers of all cells."""
 
     def __init__(self, api_db: engine.Database, cells: cells_module.Cells) -> None:
         self._api_db, self._cells = api_db, cells
 
     def get(self, uuid: str, project_id: str) -> Server:
-        """Return a server of a project.
-
-        Raise InstanceNotFound, Unavailable if its cell or the API database does not answer.
-        """
         # Between the two reads it may have moved to another cell.
-        server = self._find(uuid) or self._find(uuid)
-        if server is None or server.row.project_id != project_id:
-            raise exception.InstanceNotFound(instance_id=uuid)
-        return server
+        return _require(uuid, project_id, self._find(uuid) or self._find(uuid))
 
     def store_password(self, server: Server, password: str) -> None:
-        """Record the password that a guest has encrypted. Raise PasswordIsSet, Unavailable."""
+        if server.cell is None:
+            raise ValueError(f'server {server.instance.uuid} was found in no cell')
         uuid = server.instance.uuid
         try:
             self._in_cell(server.cell, guest_passwords.store, uuid, password, writes=True)
         except exception.InstanceSealed as error:
-            raise exception.Unavailable(
-                f'Server {uuid} is changing cells. Try again in a moment.'
-            ) from error
+            raise _changing_cells(uuid) from error
 
     def _find(self, uuid: str) -> Server | None:
         if not uuidutils.is_uuid_like(uuid):
@@ -64,15 +68,7 @@ class Servers:
         if mapping is None or mapping.cell_id is None:
             return None
         cell = self._cells.by_id(mapping.cell_id)
-        row, devices = self._in_cell(cell, _read, uuid)
-        if row is None or row.deleted or row.hidden:
-            return None
-        return Server(
-            row,
-            instance_objects.Instance.from_row(row),
-            [block_device.BlockDevice.of(device) for device in devices],
-            cell,
-        )
+        return _server(*self._in_cell(cell, _read, uuid), cell=cell)
 
     def _in_cell(
         self,
@@ -90,7 +86,49 @@ class Servers:
         return answer
 
 
-def _read(connection: sa.Connection, uuid: str) -> tuple[rows.Row | None, list[rows.Row]]:
+class CellServers:
+    """The servers of one cell. database: of the cell"""
+
+    def __init__(self, database: engine.Database) -> None:
+        self._database = database
+
+    def get(self, uuid: str, project_id: str) -> Server:
+        found = self._database.read(_read, uuid) if uuidutils.is_uuid_like(uuid) else (None, [])
+        return _require(uuid, project_id, _server(*found))
+
+    def store_password(self, server: Server, password: str) -> None:
+        uuid = server.instance.uuid
+        try:
+            self._database.write(guest_passwords.store, uuid, password)
+        except exception.InstanceSealed as error:
+            raise _changing_cells(uuid) from error
+
+
+def _read(connection: sa.Connection, uuid: str) -> Found:
     row = instances.find(connection, uuid)
     devices = children.block_devices(connection, [uuid])
     return row, devices.get(uuid, [])
+
+
+def _server(
+    row: rows.Row | None, devices: Iterable[rows.Row], *, cell: cells_module.Cell | None = None
+) -> Server | None:
+    """Return the server of a record that stands for it, else None."""
+    if row is None or row.deleted or row.hidden:
+        return None
+    return Server(
+        row,
+        instance_objects.Instance.from_row(row),
+        [block_device.BlockDevice.of(device) for device in devices],
+        cell,
+    )
+
+
+def _require(uuid: str, project_id: str, server: Server | None) -> Server:
+    if server is None or server.row.project_id != project_id:
+        raise exception.InstanceNotFound(instance_id=uuid)
+    return server
+
+
+def _changing_cells(uuid: str) -> exception.Unavailable:
+    return exception.Unavailable(f'Server {uuid} is changing cells. Try again in a moment.')

@@ -7,6 +7,7 @@ from falcon import testing
 import fixtures
 import testtools
 
+from nova_lite.daemons import metadata
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from nova_lite.metadata_api import app
@@ -29,10 +30,11 @@ class Case(testtools.TestCase):
         self.conf = self.api.conf
         self.conf.set_override('service_metadata_proxy', True, 'neutron')
         self.conf.set_override('metadata_proxy_shared_secret', SECRET, 'neutron')
-        self.client = testing.TestClient(
-            app.Application(self.conf, servers.Servers(self.api.api_db, self.api.cells))
-        )
+        self.client = testing.TestClient(app.Application(self.conf, self.make_servers()))
         self.uuid = self.add_server()
+
+    def make_servers(self):
+        return servers.AllServers(self.api.api_db, self.api.cells)
 
     def add_server(self, cell='cell1', **values):
         values = {
@@ -302,3 +304,54 @@ class PasswordTest(Case):
     def test_is_not_logged(self):
         self.post('top secret')
         self.assertNotIn('top secret', self.log.output)
+
+
+class OneCellTest(Case):
+    """The service of cell1, which knows no other cell."""
+
+    def make_servers(self):
+        return servers.CellServers(self.api.cell('cell1').db)
+
+    def test_its_own_servers(self):
+        self.assertEqual(self.uuid, self.ask(META_DATA).json['uuid'])
+        self.ask(META_DATA, status=404, X_Tenant_ID='beta')
+        self.ask(META_DATA, status=404, uuid='x')
+        self.ask(META_DATA, status=404, uuid=self.add_server('cell2'))
+        self.ask(META_DATA, status=404, uuid=self.add_server(hidden=True))
+
+    def test_password(self):
+        self.ask(PASSWORD, 'POST', body='secret')
+        self.assertEqual('secret', self.ask(PASSWORD).text)
+        self.ask(PASSWORD, 'POST', body='secret', status=409)
+        self.api.cell('cell1').db.write(instances.update, self.uuid, {'sealed': True})
+        self.ask(PASSWORD, 'POST', body='secret', status=503)
+
+    def test_the_database_does_not_answer(self):
+        database = self.api.cell('cell1').db
+        database.dispose()
+        database.url, database._engine = 'sqlite:////nonexistent/directory/x.sqlite', None
+        self.ask(META_DATA, status=503)
+
+
+class DaemonTest(Case):
+    """What the daemon serves by its configuration."""
+
+    def daemon(self, **options):
+        for name, value in options.items():
+            self.conf.set_override(name, value, 'api')
+        made = metadata.Metadata(self.conf)
+        self.addCleanup(made.close)
+        self.client = testing.TestClient(made)
+        self.assertIsNone(made.checks['database']())
+
+    def test_all_cells(self):
+        self.conf.set_override('connection', self.api.api_db.url, 'api_database')
+        self.daemon()
+        for cell in ('cell1', 'cell2'):
+            self.ask(META_DATA, uuid=self.add_server(cell))
+
+    def test_one_cell(self):
+        self.conf.set_override('connection', self.api.cell('cell2').db.url, 'database')
+        self.daemon(local_metadata_per_cell=True)
+        self.ask(META_DATA, uuid=self.add_server('cell2'))
+        self.ask(META_DATA, status=404)
