@@ -63,7 +63,7 @@ class Database:
 
     threads: connections kept open, which bounds concurrent transactions
     limits: None waits for as long as the server takes (migrations)
-    watcher: a notes.Watcher, told what transactions have noted; None
+    watcher: a notes.Watcher, which sends the notes of transactions; None
     """
 
     watcher: notes.Watcher | None = None
@@ -203,7 +203,7 @@ class Database:
             result = function(connection, *args, **kwargs)
             if not book.notes:
                 return result, None
-            return result, functools.partial(watcher.tell, watcher.look(connection, book.notes))
+            return result, functools.partial(watcher.send, watcher.read(connection, book.notes))
         finally:
             # The dictionary is the connection's, which the pool hands on. Not asked for
             # anew: of a connection that was lost that would hide why.

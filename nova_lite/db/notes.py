@@ -1,8 +1,8 @@
 """Notes: facts that a transaction recorded, for notifications.
 
 The functions that record note it on their connection; when the transaction has been
-committed, and only then, the database's watcher is told. Without a watcher nothing
-is kept. What becomes of notes is decided in `nova_lite.notify`.
+committed, and only then, the database's watcher sends them. Without a watcher no note
+is kept. `nova_lite.notify` makes notifications of them.
 """
 
 import dataclasses
@@ -37,11 +37,11 @@ class Watcher(typing.Protocol):
     def wants_changes(self) -> bool:
         """Return whether former states must be read when a server's states change."""
 
-    def look(self, connection: sa.Connection, notes: list[Note]) -> typing.Any:
+    def read(self, connection: sa.Connection, notes: list[Note]) -> typing.Any:
         """Read, as the last thing in the transaction, what the notes are about."""
 
-    def tell(self, found: typing.Any) -> None:
-        """Handle a commit. found: what `look` returned"""
+    def send(self, found: typing.Any) -> None:
+        """Handle a commit. found: what `read` returned"""
 
 
 class Book:

@@ -31,21 +31,21 @@ class Builder:
         self._tasks = conf.notifications.notify_on_state_change == 'vm_and_task_state'
         self._legacy = conf.notifications.notification_format != 'versioned'
 
-    def bodies(self, seen: watch.Seen) -> Iterable[Bodies]:
-        """Return (host or None, body, its unversioned form or None), ... of a watch.Seen."""
-        what = seen.note.what
+    def bodies(self, change: watch.Change) -> Iterable[Bodies]:
+        """Return (host or None, body, its unversioned form or None), ... of a watch.Change."""
+        what = change.note.what
         if what == 'event':
-            return self._of_event(seen)
+            return self._of_event(change)
         if what == 'action':
-            return [self._of_action(derive.ACTIONS[seen.note.facts['action']], seen)]
+            return [self._of_action(derive.ACTIONS[change.note.facts['action']], change)]
         if what == 'change':
-            return self._of_change(seen)
-        return self._of_record(seen)
+            return self._of_change(change)
+        return self._of_record(change)
 
     @staticmethod
-    def context_of(seen: watch.Seen) -> Json:
+    def context_of(change: watch.Change) -> Json:
         """Return what of the request travels with the message: never a token."""
-        server, facts = seen.server, seen.note.facts
+        server, facts = change.server, change.note.facts
         if server is None:
             return {'request_id': facts.get('request_id')}
         return {
@@ -56,21 +56,21 @@ class Builder:
 
     # ---- events of servers' actions ----
 
-    def _of_event(self, seen: watch.Seen) -> list[Bodies]:
-        facts = seen.note.facts
+    def _of_event(self, change: watch.Change) -> list[Bodies]:
+        facts = change.note.facts
         event, phase = facts['event'], facts['phase']
         if event in derive.TASKS:
-            return self._of_task(seen, event, phase)
+            return self._of_task(change, event, phase)
         fault = self._fault(facts) if phase == derive.ERROR else None
         several = derive.EVENTS.get(event, ())
         found = [
-            self._of_phase(declared, name, seen, fault)
+            self._of_phase(declared, name, change, fault)
             for declared in (several if phase == derive.START else reversed(several))
             if (name := declared.type_of(phase))
         ]
         if fault is not None:
             publisher = self._publisher(derive.COMPUTE, facts['host'])
-            body = self._envelope(derive.EXCEPTION, publisher, fault, level=HIGH, at=seen.note.at)
+            body = self._envelope(derive.EXCEPTION, publisher, fault, level=HIGH, at=change.note.at)
             found.append((facts['host'], body, None))
         return found
 
@@ -78,38 +78,40 @@ class Builder:
         self,
         declared: derive.Notification,
         name: str,
-        seen: watch.Seen,
+        change: watch.Change,
         fault: payloads.ExceptionPayload | None,
     ) -> Bodies:
-        host = seen.note.facts['host']
-        if declared.at == derive.SOURCE and seen.subject.migration is not None:
-            host = seen.subject.migration.source_compute
+        host = change.note.facts['host']
+        if declared.at == derive.SOURCE and change.subject.migration is not None:
+            host = change.subject.migration.source_compute
         at = None if declared.binary == derive.API else host
         payload = make.of_server(
             declared.payload,
-            seen.subject if declared.move else seen.subject.at_rest(),
+            change.subject if declared.move else change.subject.at_rest(),
             fault=fault,
-            facts=seen.facts,
+            facts=change.facts,
         )
         level = HIGH if fault is not None else self._level
-        return self._message(name, declared.binary, at, payload=payload, level=level, seen=seen)
+        return self._message(name, declared.binary, at, payload=payload, level=level, change=change)
 
-    def _of_task(self, seen: watch.Seen, event: str, phase: str) -> list[Bodies]:
+    def _of_task(self, change: watch.Change, event: str, phase: str) -> list[Bodies]:
         if phase == derive.END and event in derive.SCHEDULED:
-            return [self._of_action(derive.SCHEDULED[event], seen)]
-        if phase != derive.ERROR or seen.covered:
+            return [self._of_action(derive.SCHEDULED[event], change)]
+        if phase != derive.ERROR or change.covered:
             return []
-        payload = make.of_task(seen.subject, self._fault(seen.note.facts))
+        payload = make.of_task(change.subject, self._fault(change.note.facts))
         name = f'compute_task.{derive.TASKS[event]}.error'
-        return [self._message(name, derive.CONDUCTOR, None, payload=payload, level=HIGH, seen=seen)]
+        return [
+            self._message(name, derive.CONDUCTOR, None, payload=payload, level=HIGH, change=change)
+        ]
 
-    def _of_action(self, declared: derive.Notification, seen: watch.Seen) -> Bodies:
+    def _of_action(self, declared: derive.Notification, change: watch.Change) -> Bodies:
         """Return the notifications of an action without events."""
-        server = seen.subject if declared.move else seen.subject.at_rest()
-        payload = make.of_server(declared.payload, server, facts=seen.facts)
+        server = change.subject if declared.move else change.subject.at_rest()
+        payload = make.of_server(declared.payload, server, facts=change.facts)
         name = f'instance.{declared.action}'
         return self._message(
-            name, declared.binary, None, payload=payload, level=self._level, seen=seen
+            name, declared.binary, None, payload=payload, level=self._level, change=change
         )
 
     @staticmethod
@@ -118,12 +120,12 @@ class Builder:
 
     # ---- changes and other records ----
 
-    def _of_change(self, seen: watch.Seen) -> list[Bodies]:
-        former, row = seen.note.facts['former'], seen.subject.row
+    def _of_change(self, change: watch.Change) -> list[Bodies]:
+        former, row = change.note.facts['former'], change.subject.row
         names = ['vm_state', 'display_name', *(['task_state'] if self._tasks else [])]
         if all(former[name] == getattr(row, name) for name in names):
             return []
-        payload = make.of_update(seen.subject, former)
+        payload = make.of_update(change.subject, former)
         return [
             self._message(
                 derive.UPDATE,
@@ -131,12 +133,12 @@ class Builder:
                 row.host,
                 payload=payload,
                 level=self._level,
-                seen=seen,
+                change=change,
             )
         ]
 
-    def _of_record(self, seen: watch.Seen) -> list[Bodies]:
-        what, facts = seen.note.what, seen.note.facts
+    def _of_record(self, change: watch.Change) -> list[Bodies]:
+        what, facts = change.note.what, change.note.facts
         kind, phases = derive.RECORDS[what]
         payload = _payload_of(kind, facts)
         host, binary = None, derive.publisher_of(what)
@@ -146,7 +148,11 @@ class Builder:
         only = [facts['phase']] if 'phase' in facts else phases
         publisher = self._publisher(binary, host)
         return [
-            (at, self._envelope(name, publisher, payload, level=self._level, at=seen.note.at), None)
+            (
+                at,
+                self._envelope(name, publisher, payload, level=self._level, at=change.note.at),
+                None,
+            )
             for name in ([f'{what}.{phase}' for phase in only] or [what])
         ]
 
@@ -163,13 +169,13 @@ class Builder:
         *,
         payload: payloads.Payload,
         level: str,
-        seen: watch.Seen,
+        change: watch.Change,
     ) -> Bodies:
         publisher = self._publisher(binary, host)
-        body = self._envelope(event_type, publisher, payload, level=level, at=seen.note.at)
+        body = self._envelope(event_type, publisher, payload, level=level, at=change.note.at)
         older = None
         if self._legacy:
-            older = legacy.body(body, seen)
+            older = legacy.body(body, change)
         return host, body, older
 
     @staticmethod

@@ -53,7 +53,7 @@ COLUMNS = (
 TIMES = ('created_at', 'launched_at', 'terminated_at', 'deleted_at')
 
 
-def body(versioned: Json, seen: watch.Seen) -> Json | None:
+def body(versioned: Json, change: watch.Change) -> Json | None:
     """Return the unversioned message for a versioned one of a server; None when there is none."""
     first, _dot, rest = versioned['event_type'].partition('.')
     if first != 'instance':
@@ -64,7 +64,7 @@ def body(versioned: Json, seen: watch.Seen) -> Json | None:
         **versioned,
         'event_type': f'compute.instance.{NAMES.get(action, action)}{dot}{phase}',
         'publisher_id': f'{OLD_BINARIES[binary]}.{host}',
-        'payload': payload(seen.subject, versioned['payload']['nova_object.data']),
+        'payload': payload(change.subject, versioned['payload']['nova_object.data']),
     }
 
 

@@ -1,7 +1,7 @@
 """The notifier: builds messages of records that changed and sends each to its bus.
 
 One thread for each process that sends notifications. Records wait in a bounded queue,
-so the transaction that was seen never waits. Where a message belongs: what happened on
+so the transaction that was change never waits. Where a message belongs: what happened on
 a host goes to the bus of the host's cell, the rest to this process's own bus.
 """
 
@@ -95,7 +95,9 @@ class Notifier:
         self._own = (transport.name_of(own), own)
         self._outlets: dict[str, bus.Outlet] = {}
         self._homes: dict[str, tuple[Home, float]] = {}
-        self._waiting: collections.deque[tuple[Cell | None, list[watch.Seen]]] = collections.deque()
+        self._waiting: collections.deque[tuple[Cell | None, list[watch.Change]]] = (
+            collections.deque()
+        )
         self._wake = runtime.Event()
         self._lock = runtime.Lock()
         self._thread: runtime.Thread | None = None
@@ -106,8 +108,8 @@ class Notifier:
         """Return whether notifications are enabled or have a listener."""
         return self._sends or self._hub.is_wanted
 
-    def take(self, cell: Cell | None, found: list[watch.Seen]) -> None:
-        """Queue what was recorded (watch.Seen) in the database of a cell."""
+    def take(self, cell: Cell | None, found: list[watch.Change]) -> None:
+        """Queue changes of the database of a cell for notification."""
         with self._lock:
             if self._closing:
                 return
@@ -143,26 +145,26 @@ class Notifier:
                         self._thread = None
                         return
 
-    def _send(self, cell: Cell | None, found: list[watch.Seen]) -> None:
+    def _send(self, cell: Cell | None, found: list[watch.Change]) -> None:
         if self._dropped:
             LOG.warning('Dropped %s notifications because the queue was full', self._dropped)
             self._dropped = 0
-        for seen in found:
+        for change in found:
             try:
-                for host, body, legacy in self._builder.bodies(seen):
-                    self._hand_on(self._home(host, cell), seen, body, legacy)
+                for host, body, legacy in self._builder.bodies(change):
+                    self._hand_on(self._home(host, cell), change, body, legacy)
             except Exception:
                 # The end of the line: a notification that cannot be made is lost alone.
-                LOG.exception('Cannot create a notification of %s', seen.note.what)
+                LOG.exception('Cannot create a notification of %s', change.note.what)
 
-    def _hand_on(self, home: Home, seen: watch.Seen, body: Json, legacy: Json | None) -> None:
+    def _hand_on(self, home: Home, change: watch.Change, body: Json, legacy: Json | None) -> None:
         name, url = home
         self._hub.publish(name, body)
         if not self._sends:
             return
         if name not in self._outlets:
             self._outlets[name] = bus.Outlet(self._conf, name, url)
-        self._outlets[name].send(Message(body, legacy, self._builder.context_of(seen)))
+        self._outlets[name].send(Message(body, legacy, self._builder.context_of(change)))
 
     # ---- where it belongs ----
 
@@ -177,7 +179,7 @@ class Notifier:
         return home
 
     def _find_home(self, cells: Cells, host: str, cell: Cell | None) -> Home:
-        """The bus of the host's cell; while that cannot be found out, of where it was seen."""
+        """Return the bus of the host's cell or, if that is unknown, of the cell of the record."""
         try:
             found: Cell | None = cells.of_host(host)
         except exception.NovaLiteError as error:

@@ -64,8 +64,8 @@ class Server:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Seen:
-    """A note with the server it is about, if any, and further facts of the action.
+class Change:
+    """A recorded change: a note with the server that it concerns, if any, and further facts.
 
     covered: a conductor's failure for which its host has sent a notification
     """
@@ -84,19 +84,19 @@ class Seen:
 
 
 class Notifier(typing.Protocol):
-    """Takes what was recorded: see notifier.Notifier."""
+    """Takes recorded changes, see notifier.Notifier."""
 
     def is_wanted(self) -> bool:
         """Return whether notifications are enabled or have a listener."""
 
-    def take(self, cell: typing.Any, found: list[Seen]) -> None:
-        """Tell what was seen in the database of a cell, some time."""
+    def take(self, cell: typing.Any, found: list[Change]) -> None:
+        """Queue changes of the database of a cell for notification."""
 
 
 class Watcher:
-    """What a Database tells; see nova_lite.db.notes.Watcher.
+    """Watches a Database, see nova_lite.db.notes.Watcher.
 
-    notifier: takes what was seen; cell: the cells.Cell whose database it is, or None
+    notifier: takes changes; cell: the cells.Cell whose database it is, or None
     """
 
     def __init__(self, conf: cfg.ConfigOpts, notifier: Notifier, cell: typing.Any = None) -> None:
@@ -110,9 +110,9 @@ class Watcher:
     def wants_changes(self) -> bool:
         return self._changes
 
-    def look(self, connection: sa.Connection, notes: list[notes.Note]) -> list[Seen]:
+    def read(self, connection: sa.Connection, notes: list[notes.Note]) -> list[Change]:
         try:
-            return self._look(connection, notes)
+            return self._read(connection, notes)
         except DATABASE_ERRORS:
             raise
         except Exception:
@@ -120,7 +120,7 @@ class Watcher:
             LOG.exception('Cannot create notifications of %s', [note.what for note in notes])
             return []
 
-    def _look(self, connection: sa.Connection, notes: list[notes.Note]) -> list[Seen]:
+    def _read(self, connection: sa.Connection, notes: list[notes.Note]) -> list[Change]:
         subjects: dict[str, dict[str, typing.Any]] = {}
         servers: dict[tuple[str, str | None], Server | None] = {}
         changed: set[str] = set()
@@ -130,11 +130,11 @@ class Watcher:
         failed = {note.facts['uuid'] for note in notes if _is_host_failure(note)}
         concerning = [note for note in notes if derive.concerns(note)]
         moves = any(map(derive.tells_of_moves, concerning))
-        found: list[Seen] = []
+        found: list[Change] = []
         for note in concerning:
             uuid: typing.Any = note.facts.get('uuid')
             if note.what in derive.RECORDS:
-                found.append(Seen(note))
+                found.append(Change(note))
                 continue
             if note.what == 'change':
                 # Of several changes of one transaction the first has the values before.
@@ -146,11 +146,11 @@ class Watcher:
                 servers[key] = self._server(connection, *key, moves=moves)
             if servers[key] is not None:
                 found.append(
-                    Seen(note, servers[key], subjects.get(uuid, {}), covered=uuid in failed)
+                    Change(note, servers[key], subjects.get(uuid, {}), covered=uuid in failed)
                 )
         return found
 
-    def tell(self, found: list[Seen]) -> None:
+    def send(self, found: list[Change]) -> None:
         try:
             if found:
                 self._notifier.take(self._cell, found)
@@ -180,7 +180,7 @@ class Watcher:
 
 
 class Notices:
-    """Tells what is no record of any database."""
+    """Notifications of what is in no database."""
 
     def __init__(self, notifier: Notifier) -> None:
         self._notifier = notifier
@@ -188,17 +188,17 @@ class Notices:
     def scheduling(
         self, ctxt: context.RequestContext, spec: request_spec.RequestSpec, phase: str
     ) -> None:
-        """Tell that the scheduler begins ('start') or has made ('end') a decision."""
+        """Notify of the start or the end of a scheduling decision. phase: 'start' or 'end'"""
         if self._notifier.is_wanted():
             # Made now: the spec is the scheduler's to change.
             payload = make.of_spec(spec)
             self.tell(ctxt, 'scheduler.select_destinations', payload=payload, phase=phase)
 
     def tell(self, ctxt: context.RequestContext, what: str, **facts: typing.Any) -> None:
-        """Tell one of derive.RECORDS."""
+        """Notify of one of derive.RECORDS."""
         if self._notifier.is_wanted():
             note = notes.Note(what, {**facts, 'request_id': ctxt.request_id})
-            self._notifier.take(None, [Seen(note)])
+            self._notifier.take(None, [Change(note)])
 
 
 def _asked(connection: sa.Connection, uuid: str, request_id: str | None) -> rows.Row | None:

@@ -1,4 +1,4 @@
-"""Notes: told when they are committed, and never when they are not."""
+"""Notes: sent when they are committed, and never when they are not."""
 
 import testtools
 
@@ -8,10 +8,10 @@ from tests.fixtures import database
 
 
 class Recording:
-    """A watcher that keeps what it is told."""
+    """A watcher that keeps what it is to send."""
 
     def __init__(self):
-        self.told = []
+        self.sent = []
         self.wanted = True
 
     def wants(self):
@@ -20,11 +20,11 @@ class Recording:
     def wants_changes(self):
         return False
 
-    def look(self, connection, found):
+    def read(self, connection, found):
         return [(note.what, note.facts) for note in found]
 
-    def tell(self, found):
-        self.told += found
+    def send(self, found):
+        self.sent += found
 
 
 def record(connection, number):
@@ -38,9 +38,9 @@ class NotesTest(testtools.TestCase):
         self.db = self.useFixture(database.CellDatabase()).database
         self.db.watcher = self.watcher = Recording()
 
-    def test_told_once_committed(self):
+    def test_sent_once_committed(self):
         self.assertEqual(3, self.db.write(record, 3))
-        self.assertEqual([('event', {'number': 3})], self.watcher.told)
+        self.assertEqual([('event', {'number': 3})], self.watcher.sent)
 
     def test_a_transaction_that_fails_tells_nothing(self):
         def broken(connection):
@@ -48,7 +48,7 @@ class NotesTest(testtools.TestCase):
             raise exception.Conflict('no')
 
         self.assertRaises(exception.Conflict, self.db.write, broken)
-        self.assertEqual([], self.watcher.told)
+        self.assertEqual([], self.watcher.sent)
 
     def test_a_connection_keeps_nothing_for_the_next(self):
         def kept(connection):
@@ -60,7 +60,7 @@ class NotesTest(testtools.TestCase):
         self.watcher.wanted = False
         self.assertFalse(self.db.write(kept))
         self.db.write(record, 2)
-        self.assertEqual([('event', {'number': 1})], self.watcher.told)
+        self.assertEqual([('event', {'number': 1})], self.watcher.sent)
 
     def test_without_a_watcher(self):
         self.db.watcher = None
