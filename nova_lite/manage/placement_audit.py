@@ -20,28 +20,27 @@ def audit(site, args):
     """Find allocations whose server or migration does not exist."""
     wanted = args.resource_provider
     try:
-        known = [provider.uuid for provider in site.placement.providers.list(context.admin())]
-        if wanted and wanted not in known:
+        roots = orphans.read_roots(site.placement)
+        if wanted and wanted not in roots:
             print(f'Resource provider with UUID {wanted} does not exist.')
             return BAD
-        held = _held(site, [wanted] if wanted else known)
-        records = orphans.read_records(site.api_db, site.cells)
+        held = _held(site, [wanted] if wanted else list(roots))
+        records = orphans.read_records(site.api_db, site.cells, roots)
         found = [
-            (records.nodes[uuid], consumer, resources)
+            (uuid, consumer, resources)
             for uuid, consumer, resources in held
-            if uuid in records.nodes and not records.accounts_for(consumer, records.nodes[uuid])
+            if (node := records.node_of(uuid)) and not records.accounts_for(consumer, node)
         ]
-        for node, consumer, resources in found:
+        for uuid, consumer, resources in found:
             if args.verbose and not args.json:
-                _tell(node, consumer, resources)
+                _tell(records.node_of(uuid), uuid, consumer, resources)
             if args.delete:
-                site.placement.release(context.admin(), consumer, {node.uuid})
+                site.placement.release(context.admin(), consumer, {uuid})
     except exception.NovaLiteError as error:
         print(f'Cannot finish the audit: {error}')
         return ERROR
     if args.json:
-        lines = [(node.uuid, consumer, resources) for node, consumer, resources in found]
-        command.print_list(site, args, COLUMNS, lines)
+        command.print_list(site, args, COLUMNS, found)
     if not found:
         return NONE
     if not args.json:
@@ -50,7 +49,7 @@ def audit(site, args):
 
 
 def _held(site, providers):
-    """Return [(node uuid, consumer, resources)] of everything on the providers."""
+    """Return [(provider uuid, consumer, resources)] of everything on the providers."""
     found = []
     with progress.Count('resource providers', len(providers)) as count:
         for uuid in providers:
@@ -59,9 +58,9 @@ def _held(site, providers):
     return found
 
 
-def _tell(node, consumer, resources):
+def _tell(node, provider, consumer, resources):
     print(
         f'Allocations were set against consumer UUID {consumer} but no existing instances '
         f'or active migrations are related. Resource provider: {node.hypervisor_hostname} '
-        f'({node.uuid}), resources: {resources}'
+        f'({provider}), resources: {resources}'
     )

@@ -5,6 +5,7 @@ import dataclasses
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import placement
+from nova_lite.clients import resource_requests
 from nova_lite.console import progress
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import compute_nodes
@@ -36,7 +37,7 @@ class Tally:
     command.option('--instance', metavar='UUID', help='only this server'),
     command.flag(
         '--skip-port-allocations',
-        'ignored, because ports have no allocations here; accepted for scripts',
+        'ignored, because what ports hold is not changed; accepted for scripts',
     ),
     command.option('--cell', metavar='UUID', help='only this cell'),
     command.flag('--force', 'with --instance: replace the existing allocations'),
@@ -118,13 +119,27 @@ def _heal(site, args, row, provider, *, tally):
             return
         # A claim on a missing provider leaves a consumer, which makes the next claim fail.
         site.placement.providers.get(ctxt, provider)
-        claimed = any(_put(site, ctxt, row, held, {provider: each}) for each in choices)
+        of_ports = _of_ports(site, ctxt, held, provider)
+        claimed = any(_put(site, ctxt, row, held, {**of_ports, provider: each}) for each in choices)
     except exception.NovaLiteError as error:
         claimed = False
         print(error)
     if not claimed:
         print(f'Failed to create allocations of instance {row.uuid}')
         tally.code = FAILED
+
+
+def _of_ports(site, ctxt, held, node):
+    """Return what ports hold below a node: that is no part of what is healed."""
+    found = {
+        provider: resources
+        for provider, resources in held.besides({node}).items()
+        if all(map(resource_requests.is_of_ports, resources))
+    }
+    if not found:
+        return {}
+    tree = {each.uuid for each in site.placement.providers.list(ctxt, in_tree=node)}
+    return {provider: found[provider] for provider in tree & found.keys()}
 
 
 def _put(site, ctxt, row, held, amounts):

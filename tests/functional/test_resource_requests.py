@@ -1,5 +1,7 @@
 """Ports that ask for bandwidth and packet rate: their servers hold it in placement."""
 
+from nova_lite import context
+from nova_lite.clients import placement
 from tests.fixtures import attaching
 from tests.fixtures import guarantees
 from tests.fixtures import live_moving
@@ -216,6 +218,23 @@ class AttachTest(GuaranteesTest):
         self.assertEqual({HOST1: [agent, bridge]}, self.guarantees.allocated(second))
         self.unplug(second)
         self.assertHolds(self.server, HOST1)
+
+    def test_orphan(self):
+        """What a deleted server holds below a node is found, also if it holds nothing of it."""
+        world = self.stage.world
+        held = world.placement.holding(context.admin(), self.server.id)
+        below = {
+            uuid: {'resources': part}
+            for uuid, part in held.allocations.items()
+            if 'VCPU' not in part
+        }
+        self.delete(self.server)
+        owner = placement.Consumer(self.server.id, held.project_id, held.user_id)
+        world.placement.claim(context.admin(), owner, {'allocations': below})
+        self.assertNotEqual({}, self.guarantees.held(self.server.id))
+        for _number in range(2):
+            self.cloud.cloud.daemons['super-conductor'].manager.audit_allocations()
+        self.assertEqual({}, self.guarantees.held(self.server.id))
 
     def test_no_room(self):
         second = self.port(kbps=600)

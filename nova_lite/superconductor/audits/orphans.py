@@ -9,6 +9,7 @@ Source: nova's periodic update of resources; reference/nova/moves, allocations.
 import collections
 from collections.abc import Sequence
 import dataclasses
+import typing
 
 from oslo_log import log
 import sqlalchemy as sa
@@ -29,30 +30,44 @@ from nova_lite.moves import world as worlds
 
 LOG = log.getLogger(__name__)
 
+# {uuid of a resource provider: that at the top of its tree}
+Roots: typing.TypeAlias = dict[str, str | None]
+
 
 @dataclasses.dataclass
 class Records:
     """What may hold something where.
 
     nodes: {uuid: compute node}; owners: {consumer: {node uuid, ...}}
+    roots: {uuid of a provider: that of the node in whose tree it is}
     changing: servers that are being made or worked on, and may hold anything
     """
 
     nodes: dict[str, rows.Row]
     owners: dict[str, set[str | None]]
     changing: set[str]
+    roots: Roots
+
+    def node_of(self, provider: str) -> rows.Row | None:
+        """Return the compute node that a provider belongs to, or None."""
+        return self.nodes.get(self.roots.get(provider) or provider)
 
     def accounts_for(self, consumer: str, node: rows.Row) -> bool:
         """Return whether a server or move explains what the consumer holds of the node."""
         return consumer in self.changing or node.uuid in self.owners.get(consumer, ())
 
 
-def read_records(api_db: engine.Database, cells: deployment.Cells) -> Records:
+def read_roots(placement: worlds.Placement) -> Roots:
+    """Return the root of each resource provider."""
+    return {each.uuid: each.root for each in placement.providers.list(context.admin())}
+
+
+def read_records(api_db: engine.Database, cells: deployment.Cells, roots: Roots) -> Records:
     """Return the Records of all cells; placement is to be read before them."""
     accepted = api_db.read(build_requests.every)
     moving = api_db.read(sagas.every, active=True)
     changing = {row.instance_uuid for row in (*accepted, *moving)}
-    found = Records({}, collections.defaultdict(set), changing)
+    found = Records({}, collections.defaultdict(set), changing, roots)
     for cell in cells.every(cell0=False):
         nodes, servers, moves = cell.db.read(_read)
         by_name = {(node.host, node.hypervisor_hostname): node.uuid for node in nodes}
@@ -105,6 +120,7 @@ class Audit:
     def __init__(self, world: worlds.World) -> None:
         self._world = world
         self._suspects: set[tuple[str, str]] = set()
+        self._roots: Roots = {}
 
     def run(self) -> None:
         """Delete orphans that the former audit found as well."""
@@ -120,15 +136,19 @@ class Audit:
     def _find(self) -> set[tuple[str, str]]:
         """Return {(provider uuid, consumer)} of all orphans."""
         cells = self._world.cells.every(cell0=False)
-        nodes = [node.uuid for cell in cells for node in cell.db.read(compute_nodes.every)]
-        everything = [each for uuid in nodes for each in held(self._world.placement, uuid)]
-        records = read_records(self._world.api_db, self._world.cells)
+        nodes = {node.uuid for cell in cells for node in cell.db.read(compute_nodes.every)}
+        self._roots = read_roots(self._world.placement)
+        providers = [uuid for uuid, root in self._roots.items() if root in nodes]
+        everything = [each for uuid in providers for each in held(self._world.placement, uuid)]
+        records = self._records()
         return {
             (provider, consumer)
             for provider, consumer, _resources in everything
-            if provider in records.nodes
-            and not records.accounts_for(consumer, records.nodes[provider])
+            if (node := records.node_of(provider)) and not records.accounts_for(consumer, node)
         }
+
+    def _records(self) -> Records:
+        return read_records(self._world.api_db, self._world.cells, self._roots)
 
     def _give_up(self, provider: str, consumer: str) -> None:
         try:
@@ -166,23 +186,23 @@ class Audit:
 
     def _is_explained(self, provider: str, consumer: str) -> bool:
         """Return whether there is a record for it by now."""
-        records = read_records(self._world.api_db, self._world.cells)
-        node = records.nodes.get(provider)
+        records = self._records()
+        node = records.node_of(provider)
         return node is None or records.accounts_for(consumer, node)
 
     def _stands(self, server: rows.Row, provider: str) -> bool:
         """Return whether the server of an ended move is on the node without an allocation."""
         if server.deleted or server.hidden:
             return False
-        records = read_records(self._world.api_db, self._world.cells)
-        if server.uuid in records.changing or provider not in records.owners.get(server.uuid, ()):
+        records = self._records()
+        node = self._roots.get(provider)
+        if server.uuid in records.changing or node not in records.owners.get(server.uuid, ()):
             return False
         held = self._world.placement.holding(context.admin(), server.uuid)
-        return provider not in held.allocations
+        return node not in held.allocations
 
     def _hand_over(self, move: str, server: str, provider: str) -> None:
         """Move allocations back to a server from an undone migration."""
-        records = read_records(self._world.api_db, self._world.cells)
-        explained = records.owners.get(server, set()) - {provider}
+        explained = self._records().owners.get(server, set()) - {self._roots.get(provider)}
         self._world.placement.move_allocations(context.admin(), move, server, keep=explained)
         LOG.warning('Server %s: moved the allocations of its migration %s back to it', server, move)

@@ -192,6 +192,23 @@ class HealTest(PlacementTest):
         self.assertTrue(before)
         self.assertEqual(before, self.holding(uuid))
 
+    def test_what_ports_hold_stays(self):
+        """Ports are told of their providers by bindings, which this does not change."""
+        self.add_provider()
+        bandwidth = {'NET_BW_EGR_KILOBIT_PER_SEC': 5}
+        below, server = runtime.new_uuid(), self.add_server()
+        self.client.providers.ensure(self.ctxt, below, 'h1:agent', parent=self.node)
+        self.client.providers.set_inventories(
+            self.ctxt, below, {name: {'total': 10} for name in bandwidth}
+        )
+        self.run_verb('cell_v2', 'map_instances', '--cell_uuid', self.cell_uuid)
+        owner = placement.Consumer(server, 'p', 'u')
+        self.client.claim(self.ctxt, owner, {'allocations': {below: {'resources': bandwidth}}})
+        self.place('heal_allocations', '--instance', server, '--force')
+        held = self.client.holding(self.ctxt, server).allocations
+        self.assertEqual({self.node, below}, held.keys())
+        self.assertEqual(bandwidth, held[below])
+
     def test_refused(self):
         uuid = self.add_server(node='h9')
         self.place('heal_allocations', code=2)
@@ -215,6 +232,24 @@ class AuditTest(PlacementTest):
         self.place('audit', '--resource_provider', self.node, '--delete', code=4)
         self.assertFalse(self.client.holding(self.ctxt, orphan))
         self.place('audit')
+
+    def test_providers_below_a_node(self):
+        """They are the node's."""
+        self.add_provider()
+        below, server = runtime.new_uuid(), self.add_server()
+        self.client.providers.ensure(self.ctxt, below, 'h1:agent', parent=self.node)
+        self.client.providers.set_inventories(
+            self.ctxt, below, clients_base.inventories(vcpus=2, ram_mb=1024)
+        )
+        self.claim(server, below)
+        self.place('audit')
+        orphan = runtime.new_uuid()
+        self.claim(orphan, below)
+        (listed,) = json.loads(self.place('audit', '--json', code=3))
+        self.assertEqual((below, orphan), (listed['resource_provider'], listed['consumer']))
+        self.place('audit', '--delete', code=4)
+        self.assertFalse(self.client.holding(self.ctxt, orphan))
+        self.assertTrue(self.client.holding(self.ctxt, server))
 
     def test_what_moves_or_is_being_made_is_no_orphan(self):
         self.add_provider()
