@@ -129,8 +129,13 @@ class Tempest(docutils.SphinxDirective):
         path = pathlib.Path(self.env.srcdir) / 'reference' / 'tempest.yaml'
         self.env.note_dependency(str(path))
         content = yaml.safe_load(path.read_text())
+        counts = collections.Counter()
+        for group in content['not_passing']:
+            counts[group['result']] += len(group['tests'])
         lines = [
-            f'Tempest {content["tempest"]} has {content["tests"]} compute tests.',
+            f'Tempest {content["tempest"]} has {content["tests"]} compute tests: '
+            f'{content["tests"] - counts.total()} pass, {counts["fail"]} fail, '
+            f'{counts["skip"]} are skipped.',
             '',
             '.. list-table::',
             '   :header-rows: 1',
