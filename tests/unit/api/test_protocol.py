@@ -334,7 +334,9 @@ class TestErrors(testtools.TestCase):
                 yield from descend(below)
 
         for kind in descend(exception.NovaLiteError):
-            self.assertIn(kind.kind, faults.CODES, kind)
+            # The metadata service has a table of its own.
+            if not kind.__module__.startswith('nova_lite.metadata_api.'):
+                self.assertIn(kind.kind, faults.CODES, kind)
 
     def test_body(self):
         error = exception.FlavorNotFound(flavor_id='x')
