@@ -45,7 +45,12 @@ class Application:
         self._conf, self._servers = conf, servers
 
     def __call__(self, environ: Environ, start_response: Callable[..., object]) -> Iterable[bytes]:
-        status, page = self._answer(environ)
+        try:
+            status, page = self._answer(environ)
+        except Exception:
+            # The HTTP server answers with 500.
+            LOG.exception('Unexpected error in a request for metadata')
+            raise
         LOG.info(
             '"%s %s" for server %s: status: %s',
             environ['REQUEST_METHOD'],
@@ -63,14 +68,12 @@ class Application:
         try:
             return http.HTTPStatus.OK, self._page(environ)
         except exception.NovaLiteError as error:
-            status = STATUSES.get(error.kind, http.HTTPStatus.INTERNAL_SERVER_ERROR)
-            if status.value >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+            status = STATUSES.get(error.kind)
+            if status is None:
+                raise
+            if status is http.HTTPStatus.SERVICE_UNAVAILABLE:
                 LOG.warning('Cannot answer a request for metadata: %s', error)
             return status, pages.Page(error.message.encode())
-        except Exception:
-            # The HTTP server answers with 500.
-            LOG.exception('Unexpected error in a request for metadata')
-            raise
 
     def _page(self, environ: Environ) -> pages.Page:
         parts, method = _parts(environ), environ['REQUEST_METHOD']

@@ -88,6 +88,7 @@ class MetadataTest(moves_base.MovesTest):
 
     def test_password_goes_along_to_another_cell(self):
         server, _key = self.boot()
+        self.ask(server, PASSWORD, 'POST', body='x' * 5000, status=400)
         self.ask(server, PASSWORD, 'POST', body='ciphertext')
         self.ask(server, PASSWORD, 'POST', body='other', status=409)
         self.stage.act(server, 'migrate', {'host': DEST})

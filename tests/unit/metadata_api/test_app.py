@@ -261,6 +261,19 @@ class UnreachableTest(Case):
         self.ask(META_DATA, status=503)
 
 
+class DefectTest(Case):
+    class Broken:
+        def get(self, uuid, project_id):
+            raise ZeroDivisionError('a defect')
+
+    def make_servers(self):
+        return self.Broken()
+
+    def test_is_logged_and_left_to_the_http_server(self):
+        self.assertRaises(ZeroDivisionError, self.ask, META_DATA)
+        self.assertIn('a defect', self.log.output)
+
+
 class PasswordTest(Case):
     def post(self, password, *, status=200, **values):
         return self.ask(PASSWORD, 'POST', body=password, status=status, **values)
