@@ -65,12 +65,12 @@ class Source:
     def copy(self, *, key: str, ticket: model.Ticket, block_migration: bool) -> replies.Reply:
         """Start the copy, or poll it.
 
-        Reports its counters, fulfils wishes and minds the time it may take.
+        Report the counters, carry out commands and enforce the time limit.
         Replies {'handover', counters} as soon as the guest may run at the destination.
         Raises LiveMigrationAborted, DriverError.
         """
         began = self._running_copy() is not None
-        wishes = self._report()
+        commands = self._report()
         job = self._site.driver.live_migrate(
             self._node,
             self._instance.uuid,
@@ -81,7 +81,7 @@ class Source:
         )
         if job.state is model.JobState.RUNNING:
             # What is shown of a copy that has begun is never empty.
-            self._fulfil(wishes if began else self._report())
+            self._fulfil(commands if began else self._report())
             self._mind_time(job)
             job = replies.awaited(self._site.driver, self._site.driver.poll(job.id))
             if job.state is model.JobState.RUNNING and 'handover' not in job.result:
@@ -110,10 +110,10 @@ class Source:
                 return job
         return None
 
-    def _fulfil(self, wishes: dict[str, model.Json]) -> None:
-        for wish, values in wishes.items():
+    def _fulfil(self, commands: dict[str, model.Json]) -> None:
+        for command, values in commands.items():
             asked = context.RequestContext.from_wire(values)
-            fulfil(self._site, asked, self._host, self._instance.uuid, self._move, wish=wish)
+            fulfil(self._site, asked, self._host, self._instance.uuid, self._move, command=command)
 
     def _mind_time(self, job: model.Job) -> None:
         """End a copy after its timeout, which depends on the guest's size."""
@@ -213,7 +213,7 @@ class Source:
 
 
 def fulfil(
-    site: site.Site, ctxt: context.RequestContext, host: str, guest: str, move: str, *, wish: str
+    site: site.Site, ctxt: context.RequestContext, host: str, guest: str, move: str, *, command: str
 ) -> None:
     """Abort a migration, or force it to complete, for the request of `ctxt`.
 
@@ -222,9 +222,9 @@ def fulfil(
     """
     try:
         node = site.node_with(host, guest)
-        if wish == ABORT and not site.driver.can_abort_live_migration(node):
+        if command == ABORT and not site.driver.can_abort_live_migration(node):
             raise exception.AbortMigrationNotSupported(host=host, migration_id=move)
-        job = _end_copy(site, node, guest, move, key=ctxt.request_id, how=wish)
+        job = _end_copy(site, node, guest, move, key=ctxt.request_id, how=command)
         error = job.error
         if job.state is model.JobState.RUNNING:
             # The next look meets it again under the same key.
@@ -234,14 +234,14 @@ def fulfil(
     except exception.AbortMigrationNotSupported as refused:
         error = model.JobError('AbortMigrationNotSupported', refused.message)
     if error is not None:
-        LOG.warning('Request to %s live migration %s failed: %s', wish, move, error.message)
-    if wish == FORCE_COMPLETE and error and error.error_class in OVER:
+        LOG.warning('Request to %s live migration %s failed: %s', command, move, error.message)
+    if command == FORCE_COMPLETE and error and error.error_class in OVER:
         error = None
     site.conductor.live_migration_answered(
         ctxt,
         host=host,
         migration_uuid=move,
-        wish=wish,
+        command=command,
         error=error.message if error else None,
     )
 

@@ -81,12 +81,14 @@ class LiveCalls:
     def live_migration_abort(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str, migration_uuid: str
     ) -> None:
-        live.fulfil(self._site, ctxt, host, instance_uuid, migration_uuid, wish=live.ABORT)
+        live.fulfil(self._site, ctxt, host, instance_uuid, migration_uuid, command=live.ABORT)
 
     def live_migration_force_complete(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str, migration_uuid: str
     ) -> None:
-        live.fulfil(self._site, ctxt, host, instance_uuid, migration_uuid, wish=live.FORCE_COMPLETE)
+        live.fulfil(
+            self._site, ctxt, host, instance_uuid, migration_uuid, command=live.FORCE_COMPLETE
+        )
 
     # ---- the destination ----
 

@@ -66,30 +66,30 @@ def note_progress(
         values['status'] = str(Status.RUNNING)
     if values:
         migrations.update(connection, uuid, values)
-    return live_migrations.wishes(row)
+    return live_migrations.commands(row)
 
 
-def answer_wish(
+def answer_command(
     connection: sa.Connection,
     ctxt: context.RequestContext,
     host: str,
     uuid: str,
     *,
-    wish: str,
+    command: str,
     error: str,
 ) -> None:
     """See ConductorAPI.live_migration_answered."""
     row = _locked(connection, uuid)
-    if row.data.get(wish, {}).get('request_id') != ctxt.request_id:
+    if row.data.get(command, {}).get('request_id') != ctxt.request_id:
         return
     # An abort that takes place stays on record: it says why the migration ended.
-    if error is not None or wish != live_migrations.ABORT:
-        live_migrations.drop_wish(connection, row, wish, ctxt.request_id)
+    if error is not None or command != live_migrations.ABORT:
+        live_migrations.drop_command(connection, row, command, ctxt.request_id)
     actions.finish_event(
         connection,
         row.instance_uuid,
         ctxt.request_id,
-        live_migrations.ANSWERS[wish],
+        live_migrations.ANSWERS[command],
         host=host,
         error=error,
     )

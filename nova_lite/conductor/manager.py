@@ -311,9 +311,11 @@ class CellConductor:
         )
 
     def live_migration_answered(
-        self, ctxt: context.RequestContext, host: str, migration_uuid: str, wish: str, error: str
+        self, ctxt: context.RequestContext, host: str, migration_uuid: str, command: str, error: str
     ) -> None:
-        self._write(live_reports.answer_wish, ctxt, host, migration_uuid, wish=wish, error=error)
+        self._write(
+            live_reports.answer_command, ctxt, host, migration_uuid, command=command, error=error
+        )
 
     def ended_moves(self, ctxt: context.RequestContext, instances: list[str]) -> dict[str, str]:
         return self.db.read(live_reports.ended_moves, instances)

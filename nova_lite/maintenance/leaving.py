@@ -92,13 +92,13 @@ class Leaving:
 
     def run(self, entries, *, confirm=False):
         """Move the servers, report, and return the exit code."""
-        wishes = mover.Wishes(
+        options = mover.Options(
             target=self.args.target,
             confirm=confirm,
             poll_s=self.args.poll,
             timeout_s=self.args.timeout,
         )
-        one = mover.Mover(self.cloud, self.host, wishes)
+        one = mover.Mover(self.cloud, self.host, options)
         work = [entry for entry in entries if entry.is_work]
         with self.report:
             self.report.begin(len(work))

@@ -40,10 +40,10 @@ class Outcome:
 
 
 @dataclasses.dataclass(frozen=True)
-class Wishes:
-    """What the operator asked for.
+class Options:
+    """Options of a move off a host.
 
-    target: host, or None for any; poll_s: between two looks; timeout_s: for each server
+    target: host, or None for any; poll_s: between polls; timeout_s: for each server
     """
 
     target: str | None = None
@@ -58,8 +58,8 @@ class Mover:
     leaving: an Event that ends every watch at once
     """
 
-    def __init__(self, cloud, host, wishes):
-        self._cloud, self._host, self._wishes = cloud, host, wishes
+    def __init__(self, cloud, host, options):
+        self._cloud, self._host, self._options = cloud, host, options
         self.leaving = runtime.Event()
 
     def move(self, entry, tell):
@@ -82,7 +82,7 @@ class Mover:
     # ---- asking ----
 
     def _live(self, entry, tell):
-        content = {'host': self._wishes.target, 'block_migration': 'auto'}
+        content = {'host': self._options.target, 'block_migration': 'auto'}
         try:
             asked = self._ask(entry, tell, 'os-migrateLive', content, version=CHECKED)
         except client.Refused as error:
@@ -93,11 +93,11 @@ class Mover:
         return self._watch(entry, tell, asked)
 
     def _cold(self, entry, tell):
-        content = {'host': self._wishes.target} if self._wishes.target else None
+        content = {'host': self._options.target} if self._options.target else None
         return self._watch(entry, tell, self._ask(entry, tell, 'migrate', content))
 
     def _evacuate(self, entry, tell):
-        content = {'host': self._wishes.target} if self._wishes.target else {}
+        content = {'host': self._options.target} if self._options.target else {}
         return self._watch(entry, tell, self._ask(entry, tell, 'evacuate', content))
 
     def _ask(self, entry, tell, action, content, *, version=client.VERSION):
@@ -116,7 +116,7 @@ class Mover:
     # ---- watching ----
 
     def _watch(self, entry, tell, request_id=None):
-        deadline = runtime.monotonic() + self._wishes.timeout_s
+        deadline = runtime.monotonic() + self._options.timeout_s
         server = None
         while True:
             server = self._look(entry, tell, again=server == {})
@@ -127,7 +127,7 @@ class Mover:
                 return self._judge(entry, tell, server, request_id)
             if runtime.monotonic() > deadline or self.leaving.is_set():
                 return Outcome(entry, What.LEFT, entry.how, reason=f'still in progress: {task}')
-            runtime.wait(self.leaving, self._wishes.poll_s)
+            runtime.wait(self.leaving, self._options.poll_s)
 
     def _look(self, entry, tell, *, again=False):
         """Return the server; None if it was deleted, {} if the API does not answer.
@@ -157,7 +157,7 @@ class Mover:
             return Outcome(entry, What.LEFT, entry.how, host, why or 'it did not move')
         if server['status'] != VERIFY:
             return Outcome(entry, What.MOVED, entry.how, host)
-        if self._wishes.confirm and self._is_cold(entry):
+        if self._options.confirm and self._is_cold(entry):
             return self._confirm(entry, tell)
         return Outcome(entry, What.WAITS, entry.how, host, 'waits for confirm or revert')
 
@@ -172,7 +172,7 @@ class Mover:
 
     def _confirm(self, entry, tell):
         self._ask(entry, tell, 'confirmResize', None)
-        deadline = runtime.monotonic() + self._wishes.timeout_s
+        deadline = runtime.monotonic() + self._options.timeout_s
         server = None
         while True:
             server = self._look(entry, tell, again=server == {})
@@ -184,7 +184,7 @@ class Mover:
             if runtime.monotonic() > deadline or self.leaving.is_set():
                 host = server.get('OS-EXT-SRV-ATTR:host')
                 return Outcome(entry, What.WAITS, entry.how, host, 'confirm is still in progress')
-            runtime.wait(self.leaving, self._wishes.poll_s)
+            runtime.wait(self.leaving, self._options.poll_s)
 
     def _confirmed(self, entry, server):
         """Return the Outcome if the confirm has ended, or None."""

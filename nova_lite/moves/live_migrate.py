@@ -312,13 +312,13 @@ class LiveMigration(move.Move[steps.Began]):
         migrations.update(connection, self.uuid, {'status': str(status)})
         if self.has_begun:
             self._next = live_migrations.next_waiting(connection, self.began.host)
-        for wish, asked in live_migrations.wishes(migration).items():
-            fulfilled = status == FULFILLED.get(wish)
+        for command, asked in live_migrations.commands(migration).items():
+            fulfilled = status == FULFILLED.get(command)
             actions.finish_event(
                 connection,
                 self.instance_uuid,
                 asked['request_id'],
-                live_migrations.ANSWERS[wish],
+                live_migrations.ANSWERS[command],
                 host=self.began.host if self.has_begun else None,
                 error=None if fulfilled else ENDED,
             )

@@ -450,13 +450,13 @@ class ComputeAPI(rpc.Interface):
     def live_migration_abort(
         self, ctxt: Ctxt, host: str, instance_uuid: str, migration_uuid: str
     ) -> None:
-        """Source: a user wishes the migration aborted. The wish is on record."""
+        """Source: abort the migration. The command is on record."""
 
     @rpc.cast(since='1.0')
     def live_migration_force_complete(
         self, ctxt: Ctxt, host: str, instance_uuid: str, migration_uuid: str
     ) -> None:
-        """Source: a user wishes the copy to come to its end. The wish is on record."""
+        """Source: force the copy to complete. The command is on record."""
 
     # ---- evacuation ----
 

@@ -318,15 +318,15 @@ class ConductorAPI(rpc.Interface):
     ) -> dict[str, Json]:
         """Report the progress or the start of the copy: {column of the migration: bytes}.
 
-        Returns what operators wish: {'abort' or 'force_complete': context as it
+        Return the commands of operators: {'abort' or 'force_complete': context as it
         travels}. Raises as live_migration_turn.
         """
 
     @rpc.call(since='1.0')
     def live_migration_answered(
-        self, ctxt: Ctxt, host: str, migration_uuid: str, wish: str, error: str | None
+        self, ctxt: Ctxt, host: str, migration_uuid: str, command: str, error: str | None
     ) -> None:
-        """Report the result of a wish ('abort' or 'force_complete') of the request of ctxt.
+        """Report the result of a command ('abort' or 'force_complete') of the request of ctxt.
 
         error: a text when the hypervisor refused; None when it obeyed
         """

@@ -109,7 +109,7 @@ class KillTest(testtools.TestCase):
         cell = self.cloud.cloud.daemons['super-conductor'].manager.world.cells.of_host(
             server.compute_host
         )
-        cell.db.write(_wish, migration['uuid'])
+        cell.db.write(_command, migration['uuid'])
         self.assertEqual('cancelled', self.moving.ended(server)['status'])
         self.assertEqual(server.compute_host, self.assertRunsOnce(server))
 
@@ -180,12 +180,12 @@ class KillTest(testtools.TestCase):
         self.moving.come_back(server.compute_host)
 
 
-def _wish(connection, uuid):
+def _command(connection, uuid):
     row = live_migrations.lock(connection, uuid)
-    live_migrations.wish(connection, row, live_migrations.ABORT, context.admin())
+    live_migrations.add_command(connection, row, live_migrations.ABORT, context.admin())
 
 
 def _force(connection, uuid):
     ctxt, row = context.admin(), live_migrations.lock(connection, uuid)
     actions.start(connection, ctxt, row.instance_uuid, 'live_migration_force_complete')
-    live_migrations.wish(connection, row, live_migrations.FORCE_COMPLETE, ctxt)
+    live_migrations.add_command(connection, row, live_migrations.FORCE_COMPLETE, ctxt)

@@ -113,7 +113,7 @@ def force_complete(req, server):
         req,
         server,
         row,
-        wish=live_migrations.FORCE_COMPLETE,
+        command=live_migrations.FORCE_COMPLETE,
         action='live_migration_force_complete',
         allowed=RUNNING,
     )
@@ -140,7 +140,7 @@ def abort(req, server):
         req,
         server,
         row,
-        wish=live_migrations.ABORT,
+        command=live_migrations.ABORT,
         action='live_migration_cancel',
         allowed=UNDER_WAY if req.minor >= 65 else RUNNING,
     )
@@ -149,7 +149,7 @@ def abort(req, server):
 
 
 def _tell(req, server, row, method):
-    """Notify the source's host and the super-conductor of the wish."""
+    """Notify the source's host and the super-conductor of the command."""
     acting.send(
         req,
         server,
@@ -162,34 +162,34 @@ def _tell(req, server, row, method):
         moves.nudge(req, row.uuid)
 
 
-def _record(req, server, row, *, wish, action, allowed):
-    """Remember the wish and the action in one transaction; raises WrongStatus.
+def _record(req, server, row, *, command, action, allowed):
+    """Record the command and the action in one transaction. Raise WrongStatus.
 
-    Whoever looks at the migration next fulfils it, whether it is told of or not.
-    False if the same was wished already: the action has failed.
+    The next poll of the migration carries it out, also if the message is lost.
+    Return False if another request has the same command: then the action has failed.
     """
     acting.require_host(server)
     return server.cell.db.write(
-        _write, req.ctxt, server.uuid, row.uuid, wish=wish, action=action, allowed=allowed
+        _write, req.ctxt, server.uuid, row.uuid, command=command, action=action, allowed=allowed
     )
 
 
-def _write(connection, ctxt, instance_uuid, migration_uuid, *, wish, action, allowed):
+def _write(connection, ctxt, instance_uuid, migration_uuid, *, command, action, allowed):
     instances.get(connection, instance_uuid)
     row = live_migrations.lock(connection, migration_uuid)
     if row.status not in allowed:
-        verb = 'abort' if wish == live_migrations.ABORT else 'complete'
+        verb = 'abort' if command == live_migrations.ABORT else 'complete'
         raise WrongStatus(
             verb=verb, migration_id=row.id, instance_id=instance_uuid, status=row.status
         )
     actions.start(connection, ctxt, instance_uuid, action)
-    if live_migrations.wish(connection, row, wish, ctxt):
+    if live_migrations.add_command(connection, row, command, ctxt):
         return True
     actions.record_event(
         connection,
         instance_uuid,
         ctxt.request_id,
-        live_migrations.ANSWERS[wish],
+        live_migrations.ANSWERS[command],
         host=row.source_compute,
         error=ALREADY,
     )

@@ -1,6 +1,6 @@
-"""Live migrations of a cell: who may start, how far they are, what operators wish.
+"""Live migrations of a cell: their queue, their progress and commands of operators.
 
-A wish (abort, force complete) is part of the migration's record until it is
+A command (abort, force complete) is part of the migration's record until it is
 fulfilled or refused, so that a lost message does not lose it.
 """
 
@@ -23,7 +23,7 @@ WAITING = str(Status.QUEUED)
 ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
 # Of a migration's data: {destination: {port id: status of the event}}.
 PLUGGED = 'plugged'
-# {wish: the event of its action that answers it}
+# {command: the event of its action that answers it}
 ANSWERS = {
     ABORT: 'compute_live_migration_abort',
     FORCE_COMPLETE: 'compute_live_migration_force_complete',
@@ -86,10 +86,12 @@ def lock(connection: sa.Connection, uuid: str) -> rows.Row | None:
     return rows.lock(connection, TABLE, uuid=uuid)
 
 
-def wish(connection: sa.Connection, row: rows.Row, name: str, ctxt: context.RequestContext) -> bool:
+def add_command(
+    connection: sa.Connection, row: rows.Row, name: str, ctxt: context.RequestContext
+) -> bool:
     """Remember that the user of `ctxt` wants the locked migration aborted or forced to end.
 
-    name: ABORT or FORCE_COMPLETE. False if another request wishes that already.
+    name: ABORT or FORCE_COMPLETE. Return False if another request has added it.
     """
     if name in row.data and row.data[name]['request_id'] != ctxt.request_id:
         return False
@@ -99,13 +101,13 @@ def wish(connection: sa.Connection, row: rows.Row, name: str, ctxt: context.Requ
     return True
 
 
-def wishes(row: rows.Row) -> dict[str, dict[str, typing.Any]]:
+def commands(row: rows.Row) -> dict[str, dict[str, typing.Any]]:
     """Return {ABORT or FORCE_COMPLETE: context as it travels} of a migration."""
     return {name: row.data[name] for name in (ABORT, FORCE_COMPLETE) if name in row.data}
 
 
-def drop_wish(connection: sa.Connection, row: rows.Row, name: str, request_id: str) -> None:
-    """Forget a wish of the locked migration, unless it is another request's."""
+def drop_command(connection: sa.Connection, row: rows.Row, name: str, request_id: str) -> None:
+    """Forget a command of the locked migration, unless it is another request's."""
     if row.data.get(name, {}).get('request_id') == request_id:
         kept = {key: value for key, value in row.data.items() if key != name}
         _change(connection, row, kept)

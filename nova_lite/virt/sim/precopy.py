@@ -84,7 +84,7 @@ class Parameters:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Force:
-    """The operator's wish to end it, and when it took effect."""
+    """The command to end it, and the time at which it took effect."""
 
     at: float
     mode: ForceMode

@@ -88,11 +88,11 @@ class SourceTest(testtools.TestCase):
         self.patch(
             site.conductor,
             'live_migration_answered',
-            lambda _ctxt, **facts: answered.append((facts['wish'], facts['error'])),
+            lambda _ctxt, **facts: answered.append((facts['command'], facts['error'])),
         )
-        live.fulfil(site, self.ctxt, SOURCE, self.uuid, self.move, wish=live.ABORT)
-        ((wish, error),) = answered
-        self.assertEqual(live.ABORT, wish)
+        live.fulfil(site, self.ctxt, SOURCE, self.uuid, self.move, command=live.ABORT)
+        ((command, error),) = answered
+        self.assertEqual(live.ABORT, command)
         self.assertIn(f'The hypervisor of host {SOURCE} cannot abort', error)
         self.assertIn('pending', self.copy())
 

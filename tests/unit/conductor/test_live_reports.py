@@ -44,13 +44,13 @@ class LiveTestCase(base.CellConductorTestCase):
             ctxt, host='host-1', migration_uuid=move, counters=counters
         )
 
-    def wish(self, move, name):
+    def command(self, move, name):
         """What the API does; the context of that request."""
         ctxt = self.context()
 
         def write(connection):
             row = live_migrations.lock(connection, move)
-            live_migrations.wish(connection, row, name, ctxt)
+            live_migrations.add_command(connection, row, name, ctxt)
             actions.start(connection, ctxt, row.instance_uuid, name)
 
         self.cell.db.write(write)
@@ -88,54 +88,54 @@ class TurnTest(LiveTestCase):
     def test_what_is_over_or_called_off_has_no_turn(self):
         self.assertRaises(exception.StateChanged, self.turn, *self.begun(status='error'))
         ctxt, move = self.begun(status='queued')
-        self.wish(move, live_migrations.ABORT)
+        self.command(move, live_migrations.ABORT)
         self.assertRaises(exception.LiveMigrationAborted, self.turn, ctxt, move)
 
 
 class ProgressTest(LiveTestCase):
-    def test_counters_and_wishes(self):
+    def test_counters_and_commands(self):
         ctxt, move = self.begun(status='preparing')
         self.assertEqual({}, self.progress(ctxt, move))
         self.progress(ctxt, move, memory_total=10, memory_processed=4)
         row = self.read(move)
         self.assertEqual(('running', 10, 4), (row.status, row.memory_total, row.memory_processed))
-        asked = self.wish(move, live_migrations.ABORT)
+        asked = self.command(move, live_migrations.ABORT)
         found = self.progress(ctxt, move)
         self.assertEqual(asked.request_id, found['abort']['request_id'])
         self.assertNotIn('auth_token', found['abort'])
 
     def test_a_copy_that_was_called_off_does_not_begin(self):
         ctxt, move = self.begun(status='preparing')
-        self.wish(move, live_migrations.ABORT)
+        self.command(move, live_migrations.ABORT)
         self.assertRaises(exception.LiveMigrationAborted, self.progress, ctxt, move)
         self.assertEqual('preparing', self.read(move).status)
 
-    def test_an_answer_ends_the_event_and_the_wish(self):
-        for wish, error, kept in (
+    def test_an_answer_ends_the_event_and_the_command(self):
+        for command, error, kept in (
             (live_migrations.ABORT, None, True),
             (live_migrations.ABORT, 'it has left', False),
             (live_migrations.FORCE_COMPLETE, None, False),
         ):
             _ctxt, move = self.begun(status='running')
-            asked = self.wish(move, wish)
+            asked = self.command(move, command)
             for _ in range(2):
                 self.conductor.live_migration_answered(
-                    asked, host='host-1', migration_uuid=move, wish=wish, error=error
+                    asked, host='host-1', migration_uuid=move, command=command, error=error
                 )
             row = self.read(move)
-            self.assertEqual(kept, wish in row.data)
+            self.assertEqual(kept, command in row.data)
             self.assertIn(
-                (f'compute_live_migration_{wish}', 'host-1', 'Error' if error else 'Success'),
+                (f'compute_live_migration_{command}', 'host-1', 'Error' if error else 'Success'),
                 self.cell.events(row.instance_uuid),
             )
 
-    def test_an_earlier_wish_is_kept_until_it_is_answered(self):
+    def test_an_earlier_command_is_kept_until_it_is_answered(self):
         _ctxt, move = self.begun(status='running')
-        early = self.wish(move, live_migrations.FORCE_COMPLETE)
-        late = self.wish(move, live_migrations.FORCE_COMPLETE)
+        early = self.command(move, live_migrations.FORCE_COMPLETE)
+        late = self.command(move, live_migrations.FORCE_COMPLETE)
         for asked, kept in ((late, True), (early, False)):
             self.conductor.live_migration_answered(
-                asked, host='host-1', migration_uuid=move, wish='force_complete', error=None
+                asked, host='host-1', migration_uuid=move, command='force_complete', error=None
             )
             self.assertEqual(kept, 'force_complete' in self.read(move).data)
 

@@ -53,10 +53,10 @@ class Cloud:
 
 
 class MoverTest(testtools.TestCase):
-    def move(self, cloud, how=How.LIVE, *, cold_instead=True, leaving=False, **wishes):
+    def move(self, cloud, how=How.LIVE, *, cold_instead=True, leaving=False, **options):
         """(how, what, host, reason) of the Outcome; `told` is what was said."""
         self.told = []
-        one = mover.Mover(cloud, 'h1', mover.Wishes(poll_s=0, **wishes))
+        one = mover.Mover(cloud, 'h1', mover.Options(poll_s=0, **options))
         if leaving:
             one.leaving.set()
         entry = plan.Entry('u', 's', 'ACTIVE', how, cold_instead=cold_instead)
@@ -121,7 +121,7 @@ class MoverTest(testtools.TestCase):
         self.assertEqual(expected, self.move(Cloud([MOVING]), timeout_s=-1))
         self.assertEqual(expected, self.move(Cloud([MOVING]), leaving=True))
 
-    def test_confirmed_where_it_is_wished(self):
+    def test_confirmed_on_request(self):
         waits = (How.COLD, What.WAITS, 'h2', 'waits for confirm or revert')
         self.assertEqual(waits, self.move(Cloud([WAITING]), How.COLD))
         cloud = Cloud([WAITING, WAITING, MOVED])

@@ -1,4 +1,4 @@
-"""Aborting and forcing live migrations: what becomes of a wish that no host hears of."""
+"""Aborting and forcing live migrations: what becomes of a command that no host hears of."""
 
 from nova_lite import context
 from nova_lite import exception
@@ -36,7 +36,7 @@ class WishesTest(base.Case):
     def test_an_abort_is_remembered(self):
         """Who looks at the migration next finds it, so the request has not failed."""
         self.ok('DELETE', self.path, version='2.65', who=base.ADMIN, code=202)
-        self.assertIn(live_migrations.ABORT, live_migrations.wishes(self.row()))
+        self.assertIn(live_migrations.ABORT, live_migrations.commands(self.row()))
 
     def test_an_abort_of_what_no_super_conductor_is_told_of(self):
         self.api.super_conductor.answers['run_saga'] = AWAY
@@ -62,4 +62,4 @@ class WishesTest(base.Case):
     def test_a_force_is_remembered(self):
         body = {'force_complete': None}
         self.ok('POST', f'{self.path}/action', body, version='2.22', who=base.ADMIN, code=202)
-        self.assertIn(live_migrations.FORCE_COMPLETE, live_migrations.wishes(self.row()))
+        self.assertIn(live_migrations.FORCE_COMPLETE, live_migrations.commands(self.row()))
