@@ -76,11 +76,16 @@ def claim(
 
     Raises PortResourcesNotAvailable.
     """
-    offered = placement.candidates(ctxt, _query(port, node))
+    lacking = exception.PortResourcesNotAvailable(port_id=port['id'], instance_id=server.uuid)
+    try:
+        offered = placement.candidates(ctxt, _query(port, node))
+    except exception.Invalid as error:
+        # No host of the cloud has a trait that the port requires, so placement does not know it.
+        raise lacking from error
     for request in offered['allocation_requests']:
         if _change(placement, ctxt, server, functools.partial(_plus, request=request)):
             return resource_requests.allocation(port, request.get('mappings', {}))
-    raise exception.PortResourcesNotAvailable(port_id=port['id'], instance_id=server.uuid)
+    raise lacking
 
 
 def _query(port: session.Fields, node: str) -> offers.Pairs:

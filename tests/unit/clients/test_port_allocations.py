@@ -81,6 +81,12 @@ class PortAllocationsTest(base.PlacementTestCase):
         refused = exception.PortResourcesNotAvailable
         self.assertRaises(refused, self.claim, self.port(1))
 
+    def test_trait_that_no_host_has(self):
+        port = self.port(1)
+        port['resource_request']['request_groups'][0]['required'] = ['CUSTOM_PHYSNET_OTHER']
+        self.assertRaises(exception.PortResourcesNotAvailable, self.claim, port)
+        self.assertEqual({}, self.held())
+
     def test_former_format(self):
         port = {
             'id': runtime.new_uuid(),
