@@ -23,10 +23,13 @@ Mode = saga_faults.Mode
 SAMPLED = 48
 
 
-def cases(kind, arguments):
-    """(step, mode, outcome, step that fails) of all faults of a kind of saga."""
+def cases(kind, arguments, **data):
+    """(step, mode, outcome, step that fails) of all faults of a kind of saga.
+
+    data: what the saga has found, where later steps depend on it
+    """
     saga_class = kinds.KINDS[kind]
-    steps = saga_faults.steps_of(kind, arguments)
+    steps = saga_faults.steps_of(kind, arguments, **data)
     pivot = next(i for i, step in enumerate(steps) if step.pivot)
     for index, step in enumerate(steps):
         fatal = index <= pivot and step.attempts == 1
@@ -65,9 +68,14 @@ class FaultsCase(testtools.TestCase):
 
     def run_scenario(self, name):
         scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
-        server = scenario.boot(self.stage)
-        table, number = [], scenarios.number_of(name)
-        wanted = saga_faults.sample(cases(kind, scenario.arguments), number, SAMPLED)
+        found = cases(kind, scenario.arguments)
+        self.run_cases(
+            name, kind, scenario, saga_faults.sample(found, scenarios.number_of(name), SAMPLED)
+        )
+
+    def run_cases(self, name, kind, scenario, wanted):
+        """Run cases of a scenario. name: for the report"""
+        server, table = scenario.boot(self.stage), []
         for step, mode, expected, last in wanted:
             found = self.run_case(kind, scenario, server, step=step, mode=mode, last=last)
             table.append((step.name, str(mode), expected, found))
