@@ -15,6 +15,8 @@ class ResourceRequestClientTest(base.CloudTest):
 
     def test_guide(self):
         cli = self.useFixture(cli_fixture.Cli(self.cloud))
+        types = {each['Type'] for each in cli.show('network', 'qos', 'rule', 'type', 'list')}
+        self.assertLessEqual({'minimum_bandwidth', 'minimum_packet_rate'}, types)
         cli.openstack('network', 'qos', 'policy', 'create', 'gold')
         rule = ('network', 'qos', 'rule', 'create', 'gold', '--type')
         cli.openstack(*rule, 'minimum-bandwidth', '--min-kbps', '1000', '--egress')

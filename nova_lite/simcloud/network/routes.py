@@ -112,6 +112,8 @@ def add(app, db, events, plugging):
     app.add_route(v2, routing.Document(_collections))
     routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
     app.add_route(f'{v2}/availability_zones', routing.Document(ZONES))
+    types = {'rule_types': [{'type': kind.name} for kind in qos_rules.KINDS]}
+    app.add_route(f'{v2}/qos/rule-types', routing.Document(types))
     # None of the services that need one, such as VPN, is here.
     app.add_route(f'{v2}/service-providers', routing.Document({'service_providers': []}))
     for path, resource, field in (

@@ -30,6 +30,12 @@ class QosTestCase(base.SimCloudTestCase):
     def request(self, network, **values):
         return self.port_on(network, **values)['resource_request']
 
+    def test_rule_types(self):
+        self.assertEqual(
+            {'rule_types': [{'type': BANDWIDTH}, {'type': PACKET_RATE}]},
+            self.demo.get('/network/v2.0/qos/rule-types'),
+        )
+
     def test_rules(self):
         made = self.rule(BANDWIDTH, min_kbps=1000, direction='ingress')
         self.assertEqual(
