@@ -1,6 +1,6 @@
 """/os-baremetal-nodes up to 2.35, of a cloud without a bare metal service.
 
-Nodes cannot be shown without that service; nova has never changed them for its users.
+There are no nodes without that service, and nova has never changed them for its users.
 Source: reference/nova/api-surface 2.6.
 """
 
@@ -19,15 +19,24 @@ CHANGES = (
 )
 
 
+class NodeNotFound(exception.NotFound):
+    msg = 'Node %(node_id)s could not be found.'
+
+
 class NotChangedHere(exception.Invalid):
     msg = 'Bare metal nodes are changed by the bare metal service only.'
 
 
-@operation.operation('GET', PATH, policy=rules.BAREMETAL_LIST, until=UNTIL, faults=(403, 501))
-@operation.operation('GET', ONE, policy=rules.BAREMETAL_SHOW, until=UNTIL, faults=(403, 501))
-def show(_req):
-    """Answer 501."""
-    raise exception.NotImplementedHere(reason='this cloud has no bare metal service')
+@operation.operation('GET', PATH, policy=rules.BAREMETAL_LIST, until=UNTIL, faults=(403,))
+def index(_req):
+    """List no nodes."""
+    return {'nodes': []}
+
+
+@operation.operation('GET', ONE, policy=rules.BAREMETAL_SHOW, until=UNTIL, faults=(403, 404))
+def show(req):
+    """Answer 404."""
+    raise NodeNotFound(node_id=req.args['id'])
 
 
 def refuse(_req):
