@@ -4,8 +4,10 @@ Nothing imports a global configuration. `make_conf` registers every option and
 parses; the result is handed down. The sample file is generated from `list_opts`.
 """
 
+from collections.abc import Iterable
 import importlib
 import pkgutil
+import types
 
 from oslo_config import cfg
 from oslo_log import log
@@ -14,13 +16,13 @@ from oslo_policy import opts as policy_options
 from nova_lite.private_apis import messaging as messaging_api
 
 
-def modules():
+def modules() -> list[types.ModuleType]:
     """Return every module of this package; each has `register(conf)` and `list_opts()`."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     return [importlib.import_module(f'{__name__}.{name}') for name in names]
 
 
-def register_all(conf):
+def register_all(conf: cfg.ConfigOpts) -> None:
     """Register all options of ours, and those that libraries read from our configuration."""
     for module in modules():
         module.register(conf)
@@ -30,7 +32,13 @@ def register_all(conf):
         conf.register_opts(opts, group=group)
 
 
-def make_conf(argv=(), *, files=None, prog='nova-lite', version=None):
+def make_conf(
+    argv: Iterable[str] = (),
+    *,
+    files: list[str] | None = None,
+    prog: str = 'nova-lite',
+    version: str | None = None,
+) -> cfg.ConfigOpts:
     """Parse `argv` and the configuration files into a private ConfigOpts.
 
     files: paths to read; None searches the usual places for PROG.conf
@@ -41,7 +49,7 @@ def make_conf(argv=(), *, files=None, prog='nova-lite', version=None):
     return conf
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return (group, options) of everything, for oslo.config's sample generator."""
     found = []
     for module in modules():

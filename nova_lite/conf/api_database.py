@@ -3,7 +3,7 @@
 from oslo_config import cfg
 
 GROUP = 'api_database'
-OPTS = [
+OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
         'connection',
         secret=True,
@@ -12,11 +12,11 @@ OPTS = [
 ]
 
 
-def register(conf):
+def register(conf: cfg.ConfigOpts) -> None:
     """Register this module's options on `conf`."""
     conf.register_opts(OPTS, group=GROUP)
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return (group, options) pairs for the sample file."""
     return [(GROUP, OPTS)]

@@ -8,6 +8,7 @@ import copy
 import importlib.util
 
 from keystonemiddleware import auth_token
+from oslo_config import cfg
 
 from nova_lite.conf import service_user
 
@@ -23,8 +24,8 @@ CLIENTS = {
 }
 
 
-def _options():
-    known = {}
+def _options() -> list[cfg.Opt]:
+    known: dict[str, cfg.Opt] = {}
     for _group, opts in auth_token.list_opts():
         known.update({opt.dest: copy.copy(opt) for opt in opts})
     known['http_connect_timeout'].default = TIMEOUT_S
@@ -36,12 +37,12 @@ def _options():
 OPTS = _options()
 
 
-def register(conf):
+def register(conf: cfg.ConfigOpts) -> None:
     """Register this module's options on `conf`."""
     conf.register_opts(OPTS, group=GROUP)
 
 
-def check(conf):
+def check(conf: cfg.ConfigOpts) -> None:
     """Raise ValueError if tokens are to be cached in memcached and its client is missing.
 
     keystonemiddleware notices it at the first request, and fails at each.
@@ -58,6 +59,6 @@ def check(conf):
         )
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return (group, options) pairs for the sample file."""
     return [(GROUP, OPTS)]

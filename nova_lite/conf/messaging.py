@@ -13,10 +13,10 @@ cfg.set_defaults(
 )
 
 
-def register(_conf):
+def register(_conf: cfg.ConfigOpts) -> None:
     """Nothing: oslo.messaging registers its options when a bus is opened."""
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """None of ours; oslo.messaging lists its own."""
     return []

@@ -56,12 +56,12 @@ OPTS = [
 cfg.set_defaults(messaging.NOTIFIER_OPTIONS, retry=1)
 
 
-def register(conf):
+def register(conf: cfg.ConfigOpts) -> None:
     """Register this module's options on `conf`."""
     conf.register_opts(OPTS, group=GROUP)
     conf.register_opts(messaging.NOTIFIER_OPTIONS, group=OSLO_GROUP)
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return (group, options) pairs for the sample file; oslo.messaging lists its own."""
     return [(GROUP, OPTS)]

@@ -3,7 +3,7 @@
 from oslo_config import cfg
 
 
-def _listening(port, more=''):
+def _listening(port: int, more: str = '') -> list[cfg.Opt]:
     return [
         cfg.StrOpt('listen', default='127.0.0.1', help='Address to listen on.'),
         cfg.PortOpt('port', default=port, help='Port to listen on.'),
@@ -74,12 +74,12 @@ SIMCLOUD = [
 ]
 
 
-def register(conf):
+def register(conf: cfg.ConfigOpts) -> None:
     """Register this module's options on `conf`."""
     conf.register_opts(PLACEMENT, group='placement_server')
     conf.register_opts(SIMCLOUD, group='simcloud')
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return (group, options) pairs for the sample file."""
     return [('placement_server', PLACEMENT), ('simcloud', SIMCLOUD)]

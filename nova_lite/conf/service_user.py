@@ -19,7 +19,7 @@ _ADAPTER = (
 _SESSION = ('cafile', 'certfile', 'keyfile', 'insecure', 'timeout')
 
 
-def credentials():
+def credentials() -> list[cfg.Opt]:
     """Options that say who we are: those of keystoneauth1's `password`, none required.
 
     Required by keystoneauth1 means required at parsing, even where another
@@ -36,7 +36,7 @@ def credentials():
     return found
 
 
-def neighbour(service_type):
+def neighbour(service_type: str) -> list[cfg.Opt]:
     """Options of a service that is called by REST."""
     adapter = [
         opt
@@ -81,11 +81,11 @@ OPTS = [
 ]
 
 
-def register(conf):
+def register(conf: cfg.ConfigOpts) -> None:
     """Register this module's options on `conf`."""
     conf.register_opts(OPTS, group=GROUP)
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return (group, options) pairs for the sample file."""
     return [(GROUP, OPTS)]

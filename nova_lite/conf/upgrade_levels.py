@@ -12,7 +12,9 @@ WHO = {
 }
 
 
-def _option(name, who, default=None, more='Unset: that of this process.'):
+def _option(
+    name: str, who: str, default: str | None = None, more: str = 'Unset: that of this process.'
+) -> cfg.Opt:
     return cfg.StrOpt(name, default=default, help=HELP % who + more)
 
 
@@ -28,11 +30,11 @@ OPTS = [
 ]
 
 
-def register(conf):
+def register(conf: cfg.ConfigOpts) -> None:
     """Register this module's options on `conf`."""
     conf.register_opts(OPTS, group=GROUP)
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return (group, options) pairs for the sample file."""
     return [(GROUP, OPTS)]

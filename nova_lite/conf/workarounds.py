@@ -3,7 +3,7 @@
 from oslo_config import cfg
 
 GROUP = 'workarounds'
-OPTS = [
+OPTS: list[cfg.Opt] = [
     cfg.BoolOpt(
         'disable_fallback_pcpu_query',
         default=False,
@@ -13,11 +13,11 @@ OPTS = [
 ]
 
 
-def register(conf):
+def register(conf: cfg.ConfigOpts) -> None:
     """Register this module's options on `conf`."""
     conf.register_opts(OPTS, group=GROUP)
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return (group, options) pairs for the sample file."""
     return [(GROUP, OPTS)]

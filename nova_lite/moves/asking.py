@@ -9,7 +9,7 @@ LONGEST_POLL_S = 5.0
 
 
 class HostRemoved(exception.NotFound):
-    """The destination is gone. The move tries another one, if it may."""
+    """The host was removed from the cloud. A move takes another destination, if it may."""
 
     reschedule = True
     msg = (

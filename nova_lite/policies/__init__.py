@@ -7,36 +7,44 @@ that operators write override defaults by name, as with any OpenStack service.
 import functools
 import importlib
 import pkgutil
+import types
+import typing
 
 from oslo_config import cfg
 from oslo_policy import policy
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.policies import base
 
 CACHE_S = 10
 CACHE_SIZE = 20000
 
+Ctxt: typing.TypeAlias = context.RequestContext
+# The owner of the object of a request: its project and its user.
+Target: typing.TypeAlias = dict[str, typing.Any]
 
-def modules():
+
+def modules() -> list[types.ModuleType]:
     """Return every module of this package."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     return [importlib.import_module(f'{__name__}.{name}') for name in names]
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return every rule default, for enforcement and for the sample file."""
     return [rule for module in modules() for rule in module.list_rules()]
 
 
-def get_enforcer():
+def get_enforcer() -> policy.Enforcer:
     """Return an enforcer for oslo.policy's command line tools."""
     conf = cfg.ConfigOpts()
     conf([], project='nova-lite')
     return _make(conf)
 
 
-def _make(conf):
+def _make(conf: cfg.ConfigOpts) -> policy.Enforcer:
     enforcer = policy.Enforcer(conf)
     enforcer.registered_rules = dict(_registered())
     enforcer.load_rules()
@@ -44,7 +52,7 @@ def _make(conf):
 
 
 @functools.cache
-def _registered():
+def _registered() -> typing.Any:
     """Return {name: default}, registered once per process.
 
     Registration copies each default deeply, since oslo.policy changes those with a
@@ -65,12 +73,12 @@ class Enforcer:
     time. An answer depends on the rule, on who asks and on whose thing it is.
     """
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self._enforcer = _make(conf)
-        self._known = {}
-        self._until = 0
+        self._known: dict[typing.Any, bool] = {}
+        self._until = 0.0
 
-    def allows(self, ctxt, rule, target=None):
+    def allows(self, ctxt: Ctxt, rule: str, target: Target | None = None) -> bool:
         """Return whether `ctxt` may.
 
         target: whose thing it is: {'project_id': ..., 'user_id': ...}; the caller's
@@ -101,16 +109,16 @@ class Enforcer:
             self._known[key] = answer
         return answer
 
-    def authorize(self, ctxt, rule, target=None):
+    def authorize(self, ctxt: Ctxt, rule: str, target: Target | None = None) -> None:
         """Raise PolicyNotAuthorized unless `ctxt` may."""
         if not self.allows(ctxt, rule, target):
             raise exception.PolicyNotAuthorized(action=rule)
 
-    def is_admin(self, ctxt):
+    def is_admin(self, ctxt: Ctxt) -> bool:
         """Return whether the caller administrates the deployment."""
         return self.allows(ctxt, 'context_is_admin')
 
-    def _ask(self, ctxt, rule, target):
+    def _ask(self, ctxt: Ctxt, rule: str, target: Target) -> bool:
         credentials = dict(ctxt.to_policy_values())
         credentials['is_admin'] = ctxt.is_admin
         try:

@@ -20,12 +20,12 @@ TENANT_NETWORKS_SHOW = 'os_compute_api:os-tenant-networks:show'
 _ACTION = 'POST /servers/{server_id}/action'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [*_floating(), *_fixed(), *_networks()]
 
 
-def _floating():
+def _floating() -> base.Rules:
     path = '/os-floating-ips'
     one = f'{path}/{{floating_ip_id}}'
     return [
@@ -54,7 +54,7 @@ def _floating():
     ]
 
 
-def _fixed():
+def _fixed() -> base.Rules:
     return [
         base.rule(
             FIXED_ADD, base.MEMBER, 'Add a fixed IP address to a server.', f'{_ACTION} (addFixedIp)'
@@ -68,7 +68,7 @@ def _fixed():
     ]
 
 
-def _networks():
+def _networks() -> base.Rules:
     paths = {'/os-networks': 'networks', '/os-tenant-networks': 'networks of the project'}
     names = {
         '/os-networks': (NETWORKS_LIST, NETWORKS_SHOW),

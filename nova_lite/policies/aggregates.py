@@ -19,7 +19,7 @@ _ONE = '/os-aggregates/{aggregate_id}'
 _ACTION = f'POST {_ONE}/action'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(LIST, base.ADMIN, 'List aggregates.', f'GET {_ALL}'),

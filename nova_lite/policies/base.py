@@ -3,7 +3,11 @@
 Source: reference/nova/cells-and-rpc 7. Roles imply lower ones: a token names them all.
 """
 
+import typing
+
 from oslo_policy import policy
+
+Rules: typing.TypeAlias = list[policy.RuleDefault]
 
 ADMIN = 'rule:context_is_admin'
 READER = 'rule:project_reader_or_admin'
@@ -50,12 +54,16 @@ _BASE = {
 }
 
 
-def rule(name, default, description, *operations):
+def rule(
+    name: str, default: str, description: str, *operations: str
+) -> policy.DocumentedRuleDefault:
     """Return a rule default.
 
     operations: 'METHOD /path' or 'METHOD /path (action)', for the sample file
     """
-    listed = [dict(zip(('method', 'path'), text.split(' ', 1), strict=True)) for text in operations]
+    listed: list[typing.Any] = [
+        dict(zip(('method', 'path'), text.split(' ', 1), strict=True)) for text in operations
+    ]
     return policy.DocumentedRuleDefault(
         name=name,
         check_str=default,
@@ -65,7 +73,7 @@ def rule(name, default, description, *operations):
     )
 
 
-def list_rules():
+def list_rules() -> Rules:
     """Return the base rules."""
     return [
         policy.RuleDefault(name, check, description=description)

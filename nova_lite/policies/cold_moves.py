@@ -17,7 +17,7 @@ _ACTION = 'POST /servers/{server_id}/action'
 _LIST = 'GET /os-migrations'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(RESIZE, base.MEMBER, 'Resize a server.', f'{_ACTION} (resize)'),

@@ -18,12 +18,12 @@ _ACTION = 'POST /flavors/{flavor_id}/action'
 _SPECS = '/flavors/{flavor_id}/os-extra_specs'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [*_flavors(), *_extra_specs()]
 
 
-def _flavors():
+def _flavors() -> base.Rules:
     return [
         base.rule(CREATE, base.ADMIN, 'Create a flavor.', 'POST /flavors'),
         base.rule(
@@ -51,7 +51,7 @@ def _flavors():
     ]
 
 
-def _extra_specs():
+def _extra_specs() -> base.Rules:
     return [
         base.rule(
             SPECS_LIST,

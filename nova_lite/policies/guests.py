@@ -10,7 +10,7 @@ DIAGNOSTICS = 'os_compute_api:os-server-diagnostics'
 _SERVER = '/servers/{server_id}'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(

@@ -21,7 +21,7 @@ _BY_NAME = 'GET /os-hypervisors/{hypervisor_hostname_pattern}'
 _NODES = '/os-baremetal-nodes'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(HYPERVISORS, base.ADMIN, 'List hypervisors.', _ALL),

@@ -10,7 +10,7 @@ DELETE = 'os_compute_api:os-keypairs:delete'
 _OWNER = f'({base.ADMIN}) or user_id:%(user_id)s'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(LIST, _OWNER, 'List key pairs.', 'GET /os-keypairs'),

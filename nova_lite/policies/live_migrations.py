@@ -17,7 +17,7 @@ _ALL = '/servers/{server_id}/migrations'
 _ONE = _ALL + '/{migration_id}'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(

@@ -17,7 +17,7 @@ _ONE = '/os-hosts/{host_name}'
 _LOG = '/os-instance_usage_audit_log'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(HOSTS, base.ADMIN, 'List hosts.', 'GET /os-hosts'),

@@ -19,7 +19,7 @@ _CLASS = '/os-quota-class-sets/{quota_class}'
 _USAGE = 'GET /os-simple-tenant-usage'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(SHOW, base.READER, 'Show the limits of a project.', f'GET {_SET}'),

@@ -18,12 +18,12 @@ _ACTION = 'POST /servers/{server_id}/action'
 _GROUPS, _RULES = '/os-security-groups', '/os-security-group-rules'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [*_of_servers(), *_of_projects()]
 
 
-def _of_projects():
+def _of_projects() -> base.Rules:
     one = f'{_GROUPS}/{{security_group_id}}'
     return [
         base.rule(GET, base.READER, 'List security groups.', f'GET {_GROUPS}'),
@@ -41,7 +41,7 @@ def _of_projects():
     ]
 
 
-def _of_servers():
+def _of_servers() -> base.Rules:
     return [
         base.rule(
             LIST,

@@ -25,7 +25,7 @@ UNSHELVE_TO_HOST = 'os_compute_api:os-shelve:unshelve_to_host'
 REMOTE_CONSOLES = 'os_compute_api:os-remote-consoles'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         *_administering(),
@@ -75,7 +75,7 @@ def list_rules():
     ]
 
 
-def _administering():
+def _administering() -> base.Rules:
     return [
         base.rule(
             RESET_STATE, base.ADMIN, 'Set the state of a server.', f'{_ACTION} (os-resetState)'
@@ -89,7 +89,7 @@ def _administering():
     ]
 
 
-def _shelving():
+def _shelving() -> base.Rules:
     return [
         base.rule(SHELVE, base.MEMBER, 'Shelve a server.', f'{_ACTION} (shelve)'),
         base.rule(

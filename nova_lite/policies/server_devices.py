@@ -16,12 +16,12 @@ INTERFACES_ATTACH = _INTERFACES + 'create'
 INTERFACES_DETACH = _INTERFACES + 'delete'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [*_volumes(), *_interfaces()]
 
 
-def _volumes():
+def _volumes() -> base.Rules:
     path = '/servers/{server_id}/os-volume_attachments'
     one = f'{path}/{{volume_id}}'
     return [
@@ -46,7 +46,7 @@ def _volumes():
     ]
 
 
-def _interfaces():
+def _interfaces() -> base.Rules:
     path = '/servers/{server_id}/os-interface'
     one = f'{path}/{{port_id}}'
     return [

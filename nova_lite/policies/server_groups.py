@@ -11,7 +11,7 @@ DELETE = 'os_compute_api:os-server-groups:delete'
 _ONE = '/os-server-groups/{server_group_id}'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(LIST, base.READER, 'List server groups.', 'GET /os-server-groups'),

@@ -29,12 +29,12 @@ TOPOLOGY_HOST = 'compute:server:topology:host:index'
 _SERVER = '/servers/{server_id}'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [*_metadata(), *_tags(), *_rest()]
 
 
-def _metadata():
+def _metadata() -> base.Rules:
     path = f'{_SERVER}/metadata'
     return [
         base.rule(META_LIST, base.READER, 'List the metadata of a server.', f'GET {path}'),
@@ -55,7 +55,7 @@ def _metadata():
     ]
 
 
-def _tags():
+def _tags() -> base.Rules:
     path = f'{_SERVER}/tags'
     return [
         base.rule(TAGS_LIST, base.READER, 'List the tags of a server.', f'GET {path}'),
@@ -71,7 +71,7 @@ def _tags():
     ]
 
 
-def _rest():
+def _rest() -> base.Rules:
     actions = f'{_SERVER}/os-instance-actions'
     topology = f'GET {_SERVER}/topology'
     one = f'GET {actions}/{{request_id}}'

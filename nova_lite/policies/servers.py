@@ -37,12 +37,12 @@ _POST = 'POST /servers'
 _ACTION = 'POST /servers/{server_id}/action'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [*_reading(), *_creating(), *_changing()]
 
 
-def _reading():
+def _reading() -> base.Rules:
     return [
         base.rule(LIST, base.READER, 'List servers.', 'GET /servers'),
         base.rule(DETAIL, base.READER, 'List servers with details.', 'GET /servers/detail'),
@@ -78,7 +78,7 @@ def _reading():
     ]
 
 
-def _creating():
+def _creating() -> base.Rules:
     return [
         base.rule(CREATE, base.MEMBER, 'Create a server.', _POST),
         base.rule(
@@ -110,7 +110,7 @@ def _creating():
     ]
 
 
-def _changing():
+def _changing() -> base.Rules:
     return [
         base.rule(DELETE, base.MEMBER, 'Delete a server.', 'DELETE /servers/{server_id}'),
         base.rule(UPDATE, base.MEMBER, 'Update a server.', 'PUT /servers/{server_id}'),

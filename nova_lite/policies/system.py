@@ -10,7 +10,7 @@ ASSISTED_CREATE = _ASSISTED + 'create'
 ASSISTED_DELETE = _ASSISTED + 'delete'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """Return the defaults of the rules."""
     return [
         base.rule(

@@ -16,12 +16,12 @@ SNAPSHOTS_CREATE = _SNAPSHOTS + 'create'
 SNAPSHOTS_DELETE = _SNAPSHOTS + 'delete'
 
 
-def list_rules():
+def list_rules() -> base.Rules:
     """The defaults."""
     return [*_volumes(), *_snapshots()]
 
 
-def _volumes():
+def _volumes() -> base.Rules:
     path = '/os-volumes'
     one = f'{path}/{{volume_id}}'
     return [
@@ -33,7 +33,7 @@ def _volumes():
     ]
 
 
-def _snapshots():
+def _snapshots() -> base.Rules:
     path = '/os-snapshots'
     one = f'{path}/{{snapshot_id}}'
     return [
