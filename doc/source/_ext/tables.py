@@ -1,4 +1,4 @@
-"""Tables made from code and data: operations, transitions, sagas, packages, budgets, Tempest."""
+"""Tables made from code and data: operations, transitions, sagas, packages, budgets, results."""
 
 import ast
 import collections
@@ -126,35 +126,59 @@ class Tempest(docutils.SphinxDirective):
     """``.. tempest::``: the tests that do not pass, by reason, from the data of the comparison."""
 
     def run(self):
-        path = pathlib.Path(self.env.srcdir) / 'reference' / 'tempest.yaml'
-        self.env.note_dependency(str(path))
-        content = yaml.safe_load(path.read_text())
-        counts = collections.Counter()
-        for group in content['not_passing']:
-            counts[group['result']] += len(group['tests'])
-        lines = [
-            f'Tempest {content["tempest"]} has {content["tests"]} compute tests: '
-            f'{content["tests"] - counts.total()} pass, {counts["fail"]} fail, '
-            f'{counts["skip"]} are skipped.',
-            '',
-            '.. list-table::',
-            '   :header-rows: 1',
-            '   :widths: 10 40 50',
-            '',
-        ]
-        rows = [('Result', 'Reason', 'Tests')]
-        for group in content['not_passing']:
-            tests = ', '.join(f'``{name}``' for name in group['tests'])
-            rows.append((group['result'], ' '.join(group['reason'].split()), tests))
-        for row in rows:
-            for position, text in enumerate(row):
-                lines.append('   %s - %s' % (' ' if position else '*', text))
-        return self.parse_text_to_nodes('\n'.join(lines))
+        content = _read(self.env, 'tempest.yaml')
+        first = f'Tempest {content["tempest"]} has {content["tests"]} compute tests: '
+        lines = [first + _counted(content), '']
+        return self.parse_text_to_nodes('\n'.join([*lines, *_not_passing(content)]))
+
+
+class Clients(docutils.SphinxDirective):
+    """``.. clients::``: the same for each suite of a client."""
+
+    def run(self):
+        made = []
+        for name, suite in _read(self.env, 'clients.yaml').items():
+            first = f'Of {suite["tests"]} tests of version {suite["version"]} '
+            lines = [name, '=' * len(name), '', first + _counted(suite), '']
+            text = '\n'.join([*lines, *_not_passing(suite)])
+            made += self.parse_text_to_nodes(text, allow_section_headings=True)
+        return made
+
+
+def _read(env, name):
+    path = pathlib.Path(env.srcdir) / 'reference' / name
+    env.note_dependency(str(path))
+    return yaml.safe_load(path.read_text())
+
+
+def _counted(content):
+    """Return how many tests have which result, as the end of a sentence."""
+    counts = collections.Counter()
+    for group in content['not_passing']:
+        counts[group['result']] += len(group['tests'])
+    passed = content['tests'] - counts.total()
+    return f'{passed} pass, {counts["fail"]} fail, {counts["skip"]} are skipped.'
+
+
+def _not_passing(content):
+    """Return the lines of a table of tests by reason; none if all pass."""
+    if not content['not_passing']:
+        return []
+    lines = ['.. list-table::', '   :header-rows: 1', '   :widths: 10 40 50', '']
+    rows = [('Result', 'Reason', 'Tests')]
+    for group in content['not_passing']:
+        tests = ', '.join(f'``{name}``' for name in group['tests'])
+        rows.append((group['result'], ' '.join(group['reason'].split()), tests))
+    for row in rows:
+        for position, text in enumerate(row):
+            lines.append('   %s - %s' % (' ' if position else '*', text))
+    return [*lines, '']
 
 
 def setup(app):
     app.add_directive('api-operations', Operations)
     app.add_directive('budgets', Budgets)
+    app.add_directive('clients', Clients)
     app.add_directive('packages', Packages)
     app.add_directive('sagas', Sagas)
     app.add_directive('tempest', Tempest)

@@ -1,0 +1,81 @@
+"""The suites of tests: whose they are, and which of their tests concern users of compute."""
+
+import dataclasses
+import pathlib
+
+LIVE = pathlib.Path(__file__).parent / 'live'
+# Of OpenStackClient: what users of compute need. Tests of trunks leave ports behind where there
+# are no trunks, so that their class fails.
+OSC = '|'.join(
+    (
+        r'compute\.v2\.',
+        r'common\.',
+        r'image\.v2\.test_(image|info)\.',
+        r'volume\.v3\.test_(service|volume|volume_snapshot|volume_type)\.',
+        r'network\.v2\.test_(floating_ip|network|router|subnet)\.',
+        r'network\.v2\.test_port\.(?!.*trunk)',
+        r'network\.v2\.test_security_group(_rule)?\.',
+        r'identity\.v3\.test_(catalog|project|token|user)\.',
+    )
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """A package of tests as it is installed.
+
+    distribution: that has it; path: of its tests, from where packages are installed
+    regex: which of them run; concurrency: how many at once
+    together: pattern of the part of a test's name that tests share which do not run at once
+    starts_clients: whether its tests start the programs of this environment
+    environment: more variables
+    """
+
+    name: str
+    distribution: str
+    path: str
+    regex: str = ''
+    concurrency: int = 2
+    together: str = r'([^\.]+\.)+'
+    starts_clients: bool = True
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+SUITES = (
+    Suite(
+        'novaclient',
+        'python-novaclient',
+        'novaclient/tests/functional',
+        # As in its tox.ini: tests count the servers that there are.
+        concurrency=1,
+        environment={'OS_NOVACLIENT_NETWORK': 'private'},
+    ),
+    Suite(
+        'openstackclient',
+        'python-openstackclient',
+        'openstackclient/tests/functional',
+        rf'functional\.({OSC})',
+        # Tests of most classes use the same names; those of servers, which take long, do not.
+        together=r'^(?!.*\.ServerTests\.)([^\.]+\.)+',
+    ),
+    *(
+        Suite(
+            f'openstacksdk-{part}',
+            'openstacksdk',
+            f'openstack/tests/functional/{part}',
+            # One at a time, as in its tox.ini: a test cleans up a whole project.
+            concurrency=1,
+            environment={'OS_CLOUD': 'devstack-admin', 'OS_TEST_TIMEOUT': '600'},
+        )
+        for part in ('compute', 'cloud')
+    ),
+    Suite(
+        'osc-placement',
+        'osc-placement',
+        'osc_placement/tests/functional',
+        concurrency=1,
+        # In the place of the placement that these tests would start in their own process.
+        environment={'PYTHONPATH': str(LIVE)},
+    ),
+    Suite('rally', 'rally-openstack', '', starts_clients=False),
+)
