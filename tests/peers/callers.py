@@ -1,6 +1,7 @@
 """Who asks the services of which the middleware has checked the token."""
 
 ADMINISTRATOR = {'user': 'a' * 32, 'project': 'b' * 32, 'roles': 'admin,member,reader'}
+SERVICE = {'user': '2' * 32, 'project': '3' * 32, 'roles': 'admin,member,reader,service'}
 MEMBER = {'user': 'c' * 32, 'project': 'd' * 32, 'roles': 'member,reader'}
 READER = {'user': 'e' * 32, 'project': 'd' * 32, 'roles': 'reader'}
 STRANGER = {'user': 'f' * 32, 'project': '1' * 32, 'roles': 'member,reader'}
