@@ -53,6 +53,26 @@ function create_nova_lite_directories {
     done
 }
 
+# Networks of servers: Neutron's other drivers bind no port on a host without an agent.
+function is_nova_lite_ml2_enabled {
+    [[ "$NOVA_LITE_ML2" == "True" && "${Q_PLUGIN:-ml2}" == "ml2" ]] \
+        && is_service_enabled q-svc neutron-api
+}
+
+# Neutron runs in devstack's environment, whose libraries stay as they are.
+function install_nova_lite_ml2 {
+    pip_install --no-deps "$NOVA_LITE_DIR"
+}
+
+# It comes last, so that it binds only what the others do not.
+function configure_nova_lite_ml2 {
+    local drivers
+    drivers=$(iniget "/$Q_PLUGIN_CONF_FILE" ml2 mechanism_drivers)
+    if [[ ",$drivers," != *",nova_lite,"* ]]; then
+        iniset "/$Q_PLUGIN_CONF_FILE" ml2 mechanism_drivers "${drivers:+$drivers,}nova_lite"
+    fi
+}
+
 # Who we are to the other services, which are found in the catalog.
 function configure_nova_lite_common {
     rm -f "$NOVA_LITE_COMMON_CONF"
@@ -64,8 +84,10 @@ function configure_nova_lite_common {
     iniset "$NOVA_LITE_COMMON_CONF" service_user project_name "$SERVICE_PROJECT_NAME"
     iniset "$NOVA_LITE_COMMON_CONF" service_user user_domain_name "$SERVICE_DOMAIN_NAME"
     iniset "$NOVA_LITE_COMMON_CONF" service_user project_domain_name "$SERVICE_DOMAIN_NAME"
-    # Simulated hosts have no agents that would report ports as plugged.
-    iniset "$NOVA_LITE_COMMON_CONF" DEFAULT vif_plugging_timeout 0
+    if [[ "$NOVA_LITE_ML2" != "True" ]]; then
+        # Simulated hosts have no agents that would report ports as plugged.
+        iniset "$NOVA_LITE_COMMON_CONF" DEFAULT vif_plugging_timeout 0
+    fi
     local service
     for service in placement glance neutron cinder keystone; do
         iniset "$NOVA_LITE_COMMON_CONF" $service region_name "$REGION_NAME"
@@ -287,10 +309,16 @@ if is_nova_lite_enabled; then
     "stack install")
         echo_summary "Installing nova_lite"
         install_nova_lite
+        if is_nova_lite_ml2_enabled; then
+            install_nova_lite_ml2
+        fi
         ;;
     "stack post-config")
         echo_summary "Configuring nova_lite"
         configure_nova_lite
+        if is_nova_lite_ml2_enabled; then
+            configure_nova_lite_ml2
+        fi
         if is_service_enabled nl-api; then
             create_nova_lite_accounts
             init_nova_lite

@@ -57,6 +57,8 @@ class Devstack:
         pip.write_text(PIP)
         pip.chmod(0o755)
         self.etc, self.state = self.root / 'etc', self.root / 'data' / 'nova-lite'
+        self.ml2 = self.root / 'ml2_conf.ini'
+        self.ml2.write_text('[ml2]\nmechanism_drivers = ovn\n')
 
     def run(self, *phases, **settings):
         """Run phases as stack.sh does, in one shell; the finished process."""
@@ -83,6 +85,7 @@ class Devstack:
             'SERVICE_PROTOCOL': 'http',
             'SERVICE_TIMEOUT': '2',
             'REGION_NAME': 'RegionOne',
+            'Q_PLUGIN_CONF_FILE': str(self.ml2).removeprefix('/'),
             'TEMPEST_CONFIG': str(self.root / 'tempest.conf'),
             **settings,
         }
@@ -138,6 +141,7 @@ class PluginTest(PluginCase):
         self._has_its_own_bus_for_each_cell(found)
         self.starts_daemons_that_take_their_files(found)
         self._keeps_secrets(found)
+        self._lets_neutron_bind_ports(found)
         self.stacked('unstack', devstack=found)
         started = {call.split()[0] for call in found.calls('run_process')}
         self.assertEqual(started, set(found.calls('stop_process')))
@@ -148,6 +152,7 @@ class PluginTest(PluginCase):
     def test_install(self):
         found = self.stacked('install', OFFLINE='True')
         self.assertEqual([], found.calls('pip'))
+        self.assertEqual([f'--no-deps {units.ROOT}'], found.calls('pip_install'))
         self.stacked('install', devstack=found)
         self.assertEqual([f'-m venv {found.venv}'], found.calls('python3'))
         constraints = units.ROOT / 'constraints.txt'
@@ -189,6 +194,10 @@ class PluginTest(PluginCase):
         self.assertEqual(
             found.conf('conductor-cell2').transport_url, found.conf('compute-cell2').transport_url
         )
+
+    def _lets_neutron_bind_ports(self, found):
+        self.assertEqual('[ml2]\nmechanism_drivers = ovn,nova_lite\n', found.ml2.read_text())
+        self.assertEqual(300, found.conf('common').vif_plugging_timeout)
 
     def _keeps_secrets(self, found):
         for path in found.etc.glob('*.conf'):

@@ -38,11 +38,19 @@ class SettingsTest(test_devstack.PluginCase):
         asked = {'NOVA_LITE_CELLS': '1', 'NOVA_LITE_HOSTS_PER_CELL': '15'}
         found = self.stacked(*test_devstack.STACK, **asked)
         files, flavors = found.files(), (found.root / 'flavors').read_text()
+        neutron = found.ml2.read_text()
         self.stacked(*test_devstack.STACK, devstack=found, **asked)
         self.assertEqual(files, found.files())
         self.assertEqual(flavors, (found.root / 'flavors').read_text())
+        self.assertEqual(neutron, found.ml2.read_text())
         self.assertEqual(2, len(found.read(cell_mappings.every)))
         self.assertEqual(15, len(found.read(host_mappings.every)))
+
+    def test_neutron_that_stays_as_it_is(self):
+        found = self.stacked('install', 'post-config', NOVA_LITE_ML2='False')
+        self.assertEqual([], found.calls('pip_install'))
+        self.assertNotIn('nova_lite', found.ml2.read_text())
+        self.assertEqual(0, found.conf('common').vif_plugging_timeout)
 
     def test_hosts_that_stay_away(self):
         done = self.devstack().run(
