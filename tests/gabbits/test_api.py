@@ -2,7 +2,7 @@
 
 Each file in `cases` is played in order on a cloud of its own. `$ENVIRON` names
 where it is and who calls: COMPUTE, ADMIN_TOKEN, ADMIN_USER, ADMIN_PROJECT, DEMO_TOKEN,
-IMAGE; the only host is cell1-host1.
+IMAGE; the first host is cell1-host1.
 """
 
 import os
@@ -18,8 +18,10 @@ CASES = os.path.join(os.path.dirname(__file__), 'cases')
 class CloudFixture(fixture.GabbiFixture):
     """A cloud of one cell and one host."""
 
+    hosts = 1
+
     def start_fixture(self):
-        self.cloud = cloud.Cloud(cells=1, hosts=1)
+        self.cloud = cloud.Cloud(cells=1, hosts=self.hosts)
         self.cloud.setUp()
         os.environ['COMPUTE'] = f'{self.cloud.cloud.url}/compute'
         os.environ['ADMIN_TOKEN'] = self.cloud.admin.auth_token
@@ -35,6 +37,12 @@ class CloudFixture(fixture.GabbiFixture):
             self.cloud.cleanUp()
         if found:
             raise AssertionError(f'The cases leave behind: {found}')
+
+
+class TwoHostsFixture(CloudFixture):
+    """A cloud in which a resize finds another host."""
+
+    hosts = 2
 
 
 def load_tests(loader, tests, pattern):
