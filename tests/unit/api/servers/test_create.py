@@ -313,6 +313,14 @@ class TestNetworks(create_base.Case):
         fixed = {**self.NETWORK, 'fixed_ip': '10.0.0.1'}
         self.refuse(400, 'fixed_ip', networks=[fixed], max_count=2)
 
+    def test_port_that_asks_for_resources(self):
+        asked = {'required': [], 'resources': {'NET_BW_EGR_KILOBIT_PER_SEC': 1}}
+        self.api.neighbours.network.resource_requests[self.PORT['port']] = asked
+        self.refuse(400, 'from microversion 2.72 on', version='2.71', networks=[self.PORT])
+        (request,) = self.create('2.72', networks=[self.PORT])
+        (network,) = request.arguments['requested_networks']
+        self.assertEqual(asked, network['resource_request'])
+
     def test_security_groups(self):
         groups = [{'name': 'web'}, {'name': 'web'}, {'name': 'default'}]
         (request,) = self.create(networks='auto', security_groups=groups)
