@@ -3,8 +3,13 @@
 Also GET /healthcheck of an API on its own port, for load balancers.
 """
 
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
 import http
 import json
+import typing
 
 import prometheus_client
 
@@ -12,6 +17,23 @@ from nova_lite.monitoring import health
 
 JSON = 'application/json'
 HEALTHCHECK = '/healthcheck'
+
+Environ: typing.TypeAlias = dict[str, typing.Any]
+Start: typing.TypeAlias = Callable[..., typing.Any]
+Page: typing.TypeAlias = tuple[http.HTTPStatus, str, typing.Any]
+
+
+class Daemon(typing.Protocol):
+    """A daemon, with its health checks and collectors of metrics."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def checks(self) -> Mapping[str, health.Check]: ...
+
+    @property
+    def collectors(self) -> Iterable[typing.Any]: ...
 
 
 class Monitoring:
@@ -21,13 +43,14 @@ class Monitoring:
         collectors, see service.Daemon.watch
     """
 
-    def __init__(self, daemons):
+    def __init__(self, daemons: Collection[Daemon]) -> None:
         self._daemons = daemons
-        self._healths = {}
+        self._healths: dict[str, tuple[Daemon, health.Health]] = {}
         self._pages = {HEALTHCHECK: self._healthcheck, '/metrics': self._metrics}
 
-    def __call__(self, environ, start_response):
+    def __call__(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
         page = self._pages.get(environ.get('PATH_INFO', '').rstrip('/'))
+        body: typing.Any
         if page is None:
             status, kind, body = http.HTTPStatus.NOT_FOUND, JSON, {'pages': sorted(self._pages)}
         elif environ['REQUEST_METHOD'] not in ('GET', 'HEAD'):
@@ -36,20 +59,20 @@ class Monitoring:
             status, kind, body = page()
         return _answer(environ, start_response, status=status, kind=kind, body=body)
 
-    def _healthcheck(self):
+    def _healthcheck(self) -> Page:
         reports = [self._health(daemon).report() for daemon in list(self._daemons)]
         healthy = all(well for well, _report in reports)
         daemons = [report for _well, report in reports]
         return _status(healthy), JSON, {'healthy': healthy, 'daemons': daemons}
 
-    def _health(self, daemon):
-        known, found = self._healths.get(daemon.name, (None, None))
-        if known is not daemon:
-            found = health.Health(daemon.name, daemon.checks)
-            self._healths[daemon.name] = (daemon, found)
-        return found
+    def _health(self, daemon: Daemon) -> health.Health:
+        kept = self._healths.get(daemon.name)
+        if kept is None or kept[0] is not daemon:
+            kept = daemon, health.Health(daemon.name, daemon.checks)
+            self._healths[daemon.name] = kept
+        return kept[1]
 
-    def _metrics(self):
+    def _metrics(self) -> Page:
         registry = prometheus_client.CollectorRegistry()
         for daemon in list(self._daemons):
             for collector in daemon.collectors:
@@ -69,30 +92,45 @@ class Balanced:
     closing: called by `close`, in this order
     """
 
-    def __init__(self, application, name, checks, *, closing=()):
+    def __init__(
+        self,
+        application: typing.Any,
+        name: str,
+        checks: Mapping[str, health.Check],
+        *,
+        closing: Iterable[Callable[[], typing.Any]] = (),
+    ) -> None:
         self.app = application.app
         self.closing = list(closing)
         self._application = application
         self._health = health.Health(name, checks)
 
-    def __call__(self, environ, start_response):
+    def __call__(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
         asks = environ.get('PATH_INFO') == HEALTHCHECK
         if not asks or environ['REQUEST_METHOD'] not in ('GET', 'HEAD'):
-            return self._application(environ, start_response)
+            answer: Iterable[bytes] = self._application(environ, start_response)
+            return answer
         healthy, _report = self._health.report()
         return _answer(environ, start_response, status=_status(healthy), body={'healthy': healthy})
 
-    def close(self):
+    def close(self) -> None:
         """Finish background work, when the process ends."""
         for close in self.closing:
             close()
 
 
-def _status(healthy):
+def _status(healthy: bool) -> http.HTTPStatus:
     return http.HTTPStatus.OK if healthy else http.HTTPStatus.SERVICE_UNAVAILABLE
 
 
-def _answer(environ, start_response, *, status, body, kind=JSON):
+def _answer(
+    environ: Environ,
+    start_response: Start,
+    *,
+    status: http.HTTPStatus,
+    body: typing.Any,
+    kind: str = JSON,
+) -> Iterable[bytes]:
     data = body if isinstance(body, bytes) else json.dumps(body, indent=2).encode() + b'\n'
     start_response(
         f'{status.value} {status.phrase}',

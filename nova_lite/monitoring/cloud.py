@@ -3,9 +3,20 @@
 Only the super-conductor exports them. Names are those of openstack-exporter where it has one.
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import typing
+
+from oslo_config import cfg
 from prometheus_client import core
+import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
+from nova_lite.db import engine
+from nova_lite.db import rows as db_rows
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
@@ -13,6 +24,10 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import services
 from nova_lite.saga import journal
+
+Gauge: typing.TypeAlias = core.GaugeMetricFamily
+# A compute node, and servers, vCPUs, MiB and GiB in use there.
+Node: typing.TypeAlias = tuple[db_rows.Row, Sequence[int]]
 
 MIB, GIB = 1024**2, 1024**3
 WHERE = ('hostname', 'availability_zone', 'aggregates')
@@ -60,7 +75,7 @@ FAMILIES = {
 }
 
 
-def family(name):
+def family(name: str) -> Gauge:
     """Return a gauge without samples."""
     text, labels = FAMILIES[name]
     return core.GaugeMetricFamily(name, text, labels=labels)
@@ -69,10 +84,10 @@ def family(name):
 class Sagas:
     """Number of sagas by step and state, and how long the most overdue one has waited."""
 
-    def __init__(self, api_db):
+    def __init__(self, api_db: engine.Database) -> None:
         self._api_db = api_db
 
-    def collect(self):
+    def collect(self) -> Iterator[Gauge]:
         """Yield the metrics, for prometheus_client."""
         for name, read in ((SAGAS, saga_counts.standing), (FAILING, saga_counts.failing)):
             where = family(name)
@@ -87,10 +102,12 @@ class Sagas:
 class Hosts:
     """Services and capacity of all cells that answer."""
 
-    def __init__(self, conf, api_db, cells):
+    def __init__(
+        self, conf: cfg.ConfigOpts, api_db: engine.Database, cells: cells_module.Cells
+    ) -> None:
         self._conf, self._api_db, self._cells = conf, api_db, cells
 
-    def collect(self):
+    def collect(self) -> Iterator[Gauge]:
         """Yield the metrics, for prometheus_client."""
         known = self._api_db.read(aggregates.every)
         zones = aggregates.zones_of(known)
@@ -108,7 +125,7 @@ class Hosts:
         nodes = [each for answer in found.values() for each in answer[1]]
         yield from self._capacity(zones, aggregates.names_of(known), nodes)
 
-    def _agents(self, zones, rows):
+    def _agents(self, zones: Mapping[str, str], rows: Iterable[db_rows.Row]) -> Gauge:
         agents = family(AGENT)
         for row in rows:
             if row.binary == services.COMPUTE:
@@ -122,7 +139,12 @@ class Hosts:
             )
         return agents
 
-    def _capacity(self, zones, named, nodes):
+    def _capacity(
+        self,
+        zones: Mapping[str, str],
+        named: Mapping[str, Iterable[str]],
+        nodes: Collection[Node],
+    ) -> Iterator[Gauge]:
         for name, (_text, value) in CAPACITY.items():
             gauge = family(name)
             for node, used in nodes:
@@ -134,9 +156,11 @@ class Hosts:
             yield gauge
 
 
-def _services_and_nodes(connection):
+def _services_and_nodes(
+    connection: sa.Connection,
+) -> tuple[Collection[db_rows.Row], list[Node]]:
     used = host_usage.by_node(connection)
-    nodes = [
+    nodes: list[Node] = [
         (node, used.get((node.host, node.hypervisor_hostname), NOTHING))
         for node in compute_nodes.every(connection)
     ]

@@ -4,11 +4,14 @@ import functools
 
 import sqlalchemy as sa
 
+from nova_lite.db import engine
+from nova_lite.monitoring import health
 
-def answers(found):
+
+def answers(found: engine.Database) -> health.Check:
     """Return a check that queries a Database."""
     return functools.partial(found.read, _one)
 
 
-def _one(connection):
+def _one(connection: sa.Connection) -> None:
     connection.execute(sa.text('SELECT 1'))

@@ -1,13 +1,15 @@
 """Health check of the daemon that sweeps sagas."""
 
 from nova_lite import exception
+from nova_lite.db import engine
 from nova_lite.db.api import sagas
+from nova_lite.monitoring import health
 
 
-def lag(api_db, limit_s):
+def lag(api_db: engine.Database, limit_s: float) -> health.Check:
     """Return a check that raises when a due saga was not picked up within `limit_s`."""
 
-    def check():
+    def check() -> None:
         found_s = api_db.read(sagas.lag_s)
         if found_s > limit_s:
             raise exception.Unavailable(
