@@ -109,8 +109,14 @@ def _report(req, volume_id, snapshot_id, guard, status):
     try:
         req.app.volume.report_snapshot(req.ctxt, snapshot_id, status)
     except (exception.NotFound, exception.Conflict, exception.Forbidden) as error:
-        # As in nova the caller, which waits for the report, is not told.
-        LOG.warning('Cannot report snapshot %s as %s: %s', snapshot_id, status, error)
+        LOG.warning(
+            'Cannot report snapshot %s of volume %s as %s: %s. '
+            'As in nova the request succeeds, and the volume service waits in vain.',
+            snapshot_id,
+            volume_id,
+            status,
+            error,
+        )
 
 
 def _server_of(req, volume_id):
