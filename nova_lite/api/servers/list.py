@@ -135,6 +135,7 @@ def details(req, page):
         rows.update(_own(page, cell, found['rows']))
     if look.wants_specs and page.uuids:
         look.specs = req.app.api_db.read(request_specs.stored, page.uuids)
+    look.name_groups(rows.values())
     return [view.detail(look, rows[uuid]) for uuid in page.uuids if uuid in rows]
 
 

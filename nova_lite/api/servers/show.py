@@ -56,6 +56,7 @@ def represent(req, server, *, full=True):
         row = found['rows'].get(server.uuid, row)
     if look.with_groups or look.wants_specs:
         look.groups, look.specs = req.app.api_db.read(_from_api_db, look, server.uuid)
+    look.name_groups([row])
     return view.detail(look, row)
 
 

@@ -7,6 +7,8 @@ Source: reference/nova/api-surface 6.
 import functools
 import hashlib
 
+from oslo_utils import uuidutils
+
 from nova_lite import states
 from nova_lite.api import links
 from nova_lite.api.servers import addresses
@@ -35,6 +37,7 @@ class Look:
 
     devices, faults, tags: by server uuid; services: by host; specs: stored request
     specs by server uuid; groups: uuid of the server group by server uuid
+    group_names: of security groups that servers were created with by id, by that id
     full: also what only GET answers carry below 2.75
     """
 
@@ -56,7 +59,7 @@ class Look:
         self.down_after_s = req.conf.service_down_time
         self.name_template = req.conf.instance_name_template
         self.devices, self.faults, self.tags, self.services = {}, {}, {}, {}
-        self.specs, self.groups = {}, {}
+        self.specs, self.groups, self.group_names = {}, {}, {}
 
     @property
     def wants_tags(self):
@@ -88,6 +91,18 @@ class Look:
         if self.minor >= 98:
             names.append('image_properties')
         return names
+
+    def name_groups(self, rows):
+        """Ask for the names of the security groups that rows have by id.
+
+        A server that is being built shows what was requested.
+        """
+        built = [row for row in rows if row.vm_state != states.VmState.BUILDING]
+        names = {name for row in built for name in row.security_groups or ()}
+        ids = sorted(filter(uuidutils.is_uuid_like, names))
+        if self.full and ids:
+            found = self.req.app.network.list(self.req.ctxt, 'security-groups', id=ids)
+            self.group_names = {group['id']: group['name'] for group in found}
 
     def take(self, found):
         """Add what `instance_lists.details` gave for one cell."""
@@ -149,7 +164,9 @@ def _add_extensions(look, row, shown):
     shown['OS-EXT-STS:vm_state'] = row.vm_state
     shown['OS-EXT-STS:power_state'] = row.power_state or 0
     if row.security_groups:
-        shown['security_groups'] = [{'name': name} for name in row.security_groups]
+        known = {} if row.vm_state == states.VmState.BUILDING else look.group_names
+        names = (known.get(name, name) for name in row.security_groups)
+        shown['security_groups'] = [{'name': name} for name in names]
     volumes = look.devices.get(row.uuid, ())
     shown['os-extended-volumes:volumes_attached'] = [
         {'id': volume_id, 'delete_on_termination': bool(delete)}

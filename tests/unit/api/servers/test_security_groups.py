@@ -48,8 +48,15 @@ class TestSecurityGroups(base.Case):
     def test_a_server_that_was_created_with_the_id(self):
         values = {'security_groups': [self.web['id']]}
         self.api.cell('cell1').db.write(instances.update, self.uuid, values)
+        self.assertEqual(['web'], self.shown())
+        listed = self.ok('GET', '/servers/detail').json['servers']
+        self.assertEqual([[{'name': 'web'}]], [each['security_groups'] for each in listed])
         self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
         self.assertEqual(['default', 'web'], self.shown())
+
+    def test_a_server_that_is_being_built_with_the_id(self):
+        self.uuid = self.api.add_server(security_groups=[self.web['id']], vm_state='building')
+        self.assertEqual([self.web['id']], self.shown())
 
     def test_two_groups_at_once(self):
         other = self.api.make('/security-groups', {'security_group': {'name': 'other'}})
