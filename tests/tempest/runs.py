@@ -34,6 +34,8 @@ class Tempest:
         """Return the names of the tests that match."""
         if not (self.directory / '.stestr').exists():
             self._output('stestr', 'init')
+        # Tempest writes it, with the path of the environment that it is in.
+        (self.directory / '.stestr.conf').unlink(missing_ok=True)
         listed = self._output('tempest', 'run', *self._options(regex), '--list-tests')
         ids = [line for line in listed.splitlines() if line.startswith('tempest.')]
         return sorted({results.bare(each) for each in ids})
