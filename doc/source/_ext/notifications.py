@@ -66,8 +66,8 @@ def sample():
         asked=types.SimpleNamespace(user_id='user', project_id='project'),
         request_id=REQUEST,
     )
-    seen = watch.Seen(notes.Note('event', facts, AT), server)
-    ((_host, body, _legacy),) = build.Builder(conf).bodies(seen)
+    change = watch.Change(notes.Note('event', facts, AT), server)
+    ((_host, body, _legacy),) = build.Builder(conf).bodies(change)
     return {**body, 'message_id': UUID}
 
 
