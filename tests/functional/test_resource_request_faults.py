@@ -9,6 +9,7 @@ from nova_lite.moves import detach_interface
 from nova_lite.moves import kinds
 from tests.fixtures import attaching
 from tests.fixtures import guarantees
+from tests.fixtures import moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 from tests.functional import own_cloud
@@ -28,8 +29,16 @@ def _hands(stage, server):
 
 
 def _boot(stage):
+    """A server with such a port and a volume."""
     ports = guarantees.Guarantees(stage.cloud)
-    return ports.boot(ports.port(kbps=100, kpps=10))
+    image = {'source_type': 'image', 'uuid': stage.cloud.image_id('cirros'), 'boot_index': 0}
+    return ports.boot(
+        ports.port(kbps=100, kpps=10),
+        block_device_mapping=[
+            {**image, 'destination_type': 'local'},
+            {'source_type': 'blank', 'boot_index': -1, **moving.VOLUME},
+        ],
+    )
 
 
 def _spare(stage):
