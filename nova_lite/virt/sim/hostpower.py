@@ -33,7 +33,11 @@ def power_off(path: str, node: str) -> None:
             (states.PowerState.SHUTDOWN, node, model.Role.RESIDENT),
         )
         # What waited for a guest's memory was in memory itself.
-        tx.execute('DELETE FROM guests WHERE node = ? AND role = ?', (node, model.Role.INCOMING))
+        incoming = tx.execute(
+            'SELECT * FROM guests WHERE node = ? AND role = ?', (node, model.Role.INCOMING)
+        )
+        for row in incoming.fetchall():
+            store.delete_guest(tx, row)
         _switch(tx, node, 0)
 
 

@@ -5,6 +5,7 @@ import sqlite3
 
 from nova_lite.virt import model
 from nova_lite.virt.sim import census
+from nova_lite.virt.sim import hostpower
 from tests.unit.virt.sim import base
 
 FIRST = {'contents': ['b25l'], 'files': {'openstack/latest/user_data': 0}}
@@ -76,6 +77,12 @@ class DriveTests(base.SimTestCase):
         self.assertDone(self.dest.pre_live_migration('n1', spec, base.MOVE, key='p'))
         self.assertDone(self.dest.rollback_live_migration('n1', base.GUEST, base.MOVE, key='b'))
         self.assertEqual((FIRST, 0), (self.drive(), self.count('dest')))
+
+    def test_a_live_move_whose_destination_loses_power(self):
+        spec = base.guest_spec(config_drive=True, drive=SECOND)
+        self.assertDone(self.dest.pre_live_migration('n1', spec, base.MOVE, key='p'))
+        hostpower.power_off(self.path('dest'), 'n1')
+        self.assertEqual(0, self.count('dest'))
 
     def test_a_lost_guest_that_is_made_again(self):
         self.assertDone(self.source.destroy('n1', base.GUEST, key='d'))
