@@ -8,7 +8,6 @@ from nova_lite.objects import base
 # Types of links that the schema of the document knows; others are physical ones.
 TYPES = ('bridge', 'dvs', 'hw_veb', 'hyperv', 'ovs', 'tap', 'vhostuser', 'vif')
 PHYSICAL = 'phy'
-SLAAC = 'slaac'
 
 
 def build(network_info: Iterable[base.Data]) -> base.Data:
@@ -49,7 +48,7 @@ def _addressing(subnet: base.Data, address: str) -> base.Data:
     kind = f'ipv{subnet["version"]}'
     mode = subnet['meta'].get('ipv6_address_mode')
     if mode is not None:
-        kind += '_slaac' if mode == SLAAC else '_dhcp'
+        kind += f'_{mode}'
     elif subnet['meta'].get('enable_dhcp'):
         return {'type': f'{kind}_dhcp'}
     return {

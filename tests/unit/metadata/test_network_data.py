@@ -67,8 +67,8 @@ class NetworkDataTest(testtools.TestCase):
     def test_ipv6_by_router_or_dhcp(self):
         for mode, kind in (
             ('slaac', 'ipv6_slaac'),
-            ('dhcpv6-stateful', 'ipv6_dhcp'),
-            ('dhcpv6-stateless', 'ipv6_dhcp'),
+            ('dhcpv6-stateful', 'ipv6_dhcpv6-stateful'),
+            ('dhcpv6-stateless', 'ipv6_dhcpv6-stateless'),
         ):
             found = self.network(
                 cidr='2001:db8::/64', address='2001:db8::5', meta={'ipv6_address_mode': mode}
