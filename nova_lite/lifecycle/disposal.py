@@ -74,8 +74,9 @@ def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, hos
         return
     if row.host is None or row.build is None:
         children.destroy_block_devices(connection, uuid)
-    # Else the host may be building the server, and has them cleared away (compute.resume).
+    # Else the host may be building the server, and has them cleared away (compute.resume),
+    # with the arguments of the build.
     children.destroy_tags(connection, uuid)
-    instances.mark_deleted(connection, uuid)
+    instances.mark_deleted(connection, uuid, **({'build': None} if row.host is None else {}))
     actions.record_event(connection, uuid, ctxt.request_id, EVENT, host=host)
     actions.end_interrupted(connection, uuid, error=f'Interrupted by {EVENT}.')

@@ -235,6 +235,15 @@ class TestCounted(Sweeping, base.Case):
             self.api.api_db.write(instance_mappings.destroy, uuid)
         self.assertEqual({(True, True), (True, False), (False, True)}, ends)
 
+    def test_forgets_the_arguments_of_a_build_without_host(self):
+        """They have the administrator's password and personality files."""
+        build = {'context': {}, 'options': {'admin_pass': 'secret'}}
+        values = {'vm_state': 'building', 'task_state': 'scheduling', 'build': build}
+        uuid = self.api.add_server(host=None, node=None, **values)
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        row = self.api.row(uuid)
+        self.assertEqual((True, None), (row.deleted, row.build))
+
     def test_what_ceased_to_count_and_stays(self):
         """An API was frozen between its writes, killed after both, and a restore in between."""
         uuid = self.api.add_server()
