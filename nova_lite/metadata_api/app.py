@@ -105,13 +105,15 @@ def _allowed(parts: list[str]) -> tuple[str, ...]:
 def _password(environ: Environ) -> str:
     """Return the password in the body of a request. Raise Invalid."""
     limit = guest_passwords.LENGTH
-    try:
-        length = int(environ.get('CONTENT_LENGTH') or 0)
-    except ValueError:
-        raise exception.Invalid('Header Content-Length is not a number.') from None
+    given = environ.get('CONTENT_LENGTH') or '0'
+    if not given.isdecimal():
+        raise exception.Invalid('Header Content-Length is not a number.')
+    length = int(given)
     if length > limit:
         raise exception.Invalid(f'Request is too large: password has more than {limit} bytes.')
     raw: bytes = environ['wsgi.input'].read(length)
+    if len(raw) < length:
+        raise exception.Invalid('Request is incomplete: the connection ended within password.')
     try:
         password = raw.decode('ascii')
     except UnicodeDecodeError:

@@ -36,5 +36,5 @@ def check_quota(req, metadata, files):
 
 
 def password():
-    """A password that is in the answer, and nowhere else."""
+    """Return a new password for the administrator."""
     return runtime.new_secret().replace('-', 'x').replace('_', 'y')[:PASSWORD_LENGTH]

@@ -27,11 +27,12 @@ def of(row: rows.Row) -> str:
 def store(connection: sa.Connection, uuid: str, password: str) -> None:
     """Record a password of at most LENGTH characters.
 
-    Raise PasswordIsSet, InstanceNotFound, or InstanceSealed for a server that changes cells.
+    Raise PasswordIsSet, InstanceNotFound, or InstanceSealed for a server that changes cells,
+    or has since it was found here.
     """
     row = instances.lock(connection, uuid)
     if row.hidden:
-        raise exception.InstanceNotFound(instance_id=uuid)
+        raise exception.InstanceSealed(instance_id=uuid)
     if of(row):
         raise PasswordIsSet(instance_id=uuid)
     pieces = {

@@ -7,6 +7,7 @@ from falcon import testing
 import fixtures
 import testtools
 
+from nova_lite import exception
 from nova_lite.daemons import metadata
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
@@ -304,6 +305,13 @@ class PasswordTest(Case):
         self.post('x', status=403, **{callers.SIGNATURE: 'wrong'})
         self.assertEqual({'password': ''}, self.of())
 
+    def test_incomplete_body(self):
+        headers = self.headers(Content_Length='10')
+        answer = self.client.simulate_request('POST', PASSWORD, headers=headers, body='half')
+        self.assertEqual(400, answer.status_code)
+        self.assertIn('incomplete', answer.text)
+        self.assertEqual({'password': ''}, self.of())
+
     def test_keeps_other_system_metadata(self):
         uuid = self.add_server(system_metadata={'image_os': 'linux'})
         self.post('secret', uuid=uuid)
@@ -313,6 +321,13 @@ class PasswordTest(Case):
         self.api.cell('cell1').db.write(instances.update, self.uuid, {'sealed': True})
         answer = self.post('secret', status=503)
         self.assertIn('changing cells', answer.text)
+
+    def test_server_that_has_just_changed_cells(self):
+        for found in (self.make_servers(), servers.CellServers(self.api.cell('cell1').db)):
+            server = found.get(self.uuid, 'alpha')
+            self.api.cell('cell1').db.write(instances.update, self.uuid, {'hidden': True})
+            self.assertRaises(exception.Unavailable, found.store_password, server, 'secret')
+            self.api.cell('cell1').db.write(instances.update, self.uuid, {'hidden': False})
 
     def test_is_not_logged(self):
         self.post('top secret')
