@@ -16,6 +16,9 @@ from nova_lite import exception
 NOT_DONE, INTERRUPTED, UNREAD = 2, 130, 141
 COMMANDS = (
     'up',
+    'status',
+    'env',
+    'stop',
     'demo',
     'verify',
     'saga',
@@ -27,6 +30,13 @@ COMMANDS = (
     'evacuate-host',
     'bench',
 )
+# Of subcommands whose module is not called like them.
+MODULES = {'status': 'cloud_status'}
+
+
+def module_of(name):
+    """Return the name of a subcommand's module in this package."""
+    return MODULES.get(name, name.replace('-', '_'))
 
 
 def parser(commands=COMMANDS):
@@ -36,8 +46,7 @@ def parser(commands=COMMANDS):
     )
     added = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
     for name in commands:
-        module = name.replace('-', '_')
-        importlib.import_module(f'nova_lite.cmd.{module}').add_parser(added)
+        importlib.import_module(f'nova_lite.cmd.{module_of(name)}').add_parser(added)
     return top
 
 

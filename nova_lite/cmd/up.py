@@ -1,5 +1,9 @@
 """nova-lite up: run a cloud, in this process or with a process for each daemon."""
 
+import os
+import signal
+import sys
+
 from nova_lite import conf as conf_module
 from nova_lite import runtime
 from nova_lite import service
@@ -9,7 +13,9 @@ from nova_lite.daemons import process
 from nova_lite.launcher import layout
 from nova_lite.launcher import make
 from nova_lite.launcher import preflight
+from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
+from nova_lite.wsgi import server
 
 
 def add_parser(commands):
@@ -46,13 +52,18 @@ def add_parser(commands):
         type=int,
         default=8774,
         metavar='P',
-        help='port of all services (default: %(default)s)',
+        help='port of all services; 0 for any that is free (default: %(default)s)',
     )
     parser.add_argument(
         '--listen',
         default='127.0.0.1',
         metavar='ADDRESS',
         help='address to listen on (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--detach',
+        action='store_true',
+        help='return when the cloud is ready; `nova-lite stop` stops it',
     )
     _add_behaviour(parser)
     parser.set_defaults(run=run)
@@ -112,7 +123,7 @@ def settings_of(args):
         bus=tuple(args.bus),
         database=args.db,
         listen=args.listen,
-        port=args.port,
+        port=args.port or server.free_port(args.listen),
         auth=args.auth,
         profile=args.profile,
         speed=args.speed,
@@ -124,6 +135,11 @@ def run(args):
     """Start the cloud, print how to use it, wait for Ctrl-C, stop it."""
     settings = settings_of(args)
     preflight.check(settings, conf_module.make_conf(files=[]))
+    if args.detach:
+        child = running.detach(settings.state_dir)
+        if child:
+            _await(settings.state_dir, child)
+            return
     cloud = make.cloud(settings)
     signals = service.Signals()
     cloud.places.hold()
@@ -134,7 +150,12 @@ def run(args):
     try:
         _start(cloud, args.fresh)
         signals.starting = False
-        _tell(cloud, runtime.monotonic() - began)
+        ready = running.of(cloud.places)
+        running.write(cloud.places.root, ready)
+        print(f'\nReady after {runtime.monotonic() - began:.1f} s: {ready.compute_url}')
+        _tell(ready, cloud.places.metadata_secret_path)
+        print('\nCtrl-C stops the cloud. The next `nova-lite up` continues with the same servers.')
+        sys.stdout.flush()
         while not signals.wait(None):
             pass
     except service.Stopped:
@@ -144,6 +165,7 @@ def run(args):
         cloud.stop()
         raise
     print('Stopping', flush=True)
+    running.forget(cloud.places.root)
     cloud.stop()
     print('Stopped', flush=True)
     process.leave()
@@ -157,19 +179,27 @@ def _start(cloud, fresh):
         cloud.start(fresh=fresh, progress=steps.begin)
 
 
-def _tell(cloud, seconds):
+def _await(directory, child):
+    """Wait until the cloud of a child process is ready, and print how to use it."""
+    try:
+        ready = running.wait_ready(directory, child)
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGTERM)
+        raise
+    print(f'Ready: {ready.compute_url}')
+    _tell(ready, os.path.join(os.path.dirname(ready.clouds_yaml), 'metadata-secret'))
+    print('\n`nova-lite stop` stops the cloud.')
+
+
+def _tell(ready, secret_path):
+    """Print how to use a cloud."""
     print(
         f"""
-Ready after {seconds:.1f} s: {cloud.url}/compute/v2.1
-
-  export OS_CLIENT_CONFIG_FILE={cloud.places.path('clouds.yaml')}
+  export OS_CLIENT_CONFIG_FILE={ready.clouds_yaml}
   openstack --os-cloud nova-lite hypervisor list
   openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
       --network private --wait my-server
 
-Metadata of servers: {cloud.places.metadata_url}
-Sign requests with the secret in {cloud.places.metadata_secret_path}
-
-Ctrl-C stops the cloud. The next `nova-lite up` continues with the same servers.""",
-        flush=True,
+Metadata of servers: {ready.metadata_url}
+Sign requests with the secret in {secret_path}"""
     )

@@ -3,6 +3,7 @@
 The embedded mode and the one with a process per daemon read the same files.
 """
 
+import contextlib
 import dataclasses
 import fcntl
 import hashlib
@@ -20,6 +21,10 @@ from nova_lite.rpc import transport
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume')
 TOP = 'top'
 LOCK = 'lock'
+# Who asks for the holder of the lock shares it for a moment, so it is tried again.
+PEEK_S, PEEKS = 0.02, 10
+# What a cloud prints that has no terminal.
+OUTPUT = 'up.out'
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
 # Nova's default lets nobody move servers between cells; a cloud to try things out does.
 POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
@@ -135,7 +140,7 @@ class Layout:
         """
         self.hold()
         if fresh and not self._ours:
-            for name in set(os.listdir(self.root)) - {LOCK}:
+            for name in set(os.listdir(self.root)) - {LOCK, OUTPUT}:
                 path = os.path.join(self.root, name)
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
         self._ours = True
@@ -182,13 +187,11 @@ class Layout:
                 service=f'The state directory {self.root}',
                 reason=f'{error.strerror}; choose another with --state-dir',
             ) from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _locked(lock):
             lock.seek(0)
             holder = lock.read().strip() or 'unknown'
             lock.close()
-            raise InUse(directory=self.root, pid=holder) from None
+            raise InUse(directory=self.root, pid=holder)
         lock.truncate(0)
         lock.write(f'{os.getpid()}\n')
         lock.flush()
@@ -263,6 +266,16 @@ class Layout:
         path = self.path('etc', f'{name}.conf')
         _write(path, '\n'.join(lines) + '\n')
         return path
+
+
+def _locked(file):
+    """Lock a file; return whether no other process keeps the lock."""
+    for pause_s in (0, *(PEEK_S,) * PEEKS):
+        runtime.sleep(pause_s)
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
 
 
 def _value(value):

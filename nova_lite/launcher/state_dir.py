@@ -1,9 +1,14 @@
 """The option --state-dir and the configuration found in that directory."""
 
+import argparse
 import os
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of a command's description, with its example."""
 
 
 def default():

@@ -22,7 +22,7 @@ class MainTest(testtools.TestCase):
         done = subprocess.run([sys.executable, '-c', LOADED], capture_output=True, text=True)
         self.assertEqual(0, done.returncode, done.stderr)
         loaded = done.stdout.splitlines()[-1].split()
-        modules = {f'nova_lite.cmd.{name.replace("-", "_")}' for name in main.COMMANDS}
+        modules = {f'nova_lite.cmd.{main.module_of(name)}' for name in main.COMMANDS}
         self.assertEqual({'nova_lite.cmd.saga'}, modules & set(loaded))
 
     def test_help_tells_them_all(self):

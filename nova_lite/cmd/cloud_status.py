@@ -1,0 +1,83 @@
+"""nova-lite status: show whether the cloud of a state directory runs, and where.
+
+The exit code is 0 if it runs and all daemons are healthy, 1 if it does not run, is starting
+or stopping, or a daemon is not healthy.
+
+Example: nova-lite status --json
+"""
+
+import dataclasses
+import datetime
+import json
+import os
+
+import requests
+
+from nova_lite import runtime
+from nova_lite.console import tables
+from nova_lite.launcher import running
+from nova_lite.launcher import state_dir
+
+NOT_RUNNING, STARTING, RUNNING = 'not running', 'starting or stopping', 'running'
+ANSWER_S = 10
+
+
+def add_parser(commands):
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'status',
+        help='show whether a cloud runs',
+        description=__doc__,
+        formatter_class=state_dir.Formatter,
+    )
+    state_dir.add_option(parser)
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.set_defaults(run=run)
+
+
+def run(args):
+    """Print the state and return the exit code."""
+    shown = _state(args.state_dir)
+    if args.json:
+        print(json.dumps(shown, indent=2))
+    else:
+        tables.show(('Field', 'Value'), [(name, _text(value)) for name, value in shown.items()])
+    return 0 if shown['state'] == RUNNING and not shown['unhealthy'] else 1
+
+
+def _state(directory):
+    found = running.read(directory)
+    if found is None:
+        pid = running.holder(directory)
+        state = NOT_RUNNING if pid is None else STARTING
+        return {'state': state, 'state_dir': os.path.abspath(directory), 'pid': pid}
+    return {
+        'state': RUNNING,
+        'state_dir': os.path.abspath(directory),
+        **dataclasses.asdict(found),
+        'started_at': datetime.datetime.fromtimestamp(found.started_at, datetime.UTC).isoformat(
+            timespec='seconds'
+        ),
+        'uptime_s': round(runtime.timestamp() - found.started_at),
+        'unhealthy': _unhealthy(directory),
+    }
+
+
+def _unhealthy(directory):
+    """Return the names of daemons whose health endpoint reports a problem or does not answer."""
+    with open(os.path.join(directory, 'run', 'health.json')) as file:
+        urls = json.load(file)
+    return sorted(name for name, url in urls.items() if not _is_healthy(url))
+
+
+def _is_healthy(url):
+    try:
+        return requests.get(f'{url}/healthcheck', timeout=ANSWER_S).ok
+    except requests.RequestException:
+        return False
+
+
+def _text(value):
+    if value is None:
+        return ''
+    return ', '.join(value) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,32 @@
+"""nova-lite stop: stop the cloud of a state directory and wait until it has stopped.
+
+The next `nova-lite up` continues with the same servers. The exit code is 0 also if no cloud
+runs there, and 2 if the cloud does not stop in time.
+
+Example: nova-lite stop --state-dir ./cloud
+"""
+
+from nova_lite.launcher import running
+from nova_lite.launcher import state_dir
+
+
+def add_parser(commands):
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'stop', help='stop a cloud', description=__doc__, formatter_class=state_dir.Formatter
+    )
+    state_dir.add_option(parser)
+    parser.add_argument(
+        '--timeout',
+        type=float,
+        default=60.0,
+        metavar='S',
+        help='seconds to wait for its end (default: %(default)g)',
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args):
+    """Stop the cloud."""
+    stopped = running.stop(args.state_dir, args.timeout)
+    print('Stopped' if stopped else f'No cloud runs in {args.state_dir}')

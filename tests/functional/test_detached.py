@@ -1,0 +1,98 @@
+"""`nova-lite up --detach`, `status`, `env` and `stop`, as a job of continuous integration."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+
+import fixtures
+import testtools
+
+from nova_lite.launcher import running
+from tests.fixtures import commands
+from tests.fixtures import forking
+from tests.fixtures import ports
+
+LIMIT_S = 300
+PRINT = 'eval "$1"; printf "%s\\n" "$OS_AUTH_URL" "$OS_CLOUD" "${OS_TOKEN-}"'
+
+
+class DetachTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.state_dir = self.useFixture(fixtures.TempDir()).join('state')
+        self.addCleanup(self.run_command, 'stop')
+
+    def run_command(self, name, *args):
+        """(exit code, standard output, standard error) of a subcommand for the cloud."""
+        return commands.run(name, '--state-dir', self.state_dir, *args)
+
+    def up(self, *args):
+        """The same of an `up` that leaves the terminal, as a process."""
+        options = ['--detach', '--state-dir', self.state_dir, '--profile', 'instant', *args]
+        return forking.run([commands.MODULE, 'up', *options], timeout_s=LIMIT_S)
+
+    def status(self, expected):
+        code, printed, _errors = self.run_command('status', '--json')
+        self.assertEqual(expected, code, printed)
+        return json.loads(printed)
+
+    def test_a_job(self):
+        self.assertEqual('not running', self.status(1)['state'])
+        code, printed, errors = self.up('--port', '0', '--cells', '1', '--hosts', '1')
+        self.assertEqual((0, ''), (code, errors), printed)
+        found = self.status(0)
+        self.assertEqual(
+            ('running', ['cell1'], 1, []),
+            tuple(found[name] for name in ('state', 'cells', 'hosts', 'unhealthy')),
+        )
+        self.assertIn(f'Ready: {found["compute_url"]}\n', printed)
+        self.assertIn(f'export OS_CLIENT_CONFIG_FILE={found["clouds_yaml"]}\n', printed)
+        self.assertEqual(found['pid'], running.holder(self.state_dir))
+
+        url = found['compute_url'].replace('/compute/v2.1', '/identity/v3')
+        _code, shell, _errors = self.run_command('env', '--cloud', 'nova-lite-demo')
+        shown = subprocess.run(
+            ['sh', '-eu', '-c', PRINT, 'sh', shell],
+            env={**os.environ, 'OS_TOKEN': 'of a former shell'},
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(f'{url}\nnova-lite-demo\n\n', shown.stdout, shown.stderr)
+
+        code, _printed, errors = self.up('--port', '0')
+        self.assertEqual(2, code)
+        self.assertIn(f'is in use by process {found["pid"]}', errors)
+        self.assertEqual('running', self.status(0)['state'])
+
+        self.assertEqual((0, 'Stopped\n', ''), self.run_command('stop'))
+        self.assertEqual('not running', self.status(1)['state'])
+        code, printed, _errors = self.run_command('stop')
+        self.assertEqual((0, f'No cloud runs in {self.state_dir}\n'), (code, printed))
+
+    def test_killed(self):
+        self.up('--port', '0', '--cells', '1', '--hosts', '1')
+        pid = self.status(0)['pid']
+        os.kill(pid, signal.SIGKILL)
+        self.assertEqual((0, f'No cloud runs in {self.state_dir}\n'), self.stopped(pid))
+        self.assertEqual('not running', self.status(1)['state'])
+
+    def stopped(self, pid):
+        """What `stop` returns and prints once a killed process is gone."""
+        running.wait_gone(self.state_dir, pid, LIMIT_S)
+        return self.run_command('stop')[:2]
+
+    def test_a_port_in_use(self):
+        number = self.useFixture(ports.Port()).number
+        with socket.create_server(('127.0.0.1', number)):
+            code, printed, errors = self.up('--port', str(number), '--fresh')
+        self.assertEqual((2, ''), (code, printed))
+        self.assertIn(f'Port {number} of 127.0.0.1', errors)
+        self.assertIn('up.out', errors)
+        self.assertIsNone(running.holder(self.state_dir))
+
+    def test_env_of_no_cloud(self):
+        code, _printed, errors = self.run_command('env')
+        self.assertEqual(2, code)
+        self.assertIn(f'no cloud in {self.state_dir}', errors)
