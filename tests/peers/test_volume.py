@@ -117,6 +117,8 @@ class VolumeTest(volumes.VolumePeersTest):
         self.complete(peer, nowhere)
         self.end(peer, nowhere)
         self.look(peer, volume_id)
+        # A project may have ten, and each other conversation keeps one.
+        peer.ask('DELETE', f'/v3/volumes/{volume_id}')
 
     @base.same
     def test_several_servers(self, peer):
