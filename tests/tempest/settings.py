@@ -28,11 +28,11 @@ HOSTS_CAN = (
     'volume_backed_live_migration',
     'volume_multiattach',
 )
+HOSTS_CANNOT = ('metadata_service', 'serial_console', 'spice_console', 'vnc_console')
 # The roles that the default policies of the compute API know.
 ROLES = ('admin', 'manager', 'member', 'reader', 'service')
 # No signature is checked: the image has none.
 CERTIFICATES = ('certificate',)
-HOSTS_CANNOT = ('metadata_service', 'serial_console', 'spice_console', 'vnc_console')
 # Seconds between two requests of a test that waits, and until it gives up.
 BUILD = {'build_interval': 1, 'build_timeout': 120}
 

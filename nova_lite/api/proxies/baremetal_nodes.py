@@ -1,6 +1,6 @@
 """/os-baremetal-nodes up to 2.35, of a cloud without a bare metal service.
 
-There are no nodes without that service, and nova has never changed them for its users.
+There are no nodes without that service, and only it changes them.
 Source: reference/nova/api-surface 2.6.
 """
 
