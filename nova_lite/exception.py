@@ -307,6 +307,10 @@ class VolumeNotFound(NotFound):
     msg = 'Volume %(volume_id)s could not be found.'
 
 
+class VolumeTypeNotFound(Invalid):
+    msg = 'Volume type %(id_or_name)s could not be found.'
+
+
 class SnapshotNotFound(NotFound):
     msg = 'Snapshot %(snapshot_id)s could not be found.'
 

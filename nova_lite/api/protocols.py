@@ -88,6 +88,9 @@ class Volume(typing.Protocol):
     def get(self, ctxt: session.Ctxt, volume_id: str) -> session.Json:
         """The volume; raises VolumeNotFound."""
 
+    def require_type(self, ctxt: session.Ctxt, id_or_name: str) -> None:
+        """Raise VolumeTypeNotFound unless the user may create volumes of this type."""
+
     def check_attachable(
         self,
         volume: session.Json,

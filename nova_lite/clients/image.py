@@ -77,6 +77,9 @@ class Server(typing.Protocol):
     @property
     def user_id(self) -> str: ...
 
+    @property
+    def flavor(self) -> session.Json: ...
+
 
 def of(body: session.Json) -> session.Json:
     """Return an image from the service's representation.
@@ -190,7 +193,8 @@ class Image:
     ) -> session.Json:
         """Create the image that a snapshot of a server will be uploaded to; returns it.
 
-        server:     has uuid, project_id, user_id
+        server:     has uuid, project_id, user_id; no server with a smaller root disk than
+                    its flavor's can boot from the image
         base:       the image that the server was made from, as `get` returns it
         properties: further ones, which win over the base's and over image_type
         kind:       'snapshot' or 'backup', its property image_type
@@ -204,6 +208,7 @@ class Image:
                 if key not in NOT_INHERITED
             )
             values['base_image_ref'] = base['id']
+        values['min_disk'] = max(values['min_disk'], server.flavor['root_gb'])
         values['image_type'] = kind
         values.update(properties or {})
         values.update(

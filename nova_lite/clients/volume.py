@@ -128,6 +128,11 @@ class Volume:
         body = self.service.get(ctxt, '/volumes/detail', params=params, as_user=True)
         return [volume_record.of(each) for each in body['volumes']]
 
+    def require_type(self, ctxt: session.Ctxt, id_or_name: str) -> None:
+        """Raise VolumeTypeNotFound unless the user may create volumes of this type."""
+        found = self.service.get(ctxt, '/types?is_public=None', as_user=True)
+        volume_record.require_type(found['volume_types'], id_or_name)
+
     def check_attachable(
         self,
         volume: session.Json,

@@ -1,5 +1,6 @@
 """Volumes, from the representation of the volume service."""
 
+from nova_lite import exception
 from nova_lite.clients import session
 
 
@@ -37,6 +38,12 @@ def of(body: session.Json) -> session.Json:
             if item.get('server_id')
         },
     }
+
+
+def require_type(types: session.Jsons, id_or_name: str) -> None:
+    """Raise VolumeTypeNotFound unless one of the types has this id or name."""
+    if not any(id_or_name in (each['id'], each['name']) for each in types):
+        raise exception.VolumeTypeNotFound(id_or_name=id_or_name)
 
 
 def _image(metadata: dict[str, str]) -> session.Json:

@@ -149,7 +149,9 @@ class FailuresTest(moves_base.MovesTest):
         self.crossing.idle(server)
         self.assertEqual([], self.cloud.findings())
         move = self.stage.migration(server)['uuid']
-        record = types.SimpleNamespace(uuid=server.id, project_id='p', user_id='u')
+        record = types.SimpleNamespace(
+            uuid=server.id, project_id='p', user_id='u', flavor={'root_gb': 1}
+        )
         images, admin = self.crossing.world.image, context.admin()
         images.create_snapshot(admin, 'x-resize-temp', record, image_id=move)
         (finding,) = self.cloud.findings(settle_s=0)

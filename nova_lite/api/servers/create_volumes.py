@@ -29,6 +29,8 @@ def check(req, plan):
 def _check_one(req, plan, device):
     if device['destination_type'] != create_devices.VOLUME:
         return None
+    if device['volume_type']:
+        req.app.volume.require_type(req.ctxt, device['volume_type'])
     source = device['source_type']
     if source == 'volume':
         return _check_volume(req, plan, device)

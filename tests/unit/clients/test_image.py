@@ -157,7 +157,10 @@ class SnapshotTest(ImageTestCase):
     def setUp(self):
         super().setUp()
         self.server = types.SimpleNamespace(
-            uuid=runtime.new_uuid(), project_id='wonderland', user_id='alice'
+            uuid=runtime.new_uuid(),
+            project_id='wonderland',
+            user_id='alice',
+            flavor={'root_gb': 1},
         )
 
     def test_of_a_server_with_an_image(self):
@@ -191,6 +194,13 @@ class SnapshotTest(ImageTestCase):
             },
             made['properties'],
         )
+
+    def test_smaller_disks_cannot_boot_from_it(self):
+        self.server.flavor = {'root_gb': 20}
+        made = self.image.create_snapshot(self.member, 'snap', self.server, base=self.made)
+        self.assertEqual(20, made['min_disk'])
+        made = self.image.create_snapshot(self.member, 'snap', self.server)
+        self.assertEqual(20, made['min_disk'])
 
     def test_backups_can_be_told_from_snapshots(self):
         made = self.image.create_snapshot(

@@ -112,6 +112,15 @@ class VolumeTest(VolumeTestCase):
             snapshot['id'], self.create(size=1, snapshot_id=snapshot['id'])['snapshot_id']
         )
 
+    def test_types(self):
+        types = self.volume.service.get(self.admin, '/types', as_user=True)['volume_types']
+        for known in (types[0]['id'], types[0]['name']):
+            self.volume.require_type(self.member, known)
+        error = self.assertRaises(
+            exception.VolumeTypeNotFound, self.volume.require_type, self.member, 'nope'
+        )
+        self.assertIn('nope', error.message)
+
     def test_impossible(self):
         self.assertRaises(
             exception.Invalid, self.volume.create, self.member, size=1, image_id=runtime.new_uuid()

@@ -47,6 +47,15 @@ class TestDevices(create_base.Case):
         self.assertTrue(request.block_devices[0]['delete_on_termination'])
         self.assertIsNone(request.arguments['image']['id'])
 
+    def test_type_of_a_new_volume(self):
+        item = {'source_type': 'image', 'destination_type': 'volume', 'boot_index': 0,
+                'uuid': api_neighbours.IMAGE_ID, 'volume_size': 2}  # fmt: skip
+        unknown = self.devices({**item, 'volume_type': 'nope'})
+        self.refuse(400, 'Volume type nope could not be found.', **unknown)
+        known = {**item, 'volume_type': api_neighbours.VOLUME_TYPE}
+        (request,) = self.create(**self.devices(known))
+        self.assertEqual(known['volume_type'], request.block_devices[0]['volume_type'])
+
     def test_image_that_names_volumes(self):
         mapping = (
             '[{"source_type": "snapshot", "destination_type": "volume", "boot_index": 0,'
