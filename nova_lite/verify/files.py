@@ -19,7 +19,7 @@ def guests(directory: str) -> list[census.Row]:
     A file is read at one time, several are not. A guest that runs in two files runs
     twice only if it still runs in the former when that is read again.
     """
-    paths = sorted(glob.glob(os.path.join(directory, 'guests', '*', 'guests.sqlite')))
+    paths = _paths(directory)
     files = [census.guests(path) for path in paths]
     doubles = _in_several(files)
     if doubles:
@@ -29,6 +29,15 @@ def guests(directory: str) -> list[census.Row]:
             for rows, later in zip(files, again, strict=True)
         ]
     return [row for rows in files for row in rows]
+
+
+def ownerless_drives(directory: str) -> list[tuple[str, str]]:
+    """Return (uuid, node) of guests that are gone from nodes on which their config drives are."""
+    return [found for path in _paths(directory) for found in census.ownerless_drives(path)]
+
+
+def _paths(directory: str) -> list[str]:
+    return sorted(glob.glob(os.path.join(directory, 'guests', '*', 'guests.sqlite')))
 
 
 def _in_several(files: list[list[census.Row]]) -> set[str]:

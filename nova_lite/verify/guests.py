@@ -53,6 +53,12 @@ def owned(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
         yield Finding('I5', f'server {uuid}', f'has no guest on {node}')
 
 
+def drives(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+    """I5: each config drive has a guest."""
+    for uuid, node in snapshot.ownerless_drives:
+        yield Finding('I5', f'config drive of guest {uuid}', f'is on {node} without the guest')
+
+
 def _at_rest(
     snapshot: snapshots.Snapshot,
 ) -> Iterator[tuple[snapshots.CellSnapshot, rows.Row, census.Row]]:

@@ -185,6 +185,7 @@ CHECKS = (
     inventories.providers,
     owned,
     guests.owned,
+    guests.drives,
     guests.made_as_recorded,
     guests.idle,
     hidden_copies,

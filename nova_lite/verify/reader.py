@@ -86,6 +86,7 @@ class Reader:
             now=runtime.naive_now(),
             cells=cells,
             guests=guests,
+            ownerless_drives=files.ownerless_drives(self.directory),
             ports=ports,
             **self._bindings(ctxt, ports),
             attachments=self._pages(ctxt, '/attachments/detail', 'attachments'),

@@ -64,6 +64,7 @@ class Snapshot:
     allocations: {consumer: {provider uuid: {class: amount}}}
     providers: {uuid: Provider}
     guests: census rows; ports, attachments, volumes: as the neighbours give them
+    ownerless_drives: [(uuid of a guest that is gone, node where its config drive is), ...]
     server_images: images that were made of servers, as `clients.image.of` makes them
     bindings: {id of a port of a server: [(host, status), ...]}
     port_allocations: {id of a port of a server: {host: `allocation` of its binding there}}
@@ -98,6 +99,7 @@ class Snapshot:
     limits: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     queues: list[tuple[str, str, int | None]] = dataclasses.field(default_factory=list)
     unowned_queues: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    ownerless_drives: list[tuple[str, str]] = dataclasses.field(default_factory=list)
     server_errors: list[str] = dataclasses.field(default_factory=list)
     isolated_aggregates: bool = False
     withdrawn: dict[str, rows.Row] = dataclasses.field(default_factory=dict)

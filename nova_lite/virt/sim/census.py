@@ -106,6 +106,16 @@ def drive(path: str | pathlib.Path, guest: str) -> model.Json | None:
     return found
 
 
+def ownerless_drives(path: str | pathlib.Path) -> list[tuple[str, str]]:
+    """Return (uuid, node) of guests that are not in the file, while their config drives are."""
+    uri = f'{pathlib.Path(path).resolve().as_uri()}?mode=ro'
+    with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
+        return connection.execute(
+            'SELECT guest, node FROM drives WHERE NOT EXISTS (SELECT 1 FROM guests'
+            ' WHERE guests.node = drives.node AND guests.uuid = drives.guest)'
+        ).fetchall()
+
+
 def running(paths: Iterable[str | pathlib.Path]) -> dict[str, list[str]]:
     """Return {guest uuid: [nodes where it runs]} over all the files."""
     found = collections.defaultdict(list)

@@ -66,6 +66,13 @@ class GuestsTest(testtools.TestCase):
         self.put('b')
         self.assertEqual(['a', 'b'], self.running())
 
+    def test_config_drives_without_guests(self):
+        self.put('a')
+        for name in ('a', 'b'):
+            with self.stores[name].write() as tx:
+                store.put_drive(tx, name, 'g', '{}')
+        self.assertEqual([('g', 'b')], files.ownerless_drives(self.directory))
+
     def test_one_that_moves_while_they_are_read(self):
         self.put('a')
 

@@ -30,6 +30,12 @@ class GuestsTest(base.VerifyTest):
             self.have(base.guest(), base.guest(node='host-2')),
         )
 
+    def test_config_drive_without_a_guest(self):
+        self.snapshot.ownerless_drives.append(('g', 'host-1'))
+        self.assertEqual(
+            ['I5 config drive of guest g: is on host-1 without the guest'], self.found()
+        )
+
     def test_a_row_that_is_no_resident_guest_is_none(self):
         for role in (model.Role.DEPARTED, model.Role.INCOMING, model.Role.DISKS_ONLY):
             self.assertEqual(
