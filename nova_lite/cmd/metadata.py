@@ -4,14 +4,13 @@ import sys
 
 from nova_lite.daemons import metadata
 from nova_lite.daemons import process
-from nova_lite.metadata_api import callers
 from nova_lite.wsgi import server
 
 
 def main(argv=None):
     """Serve until SIGTERM."""
     argv = sys.argv[1:] if argv is None else argv
-    options = process.configure(argv, 'nova-lite-metadata', callers.check).metadata
+    options = process.configure(argv, 'nova-lite-metadata', metadata.check).metadata
     # Connections must not be shared with the parent: each worker builds its own.
     server.serve(
         lambda: metadata.application(process.configure(argv, 'nova-lite-metadata')),

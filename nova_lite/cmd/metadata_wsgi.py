@@ -2,8 +2,7 @@
 
 from nova_lite.daemons import metadata
 from nova_lite.daemons import process
-from nova_lite.metadata_api import callers
 
 application = metadata.application(
-    process.configure(process.argv_of_environment(), 'nova-lite-metadata', callers.check)
+    process.configure(process.argv_of_environment(), 'nova-lite-metadata', metadata.check)
 )

@@ -7,8 +7,8 @@ OPTS = [
     cfg.StrOpt(
         'connection',
         secret=True,
-        help='SQLAlchemy URL of the cell database. Used by the cell conductor only; other daemons read'
-        ' it from the cell mappings.',
+        help='SQLAlchemy URL of the cell database. Used by the cell conductor, and by the metadata service'
+        ' with [api]local_metadata_per_cell; other daemons read it from the cell mappings.',
     ),
     cfg.IntOpt(
         'connect_timeout',

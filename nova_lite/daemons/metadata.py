@@ -6,8 +6,17 @@ from nova_lite import cells as cells_module
 from nova_lite.daemons import monitor
 from nova_lite.db import engine
 from nova_lite.metadata_api import app
+from nova_lite.metadata_api import callers
 from nova_lite.metadata_api import servers
 from nova_lite.monitoring import databases
+
+
+def check(conf: cfg.ConfigOpts) -> None:
+    """Raise ValueError for a configuration that the daemon cannot work with."""
+    callers.check(conf)
+    group = 'database' if conf.api.local_metadata_per_cell else 'api_database'
+    if not conf[group].connection:
+        raise ValueError(f'[{group}]connection is not set')
 
 
 class Metadata:

@@ -237,11 +237,12 @@ class CallersTest(Case):
         self.assertEqual(200, self.client.simulate_get('/').status_code)
 
     def test_a_proxy_needs_a_secret(self):
-        callers.check(self.conf)
+        self.conf.set_override('connection', 'sqlite://', 'api_database')
+        metadata.check(self.conf)
         self.conf.set_override('metadata_proxy_shared_secret', '', 'neutron')
-        self.assertRaises(ValueError, callers.check, self.conf)
+        self.assertRaises(ValueError, metadata.check, self.conf)
         self.conf.set_override('service_metadata_proxy', False, 'neutron')
-        callers.check(self.conf)
+        metadata.check(self.conf)
 
 
 class UnreachableTest(Case):
@@ -377,6 +378,15 @@ class DaemonTest(Case):
         self.daemon()
         for cell in ('cell1', 'cell2'):
             self.ask(META_DATA, uuid=self.add_server(cell))
+
+    def test_a_database_is_required(self):
+        for per_cell, group in ((False, 'api_database'), (True, 'database')):
+            self.conf.set_override('local_metadata_per_cell', per_cell, 'api')
+            self.conf.set_override('connection', None, group)
+            error = self.assertRaises(ValueError, metadata.check, self.conf)
+            self.assertEqual(f'[{group}]connection is not set', str(error))
+            self.conf.set_override('connection', 'sqlite://', group)
+            metadata.check(self.conf)
 
     def test_one_cell(self):
         self.conf.set_override('connection', self.api.cell('cell2').db.url, 'database')
