@@ -95,7 +95,7 @@ class Shelve(move.Move[steps.Began]):
     @part.transaction
     def record(self, connection):
         """Record the server as shelved. This is the pivot."""
-        row = instances.get(connection, self.instance_uuid)
+        row = instances.hold(connection, self.instance_uuid)
         if row.vm_state == Vm.SHELVED:
             return
         leaves = self.arguments.offload

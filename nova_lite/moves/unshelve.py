@@ -119,7 +119,7 @@ class Unshelve(move.Move[steps.Began]):
     @part.transaction
     def record_running(self, connection):
         """Record the server as ACTIVE. This is the pivot."""
-        row = instances.get(connection, self.instance_uuid)
+        row = instances.hold(connection, self.instance_uuid)
         self._arrive(connection, row, self.results[START], {})
 
     def _arrive(self, connection, row, reply, changes):
@@ -230,7 +230,7 @@ class Unshelve(move.Move[steps.Began]):
     @part.transaction
     def switch(self, connection):
         """Move the record to the destination. This is the pivot."""
-        chosen, row = self.destination, instances.get(connection, self.instance_uuid)
+        chosen, row = self.destination, instances.hold(connection, self.instance_uuid)
         if row.host == chosen.service_host:
             return
         changes = {
