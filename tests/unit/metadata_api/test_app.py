@@ -1,73 +1,17 @@
-"""The metadata service over HTTP: who may read what, and passwords."""
-
-import base64
-import logging
+"""The metadata service over HTTP: who may read what."""
 
 from falcon import testing
-import fixtures
-import testtools
 
-from nova_lite import exception
 from nova_lite.daemons import metadata
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
-from nova_lite.metadata_api import app
 from nova_lite.metadata_api import callers
 from nova_lite.metadata_api import servers
 from tests.fixtures import guest_facts
-from tests.fixtures import servers_api
-
-SECRET = 'shared secret'
-PASSWORD = '/openstack/latest/password'
-META_DATA = '/openstack/latest/meta_data.json'
-DATA = b'#!/bin/sh\n\xff'
+from tests.unit.metadata_api import base
 
 
-class Case(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.log = self.useFixture(fixtures.FakeLogger(level=logging.INFO))
-        self.api = self.useFixture(servers_api.ServersApi())
-        self.conf = self.api.conf
-        self.conf.set_override('service_metadata_proxy', True, 'neutron')
-        self.conf.set_override('metadata_proxy_shared_secret', SECRET, 'neutron')
-        self.client = testing.TestClient(app.Application(self.conf, self.make_servers()))
-        self.uuid = self.add_server()
-
-    def make_servers(self):
-        return servers.AllServers(self.api.api_db, self.api.cells)
-
-    def add_server(self, cell='cell1', **values):
-        values = {
-            'user_data': base64.b64encode(DATA).decode(),
-            'key_name': 'mykey',
-            'key_data': guest_facts.KEY,
-            'network_info': [guest_facts.vif(guest_facts.subnet())],
-            'security_groups': ['default'],
-            **values,
-        }
-        return self.api.add_server(cell, **values)
-
-    def headers(self, **values):
-        """What the proxy sends for a server; `values` over it, None to omit a header."""
-        uuid = values.pop('uuid', self.uuid)
-        found = {
-            callers.INSTANCE: uuid,
-            callers.PROJECT: 'alpha',
-            callers.SIGNATURE: callers.signature(SECRET, uuid),
-            **{name.replace('_', '-'): value for name, value in values.items()},
-        }
-        return {name: value for name, value in found.items() if value is not None}
-
-    def ask(self, path, method='GET', *, status=200, body=None, **values):
-        answer = self.client.simulate_request(
-            method, path, headers=self.headers(**values), body=body
-        )
-        self.assertEqual(status, answer.status_code, answer.content)
-        return answer
-
-
-class PagesTest(Case):
+class PagesTest(base.Case):
     def test_versions_of_ec2_need_no_headers(self):
         answer = self.client.simulate_get('/')
         self.assertEqual(200, answer.status_code)
@@ -101,8 +45,8 @@ class PagesTest(Case):
         ):
             answer = self.ask(f'/openstack/latest/{name}')
             self.assertEqual(kind, answer.headers['content-type'])
-        self.assertEqual(self.uuid, self.ask(META_DATA).json['uuid'])
-        self.assertEqual(DATA, self.ask('/openstack/latest/user_data').content)
+        self.assertEqual(self.uuid, self.ask(base.META_DATA).json['uuid'])
+        self.assertEqual(base.DATA, self.ask('/openstack/latest/user_data').content)
         self.assertEqual(1, len(self.ask('/openstack/latest/network_data.json').json['links']))
 
     def test_ec2(self):
@@ -118,7 +62,7 @@ class PagesTest(Case):
             answer = self.ask(path)
             self.assertEqual(text, answer.text)
             self.assertEqual('text/plain; charset=UTF-8', answer.headers['content-type'])
-        self.assertEqual(DATA, self.ask('/2009-04-04/user-data').content)
+        self.assertEqual(base.DATA, self.ask('/2009-04-04/user-data').content)
         listed = self.ask('/latest/meta-data/').text.split('\n')
         self.assertEqual(sorted(listed), listed)
         self.assertEqual({'placement/', 'public-keys/', 'local-ipv4'}, {
@@ -158,39 +102,41 @@ class PagesTest(Case):
             self.assertEqual(expected, self.ask(path, uuid=uuid, X_Forwarded_For=address).text)
 
     def test_head(self):
-        whole = self.ask(META_DATA)
-        head = self.ask(META_DATA, 'HEAD')
+        whole = self.ask(base.META_DATA)
+        head = self.ask(base.META_DATA, 'HEAD')
         self.assertEqual(b'', head.content)
         for name in ('content-type', 'content-length'):
             self.assertEqual(whole.headers[name], head.headers[name])
 
     def test_other_methods(self):
         for method, path in (
-            ('PUT', META_DATA),
-            ('DELETE', PASSWORD),
-            ('POST', META_DATA),
+            ('PUT', base.META_DATA),
+            ('DELETE', base.PASSWORD),
+            ('POST', base.META_DATA),
             ('POST', '/'),
             ('POST', '/openstack/2012-08-10/password'),
         ):
             answer = self.ask(path, method, status=405)
             self.assertIn('GET, HEAD', answer.headers['allow'])
-        self.assertEqual('GET, HEAD, POST', self.ask(PASSWORD, 'PUT', status=405).headers['allow'])
+        self.assertEqual(
+            'GET, HEAD, POST', self.ask(base.PASSWORD, 'PUT', status=405).headers['allow']
+        )
 
 
-class CallersTest(Case):
+class CallersTest(base.Case):
     def test_missing_headers(self):
         for name in (callers.INSTANCE, callers.PROJECT):
-            answer = self.ask(META_DATA, status=400, **{name: None})
+            answer = self.ask(base.META_DATA, status=400, **{name: None})
             self.assertIn(f'{name} header is missing', answer.text)
 
     def test_several_headers(self):
         for name in (callers.INSTANCE, callers.PROJECT):
-            answer = self.ask(META_DATA, status=400, **{name: f'{self.uuid},{self.uuid}'})
+            answer = self.ask(base.META_DATA, status=400, **{name: f'{self.uuid},{self.uuid}'})
             self.assertIn(f'Multiple {name}', answer.text)
 
     def test_wrong_signatures(self):
         other = self.add_server()
-        right = callers.signature(SECRET, self.uuid)
+        right = callers.signature(base.SECRET, self.uuid)
         for value in (
             None,
             '',
@@ -199,15 +145,15 @@ class CallersTest(Case):
             right.upper(),
             right[:-1],
             callers.signature('', self.uuid),
-            callers.signature(SECRET, other),
+            callers.signature(base.SECRET, other),
         ):
-            answer = self.ask(META_DATA, status=403, **{callers.SIGNATURE: value})
+            answer = self.ask(base.META_DATA, status=403, **{callers.SIGNATURE: value})
             self.assertEqual('Invalid proxy request signature.', answer.text)
         self.assertIn(f'metadata of server {self.uuid}', self.log.output)
         self.assertNotIn(right, self.log.output)
 
     def test_signature(self):
-        """As `openssl dgst -sha256 -hmac SECRET` makes it."""
+        """As `openssl dgst -sha256 -hmac base.SECRET` makes it."""
         self.assertEqual(
             '6bcbe3885ae7efc49cef35b438efe29c95501f4a720a0c53ed000d8fcf04a605',
             callers.signature('deadbeef2eb84d8d', '32d0524b-314d-4594-b3a3-607e3f2354f8'),
@@ -215,24 +161,24 @@ class CallersTest(Case):
 
     def test_server_of_another_project(self):
         uuid = self.add_server(project_id='beta')
-        self.ask(META_DATA, status=404, uuid=uuid)
-        self.assertEqual(uuid, self.ask(META_DATA, uuid=uuid, X_Tenant_ID='beta').json['uuid'])
+        self.ask(base.META_DATA, status=404, uuid=uuid)
+        self.assertEqual(uuid, self.ask(base.META_DATA, uuid=uuid, X_Tenant_ID='beta').json['uuid'])
 
     def test_no_such_server(self):
         gone = self.add_server()
         self.api.cell('cell1').db.write(instances.update, gone, {'deleted': True})
         hidden = self.add_server(hidden=True)
         for uuid in (guest_facts.UUID, 'x', "' OR 1=1", gone, hidden):
-            self.ask(META_DATA, status=404, uuid=uuid)
+            self.ask(base.META_DATA, status=404, uuid=uuid)
 
     def test_not_scheduled_yet(self):
         mapping = {'instance_uuid': guest_facts.UUID, 'project_id': 'alpha', 'user_id': 'alice'}
         self.api.api_db.write(instance_mappings.create, [{**mapping, 'vcpus': 1, 'memory_mb': 1}])
-        self.ask(META_DATA, status=404, uuid=guest_facts.UUID)
+        self.ask(base.META_DATA, status=404, uuid=guest_facts.UUID)
 
     def test_without_a_proxy(self):
         self.conf.set_override('service_metadata_proxy', False, 'neutron')
-        self.ask(META_DATA, status=404)
+        self.ask(base.META_DATA, status=404)
         self.assertIn('service_metadata_proxy is false', self.log.output)
         self.assertEqual(200, self.client.simulate_get('/').status_code)
 
@@ -245,7 +191,7 @@ class CallersTest(Case):
         metadata.check(self.conf)
 
 
-class UnreachableTest(Case):
+class UnreachableTest(base.Case):
     def cut(self, database):
         database.dispose()
         database.url, database._engine = 'sqlite:////nonexistent/directory/x.sqlite', None
@@ -253,17 +199,17 @@ class UnreachableTest(Case):
     def test_cell(self):
         other = self.add_server('cell2')
         self.cut(self.api.cell('cell2').db)
-        answer = self.ask(META_DATA, status=503, uuid=other)
+        answer = self.ask(base.META_DATA, status=503, uuid=other)
         self.assertIn('Cell cell2 is not available', answer.text)
         self.assertNotIn('nonexistent', answer.text)
-        self.ask(META_DATA)
+        self.ask(base.META_DATA)
 
     def test_api_database(self):
         self.cut(self.api.api_db)
-        self.ask(META_DATA, status=503)
+        self.ask(base.META_DATA, status=503)
 
 
-class DefectTest(Case):
+class DefectTest(base.Case):
     class Broken:
         def get(self, uuid, project_id):
             raise ZeroDivisionError('a defect')
@@ -272,97 +218,38 @@ class DefectTest(Case):
         return self.Broken()
 
     def test_is_logged_and_left_to_the_http_server(self):
-        self.assertRaises(ZeroDivisionError, self.ask, META_DATA)
+        self.assertRaises(ZeroDivisionError, self.ask, base.META_DATA)
         self.assertIn('a defect', self.log.output)
 
 
-class PasswordTest(Case):
-    def post(self, password, *, status=200, **values):
-        return self.ask(PASSWORD, 'POST', body=password, status=status, **values)
-
-    def of(self, uuid=None):
-        return self.api.call('GET', f'/servers/{uuid or self.uuid}/os-server-password').json
-
-    def test_posted_shown_and_cleared(self):
-        self.assertEqual('', self.ask(PASSWORD).text)
-        longest = 'k' * 1020
-        self.assertEqual(b'', self.post(longest).content)
-        self.assertEqual({'password': longest}, self.of())
-        self.assertEqual(longest, self.ask(PASSWORD).text)
-        self.api.call('DELETE', f'/servers/{self.uuid}/os-server-password')
-        self.assertEqual({'password': ''}, self.of())
-        self.post('again')
-        self.assertEqual({'password': 'again'}, self.of())
-
-    def test_only_once(self):
-        self.post('first')
-        answer = self.post('second', status=409)
-        self.assertIn('is set already', answer.text)
-        self.assertEqual({'password': 'first'}, self.of())
-
-    def test_refused(self):
-        for body in ('x' * 1021, '', ' \n', 'ü', 'a\x00b', b'\xff'):
-            self.assertIn('password', self.post(body, status=400).text)
-        self.post('x', status=403, **{callers.SIGNATURE: 'wrong'})
-        self.assertEqual({'password': ''}, self.of())
-
-    def test_incomplete_body(self):
-        headers = self.headers(Content_Length='10')
-        answer = self.client.simulate_request('POST', PASSWORD, headers=headers, body='half')
-        self.assertEqual(400, answer.status_code)
-        self.assertIn('incomplete', answer.text)
-        self.assertEqual({'password': ''}, self.of())
-
-    def test_keeps_other_system_metadata(self):
-        uuid = self.add_server(system_metadata={'image_os': 'linux'})
-        self.post('secret', uuid=uuid)
-        self.assertEqual('linux', self.api.row(uuid).system_metadata['image_os'])
-
-    def test_while_the_server_changes_cells(self):
-        self.api.cell('cell1').db.write(instances.update, self.uuid, {'sealed': True})
-        answer = self.post('secret', status=503)
-        self.assertIn('changing cells', answer.text)
-
-    def test_server_that_has_just_changed_cells(self):
-        for found in (self.make_servers(), servers.CellServers(self.api.cell('cell1').db)):
-            server = found.get(self.uuid, 'alpha')
-            self.api.cell('cell1').db.write(instances.update, self.uuid, {'hidden': True})
-            self.assertRaises(exception.Unavailable, found.store_password, server, 'secret')
-            self.api.cell('cell1').db.write(instances.update, self.uuid, {'hidden': False})
-
-    def test_is_not_logged(self):
-        self.post('top secret')
-        self.assertNotIn('top secret', self.log.output)
-
-
-class OneCellTest(Case):
+class OneCellTest(base.Case):
     """The service of cell1, which knows no other cell."""
 
     def make_servers(self):
         return servers.CellServers(self.api.cell('cell1').db)
 
     def test_its_own_servers(self):
-        self.assertEqual(self.uuid, self.ask(META_DATA).json['uuid'])
-        self.ask(META_DATA, status=404, X_Tenant_ID='beta')
-        self.ask(META_DATA, status=404, uuid='x')
-        self.ask(META_DATA, status=404, uuid=self.add_server('cell2'))
-        self.ask(META_DATA, status=404, uuid=self.add_server(hidden=True))
+        self.assertEqual(self.uuid, self.ask(base.META_DATA).json['uuid'])
+        self.ask(base.META_DATA, status=404, X_Tenant_ID='beta')
+        self.ask(base.META_DATA, status=404, uuid='x')
+        self.ask(base.META_DATA, status=404, uuid=self.add_server('cell2'))
+        self.ask(base.META_DATA, status=404, uuid=self.add_server(hidden=True))
 
     def test_password(self):
-        self.ask(PASSWORD, 'POST', body='secret')
-        self.assertEqual('secret', self.ask(PASSWORD).text)
-        self.ask(PASSWORD, 'POST', body='secret', status=409)
+        self.ask(base.PASSWORD, 'POST', body='secret')
+        self.assertEqual('secret', self.ask(base.PASSWORD).text)
+        self.ask(base.PASSWORD, 'POST', body='secret', status=409)
         self.api.cell('cell1').db.write(instances.update, self.uuid, {'sealed': True})
-        self.ask(PASSWORD, 'POST', body='secret', status=503)
+        self.ask(base.PASSWORD, 'POST', body='secret', status=503)
 
     def test_the_database_does_not_answer(self):
         database = self.api.cell('cell1').db
         database.dispose()
         database.url, database._engine = 'sqlite:////nonexistent/directory/x.sqlite', None
-        self.ask(META_DATA, status=503)
+        self.ask(base.META_DATA, status=503)
 
 
-class DaemonTest(Case):
+class DaemonTest(base.Case):
     """What the daemon serves by its configuration."""
 
     def daemon(self, **options):
@@ -377,7 +264,7 @@ class DaemonTest(Case):
         self.conf.set_override('connection', self.api.api_db.url, 'api_database')
         self.daemon()
         for cell in ('cell1', 'cell2'):
-            self.ask(META_DATA, uuid=self.add_server(cell))
+            self.ask(base.META_DATA, uuid=self.add_server(cell))
 
     def test_a_database_is_required(self):
         for per_cell, group in ((False, 'api_database'), (True, 'database')):
@@ -391,5 +278,5 @@ class DaemonTest(Case):
     def test_one_cell(self):
         self.conf.set_override('connection', self.api.cell('cell2').db.url, 'database')
         self.daemon(local_metadata_per_cell=True)
-        self.ask(META_DATA, uuid=self.add_server('cell2'))
-        self.ask(META_DATA, status=404)
+        self.ask(base.META_DATA, uuid=self.add_server('cell2'))
+        self.ask(base.META_DATA, status=404)
