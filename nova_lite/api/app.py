@@ -3,6 +3,7 @@
 import collections
 import functools
 import typing
+import urllib.parse
 
 import falcon
 from falcon import routing
@@ -127,7 +128,7 @@ class Application:
                 '%s "%s %s" status: %s time: %.4f',
                 request_id,
                 environ['REQUEST_METHOD'],
-                environ.get('PATH_INFO'),
+                urllib.parse.quote(environ.get('PATH_INFO', ''), encoding='latin-1'),
                 status[:3],
                 runtime.monotonic() - started,
             )

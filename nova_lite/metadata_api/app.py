@@ -8,6 +8,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 import http
 import typing
+import urllib.parse
 
 from oslo_config import cfg
 from oslo_log import log
@@ -54,7 +55,7 @@ class Application:
         LOG.info(
             '"%s %s" for server %s: status: %s',
             environ['REQUEST_METHOD'],
-            environ.get('PATH_INFO'),
+            urllib.parse.quote(environ.get('PATH_INFO', ''), encoding='latin-1'),
             environ.get('HTTP_X_INSTANCE_ID'),
             status.value,
         )

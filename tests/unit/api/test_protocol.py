@@ -40,6 +40,12 @@ class Case(testtools.TestCase):
         return answer
 
 
+class TestLog(Case):
+    def test_a_request_is_one_line(self):
+        self.send('GET', '/v2.1/x%0aforged status: 500')
+        self.assertIn('/v2.1/x%0Aforged%20status%3A%20500"', self.log.output)
+
+
 class TestDocuments(Case):
     def test_root(self):
         answer = self.send('GET', '/', named=False)

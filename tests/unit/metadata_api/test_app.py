@@ -209,6 +209,13 @@ class UnreachableTest(base.Case):
         self.ask(base.META_DATA, status=503)
 
 
+class LogTest(base.Case):
+    def test_a_request_is_one_line(self):
+        self.ask('/x%0aforged "GET', status=404)
+        self.assertEqual([], [line for line in self.log.output.split('\n') if line[:1] == 'f'])
+        self.assertIn('"GET /x%0Aforged%20%22GET" for server', self.log.output)
+
+
 class DefectTest(base.Case):
     class Broken:
         def get(self, uuid, project_id):
