@@ -56,6 +56,13 @@ class DriveTests(base.SimTestCase):
         self.assertDone(self.source.confirm_migration('n1', base.GUEST, base.MOVE, key='c'))
         self.assertEqual(0, self.count())
 
+    def test_a_cold_move_on_one_node(self):
+        given = self.leave()
+        spec = base.guest_spec(config_drive=True, drive=SECOND)
+        self.assertDone(self.source.finish_migration('n1', spec, given, key='m', power_on=True))
+        self.assertDone(self.source.confirm_migration('n1', base.GUEST, base.MOVE, key='c'))
+        self.assertEqual((SECOND, 1), (self.drive(), self.count()))
+
     def test_a_cold_move_that_is_reverted(self):
         self.leave()
         self.assertDone(
