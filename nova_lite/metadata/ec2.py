@@ -108,13 +108,21 @@ def _addresses(facts: facts_module.Facts) -> tuple[list[str], list[str]]:
 
 
 def _block_devices(facts: facts_module.Facts) -> Directory:
-    """Return the names of the root disk and of further volumes."""
+    """Return the names of the root disk, and of further volumes, swap and ephemeral disks."""
     root = facts.instance.get('root_device_name')
     found: Directory = {'ami': root.rpartition('/')[2], 'root': root} if root else {}
-    volumes = [
-        device.device_name
-        for device in facts.block_devices
-        if device.destination_type == 'volume' and device.get('boot_index') != 0
-    ]
-    named = [name for name in volumes if name]
-    return found | {f'ebs{index}': name for index, name in enumerate(named)}
+    volumes: list[str] = []
+    ephemeral: list[str] = []
+    for device in facts.block_devices:
+        name = device.get('device_name')
+        if not name or device.get('boot_index') == 0:
+            continue
+        if device.destination_type == 'volume':
+            volumes.append(name)
+        elif device.get('guest_format') == 'swap':
+            found['swap'] = name
+        else:
+            ephemeral.append(name)
+    for kind, names in (('ebs', volumes), ('ephemeral', ephemeral)):
+        found |= {f'{kind}{index}': name for index, name in enumerate(names)}
+    return found

@@ -38,6 +38,8 @@ class Ec2Test(testtools.TestCase):
                     'root': '/dev/vda',
                     'ebs0': '/dev/vdb',
                     'ebs1': '/dev/vdc',
+                    'ephemeral0': '/dev/vde',
+                    'swap': '/dev/vdd',
                 },
                 'hostname': 'web.novalocal',
                 'instance-action': 'none',
