@@ -16,7 +16,7 @@ if typing.TYPE_CHECKING:
     from nova_lite.clients import network as networks
 
 EXTENSION = 'binding-extended'
-FAILED = 'binding_failed'
+FAILED, UNBOUND = 'binding_failed', 'unbound'
 # {port id: `allocation` of its binding}
 Allocations: typing.TypeAlias = Mapping[str, resource_requests.Allocation]
 NO_ALLOCATIONS: Allocations = {}
@@ -92,40 +92,48 @@ class Bindings:
                 raise failed(reason=responses.detail(response))
             if allocation is not None:
                 # An earlier attempt may have made it, with what was allocated then.
-                self._set_profile(ctxt, vif, host, profile)
+                self._set_profile(ctxt, vif['id'], host, profile)
         elif response.json()['binding']['vif_type'] == FAILED:
             raise failed(reason='see the log of the network service')
 
     def _set_profile(
-        self, ctxt: session.Ctxt, vif: session.Json, host: str, profile: session.Json
+        self, ctxt: session.Ctxt, port_id: str, host: str, profile: session.Json
     ) -> None:
-        failed = session.raising(exception.PortBindingFailed, port_id=vif['id'], host=host)
+        failed = session.raising(exception.PortBindingFailed, port_id=port_id, host=host)
         self.service.call(
             ctxt,
             'PUT',
-            f'/ports/{vif["id"]}/bindings/{session.segment(host, failed)}',
+            f'/ports/{port_id}/bindings/{session.segment(host, failed)}',
             json={'binding': {'profile': profile}},
             errors={404: failed},
         )
 
     def activate(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
-        """Make the bindings to `host` the active ones."""
-        for port_id in port_ids:
-            failed = session.raising(exception.PortBindingFailed, port_id=port_id, host=host)
-            response = self.service.call(
-                ctxt,
-                'PUT',
-                f'/ports/{port_id}/bindings/{session.segment(host, failed)}/activate',
-                errors={404: failed, 409: None},
-            )
-            if response.status_code == 409 and not self._is_active(ctxt, port_id, host):
-                raise failed(reason=responses.detail(response))
+        """Make the bindings to `host` the active ones.
 
-    def _is_active(self, ctxt: session.Ctxt, port_id: str, host: str) -> bool:
-        return any(
-            binding['host'] == host and binding['status'] == 'ACTIVE'
-            for binding in self.list(ctxt, port_id)
+        The service unbinds a binding when another one is activated, and does not bind it
+        when it is activated again, which a move does that goes back to its source.
+        """
+        for port_id in port_ids:
+            binding = self._activate(ctxt, port_id, host)
+            if binding['vif_type'] == UNBOUND:
+                self._set_profile(ctxt, port_id, host, binding['profile'])
+
+    def _activate(self, ctxt: session.Ctxt, port_id: str, host: str) -> session.Json:
+        failed = session.raising(exception.PortBindingFailed, port_id=port_id, host=host)
+        response = self.service.call(
+            ctxt,
+            'PUT',
+            f'/ports/{port_id}/bindings/{session.segment(host, failed)}/activate',
+            errors={404: failed, 409: None},
         )
+        if response.status_code != 409:
+            activated: session.Json = response.json()
+            return activated
+        for binding in self.list(ctxt, port_id):
+            if binding['host'] == host and binding['status'] == 'ACTIVE':
+                return binding
+        raise failed(reason=responses.detail(response))
 
     def delete(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
         """Remove the bindings to `host`, where they are."""

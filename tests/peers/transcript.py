@@ -29,16 +29,18 @@ class Transcript:
 
     headers: of each request; a test may change them
     differs_by: names of keys whose values are secrets or random
+    without: names of keys that are not compared
     entries: [(request, {field: value})]
     """
 
-    def __init__(self, url, *, headers=None, ordered=True, differs_by=()):
+    def __init__(self, url, *, headers=None, ordered=True, differs_by=(), without=()):
         self.url = url.rstrip('/')
         self.headers = dict(headers or {})
         self.entries = []
         self._secrets = set()
         self._ordered = ordered
         self._differs_by = frozenset(differs_by)
+        self._without = frozenset(without)
 
     def ask(self, method, path, body=None, **options):
         """Send a request and return the answer, after its fields were recorded.
@@ -108,7 +110,7 @@ class Transcript:
             fields[path] = f'<{type(value).__name__}>'
         elif isinstance(value, dict) and value:
             for name, item in value.items():
-                if name == 'description' and path.startswith(SCHEMA):
+                if name in self._without or name == 'description' and path.startswith(SCHEMA):
                     continue
                 self._flatten(item, f'{path}.{name}' if path else name, fields)
         elif isinstance(value, list) and value:

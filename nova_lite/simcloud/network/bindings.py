@@ -1,8 +1,9 @@
 """Port bindings: the host on which a port is, or may soon be, plugged.
 
 A port has one ACTIVE binding (to host '' if no host was requested) and any number of INACTIVE
-ones, made for a move. Activating one deactivates the other. A binding to any host succeeds:
-there are no agents that could be missing.
+ones, made for a move. Activating one deactivates and unbinds the other. Activating that again
+leaves it unbound until a request changes it, and its port is DOWN. A binding to any host
+succeeds: there are no agents that could be missing.
 """
 
 import dataclasses
@@ -149,6 +150,11 @@ def update(conn, _caller, port_id, host, *, wanted):
     """Change vNIC type or profile of a binding."""
     _compute_port(conn, port_id)
     row = _get(conn, port_id, host)
+    if row['status'] == INACTIVE and row['vif_type'] == UNBOUND:
+        raise faults.Conflict(
+            f'Binding for port {port_id} on host {host} cannot be bound before it is activated.',
+            'PortBindingError',
+        )
     kept = {name: row[name] for name in ('status', 'vnic_type', 'profile')}
     return database.save(conn, BINDINGS, row, **new(port_id, **{**kept, **wanted, 'host': host}))
 
@@ -166,8 +172,7 @@ def activate(conn, port_id, host):
     if former:
         database.save(conn, BINDINGS, former, status=INACTIVE, vif_type=UNBOUND, vif_details={})
     standard.save(conn, tables.ports, port)
-    changed = new(port_id, host, vnic_type=row['vnic_type'], profile=row['profile'])
-    return database.save(conn, BINDINGS, row, **changed)
+    return database.save(conn, BINDINGS, row, status=ACTIVE)
 
 
 def delete(conn, _caller, port_id, host):
@@ -188,7 +193,7 @@ def resource(plugging):
     def notify(db, _caller, action, row):
         if action == resources.CREATE and row['status'] == INACTIVE:
             plugging.prepared(db, row['port_id'], row['host'])
-        elif action == resources.CREATE:
+        elif action in (resources.CREATE, resources.UPDATE) and row['status'] == ACTIVE:
             plugging.bound(db, row['port_id'])
 
     return resources.Resource(
@@ -216,4 +221,4 @@ class ActivateResource:
         req.context.caller.require_privileged('activating a port binding')
         binding = self._db.change(activate, port_id, host)
         self._plugging.bound(self._db, port_id)
-        resp.media = {'binding': view(binding)}
+        resp.media = view(binding)

@@ -79,7 +79,11 @@ class Plugging:
         if port is None:
             return None
         active = bindings.active_of(port_id, bindings.of_port(conn, port_id))
-        is_bound = active['host'] and port['device_owner'].startswith('compute:')
+        is_bound = (
+            active['host']
+            and active['vif_type'] != bindings.UNBOUND
+            and port['device_owner'].startswith('compute:')
+        )
         if is_bound:
             self._say_hybrid(conn, port, active)
         known = database.find(conn, PLUGS, port_id=port_id)

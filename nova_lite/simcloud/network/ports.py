@@ -60,7 +60,8 @@ IS_BOUND = sa.exists().where(
 
 
 def _is_active(row, active):
-    plugged = active['host'] != '' or row['device_owner'].startswith('network:')
+    is_bound = active['vif_type'] != bindings.UNBOUND
+    plugged = is_bound or row['device_owner'].startswith('network:')
     return row['admin_state_up'] and plugged
 
 

@@ -48,6 +48,19 @@ class BindingTest(networks.NetworkTestCase):
                 step(self.admin, *args)
                 self.assertEqual([expected] * 2, self.hosts())
 
+    def test_back_to_a_binding_that_was_unbound(self):
+        """Also if an earlier attempt was stopped after the activation."""
+        port_id = self.ids[0]
+        self.bindings.create(self.admin, self.info, 'dest')
+        self.bindings.activate(self.admin, self.ids, 'dest')
+        path = f'/ports/{port_id}/bindings/{networks.HOST}/activate'
+        answer = self.network.service.call(self.admin, 'PUT', path)
+        self.assertEqual('unbound', answer.json()['vif_type'])
+        self.assertEqual('DOWN', self.network.get_port(self.admin, port_id)['status'])
+        self.bindings.activate(self.admin, self.ids, networks.HOST)
+        port = self.network.get_port(self.admin, port_id)
+        self.assertEqual(('ovs', 'ACTIVE'), (port['binding:vif_type'], port['status']))
+
     def test_activation_of_a_binding_that_is_not_there(self):
         error = self.assertRaises(
             exception.PortBindingFailed, self.bindings.activate, self.admin, self.ids, 'dest'

@@ -35,13 +35,16 @@ class BindingTestCase(base.SimCloudTestCase):
 
     def test_activating_swaps(self):
         self.add('dest')
-        shown = self.admin.put(f'{self.path}/dest/activate')['binding']
+        shown = self.admin.put(f'{self.path}/dest/activate')
         self.assertEqual('ACTIVE', shown['status'])
         self.assertEqual(
             {'source': ('INACTIVE', 'unbound'), 'dest': ('ACTIVE', 'ovs')}, self.states()
         )
         self.assertEqual('dest', self.host())
-        self.admin.put(f'{self.path}/source/activate')
+        self.admin.put(f'{self.path}/source', {'binding': {'profile': {}}}, expect=409)
+        shown = self.admin.put(f'{self.path}/source/activate')
+        self.assertEqual('unbound', shown['vif_type'])
+        self.admin.put(f'{self.path}/source', {'binding': {'profile': {}}})
         self.assertEqual(
             {'source': ('ACTIVE', 'ovs'), 'dest': ('INACTIVE', 'unbound')}, self.states()
         )
