@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 
+from cheroot import server as cheroot_server
 from cheroot import wsgi
 from gunicorn.app import base
 
@@ -17,6 +18,13 @@ from nova_lite.wsgi import transfers
 
 LOG = logging.getLogger(__name__)
 
+# Of other headers that are repeated, cheroot gives the application the last value alone. The
+# metadata service must see all values of these, as under gunicorn, to refuse them.
+cheroot_server.comma_separated_headers += [  # type: ignore[attr-defined]  # not in its stubs
+    b'X-Instance-Id',
+    b'X-Tenant-Id',
+    b'X-Instance-Id-Signature',
+]
 PORTS = (10000, 18000)
 MOST_CLAIMS = 100
 # Of ports that were given: who asked may not listen on them yet. The oldest come first.

@@ -1,12 +1,17 @@
 """The metadata service over HTTP: who may read what."""
 
+from http import client
+import urllib.parse
+
 from falcon import testing
 
 from nova_lite.daemons import metadata
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
+from nova_lite.metadata_api import app
 from nova_lite.metadata_api import callers
 from nova_lite.metadata_api import servers
+from nova_lite.wsgi import server
 from tests.fixtures import guest_facts
 from tests.unit.metadata_api import base
 
@@ -133,6 +138,29 @@ class CallersTest(base.Case):
         for name in (callers.INSTANCE, callers.PROJECT):
             answer = self.ask(base.META_DATA, status=400, **{name: f'{self.uuid},{self.uuid}'})
             self.assertIn(f'Multiple {name}', answer.text)
+
+    def test_repeated_headers(self):
+        """The server of our own process gives the application all values, as gunicorn does."""
+        application = app.Application(self.conf, self.make_servers())
+        served = server.InProcess(application, threads=1)
+        served.start()
+        self.addCleanup(served.stop)
+        address = urllib.parse.urlsplit(served.url)
+        for repeated, status in (
+            (None, 200),
+            (callers.INSTANCE, 400),
+            (callers.PROJECT, 400),
+            (callers.SIGNATURE, 403),
+        ):
+            connection = client.HTTPConnection(address.hostname, address.port, timeout=60)
+            self.addCleanup(connection.close)
+            connection.putrequest('GET', base.META_DATA)
+            for name, value in self.headers().items():
+                if name == repeated:
+                    connection.putheader(name, 'other')
+                connection.putheader(name, value)
+            connection.endheaders()
+            self.assertEqual(status, connection.getresponse().status, repeated)
 
     def test_wrong_signatures(self):
         other = self.add_server()
