@@ -47,7 +47,8 @@ def run(args):
 
 def _state(directory):
     found = running.read(directory)
-    if found is None:
+    urls = None if found is None else _health_urls(directory)
+    if urls is None:
         pid = running.holder(directory)
         state = NOT_RUNNING if pid is None else STARTING
         return {'state': state, 'state_dir': os.path.abspath(directory), 'pid': pid}
@@ -59,15 +60,17 @@ def _state(directory):
             timespec='seconds'
         ),
         'uptime_s': round(runtime.timestamp() - found.started_at),
-        'unhealthy': _unhealthy(directory),
+        'unhealthy': sorted(name for name, url in urls.items() if not _is_healthy(url)),
     }
 
 
-def _unhealthy(directory):
-    """Return the names of daemons whose health endpoint reports a problem or does not answer."""
-    with open(os.path.join(directory, 'run', 'health.json')) as file:
-        urls = json.load(file)
-    return sorted(name for name, url in urls.items() if not _is_healthy(url))
+def _health_urls(directory):
+    """Return {daemon: URL of its health endpoint}, None if `up --fresh` has removed them."""
+    try:
+        with open(os.path.join(directory, 'run', 'health.json')) as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return None
 
 
 def _is_healthy(url):

@@ -25,6 +25,8 @@ LOCK = 'lock'
 PEEK_S, PEEKS = 0.02, 10
 # What a cloud prints that has no terminal.
 OUTPUT = 'up.out'
+# What a cloud writes that is ready, see `running`.
+READY = os.path.join('run', 'up.json')
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
 # Nova's default lets nobody move servers between cells; a cloud to try things out does.
 POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
@@ -183,15 +185,15 @@ class Layout:
         try:
             lock = open(self.path(LOCK), 'a+')  # noqa: SIM115 - held until `release`
         except OSError as error:
-            raise exception.Unavailable(
-                service=f'The state directory {self.root}',
-                reason=f'{error.strerror}; choose another with --state-dir',
-            ) from error
+            raise unusable(self.root, error) from error
         if not _locked(lock):
             lock.seek(0)
             holder = lock.read().strip() or 'unknown'
             lock.close()
             raise InUse(directory=self.root, pid=holder)
+        # A process that was killed may have left it, and have had the id of this one.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(self.root, READY))
         lock.truncate(0)
         lock.write(f'{os.getpid()}\n')
         lock.flush()
@@ -266,6 +268,14 @@ class Layout:
         path = self.path('etc', f'{name}.conf')
         _write(path, '\n'.join(lines) + '\n')
         return path
+
+
+def unusable(directory, error):
+    """Return the error to raise when files cannot be opened in a state directory."""
+    return exception.Unavailable(
+        service=f'The state directory {directory}',
+        reason=f'{error.strerror}; choose another with --state-dir',
+    )
 
 
 def _locked(file):

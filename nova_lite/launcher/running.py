@@ -59,7 +59,7 @@ def write(directory, running):
 
 def forget(directory):
     """Remove what `write` has written."""
-    if os.path.exists(_path(directory)):
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(_path(directory))
 
 
@@ -80,10 +80,11 @@ def holder(directory):
 def read(directory):
     """Return the Running of the cloud in a state directory; None unless it runs and is ready."""
     pid = holder(directory)
-    if pid is None or not os.path.exists(_path(directory)):
+    try:
+        with open(_path(directory)) as file:
+            found = json.load(file)
+    except FileNotFoundError:
         return None
-    with open(_path(directory)) as file:
-        found = json.load(file)
     # A process that was killed has left its own.
     if found['pid'] != pid:
         return None
@@ -94,25 +95,26 @@ def detach(directory):
     """Fork; return the id of the child, or 0 in the child, which has left the terminal.
 
     What the child prints goes to a file in the state directory. Raise InUse while another
-    process has the directory.
+    process has the directory, and Unavailable if no file can be made there.
     """
     other = holder(directory)
     if other is not None:
         raise layout.InUse(directory=directory, pid=other)
-    os.makedirs(directory, mode=0o700, exist_ok=True)
+    # Another process that starts at the same moment may write to the same file.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        output = os.open(_output(directory), flags, 0o600)
+    except OSError as error:
+        raise layout.unusable(directory, error) from error
     sys.stdout.flush()
     pid = os.fork()
-    if pid:
-        return pid
-    os.setsid()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    for source, number in (
-        (os.open(os.devnull, os.O_RDONLY), 0),
-        (os.open(_output(directory), flags, 0o600), 1),
-        (1, 2),
-    ):
-        os.dup2(source, number)
-    return 0
+    if not pid:
+        os.setsid()
+        for source, number in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
+            os.dup2(source, number)
+    os.close(output)
+    return pid
 
 
 def wait_ready(directory, pid):
@@ -166,4 +168,4 @@ def _output(directory):
 
 
 def _path(directory):
-    return os.path.join(directory, 'run', 'up.json')
+    return os.path.join(directory, layout.READY)
