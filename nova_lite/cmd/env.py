@@ -15,8 +15,19 @@ import yaml
 from nova_lite import exception
 from nova_lite.launcher import state_dir
 
-# Variables of former shells that would come before ours.
-UNSET = ('OS_TOKEN', 'OS_AUTH_TYPE', 'OS_PROJECT_ID', 'OS_USER_ID', 'OS_SYSTEM_SCOPE')
+# Variables of former shells that would come before ours, or name another scope besides it.
+UNSET = (
+    'OS_TOKEN',
+    'OS_AUTH_TYPE',
+    'OS_PROJECT_ID',
+    'OS_TENANT_ID',
+    'OS_TENANT_NAME',
+    'OS_USER_ID',
+    'OS_DOMAIN_ID',
+    'OS_DOMAIN_NAME',
+    'OS_SYSTEM_SCOPE',
+    'OS_TRUST_ID',
+)
 
 
 def add_parser(commands):
