@@ -10,8 +10,11 @@ import typing
 
 import falcon
 from oslo_config import cfg
+from oslo_log import log
 
 from nova_lite import runtime
+
+LOG = log.getLogger(__name__)
 
 
 class RequestLog:
@@ -40,7 +43,11 @@ class RequestLog:
             'status': response.status_code,
             'seconds': round(seconds, 4),
         }
-        self._logger.info('%s', json.dumps(line))
+        try:
+            self._logger.info('%s', json.dumps(line))
+        except OSError as error:
+            # The file was moved away, and no other can be made.
+            LOG.warning('Cannot write request %s to the request log: %s', line['request_id'], error)
 
 
 def of(conf: cfg.ConfigOpts) -> RequestLog | None:

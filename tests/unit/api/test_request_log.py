@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 
 import fixtures
 
@@ -55,6 +56,18 @@ class RequestLogTest(base.ApiTest):
     def test_a_file_that_was_moved_away(self):
         self.get('/flavors')
         self.path.rename(self.path.with_suffix('.1'))
+        self.get('/flavors')
+        self.assertEqual(1, len(self.lines()))
+
+    def test_a_file_that_cannot_be_made_again(self):
+        log = self.useFixture(fixtures.FakeLogger('nova_lite.api.request_log'))
+        kept = self.path.parent.with_name('kept')
+        self.path.parent.rename(kept)
+        self.addCleanup(shutil.rmtree, kept)
+        self.get('/flavors')
+        self.assertIn('Cannot write request req-', log.output)
+        self.assertIn('No such file or directory', log.output)
+        self.path.parent.mkdir()
         self.get('/flavors')
         self.assertEqual(1, len(self.lines()))
 
