@@ -255,7 +255,7 @@ class Network:
         for port in present:
             if port['network_id'] == request['network_id']:
                 present.remove(port)
-                return self._update(ctxt, port['id'], body)
+                return self._without_request(ctxt, self._update(ctxt, port['id'], body))
         body.update(
             network_id=request['network_id'], tenant_id=server.project_id, admin_state_up=True
         )
@@ -268,11 +268,14 @@ class Network:
         )
         if response.status_code >= 400:
             raise requested.port_error(response, request)
-        made: session.Json = response.json()['port']
+        return self._without_request(ctxt, response.json()['port'])
+
+    def _without_request(self, ctxt: session.Ctxt, made: session.Json) -> session.Json:
+        """Return a port made for a server. Delete it and raise if it asks for resources."""
         if made.get(resource_requests.REQUEST):
             # The host was chosen without what the port asks for.
             self.release(ctxt, [{'id': made['id'], 'preserve_on_delete': False}])
-            raise exception.NetworksWithQoSPolicyNotSupported(network_id=request['network_id'])
+            raise exception.NetworksWithQoSPolicyNotSupported(network_id=made['network_id'])
         return made
 
     def _take_over(

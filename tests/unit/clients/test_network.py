@@ -1,5 +1,7 @@
 """Ports of servers, on the simulated network service."""
 
+import functools
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import network
@@ -123,6 +125,20 @@ class AllocateTest(networks.NetworkTestCase):
         after = vifs.port_ids(self.allocate(*wanted, again=True))
         self.assertEqual(before, after[:2])
         self.assertEqual(set(after), {item['id'] for item in self.on_server()})
+
+    def test_network_with_a_guarantee(self):
+        """Its port is refused, also if it was made by an attempt that did not come to that."""
+        post = functools.partial(self.network.service.call, self.admin, 'POST')
+        made = post('/qos/policies', json={'policy': {'name': 'guarantee'}}).json()
+        policy = made['policy']['id']
+        rule = {'minimum_bandwidth_rule': {'min_kbps': 1, 'direction': 'egress'}}
+        post(f'/qos/policies/{policy}/minimum_bandwidth_rules', json=rule)
+        net = self.make_network()
+        own = {'network_id': net, 'device_id': self.owner.uuid, 'qos_policy_id': policy}
+        post('/ports', json={'port': own})
+        refused = exception.NetworksWithQoSPolicyNotSupported
+        self.assertRaises(refused, self.allocate, {'network_id': net}, again=True)
+        self.assertEqual([], self.on_server())
 
     def test_nothing_stays_after_an_error(self):
         net = self.make_network()
