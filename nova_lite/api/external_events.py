@@ -178,12 +178,17 @@ def _unplug(req, cell, row, port_id):
 
 
 def _release(req, cell, row, port_id):
-    """Release what was allocated for a port that was deleted."""
+    """Release what was allocated for a port that was deleted.
+
+    A saga may have claimed for another port, whose binding does not yet say so.
+    """
+
+    def is_changing():
+        return req.app.api_db.read(sagas.find_active, row.uuid) is not None
+
     try:
         for node in cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node):
-            port_allocations.release(
-                req.app.placement, req.app.network, context.admin(), row, node.uuid
-            )
+            port_allocations.release(req.app, context.admin(), row, node.uuid, unless=is_changing)
     except exception.NovaLiteError as error:
         LOG.warning(
             'Cannot release the resources that deleted port %s of server %s had: %s. They are '

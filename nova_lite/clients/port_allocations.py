@@ -32,6 +32,9 @@ class Server(typing.Protocol):
     @property
     def user_id(self) -> str: ...
 
+    @property
+    def host(self) -> str | None: ...
+
 
 class Providers(typing.Protocol):
     """Resource providers, by their trees."""
@@ -67,6 +70,16 @@ class Network(typing.Protocol):
 
     def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
         """Return the ports that belong to a server."""
+
+
+class Services(typing.Protocol):
+    """The services that know what the ports of a server hold and need."""
+
+    @property
+    def placement(self) -> Placement: ...
+
+    @property
+    def network(self) -> Network: ...
 
 
 def claim(
@@ -105,27 +118,60 @@ def _plus(held: holdings.Holding, request: offers.AllocationRequest) -> holdings
 
 
 def release(
-    placement: Placement,
-    network: Network,
+    services: Services,
     ctxt: session.Ctxt,
     server: Server,
     node: str,
     *,
     but: str | None = None,
+    unless: Callable[[], bool] = lambda: False,
 ) -> None:
     """Give up what no port of a server needs of the providers below a node (its uuid).
 
     but: the id of a port that does not count
+    unless: called once it is known what is held; nothing is given up if it is true, nor what
+        was claimed after that
+    Nothing is given up either while a port is bound to another host than the server's: its
+    binding does not say what it needs of the node. Raises AllocationConflict.
     """
-    held = placement.holding(ctxt, server.uuid)
-    if not any(map(_of_ports, held.allocations.values())):
-        return
+    owner = _consumer(server)
+    for attempt in range(1, TRIES + 1):
+        held = services.placement.holding(ctxt, server.uuid)
+        if not are_of_ports(held.allocations) or unless():
+            return
+        kept = _needed(services, ctxt, server, but=but)
+        if kept is None:
+            return
+        tree = {each.uuid for each in services.placement.providers.list(ctxt, in_tree=node)}
+        wanted = _reduced(held, kept, tree)
+        if wanted == held.allocations:
+            return
+        request = holdings.as_request(wanted)
+        try:
+            services.placement.replace(ctxt, owner, request, held.generation)
+        except exception.AllocationConflict:
+            if attempt == TRIES:
+                raise
+        else:
+            return
+
+
+def _needed(
+    services: Services, ctxt: session.Ctxt, server: Server, *, but: str | None
+) -> holdings.Allocations | None:
+    """Return what the ports of a server need; None if one of them is bound to another host."""
     needed: holdings.Allocations = {}
-    for port in network.ports(ctxt, server.uuid):
-        if port['id'] != but:
-            resource_requests.add(needed, resource_requests.amounts(port))
-    tree = {each.uuid for each in placement.providers.list(ctxt, in_tree=node)}
-    _change(placement, ctxt, server, lambda held: _reduced(held, needed, tree))
+    for port in services.network.ports(ctxt, server.uuid):
+        amounts = resource_requests.amounts(port) if port['id'] != but else {}
+        if amounts and port['binding:host_id'] != server.host:
+            return None
+        resource_requests.add(needed, amounts)
+    return needed
+
+
+def are_of_ports(allocations: holdings.Allocations) -> bool:
+    """Return whether any of the allocations is of what only ports ask for."""
+    return any(map(_of_ports, allocations.values()))
 
 
 def _of_ports(resources: dict[str, int]) -> dict[str, int]:
@@ -157,7 +203,7 @@ def _change(
 
     Raises AllocationConflict when others keep changing what the server holds.
     """
-    owner = holdings.Consumer(server.uuid, server.project_id, server.user_id)
+    owner = _consumer(server)
     for attempt in range(1, TRIES + 1):
         held = placement.holding(ctxt, server.uuid)
         wanted = change(held)
@@ -170,3 +216,7 @@ def _change(
             if attempt == TRIES:
                 raise
     raise exception.AllocationConflict(consumer=server.uuid)
+
+
+def _consumer(server: Server) -> holdings.Consumer:
+    return holdings.Consumer(server.uuid, server.project_id, server.user_id)

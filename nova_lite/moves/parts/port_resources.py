@@ -15,9 +15,9 @@ CLAIM = saga.Result('allocate what the port asks for', object)
 
 
 class PortResources(part.Part):
-    """move: the saga; plug: the step that changes the guest"""
+    """move: the saga; plug: the step that changes the guest, if it attaches or detaches a port"""
 
-    def __init__(self, move, plug):
+    def __init__(self, move, plug=None):
         super().__init__(move)
         self._plug = plug
 
@@ -63,10 +63,7 @@ class PortResources(part.Part):
             self._release(row, self._node(side, row))
 
     def _release(self, row, node, **options):
-        world = self.move.world
-        port_allocations.release(
-            world.placement, world.network, self.move.ctxt, row, node, **options
-        )
+        port_allocations.release(self.move.world, self.move.ctxt, row, node, **options)
 
     def releasing(self, vif):
         """The steps that release what a port has held: one, or none. vif: its network_info"""

@@ -2,14 +2,17 @@
 
 import datetime
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import removed
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import console_tokens
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
+from tests.fixtures import api_neighbours
 from tests.fixtures import compute_api
 from tests.unit.api import base
 
@@ -35,11 +38,14 @@ class Network:
         decided = {vif['id']: vif for vif in known or ()}
         return [{**vif, **decided.get(vif['id'], {})} for vif in self.answer]
 
+    def ports(self, _ctxt, _server_uuid):
+        return self.answer
+
 
 class SystemTest(base.ApiTest):
     def make_api(self):
-        self.network = Network()
-        return compute_api.ComputeApi(network=self.network)
+        self.network, self.placement = Network(), api_neighbours.Placement()
+        return compute_api.ComputeApi(network=self.network, placement=self.placement)
 
     def add_server(self, host='h1', **more):
         uuid = runtime.new_uuid()
@@ -157,6 +163,30 @@ class EventsTest(SystemTest):
         self.assertEqual('drop_interface', call[0])
         self.assertEqual('port', call[1]['port_id'])
         self.assertEqual([], self.network_info(uuid))
+
+    def test_resources_of_a_deleted_port(self):
+        """They are released, unless a saga may have claimed for a port that is not bound yet."""
+        self.api.add_host('h1', hypervisor_hostname='n1')
+        self.network.answer = []
+        vif = {'id': 'port', 'profile': {'allocation': {'group': 'agent'}}}
+        held = {'agent': {'NET_BW_EGR_KILOBIT_PER_SEC': 1}}
+        for busy in (True, False):
+            uuid = self.add_server(node='n1', network_info=[vif])
+            self.placement.held[uuid], self.placement.trees = held, held
+            if busy:
+                self.begin_saga(uuid)
+            self.send({'name': 'network-vif-deleted', 'server_uuid': uuid, 'tag': 'port'})
+            self.assertEqual(held if busy else {}, self.placement.held[uuid])
+
+    def begin_saga(self, server):
+        self.api.api_db.write(
+            sagas.create,
+            context.admin(),
+            uuid=runtime.new_uuid(),
+            kind='attach-interface',
+            instance_uuid=server,
+            arguments={},
+        )
 
     def test_refused(self):
         uuid = self.add_server()

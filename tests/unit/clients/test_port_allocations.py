@@ -17,6 +17,7 @@ class Server:
     uuid: str
     project_id: str = 'wonderland'
     user_id: str = 'alice'
+    host: str = 'one'
 
 
 class Network:
@@ -58,12 +59,11 @@ class PortAllocationsTest(base.PlacementTestCase):
 
     def claim(self, port):
         found = port_allocations.claim(self.placement, self.admin, self.server, self.node, port)
-        return {**port, 'binding:profile': resource_requests.profile({}, found)}
+        profile = resource_requests.profile({}, found)
+        return {**port, 'binding:host_id': self.server.host, 'binding:profile': profile}
 
-    def release(self, **options):
-        port_allocations.release(
-            self.placement, self.network, self.admin, self.server, self.node, **options
-        )
+    def release(self, *, node=None, **options):
+        port_allocations.release(self, self.admin, self.server, node or self.node, **options)
 
     def held(self):
         found = dict(self.placement.holding(self.admin, self.server.uuid).allocations)
@@ -114,8 +114,36 @@ class PortAllocationsTest(base.PlacementTestCase):
         self.release()
         self.assertEqual({self.bridge: {CLASS: 60}}, self.held())
         self.network.bound = []
-        port_allocations.release(self.placement, self.network, self.admin, self.server, self.other)
+        self.release(node=self.other)
         self.assertEqual({self.bridge: {CLASS: 60}}, self.held())
+
+    def test_port_bound_elsewhere(self):
+        """A move is undone before its ports: nothing is known of what they need here."""
+        port = self.claim(self.port(60))
+        (group,) = port['binding:profile']['allocation']
+        profile = {'allocation': {group: runtime.new_uuid()}}
+        self.network.bound = [{**port, 'binding:host_id': 'two', 'binding:profile': profile}]
+        self.release()
+        self.assertEqual({self.bridge: {CLASS: 60}}, self.held())
+
+    def test_release_during_a_claim(self):
+        """What is claimed for a port that is not bound yet stays."""
+        self.network.bound = [self.claim(self.port(60))]
+        former = self.claim(self.port(20))
+        begun = []
+
+        def is_changing():
+            if begun:
+                return True
+            begun.append(self.claim(self.port(10)))
+            return False
+
+        self.release(unless=is_changing)
+        self.assertEqual({self.bridge: {CLASS: 90}}, self.held())
+        self.network.bound += begun
+        self.release()
+        self.assertEqual({self.bridge: {CLASS: 70}}, self.held())
+        self.assertNotIn(former, self.network.bound)
 
     def test_server_that_is_gone(self):
         self.placement.delete_allocations(self.admin, self.server.uuid, force=True)
