@@ -204,24 +204,25 @@ class Placement:
         new: bool = False,
         once: bool = False,
         keep: Iterable[str | None] = (),
-    ) -> bool:
+    ) -> Allocations:
         """Give all that `source` holds to `target` (uuids), in one step.
 
         What `target` held before is dropped. The project and user stay.
         new: `target` is known to hold nothing, which saves a request
         once: if `target` holds something, it was done before and `source` holds new things
         keep: nodes of which both keep what they hold
-        Returns False when neither holds anything else.
+        Returns what is given, or what `target` holds if it was done before; nothing when
+        neither holds anything else.
         """
         for attempt in range(TRIES):
             held = self.holding(ctxt, source)
             given, before = self._besides(ctxt, held, keep), Holding()
             if not given:
-                return bool(self._besides(ctxt, self.holding(ctxt, target), keep))
+                return self._besides(ctxt, self.holding(ctxt, target), keep)
             if not new or attempt:
                 before = self.holding(ctxt, target)
                 if once and before:
-                    return True
+                    return before.allocations
             kept = self._trees(ctxt, keep, held, before)
             generation = before.generation
             owner = Consumer(target, held.project_id, held.user_id)
@@ -241,7 +242,7 @@ class Placement:
                 },
             )
             if outcome is Outcome.DONE:
-                return True
+                return given
             self._only_stale(outcome, source)
         raise exception.AllocationConflict(consumer=source)
 

@@ -310,10 +310,14 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     def release(self):
         """Undo `hold`. The server also keeps its part on the providers `kept_on`."""
-        self._give(self.migration_uuid, self.instance_uuid)
+        self.return_held()
         if self.is_gone():
             for consumer in (self.migration_uuid, self.instance_uuid):
                 self.world.placement.delete_allocations(self.ctxt, consumer, force=True)
+
+    def return_held(self):
+        """Move the migration's allocation to the server. Return it."""
+        return self._give(self.migration_uuid, self.instance_uuid)
 
     def free_source(self):
         """Delete the migration's allocation."""
@@ -321,7 +325,8 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     def _give(self, source, target, **options):
         keep = self.kept_on()
-        self.world.placement.move_allocations(self.ctxt, source, target, keep=keep, **options)
+        placement = self.world.placement
+        return placement.move_allocations(self.ctxt, source, target, keep=keep, **options)
 
     def kept_on(self):
         """Return the providers that the server was evacuated from and that have not returned."""

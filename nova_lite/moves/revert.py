@@ -9,6 +9,7 @@ cells see `parts.cross_cell_revert`.
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.clients import port_allocations
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -23,6 +24,7 @@ from nova_lite.moves import places
 from nova_lite.moves import resized
 from nova_lite.moves import steps
 from nova_lite.moves.parts import cross_cell_revert
+from nova_lite.moves.parts import port_resources
 from nova_lite.moves.parts import ports
 from nova_lite.moves.parts import volumes
 
@@ -34,6 +36,8 @@ DESTROY = 'destroy on destination'
 FINISH = saga.Result('finish revert on source', answers.Guest)
 # A note: the volumes are no longer attached to the destination.
 FREED = saga.Result('freed', bool)
+# A note: the server holds resources for ports.
+HOLDS = saga.Result('holds for ports', bool)
 DROP = 'drop destination'
 DEST_EVENT = 'compute_revert_resize'
 SOURCE_EVENT = 'compute_finish_revert_resize'
@@ -62,6 +66,7 @@ class RevertResize(move.Move[Began]):
     tasks = transitions.REVERT_RESIZE.tasks
     ports = part.Of(ports.Ports)
     volumes = part.Of(volumes.Volumes, RESERVE)
+    resources = part.Of(port_resources.PortResources)
     crossing = part.Of(cross_cell_revert.Crossing)
 
     def steps(self):
@@ -209,9 +214,15 @@ class RevertResize(move.Move[Began]):
             )
         )
 
+    def return_held(self):
+        held = super().return_held()
+        self.results[HOLDS] = port_allocations.are_of_ports(held)
+        return held
+
     def drop_dest(self):
-        """Delete the destination's bindings and attachments."""
+        """Delete what the server has of the destination, and what deleted ports held."""
         row = self.find()
+        self._drop_held()
         if not self.stays:
             if not instances.is_gone(row):
                 neighbours.unbind(self, row.network_info, self.source_host)
@@ -219,9 +230,15 @@ class RevertResize(move.Move[Began]):
 
     def drop_dest_late(self):
         """As `drop_dest`, after the saga's end, when the server may have moved again."""
+        self._drop_held()
         if not self.stays:
             duties.drop_bindings(self, self.source_host)
             self.volumes.end_former()
+
+    def _drop_held(self):
+        """Release what the migration held for ports that were deleted meanwhile."""
+        if self.results.get(HOLDS):
+            self.resources.release()
 
     def save_spec(self):
         flavor = self.began.flavor

@@ -81,8 +81,8 @@ class Placement(Holdings, port_allocations.Placement, typing.Protocol):
         new: bool = False,
         once: bool = False,
         keep: Collection[str | None] = (),
-    ) -> bool:
-        """Give all that `source` holds to `target`; False when neither holds anything."""
+    ) -> placements.Allocations:
+        """Give all that `source` holds to `target`; return what was given."""
 
 
 class Ports(release.Network, typing.Protocol):

@@ -153,6 +153,20 @@ class MovesTest(GuaranteesTest):
         self.act('revertResize')
         self.assertOn(HOST1)
 
+    def test_revert_without_a_port(self):
+        """What a port held that was deleted in VERIFY_RESIZE is not held after the revert."""
+        second = self.guarantees.port(kbps=300)
+        attaching.Attaching(self.cloud).plug(self.server, port_id=second)
+        self.act('migrate')
+        self.reach('VERIFY_RESIZE')
+        self.guarantees.drop(second)
+        self.cloud.wait_for(
+            lambda: self.guarantees.held(self.server.id) == guarantees.on(HOST2, kbps=600, kpps=60),
+            'the bandwidth of the deleted port to be released',
+        )
+        self.act('revertResize')
+        self.assertOn(HOST1)
+
     def test_live_migration(self):
         self.act('os-migrateLive', {'host': None, 'block_migration': 'auto'})
         self.assertOn(HOST2)

@@ -43,9 +43,9 @@ class Placement(neighbours.Placement):
     @neighbours.faulty
     def move_allocations(self, ctxt, source, target, *, new=False, once=False, keep=()):
         if source not in self.allocations or (once and target in self.allocations):
-            return target in self.allocations
+            return self.allocations.get(target, {})
         self.allocations[target] = self.allocations.pop(source)
-        return True
+        return self.allocations[target]
 
 
 class World:
