@@ -149,9 +149,8 @@ def _take_named(conn, network_id, wanted, *, subnets, keep):
     pair = subnet['id'], str(address)
     if pair not in keep and is_taken(conn, *pair):
         raise faults.Conflict(
-            f'Unable to complete operation for network {network_id}. The IP address {address} '
-            f'is in use.',
-            'IpAddressInUse',
+            f'IP address {address} is already allocated in subnet {subnet["id"]}.',
+            'IpAddressAlreadyAllocated',
         )
     return pair
 

@@ -56,7 +56,7 @@ def view(row):
         **standard.view(row, *SAME, without=['name']),
         'remote_address_group_id': None,
         'normalized_cidr': prefix and str(ipaddress.ip_network(prefix, strict=False)),
-        'belongs_to_default_sg': None,
+        'belongs_to_default_sg': False,
     }
 
 

@@ -46,7 +46,7 @@ class PortTestCase(base.SimCloudTestCase):
         self.assertEqual('10.1.3.4', port['fixed_ips'][0]['ip_address'])
         body = {'network_id': port['network_id']}
         for status, kind, fixed_ips in (
-            (409, 'IpAddressInUse', [{'ip_address': '10.1.3.4'}]),
+            (409, 'IpAddressAlreadyAllocated', [{'ip_address': '10.1.3.4'}]),
             (400, 'InvalidIpForNetwork', [{'ip_address': '10.2.0.1'}]),
             (400, 'InvalidIpForSubnet', [{'ip_address': '10.1.0.0'}]),
             (400, 'InvalidInput', [{'ip_address': 'nonsense'}]),
