@@ -45,6 +45,7 @@ class Settings:
 
     bus: () for the embedded one; one URL with {cell} in it, or one for the top and
         one per cell
+    shared_cidr: of a network that all projects share in an embedded cloud, None for none
     database: None for SQLite; else the SQLAlchemy URL of a server, without a database
     """
 
@@ -58,6 +59,7 @@ class Settings:
     auth: str = 'keystone'
     profile: str = 'default'
     speed: float = 1.0
+    shared_cidr: str | None = None
     options: dict = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):

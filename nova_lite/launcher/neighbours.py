@@ -35,6 +35,7 @@ class Neighbours:
                 'auth': auth,
                 'compute_events': True,
                 'port_rules': rules,
+                'shared_cidr': places.settings.shared_cidr,
                 'internal_url': f'http://127.0.0.1:{port}',
             },
         )

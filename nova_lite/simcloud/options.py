@@ -23,6 +23,8 @@ class Options:
         servers' ports, floating addresses and volumes
     password_cost: scrypt's N for new passwords; tests that log in often take a low one
     port_rules: a network.plugging.Rules; None: ports are ACTIVE as soon as they are bound
+    shared_cidr: of a network that every project may use; without it a member of demo has one
+        network, so that a server needs none named
     endpoints: {service type: URL} for services that live elsewhere; a URL may
         hold {project_id}
     """
@@ -40,7 +42,7 @@ class Options:
     password_cost: int = passwords.COST
     endpoints: dict = dataclasses.field(default_factory=dict)
     private_cidr: str = '10.0.0.0/16'
-    shared_cidr: str = '10.1.0.0/16'
+    shared_cidr: str | None = None
     public_cidr: str = '172.24.0.0/16'
 
     def __post_init__(self):

@@ -128,8 +128,7 @@ def _network(conn, caller, name, cidr, **attributes):
 
 
 def _networks(conn, settings, by):
-    """Create the networks public (external), shared, and private (demo's, with a router)."""
-    # Not the administrators' own: theirs is then one usable network, and no choice to make.
+    """Create the networks public (external) and private (demo's, with a router)."""
     public, _ = _network(
         conn,
         by['service'],
@@ -137,7 +136,8 @@ def _networks(conn, settings, by):
         settings.public_cidr,
         **{'router:external': True, 'is_default': True},
     )
-    _network(conn, by['service'], 'shared', settings.shared_cidr, shared=True)
+    if settings.shared_cidr is not None:
+        _network(conn, by['service'], 'shared', settings.shared_cidr, shared=True)
     _, subnet = _network(conn, by['demo'], 'private', settings.private_cidr)
     router = routers.create(
         conn, by['demo'], {'name': 'router1', 'external_gateway_info': {'network_id': public['id']}}

@@ -19,8 +19,6 @@ def make(state_dir):
     for flavor_id, (name, ram) in FLAVORS.items():
         if cloud.compute.find_flavor(flavor_id) is None:
             cloud.compute.create_flavor(id=flavor_id, name=name, ram=ram, disk=1, vcpus=1)
-    # More than one network that a member sees needs a choice, which the tests do not make.
-    cloud.network.delete_network(cloud.network.find_network('shared', ignore_missing=False))
     image = cloud.image.find_image('cirros', ignore_missing=False)
     cloud.image.create_image(
         name=IMAGE,

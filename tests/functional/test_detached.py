@@ -9,6 +9,7 @@ import subprocess
 import fixtures
 import testtools
 
+from nova_lite.launcher import clouds
 from nova_lite.launcher import running
 from tests.fixtures import commands
 from tests.fixtures import forking
@@ -62,6 +63,7 @@ class DetachTest(testtools.TestCase):
         )
         self.assertEqual(f'{url}\nnova-lite-demo\n', shown.stdout, shown.stderr)
 
+        self.boot(found['clouds_yaml'])
         code, _printed, errors = self.up('--port', '0')
         self.assertEqual(2, code)
         self.assertIn(f'is in use by process {found["pid"]}', errors)
@@ -71,6 +73,15 @@ class DetachTest(testtools.TestCase):
         self.assertEqual('not running', self.status(1)['state'])
         code, printed, _errors = self.run_command('stop')
         self.assertEqual((0, f'No cloud runs in {self.state_dir}\n'), (code, printed))
+
+    def boot(self, path):
+        """A member names nothing but a flavor and the first image in the list."""
+        compute = clouds.connect(path, 'nova-lite-demo', compute_api_version='2.1').compute
+        (flavor,) = (each for each in compute.flavors() if each.name == 'm1.tiny')
+        image = next(iter(compute.get('/images', microversion='2.1').json()['images']))
+        server = compute.create_server(name='first', flavor_id=flavor.id, image_id=image['id'])
+        server = compute.wait_for_server(server, interval=0.1, wait=LIMIT_S)
+        self.assertEqual(['private'], list(server.addresses))
 
     def test_killed(self):
         self.up('--port', '0', '--cells', '1', '--hosts', '1')

@@ -32,9 +32,6 @@ def make(state_dir):
     for flavor_id, (name, ram) in FLAVORS.items():
         if cloud.compute.find_flavor(flavor_id) is None:
             cloud.compute.create_flavor(id=flavor_id, name=name, ram=ram, disk=1, vcpus=1)
-    # Tests of networks that nova allocates are skipped where a project finds a shared one.
-    if (shared := cloud.network.find_network('shared')) is not None:
-        cloud.network.delete_network(shared)
     extensions = tuple(sorted(each.alias for each in cloud.network.extensions()))
     image = cloud.image.find_image(IMAGE, ignore_missing=False)
     return Resources(

@@ -15,6 +15,8 @@ from tests.sim.world import places as places_module
 
 # Where the files of guests are, so that who reads them measures time since the same boot.
 HYPERVISORS = 'hypervisors'
+# Of the network whose ports servers get.
+SHARED_CIDR = '10.1.0.0/16'
 
 
 class Cloud:
@@ -118,6 +120,7 @@ class Cloud:
     def _simcloud(self, _name):
         url = places_module.URLS['simcloud']
         options = {**self.places.secrets, 'auth': 'noauth', 'internal_url': url}
+        options['shared_cidr'] = SHARED_CIDR
         return simcloud.make_app(self.places.database_url(layout.SIMCLOUD), url, options=options)
 
     def _placement(self, _name):

@@ -1,5 +1,6 @@
 """What is there from the start, and stays as users leave it."""
 
+import falcon.testing
 import fixtures
 import testtools
 
@@ -52,6 +53,20 @@ class SeedTestCase(base.SimCloudTestCase):
 
     def test_passwords_are_needed_once(self):
         self.open()
+
+
+class OneNetworkTestCase(testtools.TestCase):
+    def test_a_member_has_no_choice_of_networks(self):
+        database = self.useFixture(fixtures.TempDir()).join('cloud.sqlite')
+        application = app.make_app(database, base.URL, options={**base.PASSWORDS, 'auth': 'noauth'})
+        self.addCleanup(application.close)
+        client = falcon.testing.TestClient(application)
+        headers = {'X-User-Id': 'u', 'X-Project-Id': 'p', 'X-Roles': 'admin'}
+        networks = client.simulate_get('/network/v2.0/networks', headers=headers).json['networks']
+        self.assertEqual(
+            {('public', True, False), ('private', False, False)},
+            {(one['name'], one['router:external'], one['shared']) for one in networks},
+        )
 
 
 class NoPasswordTestCase(testtools.TestCase):
