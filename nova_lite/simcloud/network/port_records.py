@@ -154,6 +154,9 @@ def update(conn, caller, port_id, wanted):
     row = get(conn, caller, port_id)
     network = database.find(conn, tables.networks, id=row['network_id'])
     _require_allowed(caller, network, wanted)
+    for name in PRIVILEGED:
+        if name in wanted:  # also to empty it
+            caller.require_privileged(f'setting {name} of a port')
     values = standard.columns(PORTS, wanted)
     _require_policy(conn, caller, wanted)
     if values.get('qos_policy_id', row['qos_policy_id']) != row['qos_policy_id']:

@@ -131,6 +131,8 @@ class PortTestCase(base.SimCloudTestCase):
         ):
             self.demo.put(path, {'port': values}, expect=403)
             self.demo.post(PORTS, {'port': {**body, **values}}, expect=403)
+        for values in ({'binding:host_id': ''}, {'binding:profile': {}}, {'binding:profile': None}):
+            self.demo.put(path, {'port': values}, expect=403)
         self.demo.post(PORTS, {'port': {**body, 'tenant_id': 'other'}}, expect=403)
         private = self.network_id('private')
         self.demo.post(
