@@ -56,7 +56,8 @@ def keep(
     """Create or bring up to date the nested providers of a node, and remove former ones.
 
     wanted: each parent before its children; known: the providers of the node's tree
-    Inventories come last, as those of nodes do.
+    Inventories come last, as those of nodes do. A provider that would lose a resource class in use
+    keeps its inventories.
     """
     kept = set()
     for each in wanted:
@@ -64,12 +65,27 @@ def keep(
         parent = node.uuid if each.parent is None else _uuid_of(node, each.parent)
         placement.ensure(ctxt, uuid, f'{node.name}:{each.name}', parent=parent)
         placement.set_traits(ctxt, uuid, each.traits)
-        placement.set_inventories(ctxt, uuid, each.inventories)
+        _set_inventories(placement, ctxt, uuid, each)
         kept.add(uuid)
     # A child's name is longer than its parent's.
     for former in sorted(known, key=lambda provider: len(provider.name), reverse=True):
         if former.uuid not in kept and _is_ours(node, former):
             _remove(placement, ctxt, former)
+
+
+def _set_inventories(placement: Providers, ctxt: session.Ctxt, uuid: str, wanted: Nested) -> None:
+    try:
+        placement.set_inventories(ctxt, uuid, wanted.inventories)
+    except exception.ProviderConflict:
+        raise
+    except exception.Conflict as error:
+        LOG.warning(
+            'Cannot change the inventories of resource provider %s (%s): %s. The next start of '
+            'its compute changes them.',
+            wanted.name,
+            uuid,
+            error,
+        )
 
 
 def _uuid_of(node: providers.Provider, name: str) -> str:

@@ -100,6 +100,22 @@ class RegistrationTest(base.PlacementTestCase):
     def tree(self, node):
         return {each.name: each for each in self.providers.list(self.admin, in_tree=node.uuid)}
 
+    def test_nested_with_a_class_in_use(self):
+        """The class stays, and the node is registered all the same."""
+        egress, ingress = 'NET_BW_EGR_KILOBIT_PER_SEC', 'NET_BW_IGR_KILOBIT_PER_SEC'
+        both = {egress: {'total': 1000}, ingress: {'total': 1000}}
+        (node,) = self.nodes(1, children=(nested.Nested('br', both),))
+        self.register([node])
+        provider = self.tree(node)[f'{node.name}:br'].uuid
+        wanted = {'allocations': {provider: {'resources': {egress: 5}}}}
+        self.placement.claim(self.admin, base.consumer(), wanted, new=True)
+        less = (nested.Nested('br', {ingress: {'total': 500}}),)
+        more = {**node.inventories, 'VCPU': {'total': 77}}
+        changed = dataclasses.replace(node, children=less, inventories=more)
+        self.assertEqual({}, self.register([changed]))
+        self.assertEqual(77, self.providers.inventories(self.admin, node.uuid)[0]['VCPU']['total'])
+        self.assertIn(egress, self.providers.inventories(self.admin, provider)[0])
+
     def test_again_with_changes(self):
         nodes = self.nodes(6)
         self.register(nodes)
