@@ -135,14 +135,14 @@ def run(args):
     """Start the cloud, print how to use it, wait for Ctrl-C, stop it."""
     settings = settings_of(args)
     preflight.check(settings, conf_module.make_conf(files=[]))
-    if args.detach:
-        child = running.detach(settings.state_dir)
-        if child:
-            _await(settings.state_dir, child)
-            return
     cloud = make.cloud(settings)
-    signals = service.Signals()
     cloud.places.hold()
+    if args.detach:
+        child = running.detach(cloud.places)
+        if child:
+            _await(cloud.places.root, child)
+            return
+    signals = service.Signals()
     preflight.check_port(settings)
     cloud.places.prepare(fresh=args.fresh)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)

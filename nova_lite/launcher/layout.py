@@ -187,7 +187,10 @@ class Layout:
         try:
             lock = open(self.path(LOCK), 'a+')  # noqa: SIM115 - held until `release`
         except OSError as error:
-            raise unusable(self.root, error) from error
+            raise exception.Unavailable(
+                service=f'The state directory {self.root}',
+                reason=f'{error.strerror}; choose another with --state-dir',
+            ) from error
         if not _locked(lock):
             lock.seek(0)
             holder = lock.read().strip() or 'unknown'
@@ -196,13 +199,17 @@ class Layout:
         # A process that was killed may have left it, and have had the id of this one.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(self.root, READY))
-        lock.truncate(0)
-        lock.write(f'{os.getpid()}\n')
-        lock.flush()
         self._lock = lock
+        self.sign()
+
+    def sign(self):
+        """Record this process as the holder of the lock: it took it, or was forked since."""
+        self._lock.truncate(0)
+        self._lock.write(f'{os.getpid()}\n')
+        self._lock.flush()
 
     def release(self):
-        """Release the lock of the state directory."""
+        """Release the lock of the state directory, unless a forked process holds it as well."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -270,14 +277,6 @@ class Layout:
         path = self.path('etc', f'{name}.conf')
         _write(path, '\n'.join(lines) + '\n')
         return path
-
-
-def unusable(directory, error):
-    """Return the error to raise when files cannot be opened in a state directory."""
-    return exception.Unavailable(
-        service=f'The state directory {directory}',
-        reason=f'{error.strerror}; choose another with --state-dir',
-    )
 
 
 def _locked(file):

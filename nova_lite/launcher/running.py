@@ -91,30 +91,26 @@ def read(directory):
     return Running(**{**found, 'cells': tuple(found['cells'])})
 
 
-def detach(directory):
+def detach(places):
     """Fork; return the id of the child, or 0 in the child, which has left the terminal.
 
-    What the child prints goes to a file in the state directory. Raise InUse while another
-    process has the directory, and Unavailable if no file can be made there.
+    The child takes over the lock of the state directory, and prints to a file there.
     """
-    other = holder(directory)
-    if other is not None:
-        raise layout.InUse(directory=directory, pid=other)
-    # Another process that starts at the same moment may write to the same file.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-    try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-        output = os.open(_output(directory), flags, 0o600)
-    except OSError as error:
-        raise layout.unusable(directory, error) from error
     sys.stdout.flush()
     pid = os.fork()
-    if not pid:
-        os.setsid()
-        for source, number in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
-            os.dup2(source, number)
-    os.close(output)
-    return pid
+    if pid:
+        places.release()
+        return pid
+    os.setsid()
+    places.sign()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    for source, number in (
+        (os.open(os.devnull, os.O_RDONLY), 0),
+        (os.open(_output(places.root), flags, 0o600), 1),
+        (1, 2),
+    ):
+        os.dup2(source, number)
+    return 0
 
 
 def wait_ready(directory, pid):

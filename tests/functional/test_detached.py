@@ -1,5 +1,6 @@
 """`nova-lite up --detach`, `status`, `env` and `stop`, as a job of continuous integration."""
 
+import fcntl
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import fixtures
 import testtools
 
 from nova_lite.launcher import clouds
+from nova_lite.launcher import layout
 from nova_lite.launcher import running
 from tests.fixtures import commands
 from tests.fixtures import forking
@@ -82,6 +84,21 @@ class DetachTest(testtools.TestCase):
         server = compute.create_server(name='first', flavor_id=flavor.id, image_id=image['id'])
         server = compute.wait_for_server(server, interval=0.1, wait=LIMIT_S)
         self.assertEqual(['private'], list(server.addresses))
+
+    def test_another_has_just_taken_the_directory(self):
+        """It has the lock, and has not recorded its id yet."""
+        os.makedirs(self.state_dir)
+        output = os.path.join(self.state_dir, layout.OUTPUT)
+        with open(output, 'w') as file:
+            file.write('printed by the other\n')
+        with open(os.path.join(self.state_dir, layout.LOCK), 'w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            code, printed, errors = self.up('--port', '0')
+        self.assertEqual((2, ''), (code, printed))
+        self.assertIn('nova-lite up: The state directory', errors)
+        self.assertIn('is in use by process', errors)
+        with open(output) as file:
+            self.assertEqual('printed by the other\n', file.read())
 
     def test_killed(self):
         self.up('--port', '0', '--cells', '1', '--hosts', '1')

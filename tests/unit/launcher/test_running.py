@@ -6,7 +6,6 @@ import os
 import fixtures
 import testtools
 
-from nova_lite import exception
 from nova_lite.launcher import layout
 from nova_lite.launcher import running
 from tests.fixtures import commands
@@ -40,14 +39,6 @@ class RunningTest(testtools.TestCase):
         running.write(self.directory, self.ready())
         self.assertEqual(self.ready(), running.read(self.directory))
         self.assertEqual('starting or stopping', self.status()['state'])
-
-    def test_no_directory_to_detach_in(self):
-        with open(self.places.path('file'), 'w'):
-            pass
-        below = self.places.path('file') + '/state'
-        error = self.assertRaises(exception.Unavailable, running.detach, below)
-        self.assertIn(f'The state directory {below}', str(error))
-        self.assertIn('choose another with --state-dir', str(error))
 
     def ready(self):
         """The Running of this process."""
