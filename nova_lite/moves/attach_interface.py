@@ -88,14 +88,19 @@ class AttachInterface(move.Move[guest_devices.Began]):
         """
         row = self.guest.current()
         self.here.require_up(row.host)
-        known = self.known
-        if self.given in known:
-            raise exception.PortInUse(port_id=self.given)
+        known = self.require_free()
         if self.given:
             self._note()
         found = self.results.get(port_resources.CLAIM)
         request = {**self.arguments.request, resource_requests.ALLOCATION: found}
         return self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
+
+    def require_free(self):
+        """Return `known`. Raise PortInUse if the user's port is among them."""
+        known = self.known
+        if self.given in known:
+            raise exception.PortInUse(port_id=self.given)
+        return known
 
     @part.transaction
     def _note(self, connection):

@@ -36,6 +36,7 @@ class PortResources(part.Part):
 
     def _claim(self, port):
         move = self.move
+        move.require_free()
         row = move.guest.current()
         move.here.require_up(row.host)
         node = self._node(move.here, row)

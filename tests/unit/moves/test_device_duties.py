@@ -184,6 +184,13 @@ class HeldTest(LostHostCase):
         self.undo(again, again.steps()[:2])
         self.assertEqual(self.server, self.cell.leftovers()['ports'][self.port]['server'])
 
+    def test_resources_of_a_port_are_not_claimed_again(self):
+        """A repetition would first give up what the server's port holds."""
+        made = self.attach_port(port_id=self.vif['id'], resource_request={'request_groups': []})
+        begin, claim, *_others = made.steps()
+        self.do(made, [begin])
+        self.assertRaises(exception.PortInUse, claim.do)
+
     def test_other_sagas_leave_it(self):
         made = self.lost('attach_volume', 'attach_volume')
         devices = self.cell.devices(self.server)

@@ -97,9 +97,9 @@ class DeviceSagasCase(testtools.TestCase):
         kind = attach_interface.AttachInterface
         return self.make(kind, transitions.ATTACH_INTERFACE, request=NETWORK)
 
-    def attach_port(self):
+    def attach_port(self, **asked):
         kind = attach_interface.AttachInterface
-        request = {**NETWORK, 'network_id': None, 'port_id': self.port}
+        request = {**NETWORK, 'network_id': None, 'port_id': self.port, **asked}
         return self.make(kind, transitions.ATTACH_INTERFACE, request=request)
 
     def detach_interface(self):
