@@ -128,7 +128,7 @@ class Application:
                 '%s "%s %s" status: %s time: %.4f',
                 request_id,
                 environ['REQUEST_METHOD'],
-                urllib.parse.quote(environ.get('PATH_INFO', ''), encoding='latin-1'),
+                urllib.parse.quote(request_log.path_of(environ), encoding='latin-1'),
                 status[:3],
                 runtime.monotonic() - started,
             )

@@ -6,6 +6,7 @@ It shows which clients use which operations, and at which microversions.
 import json
 import logging
 from logging import handlers
+import re
 import typing
 
 import falcon
@@ -15,6 +16,8 @@ from oslo_log import log
 from nova_lite import runtime
 
 LOG = log.getLogger(__name__)
+
+_SECRET = re.compile('(?<=/os-console-auth-tokens/)[^/]+')
 
 
 class RequestLog:
@@ -35,7 +38,7 @@ class RequestLog:
             'time': runtime.now().isoformat(),
             'request_id': http.env['nova_lite.request_id'],
             'method': http.method,
-            'path': http.env['PATH_INFO'],
+            'path': path_of(http.env),
             'operation': _text(context.operation),
             'microversion': _text(context.version),
             'client': http.user_agent,
@@ -53,6 +56,11 @@ class RequestLog:
 def of(conf: cfg.ConfigOpts) -> RequestLog | None:
     """Return the RequestLog of a configuration, None without one."""
     return RequestLog(conf.api.request_log) if conf.api.request_log else None
+
+
+def path_of(environ: dict[str, typing.Any]) -> str:
+    """Return the path of a request as a log may have it, without the token of a console."""
+    return _SECRET.sub('TOKEN', environ.get('PATH_INFO', ''))
 
 
 def _text(value: object) -> str | None:

@@ -71,6 +71,14 @@ class RequestLogTest(base.ApiTest):
         self.get('/flavors')
         self.assertEqual(1, len(self.lines()))
 
+    def test_no_log_has_the_token_of_a_console(self):
+        log = self.useFixture(fixtures.FakeLogger('nova_lite.api'))
+        self.get('/os-console-auth-tokens/open-sesame', version='2.31', status=403)
+        (line,) = self.lines()
+        self.assertEqual('/v2.1/os-console-auth-tokens/TOKEN', line['path'])
+        self.assertIn('GET /v2.1/os-console-auth-tokens/TOKEN"', log.output)
+        self.assertNotIn('sesame', log.output)
+
     def test_none(self):
         conf = configuration.make_conf([], files=[])
         self.assertIsNone(request_log.of(conf))
