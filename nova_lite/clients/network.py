@@ -327,10 +327,15 @@ class Network:
         """Bind ports to another host at once, without a binding prepared for it.
 
         allocations: what is allocated there for ports, by their ids
+        Deleted ports are not an error.
         """
         for vif in network_info:
             body = _binding_of(vif, host, allocations.get(vif['id']))
-            bindings.require_bound(self._update(ctxt, vif['id'], body), host)
+            try:
+                bindings.require_bound(self._update(ctxt, vif['id'], body), host)
+            except exception.PortNotUsable:
+                if self.list(ctxt, 'ports', id=vif['id'], fields='id'):
+                    raise
 
     def unbind(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
         """Unbind ports, which stay those of their server. Deleted ports are not an error."""

@@ -192,6 +192,11 @@ class Unshelve(move.Move[steps.Began]):
         )
         return self.world.network.info(self.ctxt, row.uuid, row.network_info)
 
+    def _network_info(self, row):
+        """Return what was bound: nothing, if all ports were deleted meanwhile."""
+        bound = self.results.get(BIND)
+        return row.network_info if bound is None else bound
+
     def unbind(self):
         row = self.find()
         if not instances.is_gone(row):
@@ -203,7 +208,7 @@ class Unshelve(move.Move[steps.Began]):
         return self.ask(
             self.compute.finish_snapshot_based_resize_at_dest,
             host=chosen.service_host,
-            instance=self.instance(row, network_info=self.results.get(BIND) or row.network_info),
+            instance=self.instance(row, network_info=self._network_info(row)),
             block_devices=self.volumes.arriving(),
             arrival={
                 'node': chosen.nodename,
@@ -238,7 +243,7 @@ class Unshelve(move.Move[steps.Began]):
             'node': chosen.nodename,
             'availability_zone': chosen.availability_zone,
             'launched_at': runtime.naive_now(),
-            'network_info': self.results.get(BIND) or row.network_info,
+            'network_info': self._network_info(row),
         }
         self._arrive(connection, row, self.results[SPAWN], changes)
         move_records.change_devices(

@@ -187,6 +187,20 @@ class MovesTest(GuaranteesTest):
         self.act('unshelve')
         self.assertOn(HOST2)
 
+    def test_unshelve_without_ports(self):
+        """Ports that are deleted while their server is on no host are not bound or allocated."""
+        second = self.guarantees.port(kbps=300)
+        attaching.Attaching(self.cloud).plug(self.server, port_id=second)
+        for dropped, left in ((second, {'kbps': 600, 'kpps': 60}), (self.ports.pop(), {})):
+            self.act('shelve')
+            self.reach('SHELVED_OFFLOADED')
+            self.guarantees.drop(dropped)
+            self.act('unshelve')
+            self.stage.wait_idle(self.server)
+            server = self.reach()
+            self.assertHolds(server, server.compute_host, **left)
+        self.assertEqual({}, server.addresses)
+
     def test_full_destination(self):
         self.fill(HOST2)
         for action in ('migrate', 'live'):

@@ -99,5 +99,6 @@ class BindingTest(networks.NetworkTestCase):
         self.assertEqual({'': {'other': 1}}, self.profiles(second))
 
     def test_moved_at_once(self):
-        self.network.move(self.admin, self.info, 'dest')
+        deleted = {'id': runtime.new_uuid()}
+        self.network.move(self.admin, [deleted, *self.info], 'dest')
         self.assertEqual([{('dest', 'ACTIVE')}] * 2, self.hosts())
