@@ -7,6 +7,7 @@ changes nothing, whatever became of the attempt before. The server must not move
 from collections.abc import Callable
 from collections.abc import Sequence
 import functools
+import logging
 import typing
 
 from nova_lite import exception
@@ -16,6 +17,8 @@ from nova_lite.clients import providers
 from nova_lite.clients import request_groups
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
+
+LOG = logging.getLogger(__name__)
 
 TRIES = 4
 
@@ -164,6 +167,14 @@ def _needed(
     for port in services.network.ports(ctxt, server.uuid):
         amounts = resource_requests.amounts(port) if port['id'] != but else {}
         if amounts and port['binding:host_id'] != server.host:
+            LOG.warning(
+                'Port %s is bound to host %s, but server %s is on host %s. The server keeps what '
+                'it holds for its ports until it is moved or deleted.',
+                port['id'],
+                port['binding:host_id'],
+                server.uuid,
+                server.host,
+            )
             return None
         resource_requests.add(needed, amounts)
     return needed
