@@ -104,7 +104,8 @@ class SimCloudTestCase(testtools.TestCase):
 
     def open(self, **options):
         """A test client of one more application over the database."""
-        options = {'password_cost': templates.PASSWORD_COST, **options}
+        ours = {'password_cost': templates.PASSWORD_COST, 'shared_cidr': templates.SHARED_CIDR}
+        options = {**ours, **options}
         application = app.make_app(self.database, URL, options=options)
         self.addCleanup(application.close)
         return falcon.testing.TestClient(application)
