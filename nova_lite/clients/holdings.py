@@ -1,6 +1,7 @@
 """What consumers hold in placement, as it is read and as it is written."""
 
 from collections.abc import Container
+from collections.abc import Mapping
 import dataclasses
 import typing
 
@@ -55,11 +56,16 @@ class Holding:
     def plus(self, wanted: offers.Wanted) -> offers.Wanted:
         """Return the allocations together with `wanted`, in the form of a request."""
         total = {provider: dict(held) for provider, held in self.allocations.items()}
-        for provider, part in wanted.items():
-            held = total.setdefault(provider, {})
-            for resource, amount in part['resources'].items():
-                held[resource] = held.get(resource, 0) + amount
+        add(total, {provider: part['resources'] for provider, part in wanted.items()})
         return as_request(total)
+
+
+def add(total: Allocations, more: Mapping[str, Mapping[str, int]]) -> None:
+    """Add amounts to others, by provider and resource class."""
+    for provider, resources in more.items():
+        held = total.setdefault(provider, {})
+        for name, amount in resources.items():
+            held[name] = held.get(name, 0) + amount
 
 
 def as_request(allocations: Allocations) -> offers.Wanted:

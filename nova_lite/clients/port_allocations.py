@@ -176,7 +176,7 @@ def _needed(
                 server.host,
             )
             return None
-        resource_requests.add(needed, amounts)
+        holdings.add(needed, amounts)
     return needed
 
 

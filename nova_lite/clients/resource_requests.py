@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import json
 import typing
 
+from nova_lite.clients import holdings
 from nova_lite.clients import session
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection as selections
@@ -109,20 +110,12 @@ def recorded(network_info: Iterable[session.Json]) -> dict[str, Allocation]:
     return {port_id: each for port_id, each in found.items() if each}
 
 
-def amounts(port: session.Fields) -> dict[str, dict[str, int]]:
+def amounts(port: session.Fields) -> holdings.Allocations:
     """Return {provider uuid: {resource class: amount}} that is allocated for a bound port."""
     found = (port.get(PROFILE) or {}).get(ALLOCATION)
-    held: dict[str, dict[str, int]] = {}
+    held: holdings.Allocations = {}
     for group in groups(port):
         provider = found.get(group.suffix) if isinstance(found, dict) else found
         if provider:
-            add(held, {provider: group.resources})
+            holdings.add(held, {provider: group.resources})
     return held
-
-
-def add(total: dict[str, dict[str, int]], more: Mapping[str, Mapping[str, int]]) -> None:
-    """Add amounts to others, by provider and resource class."""
-    for provider, resources in more.items():
-        held = total.setdefault(provider, {})
-        for name, amount in resources.items():
-            held[name] = held.get(name, 0) + amount

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import typing
 
 from nova_lite import states
+from nova_lite.clients import holdings as client_holdings
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
@@ -85,7 +86,7 @@ def port_amounts(snapshot: snapshots.Snapshot) -> dict[tuple[str, str], dict[str
         for host, allocation in snapshot.port_allocations.get(port['id'], {}).items():
             profile = {resource_requests.ALLOCATION: allocation}
             held = resource_requests.amounts({**port, resource_requests.PROFILE: profile})
-            resource_requests.add(found[port['device_id'], host], held)
+            client_holdings.add(found[port['device_id'], host], held)
     return found
 
 

@@ -9,7 +9,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import placement as placement_client
-from nova_lite.clients import resource_requests
+from nova_lite.clients import port_allocations
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
@@ -117,11 +117,7 @@ class Relocation(choice.Choice):
         if not resources:
             LOG.warning('Server %s has no allocation on %s', row.uuid, row.host)
             return
-        if any(
-            resource_requests.is_of_ports(name)
-            for part in held.allocations.values()
-            for name in part
-        ):
+        if port_allocations.are_of_ports(held.allocations):
             raise exception.NoValidHost(
                 reason='The server has ports with a resource request. Only the scheduler can '
                 f'choose a host for it; it cannot be forced to host {node.host}.'
