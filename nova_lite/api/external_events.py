@@ -187,7 +187,8 @@ def _release(req, cell, row, port_id):
         return req.app.api_db.read(sagas.find_active, row.uuid) is not None
 
     try:
-        for node in cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node):
+        node = cell.db.read(compute_nodes.find, row.host, row.node)
+        if node is not None:
             port_allocations.release(req.app, context.admin(), row, node.uuid, unless=is_changing)
     except exception.NovaLiteError as error:
         LOG.warning(

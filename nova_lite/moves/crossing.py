@@ -9,6 +9,7 @@ from nova_lite import states
 from nova_lite.db.api import crossing
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import instances
@@ -56,6 +57,13 @@ class Side:
         """Raise ServiceIsDown unless the compute service of a host of the cell is up."""
         if not self.is_up(host):
             raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+
+    def node(self, host, name):
+        """Return the compute node of a host of the cell by its name. Raise ComputeNodeNotFound."""
+        found = self.read(compute_nodes.find, host, name)
+        if found is None:
+            raise exception.ComputeNodeNotFound(node=name)
+        return found
 
     def devices(self, uuid):
         """Return a server's block devices as objects."""

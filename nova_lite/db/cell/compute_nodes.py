@@ -42,6 +42,11 @@ def get(connection: sa.Connection, uuid: str) -> rows.Row:
     return rows.get(connection, TABLE, exception.ComputeNodeNotFound(node=uuid), uuid=uuid)
 
 
+def find(connection: sa.Connection, host: str, name: str) -> rows.Row | None:
+    """Return the node of a host that has this name, or None."""
+    return rows.find(connection, TABLE, host=host, hypervisor_hostname=name)
+
+
 def first_of_host(connection: sa.Connection, host: str) -> rows.Row:
     """Return the first node of a host. Raise ComputeHostNotFound."""
     found = rows.every(connection, TABLE, host=host, order_by=TABLE.c.id)

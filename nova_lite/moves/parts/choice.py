@@ -85,8 +85,8 @@ class Choice(part.Part):
     def columns(self, connection):
         """Return the columns of the migration that name the destination."""
         host, node = self.move.dest_host, self.move.destination.nodename
-        nodes = compute_nodes.every(connection, host=host, hypervisor_hostname=node)
-        address = nodes[0].host_ip if nodes else None
+        found = compute_nodes.find(connection, host, node)
+        address = None if found is None else found.host_ip
         return {'dest_compute': host, 'dest_node': node, 'dest_host': address}
 
     def columns_of_failure(self, arrival):

@@ -82,7 +82,7 @@ class LiveChecks(part.Part):
 
     def _source_facts(self):
         """Return the facts of the source's hypervisor from the records, in a driver's form."""
-        node = self.move.relocation.node_row(self.move.source_host, self.move.began.node)
+        node = self.move.here.node(self.move.source_host, self.move.began.node)
         return {
             'hypervisor_hostname': node.hypervisor_hostname,
             'hypervisor_type': node.hypervisor_type,

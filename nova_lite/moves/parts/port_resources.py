@@ -1,10 +1,8 @@
 """What a port asks of placement, allocated or released as a server gets or loses the port."""
 
-from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import port_allocations
 from nova_lite.clients import resource_requests
-from nova_lite.db.cell import compute_nodes
 from nova_lite.moves import duties
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -39,7 +37,7 @@ class PortResources(part.Part):
         move.require_free()
         row = move.guest.current()
         move.here.require_up(row.host)
-        node = self._node(move.here, row)
+        node = move.here.node(row.host, row.node).uuid
         if move.repeated:
             # An earlier attempt may have been given another provider.
             self._release(row, node, but=port['id'])
@@ -61,7 +59,7 @@ class PortResources(part.Part):
         """Give up what the ports of the server, wherever it is by now, do not need."""
         side, row = duties.now(self.move)
         if row is not None and row.host is not None:
-            self._release(row, self._node(side, row))
+            self._release(row, side.node(row.host, row.node).uuid)
 
     def _release(self, row, node, **options):
         port_allocations.release(self.move.world, self.move.ctxt, row, node, **options)
@@ -77,11 +75,3 @@ class PortResources(part.Part):
                 clean=saga.Clean(self.release, alone=True),
             ),
         )
-
-    @staticmethod
-    def _node(side, row):
-        """The uuid of the server's compute node."""
-        nodes = side.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)
-        if not nodes:
-            raise exception.ComputeNodeNotFound(node=row.node)
-        return nodes[0].uuid

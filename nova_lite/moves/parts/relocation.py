@@ -11,7 +11,6 @@ from nova_lite import saga
 from nova_lite.clients import placement as placement_client
 from nova_lite.clients import port_allocations
 from nova_lite.db.api import aggregates
-from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.moves import asking
@@ -90,7 +89,7 @@ class Relocation(choice.Choice):
         move = self.move
         host, row = move.arguments.host, move.row()
         move.here.require_up(host)
-        node = self.node_row(host, move.arguments.node)
+        node = move.here.node(host, move.arguments.node)
         self._require_fit(move, row, node)
         self._copy_allocation(row, node)
         LOG.warning(
@@ -111,7 +110,7 @@ class Relocation(choice.Choice):
         What providers below the source's give cannot be copied: the destination's are others.
         """
         move, placement = self.move, self.move.world.placement
-        source = self.node_row(self.move.began.host, self.move.began.node)
+        source = move.here.node(move.began.host, move.began.node)
         held = placement.holding(move.ctxt, self._holder(move))
         resources = held.allocations.get(source.uuid)
         if not resources:
@@ -128,13 +127,6 @@ class Relocation(choice.Choice):
             raise exception.NoValidHost(
                 reason=f'Host {node.host} does not have enough free resources for the server.'
             )
-
-    def node_row(self, host, node):
-        """Return a compute node's row. Raise ComputeNodeNotFound."""
-        found = self.move.read(compute_nodes.every, host=host, hypervisor_hostname=node)
-        if not found:
-            raise exception.ComputeNodeNotFound(node=node)
-        return found[0]
 
     # ---- record destination ----
 
