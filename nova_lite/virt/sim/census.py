@@ -48,11 +48,9 @@ class Row:
 
 def guests(path: str | pathlib.Path) -> list[Row]:
     """Return all rows of the file, as one consistent snapshot. Raise FileNotFoundError."""
-    path = pathlib.Path(path)
-    if not path.exists():
+    if not pathlib.Path(path).exists():
         raise FileNotFoundError(path)
-    uri = f'{path.resolve().as_uri()}?mode=ro'
-    with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
+    with _reading(path) as connection:
         now = clock.read(connection)
         rows = connection.execute(
             'SELECT uuid, node, role, power_state, move, spec,'
@@ -79,6 +77,12 @@ def guests(path: str | pathlib.Path) -> list[Row]:
         ]
 
 
+def _reading(path: str | pathlib.Path) -> contextlib.closing[sqlite3.Connection]:
+    """Return a connection to a file that changes nothing, for a `with` block."""
+    uri = f'{pathlib.Path(path).resolve().as_uri()}?mode=ro'
+    return contextlib.closing(sqlite3.connect(uri, uri=True, timeout=30))
+
+
 def _changed_at(
     now: float | None, ended: float | None, switched: float | None
 ) -> datetime.datetime | None:
@@ -93,8 +97,7 @@ def _changed_at(
 
 def drive(path: str | pathlib.Path, guest: str) -> model.Json | None:
     """Return the packed config drive of a guest that is resident in the file, or None."""
-    uri = f'{pathlib.Path(path).resolve().as_uri()}?mode=ro'
-    with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
+    with _reading(path) as connection:
         row = connection.execute(
             'SELECT content FROM drives JOIN guests ON drives.node = guests.node'
             ' AND drives.guest = guests.uuid WHERE guests.uuid = ? AND guests.role = ?',
@@ -108,8 +111,7 @@ def drive(path: str | pathlib.Path, guest: str) -> model.Json | None:
 
 def ownerless_drives(path: str | pathlib.Path) -> list[tuple[str, str]]:
     """Return (uuid, node) of guests that are not in the file, while their config drives are."""
-    uri = f'{pathlib.Path(path).resolve().as_uri()}?mode=ro'
-    with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
+    with _reading(path) as connection:
         return connection.execute(
             'SELECT guest, node FROM drives WHERE NOT EXISTS (SELECT 1 FROM guests'
             ' WHERE guests.node = drives.node AND guests.uuid = drives.guest)'
