@@ -15,6 +15,7 @@ import requests
 
 from nova_lite import runtime
 from nova_lite.console import tables
+from nova_lite.launcher import layout
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 
@@ -67,7 +68,7 @@ def _state(directory):
 def _health_urls(directory):
     """Return {daemon: URL of its health endpoint}, None if `up --fresh` has removed them."""
     try:
-        with open(os.path.join(directory, 'run', 'health.json')) as file:
+        with open(os.path.join(directory, layout.HEALTH)) as file:
             return json.load(file)
     except FileNotFoundError:
         return None

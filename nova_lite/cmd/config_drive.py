@@ -9,10 +9,8 @@ import os
 import pathlib
 import sys
 
-from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite.console import tables
-from nova_lite.db import engine
 from nova_lite.launcher import server_names
 from nova_lite.launcher import state_dir
 from nova_lite.metadata import drive
@@ -39,14 +37,8 @@ def add_parser(commands):
 
 def find(directory, server):
     """Return {path: content} of a server's config drive. Raise InstanceNotFound, NoConfigDrive."""
-    conf = state_dir.control_conf(directory)
-    api_db = engine.Database(conf.api_database.connection)
-    cells = cells_module.Cells(conf, api_db)
-    try:
+    with server_names.cells_of(state_dir.control_conf(directory)) as cells:
         uuid = server_names.uuid_of(cells, server)
-    finally:
-        cells.close()
-        api_db.dispose()
     for path in sorted(glob.glob(os.path.join(directory, 'guests', '*', 'guests.sqlite'))):
         packed = census.drive(path, uuid)
         if packed is not None:

@@ -63,11 +63,7 @@ def run(args):
 
 def variables_of(directory, name):
     """Return {variable: value}. Raise Invalid unless there is a cloud of this name."""
-    path = os.path.join(directory, 'clouds.yaml')
-    if not os.path.exists(path):
-        raise exception.Invalid(
-            reason=f'no cloud in {directory}. Start one with `nova-lite up`, or use --state-dir'
-        )
+    path = state_dir.existing(directory, 'clouds.yaml')
     with open(path) as file:
         clouds = yaml.safe_load(file)['clouds']
     if name not in clouds:

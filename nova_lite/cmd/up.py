@@ -140,7 +140,7 @@ def run(args):
     if args.detach:
         child = running.detach(cloud.places)
         if child:
-            _await(cloud.places.root, child)
+            _await(cloud.places, child)
             return
     signals = service.Signals()
     preflight.check_port(settings)
@@ -179,15 +179,15 @@ def _start(cloud, fresh):
         cloud.start(fresh=fresh, progress=steps.begin)
 
 
-def _await(directory, child):
+def _await(places, child):
     """Wait until the cloud of a child process is ready, and print how to use it."""
     try:
-        ready = running.wait_ready(directory, child)
+        ready = running.wait_ready(places.root, child)
     except KeyboardInterrupt:
         os.kill(child, signal.SIGTERM)
         raise
     print(f'Ready: {ready.compute_url}')
-    _tell(ready, os.path.join(os.path.dirname(ready.clouds_yaml), 'metadata-secret'))
+    _tell(ready, places.metadata_secret_path)
     print('\n`nova-lite stop` stops the cloud.')
 
 

@@ -8,12 +8,10 @@ import json
 
 from rich import console
 
-from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.console import tables
 from nova_lite.daemons import door
-from nova_lite.db import engine
 from nova_lite.db.cell import services
 from nova_lite.launcher import server_names
 from nova_lite.launcher import state_dir
@@ -42,16 +40,11 @@ def find(directory, server, host=None):
     scheduler has a decision.
     """
     conf = state_dir.control_conf(directory)
-    api_db = engine.Database(conf.api_database.connection)
-    cells = cells_module.Cells(conf, api_db)
-    try:
+    with server_names.cells_of(conf) as cells:
         uuid = server_names.uuid_of(cells, server)
         if conf.transport_url.startswith(transport.EMBEDDED):
             return door.ask(conf.state_path, uuid, host)
         return _ask_all(conf, cells, uuid, host)
-    finally:
-        cells.close()
-        api_db.dispose()
 
 
 def _ask_all(conf, cells, uuid, host):

@@ -27,6 +27,8 @@ PEEK_S, PEEKS = 0.02, 10
 OUTPUT = 'up.out'
 # What a cloud writes that is ready, see `running`.
 READY = os.path.join('run', 'up.json')
+# {daemon: URL of its /healthcheck and /metrics}
+HEALTH = os.path.join('run', 'health.json')
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
 # Nova's default lets nobody move servers between cells; a cloud to try things out does.
 POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
@@ -158,7 +160,7 @@ class Layout:
         self.secrets = {
             f'{name}_password': runtime.new_secret() for name in ('admin', 'demo', 'service')
         }
-        _write(path, json.dumps(self.secrets))
+        write(path, json.dumps(self.secrets))
 
     @property
     def policy_path(self):
@@ -167,7 +169,7 @@ class Layout:
 
     def _write_policy(self):
         if not os.path.exists(self.policy_path):
-            _write(self.policy_path, yaml.safe_dump(POLICY))
+            write(self.policy_path, yaml.safe_dump(POLICY))
 
     @property
     def metadata_secret_path(self):
@@ -176,7 +178,7 @@ class Layout:
 
     def _kept_metadata_secret(self):
         if not os.path.exists(self.metadata_secret_path):
-            _write(self.metadata_secret_path, runtime.new_secret())
+            write(self.metadata_secret_path, runtime.new_secret())
         with open(self.metadata_secret_path) as kept:
             return kept.read().strip()
 
@@ -234,7 +236,7 @@ class Layout:
             }
 
         path = self.path('clouds.yaml')
-        _write(
+        write(
             path,
             yaml.safe_dump(
                 {
@@ -252,7 +254,7 @@ class Layout:
 
         Of several workers the second is DAEMON.2.
         """
-        _write(self.path('run', 'health.json'), json.dumps(urls, indent=2) + '\n')
+        write(self.path(HEALTH), json.dumps(urls, indent=2) + '\n')
 
     def write_config(self, name, sections, *, alone=False):
         """Write etc/NAME.conf from {section: {option: value}}; returns its path.
@@ -275,7 +277,7 @@ class Layout:
                 lines.append(f'[{section}]')
                 lines.extend(f'{key} = {_value(value)}' for key, value in options.items())
         path = self.path('etc', f'{name}.conf')
-        _write(path, '\n'.join(lines) + '\n')
+        write(path, '\n'.join(lines) + '\n')
         return path
 
 
@@ -295,7 +297,7 @@ def _value(value):
     return str(value).replace('$', '$$')
 
 
-def _write(path, text):
+def write(path, text):
     """Replace a file that only its owner may read."""
     draft = f'{path}.new'
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 'w') as file:

@@ -50,11 +50,7 @@ def of(places):
 
 def write(directory, running):
     """Report that the cloud in a state directory is ready."""
-    path = _path(directory)
-    draft = f'{path}.new'
-    with open(draft, 'w') as file:
-        json.dump(dataclasses.asdict(running), file)
-    os.replace(draft, path)
+    layout.write(_path(directory), json.dumps(dataclasses.asdict(running)))
 
 
 def forget(directory):

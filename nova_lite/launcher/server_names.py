@@ -1,10 +1,25 @@
 """Servers by the name or uuid that people give to commands."""
 
+import contextlib
+
 from oslo_utils import uuidutils
 
 from nova_lite import cells as cells_module
 from nova_lite import exception
+from nova_lite.db import engine
 from nova_lite.db.cell import instances
+
+
+@contextlib.contextmanager
+def cells_of(conf):
+    """Yield the cells of a cloud, by the configuration of its control daemons; close them then."""
+    api_db = engine.Database(conf.api_database.connection)
+    cells = cells_module.Cells(conf, api_db)
+    try:
+        yield cells
+    finally:
+        cells.close()
+        api_db.dispose()
 
 
 def uuid_of(cells, server):

@@ -27,12 +27,17 @@ def add_option(parser):
     )
 
 
-def control_conf(directory):
-    """Return the configuration of the control daemons of the cloud in `directory`."""
-    path = os.path.join(directory, 'etc', 'control.conf')
+def existing(directory, *names):
+    """Return the path of a file of the cloud in `directory`. Raise Invalid without the file."""
+    path = os.path.join(directory, *names)
     if not os.path.exists(path):
         raise exception.Invalid(
             reason=f'no cloud in {directory}: {path} does not exist. '
             'Start one with `nova-lite up`, or use --state-dir'
         )
-    return conf_module.make_conf(files=[path])
+    return path
+
+
+def control_conf(directory):
+    """Return the configuration of the control daemons of the cloud in `directory`."""
+    return conf_module.make_conf(files=[existing(directory, 'etc', 'control.conf')])
