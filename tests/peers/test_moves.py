@@ -1,15 +1,9 @@
 """Moves of servers whose volumes are a real Cinder's, there and back."""
 
-import testtools
-
 from tests.fixtures import attaching
 from tests.fixtures import cinder
 from tests.fixtures import cinder_cloud
-from tests.fixtures import live_moving
-from tests.fixtures import servers
-
-FAILING = 'extends: instant\nfailures: [{verb: finish_migration, first: 9}]\n'
-
+from tests.peers import moves
 
 REFUSING = """
 extends: instant
@@ -17,29 +11,11 @@ failures: [{verb: spawn, first: 1, reschedule: true, match: {server: early}}]
 """
 
 
-class CinderMovesTest(testtools.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        servers.require(cinder.Cinder)
-        cls.cloud = cinder_cloud.CinderCloud(cells=2, hosts=2)
-        cls.cloud.setUp()
-        cls.addClassCleanup(cls.cloud.cleanUp)
-        cls.moving = live_moving.LiveMoving(cls.cloud)
+class CinderMovesTest(moves.PeerMovesTest):
+    peer, cloud_class = cinder.Cinder, cinder_cloud.CinderCloud
 
-    def setUp(self):
-        super().setUp()
-        self.server = self.moving.boot_full(availability_zone='nova:cell1-host1')
-
-    def tearDown(self):
-        self.cloud.admin.compute.delete_server(self.server, ignore_missing=True)
-        self.cloud.wait_gone(self.server)
-        self.assertEqual([], self.cloud.findings())
-        self.assertEqual([], self.cloud.volumes('GET', '/attachments').json()['attachments'])
-        super().tearDown()
-
-    def act(self, action, content=None, **options):
-        self.moving.act(self.server, action, content, **options)
+    def leftovers(self):
+        return self.cloud.volumes('GET', '/attachments').json()['attachments']
 
     def require_attached(self, host):
         """The server has its volume on a host, and nowhere else."""
@@ -53,7 +29,7 @@ class CinderMovesTest(testtools.TestCase):
         wanted = ('in-use', [(host, '/dev/vdb')], ['attached'])
         self.cloud.wait_for(lambda: connected() == wanted, f'{connected()} to be {wanted}', 30)
 
-    def reach(self, status, host):
+    def reach(self, status, host, *_others):
         found = self.cloud.wait(self.server, status)
         self.assertEqual(host, found.compute_host)
         self.require_attached(host)
@@ -95,46 +71,6 @@ class CinderMovesTest(testtools.TestCase):
         self.assertIn(('compute__do_build_and_run_instance', 'Error'), events)
         self.cloud.admin.compute.delete_server(booted)
         self.cloud.wait_gone(booted)
-
-    def test_live_migration(self):
-        self.act('os-migrateLive', {'host': None, 'block_migration': 'auto'})
-        self.reach('ACTIVE', 'cell1-host2')
-
-    def test_resize_and_revert(self):
-        self.moving.resize(self.server, 'm1.small')
-        self.reach('VERIFY_RESIZE', 'cell1-host2')
-        self.act('revertResize')
-        self.reach('ACTIVE', 'cell1-host1')
-
-    def test_migrate_and_confirm(self):
-        self.act('migrate', {'host': 'cell1-host2'})
-        self.reach('VERIFY_RESIZE', 'cell1-host2')
-        self.act('confirmResize', status=204)
-        self.reach('ACTIVE', 'cell1-host2')
-
-    def test_resize_that_is_undone(self):
-        self.cloud.behave(FAILING)
-        self.addCleanup(self.cloud.behave, 'extends: instant\n')
-        self.moving.resize(self.server, 'm1.small')
-        self.reach('ACTIVE', 'cell1-host1')
-        self.assertEqual('error', self.moving.migration(self.server)['status'])
-
-    def test_to_another_cell_and_back(self):
-        self.act('migrate', {'host': 'cell2-host1'})
-        self.reach('VERIFY_RESIZE', 'cell2-host1')
-        self.act('revertResize')
-        self.reach('ACTIVE', 'cell1-host1')
-        self.act('migrate', {'host': 'cell2-host2'})
-        self.reach('VERIFY_RESIZE', 'cell2-host2')
-        self.act('confirmResize', status=204)
-        self.reach('ACTIVE', 'cell2-host2')
-
-    def test_evacuation(self):
-        self.moving.fail('cell1-host1')
-        self.act('evacuate', {}, status=200, version='2.94')
-        self.moving.ended(self.server)
-        self.reach('ACTIVE', 'cell1-host2')
-        self.moving.come_back('cell1-host1')
 
     def test_shelve_and_unshelve(self):
         self.act('shelve')

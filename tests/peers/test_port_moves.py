@@ -1,38 +1,15 @@
 """Servers whose ports are a real Neutron's: their lives, and moves there and back."""
 
-import testtools
-
-from tests.fixtures import live_moving
 from tests.fixtures import neutron
 from tests.fixtures import neutron_cloud
-from tests.fixtures import servers
-
-FAILING = 'extends: instant\nfailures: [{verb: finish_migration, first: 9}]\n'
+from tests.peers import moves
 
 
-class NeutronMovesTest(testtools.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        servers.require(neutron.Neutron)
-        cls.cloud = neutron_cloud.NeutronCloud(cells=2, hosts=2)
-        cls.cloud.setUp()
-        cls.addClassCleanup(cls.cloud.cleanUp)
-        cls.moving = live_moving.LiveMoving(cls.cloud)
+class NeutronMovesTest(moves.PeerMovesTest):
+    peer, cloud_class = neutron.Neutron, neutron_cloud.NeutronCloud
 
-    def setUp(self):
-        super().setUp()
-        self.server = self.moving.boot_full(availability_zone='nova:cell1-host1')
-
-    def tearDown(self):
-        self.cloud.admin.compute.delete_server(self.server, ignore_missing=True)
-        self.cloud.wait_gone(self.server)
-        self.assertEqual([], self.cloud.findings())
-        self.assertEqual([], self.ports())
-        super().tearDown()
-
-    def act(self, action, content=None, **options):
-        self.moving.act(self.server, action, content, **options)
+    def leftovers(self):
+        return self.ports()
 
     def ports(self):
         return self.cloud.networks('GET', '/ports').json()['ports']
@@ -57,46 +34,6 @@ class NeutronMovesTest(testtools.TestCase):
         (port,) = self.ports()
         self.assertEqual(port['fixed_ips'][0]['ip_address'], address['addr'])
         self.assertEqual('compute:nova', port['device_owner'])
-
-    def test_live_migration(self):
-        self.act('os-migrateLive', {'host': None, 'block_migration': 'auto'})
-        self.reach('ACTIVE', 'cell1-host2')
-
-    def test_resize_and_revert(self):
-        self.moving.resize(self.server, 'm1.small')
-        self.reach('VERIFY_RESIZE', 'cell1-host2', 'cell1-host1')
-        self.act('revertResize')
-        self.reach('ACTIVE', 'cell1-host1')
-
-    def test_migrate_and_confirm(self):
-        self.act('migrate', {'host': 'cell1-host2'})
-        self.reach('VERIFY_RESIZE', 'cell1-host2', 'cell1-host1')
-        self.act('confirmResize', status=204)
-        self.reach('ACTIVE', 'cell1-host2')
-
-    def test_to_another_cell_and_back(self):
-        self.act('migrate', {'host': 'cell2-host1'})
-        self.reach('VERIFY_RESIZE', 'cell2-host1', 'cell1-host1')
-        self.act('revertResize')
-        self.reach('ACTIVE', 'cell1-host1')
-        self.act('migrate', {'host': 'cell2-host2'})
-        self.reach('VERIFY_RESIZE', 'cell2-host2', 'cell1-host1')
-        self.act('confirmResize', status=204)
-        self.reach('ACTIVE', 'cell2-host2')
-
-    def test_evacuation(self):
-        self.moving.fail('cell1-host1')
-        self.act('evacuate', {}, status=200, version='2.94')
-        self.moving.ended(self.server)
-        self.reach('ACTIVE', 'cell1-host2')
-        self.moving.come_back('cell1-host1')
-
-    def test_move_that_is_undone(self):
-        self.cloud.behave(FAILING)
-        self.addCleanup(self.cloud.behave, 'extends: instant\n')
-        self.moving.resize(self.server, 'm1.small')
-        self.reach('ACTIVE', 'cell1-host1')
-        self.assertEqual('error', self.moving.migration(self.server)['status'])
 
     def interfaces(self):
         """{port id: its status} of what the server shows."""
