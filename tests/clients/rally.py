@@ -17,7 +17,7 @@ CONTEXTS = {'users': {'tenants': 1, 'users_per_tenant': 1}, 'network': {}}
 
 
 class Rally(runs.Installed):
-    """As runs.Run: lists and runs the scenarios, and reads what they came to."""
+    """As runs.Tests: lists and runs the scenarios, and reads what they came to."""
 
     def list(self, regex):
         """Return the names of the scenarios that match."""

@@ -2,10 +2,10 @@
 
 from importlib import metadata
 import os
-import pathlib
 import subprocess
 
 from tests.tempest import results
+from tests.tempest import runs
 
 PROGRAMS = 'NOVA_LITE_TEST_CLIENTS'
 WHERE = """
@@ -15,25 +15,16 @@ print(sysconfig.get_path('purelib'))
 """
 
 
-class Installed:
+class Installed(runs.Programs):
     """A suite as installed in an environment.
 
-    programs: the directory of its programs; directory: for the results
     variables: that describe the cloud; PATH leads to the clients
     """
 
     def __init__(self, suite, programs, directory, variables):
+        super().__init__(programs, directory, **{**variables, **suite.environment})
         self.suite = suite
-        self.programs = pathlib.Path(programs).absolute()
-        self.directory = pathlib.Path(directory).absolute()
         self.directory.mkdir(parents=True, exist_ok=True)
-        self.environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith('OS_')},
-            'PYTHON': str(self.programs / 'python'),
-            'PYTHONWARNINGS': 'ignore',
-            **variables,
-            **suite.environment,
-        }
         asked = WHERE.format(distribution=suite.distribution)
         self.version, self.packages = self.output('python', '-c', asked).split()
 
@@ -49,21 +40,6 @@ class Installed:
         if not self.suite.starts_clients:
             return []
         return [metadata.version(self.suite.distribution)]
-
-    def command(self, program, *arguments):
-        """Return the words of a command."""
-        return [str(self.programs / program), *arguments]
-
-    def output(self, program, *arguments):
-        """Return what a command prints."""
-        return subprocess.run(
-            self.command(program, *arguments),
-            cwd=self.directory,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        ).stdout
 
 
 class Tests(Installed):
@@ -91,16 +67,6 @@ class Tests(Installed):
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-
-    def results(self, names):
-        """Return {test: results.Result} of the last run."""
-        with subprocess.Popen(
-            self.command('stestr', 'last', '--subunit'),
-            cwd=self.directory,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-        ) as process:
-            return results.read(process.stdout, names)
 
     def _where(self):
         return (

@@ -10,71 +10,77 @@ PROGRAMS = 'NOVA_LITE_TEST_TEMPEST'
 COMPUTE = r'^tempest\.(serial_tests\.)?api\.compute\.'
 
 
-class Tempest:
-    """Tempest as installed in an environment.
+class Programs:
+    """Programs of a virtual environment, run in one directory.
 
-    programs: its directory of programs; directory: where tempest.conf is, and results go
+    programs: their directory; directory: where they run and results go
+    variables: of their environment, besides this process's own without OS_*
     """
 
-    def __init__(self, programs, directory):
+    def __init__(self, programs, directory, **variables):
         self.programs = pathlib.Path(programs).absolute()
         self.directory = pathlib.Path(directory).absolute()
         self.environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith('OS_')},
-            'PATH': os.pathsep.join((str(self.programs), os.environ['PATH'])),
             'PYTHON': str(self.programs / 'python'),
             'PYTHONWARNINGS': 'ignore',
+            **variables,
         }
 
-    def version(self):
-        """Return the version that is installed."""
-        return self._output('python', '-c', VERSION).strip()
-
-    def list(self, regex):
-        """Return the names of the tests that match."""
-        if not (self.directory / '.stestr').exists():
-            self._output('stestr', 'init')
-        # Tempest writes it, with the path of the environment that it is in.
-        (self.directory / '.stestr.conf').unlink(missing_ok=True)
-        listed = self._output('tempest', 'run', *self._options(regex), '--list-tests')
-        ids = [line for line in listed.splitlines() if line.startswith('tempest.')]
-        return sorted({results.bare(each) for each in ids})
-
-    def run(self, regex, *, concurrency):
-        """Run the tests that match; their progress goes to the standard output."""
-        subprocess.run(
-            self._command(
-                'tempest', 'run', *self._options(regex), '--concurrency', str(concurrency)
-            ),
-            cwd=self.directory,
-            env=self.environment,
-        )
-
-    def results(self, names):
-        """Return {test: results.Result} of the last run."""
-        with subprocess.Popen(
-            self._command('stestr', 'last', '--subunit'),
-            cwd=self.directory,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-        ) as process:
-            return results.read(process.stdout, names)
-
-    def _options(self, regex):
-        return '--config-file', str(self.directory / 'tempest.conf'), '--regex', regex
-
-    def _command(self, program, *arguments):
+    def command(self, program, *arguments):
+        """Return the words of a command."""
         return [str(self.programs / program), *arguments]
 
-    def _output(self, program, *arguments):
+    def output(self, program, *arguments):
+        """Return what a command prints."""
         return subprocess.run(
-            self._command(program, *arguments),
+            self.command(program, *arguments),
             cwd=self.directory,
             env=self.environment,
             stdout=subprocess.PIPE,
             text=True,
             check=True,
         ).stdout
+
+    def results(self, names):
+        """Return {test: results.Result} of the last run of stestr."""
+        with subprocess.Popen(
+            self.command('stestr', 'last', '--subunit'),
+            cwd=self.directory,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+        ) as process:
+            return results.read(process.stdout, names)
+
+
+class Tempest(Programs):
+    """Tempest as installed in an environment. directory: where tempest.conf is, too"""
+
+    def __init__(self, programs, directory):
+        path = os.pathsep.join((str(pathlib.Path(programs).absolute()), os.environ['PATH']))
+        super().__init__(programs, directory, PATH=path)
+
+    def version(self):
+        """Return the version that is installed."""
+        return self.output('python', '-c', VERSION).strip()
+
+    def list(self, regex):
+        """Return the names of the tests that match."""
+        if not (self.directory / '.stestr').exists():
+            self.output('stestr', 'init')
+        # Tempest writes it, with the path of the environment that it is in.
+        (self.directory / '.stestr.conf').unlink(missing_ok=True)
+        listed = self.output('tempest', 'run', *self._options(regex), '--list-tests')
+        ids = [line for line in listed.splitlines() if line.startswith('tempest.')]
+        return sorted({results.bare(each) for each in ids})
+
+    def run(self, regex, *, concurrency):
+        """Run the tests that match; their progress goes to the standard output."""
+        words = ('run', *self._options(regex), '--concurrency', str(concurrency))
+        subprocess.run(self.command('tempest', *words), cwd=self.directory, env=self.environment)
+
+    def _options(self, regex):
+        return '--config-file', str(self.directory / 'tempest.conf'), '--regex', regex
 
 
 VERSION = "import importlib.metadata as found; print(found.version('tempest'))"
