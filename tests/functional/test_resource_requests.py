@@ -72,7 +72,7 @@ class BootTest(GuaranteesTest):
         self.assertIn('No valid host', refused.fault['message'])
 
     def test_rescheduled(self):
-        """The port is told of the providers of the host that builds the server in the end."""
+        """The port's binding names the providers of the host that builds the server in the end."""
         with open(guarantees.PROFILE) as profile:
             settings = profile.read()
         failing = '{verb: spawn, first: 1, error: NoCapacity, reschedule: true}'
@@ -292,7 +292,7 @@ class AttachTest(GuaranteesTest):
         self.assertIn(made.id, found['badRequest']['message'])
 
     def test_port_that_its_owner_deletes(self):
-        """Nobody is asked to detach it."""
+        """No host is called to detach it."""
         second = self.port(kbps=300)
         self.hands.plug(self.server, port_id=second)
         policy = self.cloud.admin.network.get_port(second).qos_policy_id
