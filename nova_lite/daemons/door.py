@@ -3,7 +3,8 @@
 The buses of an embedded cloud are in its process, so `nova-lite why` cannot reach the
 scheduler by RPC, nor `nova-lite events` the notifications. They use a door instead. A door
 serves one kind of request. It needs the key in the state directory, which only the owner
-of the cloud can read.
+of the cloud can read. It refuses what a web page may have sent, even one that knows the key:
+requests with an Origin, and those to another host name than one of loopback.
 """
 
 import abc
@@ -11,6 +12,7 @@ import hmac
 import http
 import json
 import os
+import re
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -25,6 +27,7 @@ from nova_lite.wsgi import server
 LOG = log.getLogger(__name__)
 
 KEY_HEADER = 'X-Door-Key'
+LOOPBACK = re.compile(r'(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?', re.IGNORECASE)
 TIMEOUT_S = 60
 
 
@@ -61,12 +64,25 @@ class Door(abc.ABC):
 
     def __call__(self, environ, start_response):
         """Answer a request. The WSGI application"""
-        if hmac.compare_digest(environ.get('HTTP_X_DOOR_KEY', '').encode(), self._key.encode()):
+        problem = self._problem(environ)
+        if problem is None:
             status, body = self.answer(environ)
         else:
-            status, body = as_json(http.HTTPStatus.FORBIDDEN, {'error': 'wrong key'})
+            status, body = as_json(http.HTTPStatus.FORBIDDEN, {'error': problem})
         start_response(f'{status.value} {status.phrase}', [('Content-Type', 'application/json')])
         return body
+
+    def _problem(self, environ):
+        """Return why a request is refused, or None."""
+        if 'HTTP_ORIGIN' in environ:
+            return 'Requests of web pages are refused: remove the header Origin.'
+        host = environ.get('HTTP_HOST', '')
+        if not LOOPBACK.fullmatch(host):
+            return f'The header Host is {host}; it must be an address of loopback.'
+        key = environ.get('HTTP_X_DOOR_KEY', '')
+        if not hmac.compare_digest(key.encode(), self._key.encode()):
+            return f'The header {KEY_HEADER} is not the key in {self._path}.'
+        return None
 
     @abc.abstractmethod
     def answer(self, environ):

@@ -11,6 +11,7 @@ from oslo_log import log
 
 from nova_lite import conf as conf_module
 from nova_lite import runtime
+from nova_lite.control import endpoint
 from nova_lite.daemons import api
 from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
@@ -53,7 +54,7 @@ class EmbeddedCloud:
         self._fronts = []
         self.api_app = None
         self.wrap_api = lambda application: application
-        self._events = None
+        self._doors = []
         self._metadata = None
 
     @property
@@ -83,8 +84,7 @@ class EmbeddedCloud:
         progress('compute API')
         self._start_front()
         self._start_monitoring()
-        self._events = events_door.EventsDoor(self.places.root)
-        self._events.open()
+        self._open_doors()
         self.places.write_clouds()
         with open(self._pid_path, 'w') as file:
             file.write(f'{os.getpid()}\n')
@@ -102,9 +102,9 @@ class EmbeddedCloud:
 
     def stop(self):
         """Stop everything, newest first. Work in progress continues at the next start."""
-        events = [self._events.close] if self._events is not None else []
-        _together([*events, *(running.stop for running in self._fronts)])
-        self._events = None
+        doors = [opened.close for opened in self._doors]
+        _together([*doors, *(running.stop for running in self._fronts)])
+        self._doors.clear()
         self._fronts.clear()
         if self._metadata is not None:
             self._metadata.close()
@@ -136,6 +136,12 @@ class EmbeddedCloud:
         for name, values in sections.items():
             path = places.write_config(name, values)
             self.confs[name] = conf_module.make_conf(files=[path])
+
+    def _open_doors(self):
+        control = endpoint.Endpoint(self.places.root)
+        for opened in (events_door.EventsDoor(self.places.root), control):
+            opened.open()
+            self._doors.append(opened)
 
     def _start_monitoring(self):
         self._watched['api'] = api.watched(self.api_app)

@@ -1,0 +1,1 @@
+"""The control endpoint of an embedded cloud, for test code and commands."""

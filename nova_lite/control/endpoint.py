@@ -1,0 +1,105 @@
+"""The control endpoint: changes to a running embedded cloud that no user of it may make.
+
+It is a door: it listens on loopback, on a port of its own, so it also answers while all
+threads of the APIs wait for something. Only `nova-lite up` without `--bus` opens it.
+"""
+
+import http
+import json
+import urllib.parse
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.api import faults
+from nova_lite.api import schema as schemas
+from nova_lite.daemons import door
+
+LOG = log.getLogger(__name__)
+
+PREFIX = '/control/'
+MAX_BODY = 1 << 20
+NO_ARGUMENTS = {'type': 'object', 'properties': {}, 'additionalProperties': False}
+
+
+class NoSuchPath(exception.NotFound):
+    msg = '%(method)s %(path)s does not exist. Use one of: %(known)s.'
+
+
+class NotJson(exception.NovaLiteError):
+    kind = 'media_type'
+    msg = 'The Content-Type of a request with a body must be application/json, not %(found)s.'
+
+
+class TooLarge(exception.NovaLiteError):
+    kind = 'too_large'
+    msg = f'The body has more than {MAX_BODY} bytes.'
+
+
+class Endpoint(door.Door):
+    """Answers METHOD /control/NAME by a handler. Add handlers before it is opened."""
+
+    name = 'control'
+    threads = 4
+
+    def __init__(self, state_path):
+        super().__init__(state_path)
+        self._handlers = {}
+
+    def add(self, method, name, handler, *, schema=NO_ARGUMENTS):
+        """Answer METHOD /control/NAME with the result of handler(arguments), as JSON.
+
+        arguments: dict from the JSON body, or of a GET from the query string (strings)
+        schema: JSON schema of the arguments
+        Errors that the handler raises are answered by their kind, see `api.faults.CODES`.
+        """
+        compiled = schemas.Schema(schema, place='argument')
+        self._handlers[method, PREFIX + name] = handler, compiled
+
+    def answer(self, environ):
+        method, path = environ['REQUEST_METHOD'], environ.get('PATH_INFO', '')
+        try:
+            found = self._call(method, path, environ)
+        except exception.NovaLiteError as error:
+            status = http.HTTPStatus(faults.CODES[error.kind])
+            LOG.info('Control request %s %s was refused: %s', method, path, error)
+            return door.as_json(status, {'error': str(error)})
+        except Exception as error:
+            LOG.exception('Unexpected error in control request %s %s', method, path)
+            text = f'Unexpected {type(error).__name__}. The log of the cloud has its traceback.'
+            return door.as_json(http.HTTPStatus.INTERNAL_SERVER_ERROR, {'error': text})
+        return door.as_json(http.HTTPStatus.OK, found)
+
+    def _call(self, method, path, environ):
+        if (method, path) not in self._handlers:
+            known = ', '.join(' '.join(key) for key in sorted(self._handlers))
+            raise NoSuchPath(method=method, path=path, known=known)
+        handler, schema = self._handlers[method, path]
+        arguments = _query(environ) if method == 'GET' else _body(environ)
+        schema.check(arguments)
+        if method != 'GET':
+            LOG.info('Control request %s %s: %s', method, path, arguments)
+        return handler(arguments)
+
+
+def _query(environ):
+    return dict(urllib.parse.parse_qsl(environ.get('QUERY_STRING', ''), keep_blank_values=True))
+
+
+def _body(environ):
+    """Return the JSON object in a request; {} without a body."""
+    raw = environ['wsgi.input'].read(MAX_BODY + 1)
+    if len(raw) > MAX_BODY:
+        raise TooLarge()
+    if not raw:
+        return {}
+    kind = environ.get('CONTENT_TYPE', '').partition(';')[0].strip().lower()
+    if kind != 'application/json':
+        raise NotJson(found=kind or 'nothing')
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise exception.Invalid(reason=f'the body is not JSON: {error}') from error
+    if not isinstance(found, dict):
+        raise exception.Invalid(reason='the body must be a JSON object')
+    return found

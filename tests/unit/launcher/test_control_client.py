@@ -1,0 +1,49 @@
+"""Requests of commands to the control endpoint of a cloud."""
+
+import fixtures
+import testtools
+
+from nova_lite import exception
+from nova_lite.control import endpoint
+from nova_lite.launcher import control_client
+from nova_lite.launcher import layout
+
+
+class ClientTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = self.useFixture(fixtures.TempDir()).path
+        self.client = control_client.Client(self.directory)
+
+    def start(self):
+        """Hold the state directory and open its endpoint, as a cloud does."""
+        places = layout.Layout(layout.Settings(state_dir=self.directory))
+        places.hold()
+        self.addCleanup(places.release)
+        made = endpoint.Endpoint(self.directory)
+        made.add('POST', 'echo', dict, schema={'type': 'object', 'maxProperties': 1})
+        made.add('GET', 'echo', dict, schema={'type': 'object'})
+        made.open()
+        self.addCleanup(made.close)
+
+    def test_answers(self):
+        self.start()
+        self.assertEqual({'a': [1]}, self.client.post('echo', a=[1]))
+        self.assertEqual({'a': 'b c'}, self.client.get('echo', a='b c'))
+
+    def test_refused(self):
+        self.start()
+        error = self.assertRaises(control_client.Refused, self.client.post, 'echo', a=1, b=2)
+        self.assertIn('too many properties', str(error))
+        error = self.assertRaises(control_client.Refused, self.client.get, 'other')
+        self.assertIn('GET /control/other does not exist', str(error))
+
+    def test_no_cloud(self):
+        error = self.assertRaises(exception.Unavailable, self.client.post, 'echo')
+        self.assertIn('Start it with `nova-lite up`', str(error))
+
+    def test_a_killed_cloud(self):
+        made = endpoint.Endpoint(self.directory)
+        made.open()
+        self.addCleanup(made.close)
+        self.assertRaises(exception.Unavailable, self.client.post, 'echo')
