@@ -1,4 +1,4 @@
-"""nova-lite-simcloud: stand-ins for Keystone, Glance, Neutron and Cinder."""
+"""nova-lite-simcloud: stand-ins for Keystone, Glance, Neutron, Cinder and Manila."""
 
 import sys
 

@@ -53,5 +53,6 @@ def application(conf):
         return compute
     routes = proxy.services(conf.api.proxies, conf.api.threads)
     return front.Front(
-        {**routes, '/compute': compute}, keep=('/identity', '/image', '/network', '/volume')
+        {**routes, '/compute': compute},
+        keep=('/identity', '/image', '/network', '/volume', '/share'),
     )

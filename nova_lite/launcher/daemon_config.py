@@ -101,7 +101,7 @@ def compute(places, urls, cell):
 
 
 def simcloud(places, urls, port):
-    """Return the stand-ins for Keystone, Glance, Neutron and Cinder."""
+    """Return the stand-ins for Keystone, Glance, Neutron, Cinder and Manila."""
     return {
         'simcloud': {
             **places.secrets,

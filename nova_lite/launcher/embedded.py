@@ -31,7 +31,7 @@ from nova_lite.wsgi import front
 from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
-SIMULATED = ('/identity', '/image', '/network', '/volume')
+SIMULATED = ('/identity', '/image', '/network', '/volume', '/share')
 
 # Work flows downwards: who hands it on stops before who does it.
 STOPPING = ('super-conductor', 'scheduler', 'compute', 'conductor')

@@ -18,7 +18,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.rpc import transport
 
-PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume')
+PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume', '/share')
 TOP = 'top'
 LOCK = 'lock'
 # Who asks for the holder of the lock shares it for a moment, so it is tried again.

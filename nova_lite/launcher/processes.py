@@ -152,7 +152,7 @@ class ProcessCloud:
     def _api_sections(self):
         sections = daemon_config.control(self.places, self.urls)
         proxies = dict.fromkeys(
-            ('/identity', '/image', '/network', '/volume'), self.urls['simcloud']
+            ('/identity', '/image', '/network', '/volume', '/share'), self.urls['simcloud']
         )
         proxies |= {f'/{name}': self.urls[name] for name in ('placement', 'metadata')}
         sections['api']['proxies'] = [f'{prefix}:{url}' for prefix, url in proxies.items()]

@@ -1,4 +1,4 @@
-"""The WSGI application: four services on one port, with one database."""
+"""The WSGI application: five services on one port, with one database."""
 
 import contextlib
 import logging
@@ -18,6 +18,7 @@ from nova_lite.simcloud.identity import tokens as token_store
 from nova_lite.simcloud.image import routes as image
 from nova_lite.simcloud.network import plugging
 from nova_lite.simcloud.network import routes as network
+from nova_lite.simcloud.share import routes as share
 from nova_lite.simcloud.volume import routes as volume
 
 LOG = logging.getLogger(__name__)
@@ -64,12 +65,10 @@ def _on_http_error(req, resp, error):
 
 
 def make_app(database, public_url, *, options=None):
-    """Return the WSGI callable (an Application) for /identity, /image, /network and /volume.
+    """Return the WSGI callable (an Application) with the five services.
 
-    database: path of a SQLite file or an SQLAlchemy URL; tables and first
-        contents are made when they are missing
-    public_url: scheme, host and port as clients see them; the catalog names
-        the services by it
+    database: path of a SQLite file or an SQLAlchemy URL; what is missing there is created
+    public_url: scheme, host and port as clients see them, for the catalog
     options: None, a dict or options.Options
     """
     settings = settings_module.make(options)
@@ -101,6 +100,7 @@ def make_app(database, public_url, *, options=None):
         middleware=[
             middleware.Identify(tokens, catalog, settings, public_url),
             volume.VersionHeaders(),
+            share.VersionHeaders(),
         ],
     )
     app.req_options.strip_url_path_trailing_slash = True
@@ -112,4 +112,5 @@ def make_app(database, public_url, *, options=None):
     image.add(app, db)
     network.add(app, db, notices, plugging.make(db, settings.port_rules, notices))
     volume.add(app, db, notices)
+    share.add(app, db)
     return app

@@ -125,7 +125,13 @@ def _volume(fault):
     return JSON, json.dumps({key: {'code': fault.status, 'message': fault.message}})
 
 
-FORMATS = {'identity': _identity, 'image': _image, 'network': _network, 'volume': _volume}
+FORMATS = {
+    'identity': _identity,
+    'image': _image,
+    'network': _network,
+    'volume': _volume,
+    'share': _volume,
+}
 
 
 def body_of(fault, service):

@@ -13,7 +13,9 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import options
 
 # What a client may ask before it has a token: version documents and logins.
-PUBLIC = re.compile(r'/(identity(/v3)?|image(/versions|/v2)?|network(/v2\.0)?|volume(/v3)?)/?')
+PUBLIC = re.compile(
+    r'/(identity(/v3)?|image(/versions|/v2)?|network(/v2\.0)?|volume(/v3)?|share(/v2)?)/?'
+)
 LOGIN = '/identity/v3/auth/tokens'
 REFUSED = 'The request you have made requires authentication.'
 

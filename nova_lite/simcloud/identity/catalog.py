@@ -10,9 +10,11 @@ SERVICES = (
     ('network', 'neutron', '/network'),
     ('volumev3', 'cinderv3', '/volume/v3/{project_id}'),
     ('block-storage', 'cinder', '/volume/v3/{project_id}'),
+    ('sharev2', 'manilav2', '/share/v2'),
+    ('shared-file-system', 'manila', '/share/v2'),
 )
 INTERFACES = ('public', 'internal', 'admin')
-OURS = ('/identity', '/image', '/network', '/volume')
+OURS = ('/identity', '/image', '/network', '/volume', '/share')
 
 
 def _id_of(*parts):

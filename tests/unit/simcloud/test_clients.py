@@ -51,6 +51,22 @@ class SdkTestCase(testtools.TestCase):
         self.admin.identity.delete_project(project)
         self.assertRaises(exceptions.ForbiddenException, list, self.demo.identity.users())
 
+    def test_shares(self):
+        client = self.demo.shared_file_system
+        share = client.create_share(name='s', size=1, share_protocol='NFS')
+        self.assertEqual('available', client.wait_for_status(share, 'available').status)
+        self.assertEqual(share.id, client.find_share('s').id)
+        self.assertEqual([share.id], [one.id for one in client.shares()])
+        (location,) = client.export_locations(share)
+        self.assertTrue(location.is_preferred)
+        rule = client.create_access_rule(share.id, access_type='ip', access_to='10.0.0.1')
+        self.assertEqual([rule.id], [one.id for one in client.access_rules(share)])
+        client.delete_access_rule(rule.id, share.id)
+        lock = client.create_resource_lock(resource_id=share.id, resource_type='share')
+        self.assertRaises(exceptions.ConflictException, client.delete_share, share)
+        client.delete_resource_lock(lock.id)
+        client.delete_share(share)
+
     def test_image(self):
         data = b'some data' * 1000
         image = self.demo.create_image(

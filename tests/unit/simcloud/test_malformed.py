@@ -14,6 +14,9 @@ from nova_lite.simcloud.network import ports
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import security_rules
 from nova_lite.simcloud.network import subnets
+from nova_lite.simcloud.share import access
+from nova_lite.simcloud.share import locks
+from nova_lite.simcloud.share import shares
 from nova_lite.simcloud.volume import actions
 from nova_lite.simcloud.volume import volumes
 from tests.fixtures import examples
@@ -78,6 +81,8 @@ WRITES = tuple(
         ('/network/v2.0/floatingips', 'floatingip', floating_ips.CREATE),
         ('/network/v2.0/security-group-rules', 'security_group_rule', security_rules.CREATE),
         ('/volume/v3/volumes', 'volume', volumes.CREATE),
+        ('/share/v2/shares', 'share', shares.CREATE),
+        ('/share/v2/resource-locks', 'resource_lock', locks.CREATE),
     )
 )
 JSON = st.recursive(
@@ -138,6 +143,7 @@ class MalformedTestCase(base.SimCloudTestCase):
             **self.admin.headers,
             'Content-Type': 'application/json',
             'OpenStack-API-Version': 'volume 3.60',
+            'X-OpenStack-Manila-API-Version': '2.82',
             **kwargs.pop('headers', {}),
         }
         result = self.wsgi.simulate_request(method, path, headers=headers, **kwargs)
@@ -194,6 +200,26 @@ class MalformedTestCase(base.SimCloudTestCase):
             'POST',
             f'/volume/v3/volumes/{made["volume"]["id"]}/action',
             body=base.json.dumps({action: value}),
+        )
+
+    @examples.settings(15)
+    @given(
+        st.dictionaries(
+            st.sampled_from(
+                sorted(access.ALLOW.schema['properties']['allow_access']['properties'])
+            ),
+            st.sampled_from(['ip', 'cephx', '10.0.0.1', 'rw', True]) | JSON,
+            max_size=4,
+        )
+    )
+    def test_access_rules_survive_odd_values(self, values):
+        made = self.demo.post(
+            '/share/v2/shares', {'share': {'size': 1, 'share_proto': 'NFS'}}, expect=200
+        )
+        self.check(
+            'POST',
+            f'/share/v2/shares/{made["share"]["id"]}/action',
+            body=base.json.dumps({'allow_access': values}),
         )
 
     @examples.settings(15)

@@ -1,0 +1,45 @@
+"""Routes below /share."""
+
+from nova_lite.simcloud import routing
+from nova_lite.simcloud.share import access
+from nova_lite.simcloud.share import locations
+from nova_lite.simcloud.share import locks
+from nova_lite.simcloud.share import microversion
+from nova_lite.simcloud.share import shares
+from nova_lite.simcloud.share import types
+
+PREFIX = '/share'
+VersionHeaders = microversion.VersionHeaders
+
+
+def _versions(req):
+    kind = {'base': 'application/json', 'type': 'application/vnd.openstack.share+json;version=1'}
+    current = {
+        'id': 'v2.0',
+        'status': 'CURRENT',
+        'updated': '2015-08-27T11:33:21Z',
+        'version': f'2.{microversion.MAXIMUM}',
+        'min_version': f'2.{microversion.MINIMUM}',
+        'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2/'}],
+        'media-types': [kind],
+    }
+    return {'versions': [current]}
+
+
+def add(app, db):
+    """Put the shared file system service's routes into `app`."""
+    v2 = f'{PREFIX}/v2'
+    app.add_route(PREFIX, routing.Document(_versions, status=300))
+    app.add_route(v2, routing.Document(_versions))
+    for name, resource, field in (
+        ('shares', shares.RESOURCE, 'share_id'),
+        ('resource-locks', locks.RESOURCE, 'lock_id'),
+    ):
+        routing.add_resource(app, db, f'{v2}/{name}', field=field, resource=resource)
+    app.add_route(f'{v2}/shares/{{share_id}}/action', access.ActionResource(db))
+    for path, resource, field in (
+        ('types', types.TypeResource(), 'type_id'),
+        ('shares/{share_id}/export_locations', locations.LocationResource(db), 'location_id'),
+        ('share-access-rules', access.RuleResource(db), 'access_id'),
+    ):
+        routing.add_crud(app, f'{v2}/{path}', resource, field)
