@@ -2,8 +2,9 @@
 
 A host belongs to one cell, and a process that gives a server a host writes so in that
 cell: to the server's record, or to a migration whose destination it is. The transaction
-that does so checks the group's hard policy: the scheduler's answer is old by then, other
-members may have begun to build or to move. Source: decision 0011, reference/nova/create-server 2.3.
+that does so, or a later one if the record is a copy from another cell, checks the group's hard
+policy: the scheduler's answer is old by then, other members may have begun to build or to
+move. Source: decision 0011, reference/nova/create-server 2.3.
 """
 
 import collections
@@ -101,7 +102,7 @@ def check(
     """Raise GroupPolicyViolated when `group` forbids `host` to its member `uuid` by now.
 
     connection: of a transaction in the host's cell, which also records that the server
-        goes to `host`: until it ends no other member is decided about
+        goes to `host`, or follows the one that did; until it ends no other member is checked
     group: {'uuid', 'policy', 'rules'}, or None
     """
     if group is None:
