@@ -1,4 +1,8 @@
-"""Calls of hosts by the steps of a saga. A host may be silent, fenced or removed."""
+"""Calls of hosts by the steps of a saga.
+
+A host is down while its compute service does not report, or is forced down. It may also have been
+removed from the cloud. `crossing.Side.require_up_or_fail` is for steps that do not wait for it.
+"""
 
 from nova_lite import exception
 from nova_lite import saga
@@ -29,47 +33,48 @@ def answer(reply):
 def ask(move, method, arguments):
     """Call a method of a compute for a step. Return a Pending, or the reply.
 
-    Raise Unavailable while the host is silent, and HostRemoved. An undo calls a silent host all
-    the same, but raises ServiceIsDown for a host that is forced down or removed, and for one
-    that does not answer and is down: its audit cleans up when the host is back.
+    Raise as `require_up_or_retry`. An undo calls a host that is down all the same, but raises
+    ServiceIsDown for a host that is forced down or removed, and for one that does not answer and
+    is down: `compute.move_audit` of that host removes guests when it is back.
     """
     host = arguments['host']
     lost = exception.ServiceIsDown(binary=services.COMPUTE, host=host)
     if not move.undoing:
-        require_heard(move, host)
-    elif _is_fenced(_service(move, host)):
+        require_up_or_retry(move, host)
+    elif _is_given_up(_service(move, host)):
         raise lost
     try:
         return answer(method(move.ctxt, **arguments))
     except exception.Unavailable as error:
-        if move.undoing and not _is_heard(move, _service(move, host)):
+        if move.undoing and not _is_up(move, _service(move, host)):
             raise lost from error
         raise
 
 
-def require_heard(move, host):
-    """Raise HostRemoved, or Unavailable while a host of any cell is silent.
+def require_up_or_retry(move, host):
+    """Raise HostRemoved, or Unavailable, which repeats the step, while a host of any cell is down.
 
     A call to a host that hangs would hold a thread until it times out.
     """
-    _require_heard(move, host, _service(move, host))
+    _require_up_or_retry(move, host, _service(move, host))
 
 
-def require_up(move, host):
-    """As `require_heard`; raise ServiceIsDown for a host that is forced down.
+def require_not_forced_down(move, host):
+    """As `require_up_or_retry`; raise ServiceIsDown for a host that is forced down.
 
-    A silent host may report again in a moment, for example after its conductor was restarted.
+    Another host that is down may report again in a moment, for example after its conductor was
+    restarted.
     """
     service = _service(move, host)
-    if service is not None and _is_fenced(service):
+    if service is not None and _is_given_up(service):
         raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
-    _require_heard(move, host, service)
+    _require_up_or_retry(move, host, service)
 
 
-def _require_heard(move, host, service):
+def _require_up_or_retry(move, host, service):
     if service is None:
         raise HostRemoved(host=host)
-    if not _is_heard(move, service):
+    if not _is_up(move, service):
         raise exception.Unavailable(service=services.COMPUTE, reason=f'{host} is not up')
 
 
@@ -85,10 +90,11 @@ def _service(move, host):
     return cell.db.read(services.find, host)
 
 
-def _is_fenced(service):
+def _is_given_up(service):
+    """Return whether a host is forced down or removed: it is not expected to report."""
     return service is None or service.forced_down
 
 
-def _is_heard(move, service):
+def _is_up(move, service):
     down_s = move.world.conf.service_down_time
     return service is not None and services.is_up(service, down_s)

@@ -87,7 +87,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
         A port of the user is first noted as theirs, for a deletion that finds it on the server.
         """
         row = self.guest.current()
-        self.here.require_up(row.host)
+        self.here.require_up_or_fail(row.host)
         known = self.require_free()
         if self.given:
             self._note()

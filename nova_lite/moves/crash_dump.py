@@ -33,7 +33,7 @@ class CrashDump(move.Move[saga.Data]):
     def trigger(self):
         """Interrupt the guest. Raise ServiceIsDown at once if its host is down."""
         row = self.require_there(self.row())
-        self.here.require_up(row.host)
+        self.here.require_up_or_fail(row.host)
         ask, key = self.compute.trigger_crash_dump, self.key(TRIGGER)
         return self.ask(ask, host=row.host, instance=self.instance(row), key=key)
 

@@ -53,8 +53,8 @@ class Side:
         """Return whether the compute service of a host of the cell is up."""
         return self.read(services.is_host_up, host, self._world.conf.service_down_time)
 
-    def require_up(self, host):
-        """Raise ServiceIsDown unless the compute service of a host of the cell is up."""
+    def require_up_or_fail(self, host):
+        """Raise ServiceIsDown, which fails the step at once, unless a host of the cell is up."""
         if not self.is_up(host):
             raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
 

@@ -219,7 +219,7 @@ class LiveMigration(move.Move[steps.Began]):
         """Copy the running guest, until it may start at the destination."""
         row = self.row()
         self.require_task(row)
-        asking.require_up(self, self.dest_host)
+        asking.require_not_forced_down(self, self.dest_host)
         return self._ask_source(
             self.compute.live_migration,
             row,

@@ -161,7 +161,7 @@ class Rebuild(move.Move[steps.Began]):
 
     def commit(self):
         """Begin the work on the host. This is the pivot; a host that is down keeps its guest."""
-        self.here.require_up(self.began.host)
+        self.here.require_up_or_fail(self.began.host)
         host = self.began.host
         self.progress(
             changes={'task_state': str(Task.REBUILD_BLOCK_DEVICE_MAPPING)},

@@ -203,7 +203,7 @@ class Resize(move.Move[steps.Began]):
 
     def claim(self):
         """Claim room on the destination, and connect the volumes there."""
-        asking.require_heard(self, self.dest_host)
+        asking.require_up_or_retry(self, self.dest_host)
         self.there.compute.prep_resize(
             self.ctxt,
             host=self.dest_host,
@@ -264,7 +264,7 @@ class Resize(move.Move[steps.Began]):
     def make_guest(self, method, events, **arrival):
         """Create the guest on the destination. events: the one that ends, the next one"""
         host = self.dest_host
-        asking.require_heard(self, host)
+        asking.require_up_or_retry(self, host)
         self.progress(
             status=Status.POST_MIGRATING,
             changes={'task_state': str(Task.RESIZE_FINISH)},

@@ -200,7 +200,7 @@ class RevertResize(move.Move[Began]):
             self.results[FREED] = True
         was_on = self.began.vm_state == states.VmState.ACTIVE
         end = resized.asked(self, 'source', FINISH)
-        asking.require_heard(self, end['host'])
+        asking.require_up_or_retry(self, end['host'])
         return asking.answer(
             compute.restore_guest(
                 self.ctxt,

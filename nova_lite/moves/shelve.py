@@ -70,7 +70,7 @@ class Shelve(move.Move[steps.Began]):
         return shelving.begin(self, connection, row, shelving.SHELVE_EVENT)
 
     def queue_image(self):
-        self.here.require_up(self.began.host)
+        self.here.require_up_or_fail(self.began.host)
         self.image.queue()
 
     def snapshot(self):
@@ -138,7 +138,7 @@ class ShelveOffload(move.Move[steps.Began]):
 
     def agree(self):
         """Check that the host is up: otherwise it could not remove the guest. This is the pivot."""
-        self.here.require_up(self.began.host)
+        self.here.require_up_or_fail(self.began.host)
         self._agree()
 
     @part.transaction

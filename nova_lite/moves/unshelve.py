@@ -107,7 +107,7 @@ class Unshelve(move.Move[steps.Began]):
 
     def start(self):
         """Start the guest on its host."""
-        self.here.require_up(self.began.host)
+        self.here.require_up_or_fail(self.began.host)
         host = self.began.host
         self.progress(ended=(CONDUCTOR_EVENT, None), started=(START_EVENT, host))
         return shelving.start(self, START)

@@ -186,7 +186,7 @@ class Crossing(part.Part):
     def snapshot(self):
         """Stop the guest and upload its disk."""
         move = self.move
-        asking.require_heard(move, move.began.host)
+        asking.require_up_or_retry(move, move.began.host)
         move.note_leaving(PREP_EVENT, SOURCE_EVENT)
         image = {'image_id': self.results[QUEUE].id}
         prepare = move.compute.prep_snapshot_based_resize_at_source

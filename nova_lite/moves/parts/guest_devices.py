@@ -114,7 +114,7 @@ class GuestDevices(part.Part):
         return self._ask_host(self.current(), method, self._name, arguments)
 
     def _ask_host(self, row, method, step, arguments):
-        self.move.here.require_up(row.host)
+        self.move.here.require_up_or_fail(row.host)
         self.results[ASKED] = True
         return self._ask(row, method, step, arguments)
 
@@ -240,7 +240,7 @@ class GuestDevices(part.Part):
         """
         if row is None or row.host is None:
             return None
-        asking.require_heard(self.move, row.host)
+        asking.require_up_or_retry(self.move, row.host)
         if row.task_state in states.REBOOTING_HARD or (row.task_state and not forward):
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         for method, arguments in calls:

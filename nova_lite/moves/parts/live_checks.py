@@ -45,7 +45,7 @@ class LiveChecks(part.Part):
                 attr='power_state',
                 state=row.power_state,
             )
-        self.move.here.require_up(row.host)
+        self.move.here.require_up_or_fail(row.host)
         # Nothing was changed, so the check may be repeated.
         return saga.Skipped()
 

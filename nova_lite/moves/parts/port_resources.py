@@ -36,7 +36,7 @@ class PortResources(part.Part):
         move = self.move
         move.require_free()
         row = move.guest.current()
-        move.here.require_up(row.host)
+        move.here.require_up_or_fail(row.host)
         node = move.here.node(row.host, row.node).uuid
         if move.repeated:
             # An earlier attempt may have been given another provider.

@@ -88,7 +88,7 @@ class Relocation(choice.Choice):
     def _force(self):
         move = self.move
         host, row = move.arguments.host, move.row()
-        move.here.require_up(host)
+        move.here.require_up_or_fail(host)
         node = move.here.node(host, move.arguments.node)
         self._require_fit(move, row, node)
         self._copy_allocation(row, node)
@@ -185,6 +185,6 @@ class Relocation(choice.Choice):
     # ---- hosts ----
 
     def ask(self, method, *, host, **arguments):
-        """Call a method of a host's compute. Raise as `asking.require_up`."""
-        asking.require_up(self.move, host)
+        """Call a method of a host's compute. Raise as `asking.require_not_forced_down`."""
+        asking.require_not_forced_down(self.move, host)
         return self.move.ask(method, host=host, **arguments)

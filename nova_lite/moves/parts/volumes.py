@@ -60,7 +60,7 @@ class Volumes(part.Part):
     def _connector(self):
         """Return the destination's connector."""
         move = self.move
-        asking.require_heard(move, move.dest_host)
+        asking.require_up_or_retry(move, move.dest_host)
         chosen = {'host': move.dest_host, 'node': move.destination.nodename}
         return move.there.compute.get_volume_connector(move.ctxt, **chosen)
 

@@ -1,13 +1,44 @@
-"""Moves to and from hosts whose compute service was removed from the cloud."""
+"""Moves to and from hosts that are down, or whose compute service was removed from the cloud."""
+
+import datetime
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db.cell import services
 from nova_lite.moves import asking
 from nova_lite.moves import resize
 from nova_lite.moves import steps
 from tests.unit.moves import moves_base
 
-DEST, OTHER = moves_base.DEST, moves_base.OTHER
+SOURCE, DEST, OTHER = moves_base.SOURCE, moves_base.DEST, moves_base.OTHER
+
+
+class DownHostTest(moves_base.MoveTestCase):
+    def change(self, **values):
+        service = self.cell.db.read(services.find, SOURCE)
+        self.cell.db.write(services.update, service.uuid, values)
+
+    def raised(self):
+        """The classes of errors of the three functions that require a host to be up."""
+        made = self.resize()
+        found = [
+            self.assertRaises(exception.NovaLiteError, require, made, SOURCE)
+            for require in (asking.require_up_or_retry, asking.require_not_forced_down)
+        ]
+        found.append(
+            self.assertRaises(exception.NovaLiteError, made.here.require_up_or_fail, SOURCE)
+        )
+        return [(type(error), error.transient) for error in found]
+
+    def test_a_host_that_does_not_report(self):
+        self.change(last_seen_up=runtime.naive_now() - datetime.timedelta(hours=1))
+        again, never = (exception.Unavailable, True), (exception.ServiceIsDown, False)
+        self.assertEqual([again, again, never], self.raised())
+
+    def test_a_host_that_is_forced_down(self):
+        self.change(forced_down=True)
+        again, never = (exception.Unavailable, True), (exception.ServiceIsDown, False)
+        self.assertEqual([again, never, never], self.raised())
 
 
 class RemovedHostTest(moves_base.MoveTestCase):
@@ -40,7 +71,7 @@ class RemovedHostTest(moves_base.MoveTestCase):
         made = self.resize()
         self.up_to(made, steps.CLAIM)
         self.remove(DEST)
-        for require in (asking.require_heard, asking.require_up):
+        for require in (asking.require_up_or_retry, asking.require_not_forced_down):
             error = self.assertRaises(asking.HostRemoved, require, made, DEST)
             self.assertIn(f'Host {DEST} has no compute service', error.message)
             self.assertIn('Choose another host', error.message)
