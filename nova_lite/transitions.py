@@ -56,6 +56,12 @@ class Transition:
             return ()
         return (self.after, states.VmState.STOPPED) if self.or_off else (self.after,)
 
+    def may_start(self, vm_state: str, task_state: str | None) -> bool:
+        """Return whether the action may start in these states."""
+        return (self.vm_states is None or vm_state in self.vm_states) and (
+            self.task_states is None or task_state in self.task_states
+        )
+
 
 _V, _T = states.VmState, states.TaskState
 _ENDING = (_T.DELETING, _T.SOFT_DELETING)
@@ -223,6 +229,8 @@ SOFT_DELETE = Transition(
     launched=False,
     after_failure=_V.SOFT_DELETED,
 )
+# A saga confirms the resize, and the host deletes the server afterwards.
+DELETE_RESIZED = Transition('delete', (_V.RESIZED,), None, during=_T.DELETING)
 RESTORE = Transition(
     'restore',
     (_V.SOFT_DELETED,),
@@ -243,6 +251,15 @@ BUILD = Transition(
     after=_V.ACTIVE,
     launched=False,
 )
+# These change no states.
+_AT_REST = (_V.ACTIVE, _V.PAUSED, _V.SUSPENDED, _V.STOPPED)
+UPDATE_METADATA = Transition('update metadata of', _AT_REST, None, launched=False)
+UPDATE_TAGS = Transition('update tags of', _AT_REST, None, launched=False)
+ADD_FIXED_IP = Transition('add_fixed_ip', _AT_REST, None)
+REMOVE_FIXED_IP = Transition('remove_fixed_ip', _AT_REST, None)
+INJECT_NETWORK_INFO = Transition('inject_network_info', None)
+CREATE_VOLUME_SNAPSHOT = Transition('volume_snapshot_create', None)
+DELETE_VOLUME_SNAPSHOT = Transition('volume_snapshot_delete', None)
 
 TRANSITIONS = tuple(value for value in dict(globals()).values() if isinstance(value, Transition))
 # Tasks that one host carries out by itself.
@@ -265,11 +282,7 @@ def is_allowed(before: State, after: State) -> bool:
 
 
 def _begins(row: Transition, before: State, after: State) -> bool:
-    vm_state, task = before
-    allowed = (row.vm_states is None or vm_state in row.vm_states) and (
-        row.task_states is None or task in row.task_states
-    )
-    return row.during is not None and allowed and after == (vm_state, row.during)
+    return row.during is not None and row.may_start(*before) and after == (before[0], row.during)
 
 
 def _goes_on(row: Transition, before: State, after: State) -> bool:

@@ -21,8 +21,6 @@ from nova_lite.policies import system as rules
 LOG = log.getLogger(__name__)
 
 PATH = '/os-assisted-volume-snapshots'
-CREATE = transitions.Transition('volume_snapshot_create', None)
-DELETE = transitions.Transition('volume_snapshot_delete', None)
 # What is reported: the host has done its part, and the volume service may do the rest.
 CREATING, DELETING = 'creating', 'deleting'
 _ID = {'type': 'string', 'minLength': 1, 'maxLength': 255}
@@ -66,7 +64,7 @@ class MalformedInfo(exception.Invalid):
 def create(req):
     """Report that the server of a volume has done its part of a snapshot."""
     volume_id, info = req.content['volume_id'], req.content['create_info']
-    _report(req, volume_id, info['snapshot_id'], CREATE, CREATING)
+    _report(req, volume_id, info['snapshot_id'], transitions.CREATE_VOLUME_SNAPSHOT, CREATING)
     return {'snapshot': {'id': info.get('id'), 'volumeId': volume_id}}
 
 
@@ -80,7 +78,13 @@ def create(req):
 )
 def delete(req):
     """Report that the server of a volume has done its part of a deletion."""
-    _report(req, _volume_of(req.param('delete_info', '')), req.args['id'], DELETE, DELETING)
+    _report(
+        req,
+        _volume_of(req.param('delete_info', '')),
+        req.args['id'],
+        transitions.DELETE_VOLUME_SNAPSHOT,
+        DELETING,
+    )
 
 
 def _volume_of(text):

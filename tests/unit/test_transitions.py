@@ -79,6 +79,12 @@ class TableTest(testtools.TestCase):
         self.assertEqual(rows, tasks)
         self.assertEqual(set(), rows & set(transitions.HOST_TASKS))
 
+    def test_where_an_action_may_start(self):
+        self.assertTrue(transitions.CONFIRM_RESIZE.may_start('resized', None))
+        self.assertFalse(transitions.CONFIRM_RESIZE.may_start('resized', 'deleting'))
+        self.assertFalse(transitions.CONFIRM_RESIZE.may_start('active', None))
+        self.assertTrue(transitions.DELETE_RESIZED.may_start('resized', 'rebooting'))
+
     def test_pairs_that_cannot_be(self):
         self.assertFalse(transitions.may_be('shelved', 'rescuing'))
         self.assertFalse(transitions.may_be('active', 'bogus'))

@@ -4,7 +4,6 @@ Source: reference/nova/api-surface 2.4.
 """
 
 from nova_lite import exception
-from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import network_info
 from nova_lite.api import operation
@@ -15,14 +14,6 @@ from nova_lite.policies import addresses as rules
 PATH = '/servers/{server_id}/action'
 UNTIL = '2.43'
 FAULTS = (400, 403, 404, 409)
-_STATES = (
-    states.VmState.ACTIVE,
-    states.VmState.PAUSED,
-    states.VmState.SUSPENDED,
-    states.VmState.STOPPED,
-)
-ADD = transitions.Transition('add_fixed_ip', _STATES, None)
-REMOVE = transitions.Transition('remove_fixed_ip', _STATES, None)
 _NETWORK = {'type': ['string', 'number'], 'minLength': 1, 'maxLength': 255}
 
 
@@ -39,7 +30,7 @@ class FixedIpNotOnServer(exception.Invalid):
     PATH,
     action='addFixedIp',
     policy=rules.FIXED_ADD,
-    guard=ADD,
+    guard=transitions.ADD_FIXED_IP,
     body={
         '2.1': types.body(
             'addFixedIp', types.whole({'networkId': _NETWORK}, required=['networkId'])
@@ -69,7 +60,7 @@ def add(req, server):
     PATH,
     action='removeFixedIp',
     policy=rules.FIXED_REMOVE,
-    guard=REMOVE,
+    guard=transitions.REMOVE_FIXED_IP,
     body={
         '2.1': types.body(
             'removeFixedIp',

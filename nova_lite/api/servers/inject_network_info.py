@@ -10,15 +10,13 @@ from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.policies import server_actions as rules
 
-GUARD = transitions.Transition('inject_network_info', None)
-
 
 @operation.operation(
     'POST',
     '/servers/{server_id}/action',
     action='injectNetworkInfo',
     policy=rules.INJECT_NETWORK_INFO,
-    guard=GUARD,
+    guard=transitions.INJECT_NETWORK_INFO,
     body={'2.1': types.body('injectNetworkInfo', types.ANY)},
     success=202,
     faults=(403, 404, 409),

@@ -1,7 +1,6 @@
 """/servers/{server_id}/metadata: all entries and single ones."""
 
 from nova_lite import exception
-from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
@@ -13,17 +12,6 @@ from nova_lite.policies import server_parts as rules
 PATH = '/servers/{server_id}/metadata'
 ONE = PATH + '/{key}'
 FAULTS = (400, 403, 404, 409)
-CHANGE = transitions.Transition(
-    'update metadata of',
-    (
-        states.VmState.ACTIVE,
-        states.VmState.PAUSED,
-        states.VmState.SUSPENDED,
-        states.VmState.STOPPED,
-    ),
-    None,
-    launched=False,
-)
 BODY = types.body('metadata', types.METADATA)
 BODY_ONE = types.body('meta', {**types.METADATA, 'minProperties': 1, 'maxProperties': 1})
 
@@ -43,7 +31,12 @@ def show(req, server):
 
 
 @operation.operation(
-    'POST', PATH, policy=rules.META_CREATE, guard=CHANGE, body={'2.1': BODY}, faults=FAULTS
+    'POST',
+    PATH,
+    policy=rules.META_CREATE,
+    guard=transitions.UPDATE_METADATA,
+    body={'2.1': BODY},
+    faults=FAULTS,
 )
 def create(req, server):
     """Add entries, and replace those that have the same keys."""
@@ -51,7 +44,12 @@ def create(req, server):
 
 
 @operation.operation(
-    'PUT', PATH, policy=rules.META_REPLACE, guard=CHANGE, body={'2.1': BODY}, faults=FAULTS
+    'PUT',
+    PATH,
+    policy=rules.META_REPLACE,
+    guard=transitions.UPDATE_METADATA,
+    body={'2.1': BODY},
+    faults=FAULTS,
 )
 def replace(req, server):
     """Replace all entries."""
@@ -59,7 +57,12 @@ def replace(req, server):
 
 
 @operation.operation(
-    'PUT', ONE, policy=rules.META_UPDATE, guard=CHANGE, body={'2.1': BODY_ONE}, faults=FAULTS
+    'PUT',
+    ONE,
+    policy=rules.META_UPDATE,
+    guard=transitions.UPDATE_METADATA,
+    body={'2.1': BODY_ONE},
+    faults=FAULTS,
 )
 def update(req, server):
     """Set one entry."""
@@ -71,7 +74,12 @@ def update(req, server):
 
 
 @operation.operation(
-    'DELETE', ONE, policy=rules.META_DELETE, guard=CHANGE, success=204, faults=FAULTS
+    'DELETE',
+    ONE,
+    policy=rules.META_DELETE,
+    guard=transitions.UPDATE_METADATA,
+    success=204,
+    faults=FAULTS,
 )
 def delete(req, server):
     """Remove one entry."""

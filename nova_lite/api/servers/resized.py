@@ -101,15 +101,12 @@ def confirm_for_deletion(req, server, *, delete):
         migration = finished(server)
     except NotResized:
         return False
-    guard = transitions.Transition(
-        'delete', (states.VmState.RESIZED,), None, states.TaskState.DELETING
-    )
     _begin(
         req,
         server,
         migration,
         kind=CONFIRM,
-        guard=guard,
+        guard=transitions.DELETE_RESIZED,
         status=Status.CONFIRMING,
         arguments={'delete': delete},
     )

@@ -4,6 +4,7 @@ The image is made here, queued; the host uploads to it. Of a server that boots f
 a volume no disk is uploaded: its volumes are snapshotted, and the image names these.
 """
 
+import dataclasses
 import json
 
 from nova_lite import exception
@@ -140,7 +141,7 @@ def _give_up(connection, req, uuid, task, message):
 
 def _of_volumes(req, server, devices):
     """Snapshot the volumes, and create an image of them that servers can boot."""
-    with_action = transitions.Transition('createImage', transitions.SNAPSHOT.vm_states, (None,))
+    with_action = dataclasses.replace(transitions.SNAPSHOT, during=None)
     acting.swap(req, server, with_action, {'task_state': None}, action='createImage')
     mapping, made = [], []
     try:

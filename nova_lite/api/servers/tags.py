@@ -1,7 +1,6 @@
 """/servers/{server_id}/tags (2.26)."""
 
 from nova_lite import exception
-from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
@@ -15,17 +14,6 @@ ONE = PATH + '/{tag}'
 SINCE = '2.26'
 MOST = 50
 FAULTS = (400, 403, 404, 409)
-CHANGE = transitions.Transition(
-    'update tags of',
-    (
-        states.VmState.ACTIVE,
-        states.VmState.PAUSED,
-        states.VmState.SUSPENDED,
-        states.VmState.STOPPED,
-    ),
-    None,
-    launched=False,
-)
 BODY = types.body('tags', {'type': 'array', 'items': types.TAG, 'maxItems': MOST})
 
 
@@ -62,7 +50,7 @@ def show(req, server):
     ONE,
     since=SINCE,
     policy=rules.TAGS_UPDATE,
-    guard=CHANGE,
+    guard=transitions.UPDATE_TAGS,
     lock=False,
     success=201,
     faults=FAULTS,
@@ -81,7 +69,7 @@ def update(req, server):
     PATH,
     since=SINCE,
     policy=rules.TAGS_REPLACE,
-    guard=CHANGE,
+    guard=transitions.UPDATE_TAGS,
     lock=False,
     body={'2.1': BODY},
     faults=FAULTS,
@@ -98,7 +86,7 @@ def replace(req, server):
     ONE,
     since=SINCE,
     policy=rules.TAGS_DELETE,
-    guard=CHANGE,
+    guard=transitions.UPDATE_TAGS,
     lock=False,
     success=204,
     faults=FAULTS,
@@ -114,7 +102,7 @@ def delete(req, server):
     PATH,
     since=SINCE,
     policy=rules.TAGS_DELETE_ALL,
-    guard=CHANGE,
+    guard=transitions.UPDATE_TAGS,
     lock=False,
     success=204,
     faults=FAULTS,

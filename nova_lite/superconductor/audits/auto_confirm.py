@@ -70,7 +70,7 @@ class AutoConfirm:
             self._abandon(cell, migration, 'its server is deleted')
         elif instances.is_gone(row) or not window or migration.updated_at > due:  # type: ignore[arg-type]  # it has the columns
             return
-        elif (row.vm_state, row.task_state) == (states.VmState.RESIZED, None):
+        elif transitions.CONFIRM_RESIZE.may_start(row.vm_state, row.task_state):
             self._confirm(cell, migration)
         elif row.task_state != states.TaskState.RESIZE_FINISH:
             self._abandon(cell, migration, f'its server is {row.vm_state}, task {row.task_state}')
