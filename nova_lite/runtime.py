@@ -25,11 +25,9 @@ import time
 import typing
 import uuid
 
-Event = threading.Event
 Thread = threading.Thread
 Lock = threading.Lock
 RLock = threading.RLock
-Condition = threading.Condition
 Semaphore = threading.Semaphore
 Local = threading.local
 Queue = queue.Queue
@@ -38,6 +36,66 @@ Empty = queue.Empty
 Future = concurrent.futures.Future
 # The type of generators of pseudo-random numbers; make them with `seeded_random`.
 Random = _random.Random
+
+
+class Condition(threading.Condition):
+    """One whose timeouts are those of the installed clock, which may wake it at any time.
+
+    idle: its waits with a timeout are for the next turn of something periodic, not for work
+        that was begun
+    """
+
+    def __init__(self, lock: typing.Any = None, *, idle: bool = False) -> None:
+        super().__init__(lock)
+        self.idle = idle
+
+    def wait(self, timeout: float | None = None, *, idle: bool = False) -> bool:
+        """Wait until notified, at most `timeout` seconds; False after that time."""
+        if timeout is None:
+            return super().wait()
+        return _current.block(self, timeout, idle or self.idle)
+
+    def wait_for(
+        self, predicate: Callable[[], typing.Any], timeout: float | None = None
+    ) -> typing.Any:
+        """Wait until `predicate` is true, at most `timeout` seconds; its last answer."""
+        deadline = None if timeout is None else monotonic() + timeout
+        while not (answer := predicate()):
+            left = None if deadline is None else deadline - monotonic()
+            if left is not None and left <= 0:
+                return answer
+            if not self.wait(left):
+                return predicate()
+        return answer
+
+    def wait_really(self, timeout: float | None) -> bool:
+        """Wait until notified, at most `timeout` seconds of the system's clock."""
+        return super().wait(timeout)
+
+
+class Event:
+    """threading.Event by the clock that is installed."""
+
+    def __init__(self) -> None:
+        self._condition = Condition(Lock())
+        self._is_set = False
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def set(self) -> None:
+        with self._condition:
+            self._is_set = True
+            self._condition.notify_all()
+
+    def clear(self) -> None:
+        with self._condition:
+            self._is_set = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is set, at most `timeout` seconds; whether it is set."""
+        with self._condition:
+            return bool(self._condition.wait_for(self.is_set, timeout))
 
 
 class Leaps:
@@ -88,8 +146,12 @@ class Runtime:
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
 
-    def wait(self, event: threading.Event, seconds: float | None) -> bool:
+    def wait(self, event: Event, seconds: float | None) -> bool:
         return event.wait(seconds)
+
+    def block(self, condition: Condition, seconds: float, idle: bool) -> bool:
+        """Wait for a Condition; see there."""
+        return condition.wait_really(seconds)
 
     def wait_readable(self, descriptor: int, seconds: float | None) -> bool:
         return bool(select.select([descriptor], [], [], seconds)[0])
@@ -178,7 +240,7 @@ def sleep(seconds: float) -> None:
     _current.sleep(seconds)
 
 
-def wait(event: threading.Event, seconds: float | None = None) -> bool:
+def wait(event: Event, seconds: float | None = None) -> bool:
     """Wait for `event` (an Event) at most `seconds`; True when it was set."""
     return _current.wait(event, seconds)
 
@@ -283,11 +345,14 @@ def periodics(
         _type, error, _traceback = how[-1]
         failed(turn, error)
 
+    # The library declares classes of its own kind, and needs what can be called.
+    idle_condition: typing.Any = functools.partial(Condition, idle=True)
+    event: typing.Any = Event
     return library.PeriodicWorker(
         [repeated(*task) for task in tasks],
         executor_factory=lambda: executor(threads),
-        cond_cls=Condition,
-        event_cls=Event,
+        cond_cls=idle_condition,
+        event_cls=event,
         now_func=monotonic,
         on_failure=report,
     )

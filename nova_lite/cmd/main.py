@@ -6,6 +6,7 @@ use. As in shells: 130 interrupted; 141 the reader of the output closed the pipe
 """
 
 import argparse
+import contextlib
 import importlib
 import logging
 import os
@@ -21,6 +22,7 @@ COMMANDS = (
     'stop',
     'demo',
     'verify',
+    'clock',
     'saga',
     'why',
     'events',
@@ -30,6 +32,8 @@ COMMANDS = (
     'evacuate-host',
     'bench',
 )
+# In the state directory of a cloud whose time was changed.
+CLOCK = 'clock.json'
 # Of subcommands whose module is not called like them.
 MODULES = {'status': 'cloud_status'}
 
@@ -50,6 +54,17 @@ def parser(commands=COMMANDS):
     return top
 
 
+def _clock(args):
+    """Read the same time as the cloud whose files the subcommand reads."""
+    directory = getattr(args, 'state_dir', None)
+    if args.command == 'up' or not os.path.exists(os.path.join(directory or '', CLOCK)):
+        return contextlib.nullcontext()
+    # Few clouds have another time.
+    from nova_lite.launcher import clocks
+
+    return clocks.installed(directory)
+
+
 def main(argv=None):
     """Run the subcommand and return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
@@ -59,7 +74,8 @@ def main(argv=None):
     # Errors are printed once, below; `up` and `demo` log to a file.
     logging.getLogger().addHandler(logging.NullHandler())
     try:
-        return args.run(args) or 0
+        with _clock(args):
+            return args.run(args) or 0
     except (exception.NovaLiteError, ValueError) as error:
         print(f'nova-lite {args.command}: {error}', file=sys.stderr)
         return NOT_DONE

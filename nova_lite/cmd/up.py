@@ -1,5 +1,6 @@
 """nova-lite up: run a cloud, in this process or with a process for each daemon."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from nova_lite import service
 from nova_lite.console import progress
 from nova_lite.daemons import exposure
 from nova_lite.daemons import process
+from nova_lite.launcher import clocks
 from nova_lite.launcher import layout
 from nova_lite.launcher import make
 from nova_lite.launcher import preflight
@@ -146,6 +148,23 @@ def run(args):
     preflight.check_port(settings)
     cloud.places.prepare(fresh=args.fresh)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)
+    with _clock(cloud):
+        _serve(cloud, args, signals)
+    process.leave()
+
+
+@contextlib.contextmanager
+def _clock(cloud):
+    """Use a clock that can be changed if all daemons are in this process."""
+    if cloud.places.settings.bus:
+        yield
+        return
+    with clocks.installed(cloud.places.root) as cloud.clock:
+        yield
+
+
+def _serve(cloud, args, signals):
+    """Run the cloud until a signal asks for its end."""
     began = runtime.monotonic()
     try:
         _start(cloud, args.fresh)
@@ -168,7 +187,6 @@ def run(args):
     running.forget(cloud.places.root)
     cloud.stop()
     print('Stopped', flush=True)
-    process.leave()
 
 
 def _start(cloud, fresh):

@@ -11,6 +11,7 @@ from oslo_log import log
 
 from nova_lite import conf as conf_module
 from nova_lite import runtime
+from nova_lite.control import clock
 from nova_lite.control import endpoint
 from nova_lite.daemons import api
 from nova_lite.daemons import compute
@@ -41,6 +42,7 @@ class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
 
     places: its Layout; daemons: {name: service.Daemon}; confs: {name: ConfigOpts}
+    clock: testclock.control.Control of this process, None if its clock cannot be changed
     wrap_api: function from the compute API, a WSGI callable, to the one that is served
     """
 
@@ -56,6 +58,7 @@ class EmbeddedCloud:
         self.wrap_api = lambda application: application
         self._doors = []
         self._metadata = None
+        self.clock = None
 
     @property
     def url(self):
@@ -102,6 +105,9 @@ class EmbeddedCloud:
 
     def stop(self):
         """Stop everything, newest first. Work in progress continues at the next start."""
+        if self.clock is not None:
+            # The daemons wait a while for what is under way.
+            self.clock.resume()
         doors = [opened.close for opened in self._doors]
         _together([*doors, *(running.stop for running in self._fronts)])
         self._doors.clear()
@@ -139,6 +145,8 @@ class EmbeddedCloud:
 
     def _open_doors(self):
         control = endpoint.Endpoint(self.places.root)
+        if self.clock is not None:
+            clock.add(control, self.clock)
         for opened in (events_door.EventsDoor(self.places.root), control):
             opened.open()
             self._doors.append(opened)

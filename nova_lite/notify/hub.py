@@ -60,7 +60,7 @@ class Listener:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._waiting: collections.deque[Json] = collections.deque()
-        self._arrived = runtime.Condition()
+        self._arrived = runtime.Condition(idle=True)
         self._dropped = 0
 
     def put(self, message: Json) -> None:

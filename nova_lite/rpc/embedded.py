@@ -241,7 +241,7 @@ class Transport(virtual.Transport):
         # again, that is still to the same bus.
         options: typing.Any = client.transport_options
         self.broker = broker(options.setdefault(BUS, client.hostname or 'default'))
-        self.arrived = runtime.Condition(runtime.Lock())
+        self.arrived = runtime.Condition(runtime.Lock(), idle=True)
         super().__init__(client, **kwargs)
         self.state = self.broker.state
 

@@ -165,7 +165,7 @@ class Engine:
                 now = runtime.monotonic()
                 next_at = min([renew_at, *(at for at, _uuid in self._times[:1])])
                 if not self.stopping and next_at > now:
-                    self._lock.wait(next_at - now)
+                    self._lock.wait(next_at - now, idle=not self._times)
                 if self.stopping:
                     return
                 now = runtime.monotonic()

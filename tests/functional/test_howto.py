@@ -1,0 +1,65 @@
+"""The commands of the pages in doc/source/howto, with clouds as the pages start them."""
+
+import os
+import re
+import subprocess
+import sys
+
+import fixtures
+import testtools
+
+from nova_lite.launcher import clouds
+from tests.fixtures import commands
+from tests.fixtures import forking
+from tests.fixtures import units
+from tests.fixtures import warm_programs
+
+PAGES = units.ROOT / 'doc' / 'source' / 'howto'
+LIMIT_S = 300
+
+
+class HowToTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.state_dir = self.useFixture(fixtures.TempDir()).join('cloud')
+        source = os.path.dirname(sys.executable)
+        names, modules = ['openstack', 'nova-lite'], ['nova_lite.cmd.main']
+        self.warm = self.useFixture(warm_programs.WarmPrograms(source, names, modules))
+        self.addCleanup(commands.run, 'stop', '--state-dir', self.state_dir)
+
+    def up(self, *options):
+        """Start the cloud of a page, whose simulated operations take no time."""
+        given = ['--detach', '--state-dir', self.state_dir, '--port', '0', '--profile', 'instant']
+        found = forking.run([commands.MODULE, 'up', *given, *options], timeout_s=LIMIT_S)
+        self.assertEqual(0, found[0], found)
+        self.cloud = clouds.connect(f'{self.state_dir}/clouds.yaml', 'nova-lite-demo')
+
+    def play(self, script):
+        """Return what a script of a page prints."""
+        environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith('OS_')},
+            'NOVA_LITE_STATE': self.state_dir,
+            'OS_CLIENT_CONFIG_FILE': f'{self.state_dir}/clouds.yaml',
+            'OS_CLOUD': 'nova-lite-demo',
+            'PATH': os.pathsep.join([str(self.warm.directory), os.environ['PATH']]),
+        }
+        done = subprocess.run(
+            ['sh', '-eu', str(PAGES / script)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        self.assertEqual((0, ''), (done.returncode, done.stderr), done.stdout)
+        return done.stdout
+
+    def verify(self):
+        code, printed, errors = commands.run('verify', '--state-dir', self.state_dir)
+        self.assertEqual((0, 'No invariant is violated.\n'), (code, printed), errors)
+
+    def test_clock(self):
+        self.up('--set', 'DEFAULT.resize_confirm_window=3600')
+        printed = self.play('clock/day.sh')
+        self.assertThat(printed, testtools.matchers.MatchesRegex('(?s).*status +. ACTIVE'))
+        self.assertTrue(re.search('confirmResize', printed), printed)
+        self.verify()

@@ -1,0 +1,1 @@
+"""Tests of the clock that a test freezes and advances."""
