@@ -13,15 +13,7 @@ from nova_lite.policies import flavors as rules
 
 ACTION = '/flavors/{flavor_id}/action'
 PROJECT = types.whole(
-    {
-        'tenant': {
-            'type': 'string',
-            'minLength': 1,
-            'maxLength': 255,
-            'pattern': r'^[a-zA-Z0-9\-]*\Z',
-        }
-    },
-    required=('tenant',),
+    {'tenant': {'type': 'string', 'minLength': 1, 'maxLength': 255}}, required=('tenant',)
 )
 
 

@@ -18,7 +18,7 @@ from nova_lite.api.servers import source_host
 from nova_lite.db.api import request_specs
 from nova_lite.policies import cold_moves as rules
 
-FLAVOR_REF = {'type': ['string', 'integer'], 'minLength': 1, 'format': 'flavor_ref'}
+FLAVOR_REF = {'type': ['string', 'integer'], 'minLength': 1}
 BODY = {
     '2.1': types.body(
         'resize',

@@ -22,6 +22,13 @@ from nova_lite.policies import server_actions as rules
 PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
 UNSHELVE = 'unshelve'
+_ZONE, _HOST = 'availability_zone', 'host'
+# Nova bounds zone and host only where one of them stands alone.
+PLACE = {
+    **types.whole({_ZONE: {'type': ['string', 'null']}, _HOST: {'type': 'string'}}),
+    'if': {'not': {'required': [_ZONE, _HOST]}},
+    'then': {'properties': {_ZONE: types.null_or(types.NAME), _HOST: types.HOST}},
+}
 BODY = {
     '2.1': types.body(UNSHELVE, types.ANY),
     '2.77': types.body(
@@ -30,12 +37,7 @@ BODY = {
             types.whole({'availability_zone': types.NAME}, required=['availability_zone'])
         ),
     ),
-    '2.91': types.body(
-        UNSHELVE,
-        types.null_or(
-            types.whole({'availability_zone': types.null_or(types.NAME), 'host': types.HOST})
-        ),
-    ),
+    '2.91': types.body(UNSHELVE, types.null_or(PLACE)),
 }
 # From here on the body says where to.
 PLACES = 77

@@ -29,7 +29,7 @@ BACKUP_BODY = types.body(
     types.whole(
         {
             'name': types.NAME,
-            'backup_type': {'type': 'string', 'maxLength': 255},
+            'backup_type': {'type': 'string'},
             'rotation': types.NON_NEGATIVE,
             'metadata': types.METADATA,
         },
