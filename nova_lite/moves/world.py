@@ -1,4 +1,7 @@
-"""World: what the steps of sagas and builds work with, as far as they use it."""
+"""World: what the steps of sagas and builds work with, as far as they use it.
+
+The clients document their methods.
+"""
 
 from collections.abc import Callable
 from collections.abc import Collection
@@ -29,29 +32,23 @@ from nova_lite.rpcapi import compute as compute_rpc
 class Holdings(release.Placement, release.Allocations, typing.Protocol):
     """Placement, as builds give up what they claimed."""
 
-    def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding:
-        """Return what a consumer holds."""
+    def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding: ...
 
 
 class Providers(typing.Protocol):
     """Resource providers, as rebuilds and audits use them."""
 
-    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> Sequence[providers.Provider]:
-        """Return the providers that match."""
+    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> Sequence[providers.Provider]: ...
 
-    def traits(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]:
-        """Return (traits, generation) of a provider."""
+    def traits(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]: ...
 
-    def aggregates(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]:
-        """Return (uuids of aggregates, generation) of a provider."""
+    def aggregates(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]: ...
 
     def change_aggregates(
         self, ctxt: session.Ctxt, uuid: str, change: Callable[[set[str]], set[str]]
-    ) -> None:
-        """Give a provider the aggregates that `change` makes of those it has."""
+    ) -> None: ...
 
-    def allocations(self, ctxt: session.Ctxt, uuid: str) -> dict[str, dict[str, int]]:
-        """Return {consumer: {resource class: amount}} of a provider."""
+    def allocations(self, ctxt: session.Ctxt, uuid: str) -> dict[str, dict[str, int]]: ...
 
 
 class Placement(Holdings, port_allocations.Placement, typing.Protocol):
@@ -69,8 +66,7 @@ class Placement(Holdings, port_allocations.Placement, typing.Protocol):
         new: bool = False,
         free: bool = False,
         beside: Collection[str] | None = None,
-    ) -> bool:
-        """Take what an allocation request says; False when it is no longer there."""
+    ) -> bool: ...
 
     def move_allocations(
         self,
@@ -81,8 +77,7 @@ class Placement(Holdings, port_allocations.Placement, typing.Protocol):
         new: bool = False,
         once: bool = False,
         keep: Collection[str | None] = (),
-    ) -> placements.Allocations:
-        """Give all that `source` holds to `target`; return what was given."""
+    ) -> placements.Allocations: ...
 
 
 class Ports(release.Network, typing.Protocol):
@@ -96,25 +91,21 @@ class Ports(release.Network, typing.Protocol):
         *,
         host: str,
         known: Collection[str],
-    ) -> session.Json:
-        """Give a server one more port; returns its entry of network_info."""
+    ) -> session.Json: ...
 
     def undo_attach(
         self, ctxt: session.Ctxt, server_uuid: str, request: session.Json, *, known: Collection[str]
-    ) -> None:
-        """Take back what `attach` gave a server."""
+    ) -> None: ...
 
     def release_from(
         self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json]
-    ) -> None:
-        """Take those of the ports that are a server's from it."""
+    ) -> None: ...
 
 
 class Bindings(typing.Protocol):
     """Bindings of ports to hosts."""
 
-    def are_supported(self, ctxt: session.Ctxt) -> bool:
-        """Return whether a port may have bindings to several hosts."""
+    def are_supported(self, ctxt: session.Ctxt) -> bool: ...
 
     def create(
         self,
@@ -123,14 +114,11 @@ class Bindings(typing.Protocol):
         host: str,
         *,
         allocations: binding_client.Allocations = binding_client.NO_ALLOCATIONS,
-    ) -> None:
-        """Add an inactive binding to `host` to every port, or to none."""
+    ) -> None: ...
 
-    def activate(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
-        """Make the bindings to `host` the active ones."""
+    def activate(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None: ...
 
-    def delete(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
-        """Remove the bindings to `host`, where they are."""
+    def delete(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None: ...
 
 
 class Network(Ports, plugging.Ports, typing.Protocol):
@@ -141,8 +129,7 @@ class Network(Ports, plugging.Ports, typing.Protocol):
 
     def info(
         self, ctxt: session.Ctxt, server_uuid: str, known: Iterable[session.Json] = ()
-    ) -> session.Jsons:
-        """Return network_info as it is now."""
+    ) -> session.Jsons: ...
 
     def move(
         self,
@@ -151,30 +138,23 @@ class Network(Ports, plugging.Ports, typing.Protocol):
         host: str,
         *,
         allocations: binding_client.Allocations = binding_client.NO_ALLOCATIONS,
-    ) -> None:
-        """Bind ports to another host at once."""
+    ) -> None: ...
 
-    def unbind(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
-        """Bind ports to no host."""
+    def unbind(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None: ...
 
 
 class Volume(release.Volume, volumes.Attaching, typing.Protocol):
     """The volume service, as moves use it."""
 
-    def begin_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None:
-        """Note that the volume is about to be detached; raises VolumeNotUsable."""
+    def begin_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None: ...
 
-    def roll_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None:
-        """Undo `begin_detaching`."""
+    def roll_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None: ...
 
-    def complete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
-        """Report the volume as in use. Raise AttachmentNotFound."""
+    def complete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None: ...
 
-    def complete_migration(self, ctxt: session.Ctxt, volume_id: str, new_volume_id: str) -> str:
-        """Return the id by which the volume that took another one's place is known."""
+    def complete_migration(self, ctxt: session.Ctxt, volume_id: str, new_volume_id: str) -> str: ...
 
-    def reimage(self, ctxt: session.Ctxt, volume_id: str, image_id: str) -> None:
-        """Start to write another image onto the volume."""
+    def reimage(self, ctxt: session.Ctxt, volume_id: str, image_id: str) -> None: ...
 
 
 class Image(release.Image, images.Snapshots, typing.Protocol):
@@ -192,8 +172,7 @@ class Scheduler(typing.Protocol):
         instance_uuids: Sequence[str],
         alternates: bool = True,
         beside: Sequence[str] = (),
-    ) -> list[list[selection.Selection]]:
-        """Choose and claim a host, and choose alternates, for each server."""
+    ) -> list[list[selection.Selection]]: ...
 
 
 class Clients(typing.Protocol):
@@ -229,5 +208,4 @@ class World(Clients, typing.Protocol):
 
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI: ...
 
-    def wake(self, uuid: str) -> None:
-        """Wake a parked saga. It would otherwise poll at its next alarm."""
+    def wake(self, uuid: str) -> None: ...
