@@ -6,6 +6,8 @@ saga has the server: what the server uses stays. Audits of hosts clean up guests
 of the super-conductor clean up allocations. No audit compares the devices of guests.
 """
 
+import functools
+
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.cell import copies
@@ -16,76 +18,68 @@ from nova_lite.moves import crossing
 from nova_lite.moves import neighbours
 
 
+def _duty(cleanup):
+    """Return a function that makes a duty of a cleanup and its arguments."""
+
+    @functools.wraps(cleanup)
+    def clean(*args, **options):
+        return saga.Clean(functools.partial(cleanup, *args, **options), alone=True)
+
+    return clean
+
+
+@_duty
 def foreign_attachments(move):
     """End the attachments of the server that none of its block devices names.
 
     A host creates an attachment before it records it, while the server has a task. An attachment
     that was listed before the server was seen without a task is recorded, or foreign.
     """
-
-    def end():
-        found = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
-        side, row = now(move)
-        if row is not None and row.task_state is not None:
-            return saga.Pending(detail=f'the server is in task {row.task_state}')
-        devices = [] if row is None else side.devices(row.uuid)
-        neighbours.drop_foreign(move, devices, listed=found)
-        return None
-
-    return saga.Clean(end, alone=True)
+    found = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
+    side, row = now(move)
+    if row is not None and row.task_state is not None:
+        return saga.Pending(detail=f'the server is in task {row.task_state}')
+    devices = [] if row is None else side.devices(row.uuid)
+    neighbours.drop_foreign(move, devices, listed=found)
+    return None
 
 
 def drop_bindings(move, host):
     """Delete the bindings to a host, unless the server or an open move of it uses the host."""
     side, row = now(move)
-    if row is None or not row.network_info or _is_used(side, row, host):
-        return
-    neighbours.unbind(move, row.network_info, host)
+    if row is not None and row.network_info and not _is_used(side, row, host):
+        neighbours.unbind(move, row.network_info, host)
 
 
+@_duty
 def activation(move, *, leaves=False):
     """Activate the bindings to the server's host. leaves: then delete the source's"""
-
-    def plug():
-        side, row = now(move)
-        if row is not None and row.host and row.network_info:
-            info = neighbours.activate(move, row.network_info, row.host)
-            values = {'network_info': info}
-            side.write(instances.update, row.uuid, values, expect_host=(row.host,))
-        if leaves:
-            drop_bindings(move, move.source_host)
-
-    return saga.Clean(plug, alone=True)
+    side, row = now(move)
+    if row is not None and row.host and row.network_info:
+        info = neighbours.activate(move, row.network_info, row.host)
+        side.write(instances.update, row.uuid, {'network_info': info}, expect_host=(row.host,))
+    if leaves:
+        drop_bindings(move, move.source_host)
 
 
+@_duty
 def no_bindings(move):
     """Unbind the ports of a server that is on no host."""
-
-    def unbind():
-        _side, row = now(move)
-        if row is not None and row.host is None:
-            move.world.network.unbind(move.ctxt, row.network_info or ())
-
-    return saga.Clean(unbind, alone=True)
+    _side, row = now(move)
+    if row is not None and row.host is None:
+        move.world.network.unbind(move.ctxt, row.network_info or ())
 
 
+@_duty
 def foreign_ports(move):
     """Release the port of a request, unless the server has it."""
-
-    def release():
-        _side, row = now(move)
-        held = neighbours.held(move, neighbours.PORTS)
-        known = set(held)
-        if row is not None:
-            known.update(neighbours.port_ids(row.network_info))
-        move.world.network.undo_attach(
-            move.ctxt, move.instance_uuid, move.arguments.request, known=known
-        )
-        given = move.arguments.request.get('port_id')
-        if given not in held:
-            forget_port(move, given)
-
-    return saga.Clean(release, alone=True)
+    _side, row = now(move)
+    request, held = move.arguments.request, neighbours.held(move, neighbours.PORTS)
+    has = neighbours.port_ids(row.network_info) if row is not None else ()
+    move.world.network.undo_attach(move.ctxt, move.instance_uuid, request, known={*held, *has})
+    given = request.get('port_id')
+    if given not in held:
+        forget_port(move, given)
 
 
 def forget_port(move, port_id):
@@ -95,32 +89,25 @@ def forget_port(move, port_id):
         side.write(user_ports.forget, move.instance_uuid, port_id)
 
 
+@_duty
 def copy(move):
     """Purge the copy that a move left in its destination cell.
 
     `copies.drop` keeps the record if the server is in that cell by now, or if a later move left it
     there for its revert.
     """
-
-    def drop():
-        if not _is_in(move, move.there.cell):
-            move.there.write(copies.drop, move.instance_uuid, move.uuid)
-
-    return saga.Clean(drop, alone=True)
+    if not _is_in(move, move.there.cell):
+        move.there.write(copies.drop, move.instance_uuid, move.uuid)
 
 
+@_duty
 def shown(move):
     """Hide the record in the source cell again, unless the server has returned there."""
-
-    def hide():
-        side = move.source_side
-        # Read before the mapping, because a later revert changes the record before the mapping.
-        row = side.find(move.instance_uuid)
-        if row is None or row.deleted or row.hidden or _is_in(move, side.cell):
-            return
+    side = move.source_side
+    # Read before the mapping, because a later revert changes the record before the mapping.
+    row = side.find(move.instance_uuid)
+    if row is not None and not (row.deleted or row.hidden or _is_in(move, side.cell)):
         side.write(_hide, row)
-
-    return saga.Clean(hide, alone=True)
 
 
 def _is_in(move, cell):
@@ -133,8 +120,7 @@ def _is_in(move, cell):
 
 def _hide(connection, row):
     """Hide a record. Raise StateChanged if it differs from `row`."""
-    unchanged = {'expect_change': (row.updated_at,)}
-    instances.update(connection, row.uuid, {'hidden': True}, **unchanged)
+    instances.update(connection, row.uuid, {'hidden': True}, expect_change=(row.updated_at,))
     copies.show(connection, row.uuid, False)
 
 
@@ -151,10 +137,9 @@ def now(move):
 
 def _is_used(side, row, host):
     """Return whether the server is on a host, or an open move leads to it or from it."""
-    ends = [
-        end
-        for each in side.read(migrations.of_instance, row.uuid)
+    moves = side.read(migrations.of_instance, row.uuid)
+    return host == row.host or any(
+        host in (each.source_compute, each.dest_compute)
+        for each in moves
         if each.status not in migrations.OVER
-        for end in (each.source_compute, each.dest_compute)
-    ]
-    return host in (row.host, *ends)
+    )
