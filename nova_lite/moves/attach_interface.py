@@ -17,7 +17,6 @@ from nova_lite.moves import steps
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import port_resources
 
-BEGIN = saga.Result('record the request', guest_devices.Began)
 BIND = saga.Result('give the server its port', saga.Data)
 PLUG = 'attach on the host'
 EVENT = 'compute_attach_interface'
@@ -33,10 +32,10 @@ class AttachInterface(move.Move[guest_devices.Began]):
     """Attach a port to a server."""
 
     arguments: Arguments
-    first = BEGIN
+    first = guest_devices.BEGIN
     kind = 'attach-interface'
     faults = False
-    guest = part.Of(guest_devices.GuestDevices, PLUG)
+    guest = part.Of(guest_devices.GuestDevices, PLUG, 'attach_interface', 'detach_interface')
     resources = part.Of(port_resources.PortResources, PLUG)
     ways = (
         *guest_devices.WAYS_OF_ATTACHING,
@@ -51,9 +50,9 @@ class AttachInterface(move.Move[guest_devices.Began]):
             steps.begin(self),
             *self.resources.claiming(self.asking_port),
             places.NETWORK.step(BIND, self.bind, self.release, clean=duties.foreign_ports(self)),
-            self.guest.step(self.plug, self.unplug, 'attach_interface', 'detach_interface'),
+            self.guest.step(self.plug, self.unplug),
             places.SOURCE_RECORDS.step('record the interface', self.record, pivot=True),
-            *self.guest.replugging(self.replug, 'attach_interface', 'detach_interface'),
+            *self.guest.replugging(self.replug),
         )
 
     def begun(self, connection, row):

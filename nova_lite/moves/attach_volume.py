@@ -38,16 +38,16 @@ class AttachVolume(move.Move[guest_devices.Began]):
     named = guest_devices.VOLUMES
     faults = False
     reservation = part.Of(reservation.Reservation, RESERVE)
-    guest = part.Of(guest_devices.GuestDevices, PLUG)
+    guest = part.Of(guest_devices.GuestDevices, PLUG, 'attach_volume', 'detach_volume')
     ways = guest_devices.WAYS_OF_ATTACHING
 
     def steps(self):
         return (
             steps.begin(self),
             self.reservation.step(self._record_attachment),
-            self.guest.step(self.plug, self.unplug, 'attach_volume', 'detach_volume'),
+            self.guest.step(self.plug, self.unplug),
             places.SOURCE_RECORDS.step('record the attachment', self.record, pivot=True),
-            *self.guest.replugging(self.settle, 'attach_volume', 'detach_volume'),
+            *self.guest.replugging(self.settle),
         )
 
     # ---- records ----

@@ -21,7 +21,6 @@ from nova_lite.moves.parts import port_resources
 
 LOG = log.getLogger(__name__)
 
-BEGIN = saga.Result('record the request', guest_devices.Began)
 UNPLUG = saga.Result('detach on the host', answers.Device)
 AGAIN = 'unplug it from a guest made again'
 EVENT = 'compute_detach_interface'
@@ -38,29 +37,26 @@ class DetachInterface(move.Move[guest_devices.Began]):
     """Detach a port from a server."""
 
     arguments: Arguments
-    first = BEGIN
+    first = guest_devices.BEGIN
     kind = 'detach-interface'
     faults = False
-    guest = part.Of(guest_devices.GuestDevices, UNPLUG)
+    guest = part.Of(guest_devices.GuestDevices, UNPLUG, 'attach_interface', 'detach_interface')
     resources = part.Of(port_resources.PortResources, UNPLUG)
     ways = (
         saga.Way(),
-        saga.Way(data={BEGIN: {'host': '', 'vif': {'profile': {ALLOCATION: {'': ''}}}}}),
+        saga.Way(
+            data={guest_devices.BEGIN: {'host': '', 'vif': {'profile': {ALLOCATION: {'': ''}}}}}
+        ),
     )
 
     def steps(self):
         return (
             steps.begin(self),
-            self.guest.step(self.unplug, self.plug, 'attach_interface', 'detach_interface'),
+            self.guest.step(self.unplug, self.plug),
             places.NETWORK.step('give the port up', self.release, pivot=True),
             *self.resources.releasing(self.began.vif if self.has_begun else None),
             places.SOURCE_RECORDS.step('forget the interface', self.forget),
-            places.SOURCE_HOST.best_effort(
-                AGAIN,
-                self.unplug_again,
-                clean=saga.Clean(lambda: self.settle(running=AGAIN), alone=True),
-                calls=('attach_interface', 'detach_interface'),
-            ),
+            self.guest.unplugged(places.SOURCE_HOST, AGAIN),
         )
 
     def begun(self, connection, row):
@@ -102,6 +98,3 @@ class DetachInterface(move.Move[guest_devices.Began]):
             kept = [entry for entry in row.network_info or () if entry['id'] != port_id]
             instances.update(connection, row.uuid, {'network_info': kept})
         self.events.end_all(connection)
-
-    def unplug_again(self):
-        return self.guest.settle_remade(forward=True, running=AGAIN)

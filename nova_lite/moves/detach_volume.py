@@ -14,7 +14,6 @@ from nova_lite.moves import steps
 from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 
-BEGIN = saga.Result('record the request', guest_devices.Began)
 UNPLUG = saga.Result('detach on the host', answers.Device)
 END = 'end the attachment'
 EVENT, LOCAL_EVENT = 'compute_detach_volume', 'api_detach_volume'
@@ -30,25 +29,20 @@ class DetachVolume(move.Move[guest_devices.Began]):
     """Detach a volume from a server."""
 
     arguments: Arguments
-    first = BEGIN
+    first = guest_devices.BEGIN
     kind = 'detach-volume'
     named = guest_devices.VOLUMES
     faults = False
     detaching = part.Of(detaching.Detaching, 'volume_id')
-    guest = part.Of(guest_devices.GuestDevices, UNPLUG)
+    guest = part.Of(guest_devices.GuestDevices, UNPLUG, 'attach_volume', 'detach_volume')
 
     def steps(self):
         return (
             steps.begin(self),
             self.detaching.step(self.mark),
-            self.guest.step(self.unplug, self.plug, 'attach_volume', 'detach_volume'),
+            self.guest.step(self.unplug, self.plug),
             places.SOURCE_RECORDS.step('forget the block device', self.forget, pivot=True),
-            places.VOLUMES.best_effort(
-                END,
-                self.end_attachment,
-                clean=saga.Clean(lambda: self.end_attachment(forward=False), alone=True),
-                calls=('attach_volume', 'detach_volume'),
-            ),
+            self.guest.unplugged(places.VOLUMES, END, self.guest.end_attachment),
         )
 
     def begun(self, connection, row):
@@ -87,9 +81,3 @@ class DetachVolume(move.Move[guest_devices.Began]):
     def _forget(self, connection):
         children.destroy_block_device(connection, self.began.device)
         self.events.end_all(connection)
-
-    # ---- only forward ----
-
-    def end_attachment(self, forward=True):
-        waits = self.guest.settle_remade(forward=forward, running=END)
-        return self.guest.end_attachment() if waits is None else waits

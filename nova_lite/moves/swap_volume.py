@@ -17,7 +17,6 @@ from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
 
-BEGIN = saga.Result('record the request', guest_devices.Began)
 RESERVE = saga.Result('reserve the other volume', str)
 SWAP = saga.Result('swap on the host', answers.Device)
 TELL = saga.Result('tell the volume service', str)
@@ -35,29 +34,24 @@ class SwapVolume(move.Move[guest_devices.Began]):
     """Replace an attached volume of a server."""
 
     arguments: Arguments
-    first = BEGIN
+    first = guest_devices.BEGIN
     kind = 'swap-volume'
     named = guest_devices.VOLUMES
     faults = False
     detaching = part.Of(detaching.Detaching, 'old_volume_id')
     reservation = part.Of(reservation.Reservation, RESERVE)
-    guest = part.Of(guest_devices.GuestDevices, SWAP)
+    guest = part.Of(
+        guest_devices.GuestDevices, SWAP, 'attach_volume', 'detach_volume', 'swap_volume'
+    )
 
     def steps(self):
         return (
             steps.begin(self),
             self.detaching.step(),
             self.reservation.step(),
-            self.guest.step(
-                self.swap, self.swap_back, 'attach_volume', 'detach_volume', 'swap_volume'
-            ),
+            self.guest.step(self.swap, self.swap_back),
             places.SOURCE_RECORDS.step('record the other volume', self.record, pivot=True),
-            places.VOLUMES.best_effort(
-                TELL,
-                self.tell,
-                clean=saga.Clean(self.tell_late, alone=True),
-                calls=('attach_volume', 'detach_volume'),
-            ),
+            self.guest.unplugged(places.VOLUMES, TELL, self.tell, late=self.tell_late),
             places.VOLUMES.best_effort(
                 'end the attachment',
                 self.guest.end_attachment,
@@ -129,14 +123,11 @@ class SwapVolume(move.Move[guest_devices.Began]):
         )
         self.events.end_all(connection)
 
-    def tell(self, forward=True):
-        """Return the id that the volume keeps, or Pending while a guest made again is settled.
+    def tell(self):
+        """Return the id that the volume keeps.
 
         If a volume was deleted with the server, there is no migration to complete.
         """
-        waits = self.guest.settle_remade(forward=forward, running=TELL)
-        if waits is not None:
-            return waits
         try:
             return self.world.volume.complete_migration(self.ctxt, self._old, self._new)
         except exception.VolumeNotFound:
@@ -144,13 +135,10 @@ class SwapVolume(move.Move[guest_devices.Began]):
 
     def tell_late(self):
         """As `tell`, after the saga's end. Record the id, unless the volume was detached since."""
-        kept = self.tell(forward=False)
-        if isinstance(kept, saga.Pending):
-            return kept
+        kept = self.tell()
         named = [each.volume_id for each in self.devices() if each.uuid == self.began.device]
         if named == [self._new]:
             self._rename(kept)
-        return None
 
     def rename(self):
         self._rename(self.results.get(TELL) or self._new)

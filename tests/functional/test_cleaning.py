@@ -6,7 +6,9 @@ from nova_lite.db.api import sagas
 from nova_lite.moves import detach_volume
 from nova_lite.moves import kinds
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import shelve
+from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import snapshot
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
@@ -58,10 +60,13 @@ class CleaningTest(base.CloudTest):
         self.patch(cleaning, 'FIRST_PAUSE_S', 0.2)
         test = self
 
-        class Silent(detach_volume.DetachVolume):
-            def end_attachment(self, **options):
+        class Guest(guest_devices.GuestDevices):
+            def end_attachment(self):
                 test.require_answer('cinder')
-                return super().end_attachment(**options)
+                super().end_attachment()
+
+        class Silent(detach_volume.DetachVolume):
+            guest = part.Of(Guest, detach_volume.UNPLUG, 'attach_volume', 'detach_volume')
 
         self.patch(kinds, 'KINDS', {**kinds.KINDS, Silent.kind: Silent})
         volume, other = self.hands.volume(), self.hands.volume()

@@ -10,7 +10,6 @@ Source: reference/nova/cells-and-rpc 4.1, reference/nova/api-surface 2.3.
 """
 
 import dataclasses
-import functools
 import typing
 
 from nova_lite import exception
@@ -57,15 +56,18 @@ class Began(saga.Value):
     vif: saga.Data | None = None
 
 
+BEGIN = saga.Result('record the request', Began)
+
+
 class GuestDevices(part.Part):
-    """name: of the step that changes the guest
+    """name: of the step that changes the guest; calls: the methods of computes for that
 
     If that step cannot be undone, `settle` of the saga is its duty.
     """
 
-    def __init__(self, move, name):
+    def __init__(self, move, name, *calls):
         super().__init__(move)
-        self._name = name
+        self._name, self._calls = name, calls
 
     def begin(self, connection, row, event, local_event=None, **found):
         """Begin the event. Return the result of the first step.
@@ -91,10 +93,10 @@ class GuestDevices(part.Part):
 
     # ---- the host ----
 
-    def step(self, do, undo, *calls):
+    def step(self, do, undo):
         """Return the step that changes the guest. Its duty is `settle` of the saga."""
         clean = saga.Clean(self.move.settle, alone=True)
-        return places.SOURCE_HOST.step(self._name, do, undo, clean=clean, calls=calls)
+        return places.SOURCE_HOST.step(self._name, do, undo, clean=clean, calls=self._calls)
 
     def block_device(self, uuid):
         """Return a block device. Raise VolumeNotAttached if its server was deleted."""
@@ -135,37 +137,45 @@ class GuestDevices(part.Part):
             return None
         return self._ask_host(row, method, f'undo {self._name}', arguments)
 
-    def settle_remade(self, **options):
-        """Settle if the guest may have a device that was unplugged and is not on record.
+    def unplugged(self, place, name, then=lambda: None, *, late=None):
+        """Return a step that first unplugs a device, which is not on record, again.
 
         A hard reboot creates a lost guest again, with the devices on record when the reboot began.
+        then: what the step does besides; late: what its duty does instead
         """
-        move = self.move
-        unplugged = self.results.get(self._name)
-        if (unplugged is None or unplugged.detached) and not move.read(self._is_rebooted):
-            return None
-        return self.move.settle(**options)
+
+        def settle(then, **options):
+            unplugged, waits = self.results.get(self._name), None
+            is_sure = unplugged is None or unplugged.detached
+            if not is_sure or self.move.read(self._is_rebooted):
+                waits = self.move.settle(running=name, **options)
+            return then() if waits is None else waits
+
+        return place.best_effort(
+            name,
+            lambda: settle(then, forward=True),
+            clean=saga.Clean(lambda: settle(late or then), alone=True),
+            calls=self._calls,
+        )
 
     def _is_rebooted(self, connection):
         move, reboot = self.move, transitions.REBOOT_HARD.verb
         return actions.is_followed_by(connection, move.instance_uuid, move.ctxt.request_id, reboot)
 
-    def replugging(self, settle, *calls):
+    def replugging(self, settle):
         """Return the step that follows the record of an attachment after a hard reboot, or none.
 
         A reboot that was requested before may create a lost guest again without the device.
         settle: makes the guest match the records and releases nothing; takes options of _settle
-        calls: the methods of computes that it calls
         """
         if REBOOTED not in self.results:
             return ()
-        settle = functools.partial(settle, running=REPLUG)
         return (
             places.SOURCE_HOST.best_effort(
                 REPLUG,
-                functools.partial(settle, forward=True),
-                clean=saga.Clean(settle, alone=True),
-                calls=calls,
+                lambda: settle(running=REPLUG, forward=True),
+                clean=saga.Clean(lambda: settle(running=REPLUG), alone=True),
+                calls=self._calls,
             ),
         )
 
