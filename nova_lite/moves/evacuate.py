@@ -111,9 +111,8 @@ class Evacuation(move.Move[steps.Began]):
 
     def _ask_dest(self, method, **more):
         """Call the destination, with the server as if it were there."""
-        end = {'host': self.dest_host, 'node': self.destination.nodename}
-        instance, key = self.instance(self.find(), **end), self.key(REBUILD)
-        return self.relocation.ask(method, **end, instance=instance, key=key, **more)
+        instance, key = self.instance(self.find(), **self.dest), self.key(REBUILD)
+        return self.relocation.ask(method, **self.dest, instance=instance, key=key, **more)
 
     @property
     def runs_afterwards(self):

@@ -173,10 +173,7 @@ class LiveMigration(move.Move[steps.Began]):
         return self._ask(method, host=self.began.host, instance=instance, **more)
 
     def _ask_dest(self, method, row, **more):
-        chosen, instance = self.destination, self.instance(row)
-        return self._ask(
-            method, host=chosen.service_host, node=chosen.nodename, instance=instance, **more
-        )
+        return self._ask(method, **self.dest, instance=self.instance(row), **more)
 
     def _ask(self, method, **arguments):
         return self.relocation.ask(method, move=self.uuid, **arguments)

@@ -163,7 +163,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     def at_dest(self, step):
         """Return them for the destination."""
-        return self.asked(self.dest_host, self.destination.nodename, step)
+        return self.asked(**self.dest, step=step)
 
     @staticmethod
     def instance(row, **changes):
@@ -279,11 +279,6 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     # ---- telling how far it is ----
 
-    @part.transaction
-    def progress(self, connection, **progress):
-        """Record progress in a transaction of its own. progress: see `note_progress`"""
-        self.note_progress(connection, **progress)
-
     def note_progress(
         self, connection, *, status=None, changes=None, started=None, ended=None, expect=None
     ):
@@ -301,6 +296,9 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
             self.events.end(connection, *ended)
         if started:
             self.events.start(connection, *started)
+
+    # The same in a transaction of its own.
+    progress = part.transaction(note_progress)
 
     # ---- step: hold source allocation ----
 
@@ -385,6 +383,11 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     def dest_host(self):
         """Return the destination's host."""
         return self.destination.service_host
+
+    @property
+    def dest(self):
+        """Return the destination as arguments of calls and columns of the server name it."""
+        return {'host': self.dest_host, 'node': self.destination.nodename}
 
     @property
     def stays(self):

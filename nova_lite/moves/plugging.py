@@ -28,7 +28,7 @@ HYBRID = 'ovs_hybrid_plug'
 def plugged(move, host, plug, *, may_fail=True):
     """Return network_info when a host has plugged a server's ports, or Pending.
 
-    plug: activates the bindings and returns network_info
+    plug: (host) -> activates the bindings and returns network_info
     may_fail: false if the move cannot be undone: the guest starts in any case
     A guest that will not be started does not wait. Raise VirtualInterfaceCreateException.
     """
@@ -36,7 +36,7 @@ def plugged(move, host, plug, *, may_fail=True):
     def look(info):
         return plugging.reread(move.world.network, move.ctxt, move.instance_uuid, info)
 
-    info = _made(move, host) or plug()
+    info = _made(move, host) or plug(host)
     is_skipped = isinstance(info, saga.Skipped) or not info
     if is_skipped or move.began.vm_state != states.VmState.ACTIVE:
         return info

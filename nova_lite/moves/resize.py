@@ -206,18 +206,16 @@ class Resize(move.Move[steps.Began]):
         asking.require_up_or_retry(self, self.dest_host)
         self.there.compute.prep_resize(
             self.ctxt,
-            host=self.dest_host,
             instance=self.arriving(self.there.get(self.instance_uuid)),
-            node=self.destination.nodename,
             block_devices=self.volumes.arriving(),
+            **self.dest,
         )
 
     def drop_move_claim(self):
         """Undo `claim`. A host that is down has lost the claim anyway."""
-        host = self.dest_host
-        if self.there.is_up(host):
-            own = {'instance_uuid': self.instance_uuid, 'node': self.destination.nodename}
-            self.there.compute.drop_move_claim_at_destination(self.ctxt, host=host, **own)
+        if self.there.is_up(self.dest_host):
+            drop = self.there.compute.drop_move_claim_at_destination
+            drop(self.ctxt, instance_uuid=self.instance_uuid, **self.dest)
 
     def leave(self):
         """Stop the guest on the source."""
@@ -311,8 +309,7 @@ class Resize(move.Move[steps.Began]):
         """Return the columns of a server on its destination. former: its flavor before"""
         return {
             **self.ports.columns(steps.ACTIVATE),
-            'host': self.dest_host,
-            'node': self.destination.nodename,
+            **self.dest,
             'old_flavor': former,
             'power_state': self.results[self.arrival].power_state,
             'vm_state': str(states.VmState.RESIZED),

@@ -204,14 +204,14 @@ class Unshelve(move.Move[steps.Began]):
 
     def spawn(self):
         """Create the guest on the destination."""
-        chosen, row = self.destination, self.row()
+        row = self.row()
         return self.ask(
             self.compute.finish_snapshot_based_resize_at_dest,
-            host=chosen.service_host,
+            host=self.dest_host,
             instance=self.instance(row, network_info=self._network_info(row)),
             block_devices=self.volumes.arriving(),
             arrival={
-                'node': chosen.nodename,
+                'node': self.destination.nodename,
                 'image_id': self.began.image_id,
                 'power_on': True,
                 'key': self.key(SPAWN),
@@ -235,13 +235,12 @@ class Unshelve(move.Move[steps.Began]):
     @part.transaction
     def switch(self, connection):
         """Move the record to the destination. This is the pivot."""
-        chosen, row = self.destination, instances.hold(connection, self.instance_uuid)
-        if row.host == chosen.service_host:
+        row = instances.hold(connection, self.instance_uuid)
+        if row.host == self.dest_host:
             return
         changes = {
-            'host': chosen.service_host,
-            'node': chosen.nodename,
-            'availability_zone': chosen.availability_zone,
+            **self.dest,
+            'availability_zone': self.destination.availability_zone,
             'launched_at': runtime.naive_now(),
             'network_info': self._network_info(row),
         }

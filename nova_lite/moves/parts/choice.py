@@ -84,10 +84,10 @@ class Choice(part.Part):
 
     def columns(self, connection):
         """Return the columns of the migration that name the destination."""
-        host, node = self.move.dest_host, self.move.destination.nodename
-        found = compute_nodes.find(connection, host, node)
+        dest = self.move.dest
+        found = compute_nodes.find(connection, dest['host'], dest['node'])
         address = None if found is None else found.host_ip
-        return {'dest_compute': host, 'dest_node': node, 'dest_host': address}
+        return {'dest_compute': dest['host'], 'dest_node': dest['node'], 'dest_host': address}
 
     def columns_of_failure(self, arrival):
         """Return the columns of a failed migration that name a host which may have the guest.
@@ -95,10 +95,7 @@ class Choice(part.Part):
         arrival: the step that created the guest there
         """
         move = self.move
-        if arrival not in move.not_undone:
-            return {}
-        end = {'host': move.dest_host, 'node': move.destination.nodename}
-        return {'data': {migrations.LEFT: end}}
+        return {'data': {migrations.LEFT: move.dest}} if arrival in move.not_undone else {}
 
     def turn(self, step, error):
         """Return the step `choose` if a destination refuses or does not answer. Note the refusal.

@@ -112,12 +112,12 @@ class Crossing(part.Part):
         move, row = self.move, self.find()
         if instances.is_gone(row):
             return None
-        host = move.began.source['host']
-
-        def plug():
-            return neighbours.activate(move, row.network_info, host)
-
-        return plugging.plugged(move, host, plug, may_fail=False)
+        return plugging.plugged(
+            move,
+            move.began.source['host'],
+            lambda host: neighbours.activate(move, row.network_info, host),
+            may_fail=False,
+        )
 
     def purge_dest(self):
         self.move.here.purge(self.move.instance_uuid)

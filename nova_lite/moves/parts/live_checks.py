@@ -73,9 +73,8 @@ class LiveChecks(part.Part):
         move.progress(started=(DEST_EVENT, move.dest_host))
         return move.relocation.ask(
             move.compute.check_can_live_migrate_destination,
-            host=move.dest_host,
+            **move.dest,
             instance=move.instance(move.row()),
-            node=move.destination.nodename,
             source=self._source_facts(),
             key=move.key(CHECK_DEST),
         )

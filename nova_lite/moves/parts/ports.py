@@ -43,11 +43,7 @@ class Ports(part.Part):
 
     def _plugged(self):
         """Activate the destination's bindings, and wait until the ports are plugged."""
-        return plugging.plugged(self.move, self.move.dest_host, self.plug)
-
-    def plug(self):
-        """Activate the destination's bindings, unless the server is gone."""
-        return self._plug(self.move.dest_host)
+        return plugging.plugged(self.move, self.move.dest_host, self._plug)
 
     def columns(self, plugged):
         """Return the columns of a server whose ports were plugged. plugged: name of that step"""
@@ -58,6 +54,7 @@ class Ports(part.Part):
         self._plug(self.move.source_host)
 
     def _plug(self, host):
+        """Activate the bindings to a host, unless the server is gone."""
         move = self.move
         row = move.find()
         if move.stays or instances.is_gone(row) or not row.network_info:
@@ -70,7 +67,7 @@ class Ports(part.Part):
         return places.NETWORK.best_effort(name, self._settle, clean=clean)
 
     def _settle(self):
-        info = self.plug()
+        info = self._plug(self.move.dest_host)
         if not isinstance(info, saga.Skipped):
             neighbours.unbind(self.move, info, self.move.source_host)
         return info

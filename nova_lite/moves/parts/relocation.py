@@ -66,24 +66,14 @@ class Relocation(choice.Choice):
             move.drop_claim()
         if self.is_forced:
             return self._force()
-        self._give_up_after_refusals()
-        return self.select(self._without_refused(move.spec()))[0]
-
-    def _without_refused(self, spec):
-        refused = [each['host'] for each in self.results.get(steps.REFUSED) or ()]
-        spec.ignore_hosts = [self.move.began.host, *refused]
-        return spec
-
-    def _give_up_after_refusals(self):
-        move = self.move
-        refused = self.results.get(steps.REFUSED)
-        if not refused:
-            return
-        if move.arguments.host:
+        refused = self.results.get(steps.REFUSED) or ()
+        if refused and move.arguments.host:
             raise exception.NoValidHost(reason=f'{refused[0]["host"]}: {refused[0]["error"]}')
-        retries = move.world.conf.migrate_max_retries
-        if 0 <= retries < len(refused):
+        if 0 <= move.world.conf.migrate_max_retries < len(refused):
             raise exception.MaxRetriesExceeded(instance_uuid=move.instance_uuid)
+        spec = move.spec()
+        spec.ignore_hosts = [move.began.host, *(each['host'] for each in refused)]
+        return self.select(spec)[0]
 
     def _force(self):
         move = self.move
@@ -156,16 +146,12 @@ class Relocation(choice.Choice):
 
         def switch(connection):
             move = self.move
-            chosen, row = move.destination, instances.get(connection, move.instance_uuid)
-            if row.host == chosen.service_host:
+            row = instances.get(connection, move.instance_uuid)
+            if row.host == move.dest_host:
                 return
-            values = {
-                'host': chosen.service_host,
-                'node': chosen.nodename,
-                'availability_zone': chosen.availability_zone,
-                **columns(),
-            }
-            own = {'expect_task': move.tasks, 'expect_host': (self.move.began.host,)}
+            zone = move.destination.availability_zone
+            values = {**move.dest, 'availability_zone': zone, **columns()}
+            own = {'expect_task': move.tasks, 'expect_host': (move.began.host,)}
             instances.update(connection, row.uuid, values, **own)
             connected = self.results[made].block_devices
             move_records.change_devices(connection, self.volumes.reserved, connected)

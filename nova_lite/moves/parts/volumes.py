@@ -61,8 +61,7 @@ class Volumes(part.Part):
         """Return the destination's connector."""
         move = self.move
         asking.require_up_or_retry(move, move.dest_host)
-        chosen = {'host': move.dest_host, 'node': move.destination.nodename}
-        return move.there.compute.get_volume_connector(move.ctxt, **chosen)
+        return move.there.compute.get_volume_connector(move.ctxt, **move.dest)
 
     def drop_new(self):
         """Delete all attachments that no block device names."""
