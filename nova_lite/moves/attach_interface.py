@@ -29,8 +29,6 @@ class Arguments(move.Arguments):
 
 
 class AttachInterface(move.Move[guest_devices.Began]):
-    """Attach a port to a server."""
-
     arguments: Arguments
     first = guest_devices.BEGIN
     kind = 'attach-interface'

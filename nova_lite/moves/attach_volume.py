@@ -30,8 +30,6 @@ class Arguments(move.Arguments):
 
 
 class AttachVolume(move.Move[guest_devices.Began]):
-    """Attach a volume to a server."""
-
     arguments: Arguments
     kind = 'attach-volume'
     first = BEGIN
@@ -50,8 +48,6 @@ class AttachVolume(move.Move[guest_devices.Began]):
             *self.guest.replugging(self.settle),
         )
 
-    # ---- records ----
-
     def begin(self):
         self.reservation.require_free()
         return super().begin()
@@ -67,8 +63,6 @@ class AttachVolume(move.Move[guest_devices.Began]):
 
     def _record_attachment(self, attachment_id):
         self.write(device_rows.change, self.arguments.device, {'attachment_id': attachment_id})
-
-    # ---- the host ----
 
     def plug(self):
         if self.began.host is None:

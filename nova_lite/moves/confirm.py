@@ -40,10 +40,8 @@ class ConfirmResize(move.Move[resized.Ends]):
     ways = (saga.Way(), saga.Way({'delete': True}))
 
     def steps(self):
-        last = ()
         purge = places.SOURCE_RECORDS.step('remove source records', self.purge)
-        if self.arguments.delete:
-            last = (places.DEST_HOST.step('delete the server', self.delete),)
+        last = places.DEST_HOST.step('delete the server', self.delete)
         return (
             steps.begin(self, at=places.DEST_RECORDS, pivot=True),
             places.SOURCE_HOST.best_effort(CLEAN, self.clean, calls=('confirm_resize',)),
@@ -55,7 +53,7 @@ class ConfirmResize(move.Move[resized.Ends]):
             places.PLACEMENT.step('release source allocation', self.free_source),
             *((purge,) if resized.crosses(self) else ()),
             places.DEST_RECORDS.step('record confirmation', self.record),
-            *last,
+            *((last,) if self.arguments.delete else ()),
         )
 
     def begun(self, connection, row):

@@ -34,8 +34,6 @@ class Arguments(move.Arguments):
 
 
 class DetachInterface(move.Move[guest_devices.Began]):
-    """Detach a port from a server."""
-
     arguments: Arguments
     first = guest_devices.BEGIN
     kind = 'detach-interface'
@@ -72,7 +70,6 @@ class DetachInterface(move.Move[guest_devices.Began]):
         return self.guest.ask(self.compute.detach_interface, port_id=self.arguments.port_id)
 
     def plug(self):
-        """Undo `unplug`."""
         if not self.has_begun or self.is_gone():
             return None
         return self.guest.undo(self.compute.attach_interface, vif=self.began.vif)

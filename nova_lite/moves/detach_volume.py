@@ -26,8 +26,6 @@ class Arguments(move.Arguments):
 
 
 class DetachVolume(move.Move[guest_devices.Began]):
-    """Detach a volume from a server."""
-
     arguments: Arguments
     first = guest_devices.BEGIN
     kind = 'detach-volume'
@@ -50,8 +48,6 @@ class DetachVolume(move.Move[guest_devices.Began]):
         found = self.guest.attached(connection, row, self.arguments.volume_id)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT, **found)
 
-    # ---- while it is attached ----
-
     def mark(self):
         self.detaching.mark()
         self.results[guest_devices.ACCEPTED] = True
@@ -61,7 +57,6 @@ class DetachVolume(move.Move[guest_devices.Began]):
         return self.guest.ask(self.compute.detach_volume, volume_id=self.arguments.volume_id)
 
     def plug(self):
-        """Undo `unplug`."""
         if not self.has_begun or self.is_gone():
             return None
         for device in self.devices():

@@ -37,8 +37,6 @@ class Arguments(move.Arguments):
 
 
 class Evacuation(move.Move[steps.Began]):
-    """Evacuate a server from a host that is down."""
-
     arguments: Arguments
     kind = 'evacuation'
     first = relocation.BEGIN
@@ -69,9 +67,8 @@ class Evacuation(move.Move[steps.Began]):
         )
 
     def begun(self, connection, row):
-        return self.relocation.begin(connection, row, CONDUCTOR_EVENT)
-
-    # ---- allocations ----
+        self.events.start(connection, CONDUCTOR_EVENT)
+        return steps.Began.of(row)
 
     def drop_claim(self):
         """Undo `choose`: the server keeps only the allocations that it had before."""
@@ -98,10 +95,7 @@ class Evacuation(move.Move[steps.Began]):
         held = self.world.placement.holding(self.ctxt, self.instance_uuid)
         return sorted(held.allocations)
 
-    # ---- the destination ----
-
     def rebuild(self):
-        """Create the guest on the destination."""
         self.progress(started=(REBUILD_EVENT, self.dest_host), ended=(CONDUCTOR_EVENT, None))
         return self._ask_dest(
             self.compute.rebuild_instance,
@@ -122,10 +116,7 @@ class Evacuation(move.Move[steps.Began]):
         return self.began.vm_state == Vm.ACTIVE and not self.arguments.leave_stopped
 
     def take_back(self):
-        """Undo `rebuild`."""
         return self._ask_dest(self.compute.undo_rebuild, move=self.uuid)
-
-    # ---- the switch and what follows it ----
 
     def _columns_of_arrival(self):
         return {
@@ -142,8 +133,6 @@ class Evacuation(move.Move[steps.Began]):
         if not self.runs_afterwards:
             self.events.record(connection, STOP_EVENT, self.dest_host)
         self.events.end_all(connection)
-
-    # ---- the end of an evacuation that is undone ----
 
     def undone(self, connection, row):
         status = Status.FAILED if relocation.RECORDED in self.results else Status.ERROR

@@ -84,8 +84,6 @@ FULFILLED = {
 
 
 class LiveMigration(move.Move[steps.Began]):
-    """Move a running guest to another host."""
-
     arguments: Arguments
     kind = 'live-migration'
     first = relocation.BEGIN
@@ -154,11 +152,12 @@ class LiveMigration(move.Move[steps.Began]):
         return 'conductor_live_migrate_instance'
 
     def begun(self, connection, row):
-        return self.relocation.begin(connection, row, self.conductor_event)
+        self.events.start(connection, self.conductor_event)
+        return steps.Began.of(row)
 
     @property
     def may_retry(self):
-        return not self.relocation.is_forced
+        return not self.arguments.forced
 
     @property
     def not_undone(self):
@@ -256,7 +255,6 @@ class LiveMigration(move.Move[steps.Began]):
         self.events.start(connection, START_EVENT, host)
 
     def start(self):
-        """Start the guest on the destination."""
         row = self.find()
         if instances.is_gone(row):
             return None
@@ -268,7 +266,6 @@ class LiveMigration(move.Move[steps.Began]):
         )
 
     def clean_source(self):
-        """Remove the guest from the source."""
         clean, key = self.compute.post_live_migration, self.key(CLEAN)
         return self._ask_source(clean, self.find(), key=key)
 

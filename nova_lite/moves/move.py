@@ -96,11 +96,9 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     @property
     def compute(self):
-        """Return a client of the cell's computes."""
         return self.here.compute
 
     def read(self, function, *args, **kwargs):
-        """Run a query in the cell's database."""
         return self.here.read(function, *args, **kwargs)
 
     def write(self, function, *args, **kwargs):

@@ -106,9 +106,6 @@ def _wait(move, host, info, *, look, may_fail=True):
     return info, saga.Pending(wake_in=wake_in, detail=f'host {host} plugs port {ports}')
 
 
-# ---- what is kept while the saga is parked ----
-
-
 def _awaited(move, host):
     """Return the stored state of the wait for a host, or None."""
     awaited = move.results.get(AWAITED)

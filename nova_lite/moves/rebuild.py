@@ -65,8 +65,6 @@ class Arguments(move.Arguments):
 
 
 class Rebuild(move.Move[steps.Began]):
-    """Replace the guest of a server."""
-
     arguments: Arguments
     kind = 'rebuild'
     first = shelving.BEGIN

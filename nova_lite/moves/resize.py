@@ -254,7 +254,6 @@ class Resize(move.Move[steps.Began]):
         return None
 
     def finish(self):
-        """Create the guest on the destination."""
         handover = self.results[LEAVE].handover
         events = (SOURCE_EVENT, FINISH_EVENT)
         return self.make_guest(self.compute.finish_resize, events, handover=handover)
@@ -288,7 +287,6 @@ class Resize(move.Move[steps.Began]):
         )
 
     def destroy(self):
-        """Undo of `finish`."""
         asked = self.at_dest(self.arrival)
         return self.ask(self.there.compute.revert_resize, **asked, move=self.uuid)
 

@@ -153,7 +153,6 @@ class RevertResize(move.Move[Began]):
         return [] if self.is_gone() else self.devices()
 
     def destroy(self):
-        """Remove the guest from the destination."""
         return self.ask(self.compute.revert_resize, **resized.asked(self, 'dest', DESTROY))
 
     # ---- only forward ----
@@ -178,7 +177,6 @@ class RevertResize(move.Move[Began]):
         self.events.start(connection, SOURCE_EVENT, source['host'])
 
     def finish(self):
-        """Restore the guest on the source."""
         row, side, found = self.find(), self.source_side, None
         if not instances.is_gone(row):
             found = self._restore(side.compute, row, side.devices(row.uuid))

@@ -37,8 +37,6 @@ class Arguments(move.Arguments):
 
 
 class Shelve(move.Move[steps.Began]):
-    """Shelve a server."""
-
     arguments: Arguments
     kind = 'shelve'
     first = shelving.BEGIN
@@ -120,8 +118,6 @@ class Shelve(move.Move[steps.Began]):
 
 
 class ShelveOffload(move.Move[steps.Began]):
-    """Remove a shelved server from its host."""
-
     kind = 'shelve-offload'
     first = shelving.BEGIN
     tasks = offload.TASKS

@@ -31,8 +31,6 @@ class Arguments(move.Arguments):
 
 
 class SwapVolume(move.Move[guest_devices.Began]):
-    """Replace an attached volume of a server."""
-
     arguments: Arguments
     first = guest_devices.BEGIN
     kind = 'swap-volume'
@@ -80,8 +78,6 @@ class SwapVolume(move.Move[guest_devices.Began]):
             raise device_rows.already_attached(self._new)
         return self.guest.begin(connection, row, EVENT, **found)
 
-    # ---- the host ----
-
     def swap(self):
         device = self.guest.block_device(self.began.device)
         device.volume_id, device.attachment_id = self._new, self.reservation.id
@@ -101,8 +97,6 @@ class SwapVolume(move.Move[guest_devices.Began]):
     def settle(self, **options):
         """Make the guest's volumes match the records. This is the duty of a failed `swap_back`."""
         return self.guest.settle_volumes(self._new, self._old, **options)
-
-    # ---- only forward ----
 
     def record(self):
         """Record the other volume. This is the pivot."""

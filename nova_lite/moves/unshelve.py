@@ -46,8 +46,6 @@ class Arguments(move.Arguments):
 
 
 class Unshelve(move.Move[steps.Began]):
-    """Unshelve a server."""
-
     arguments: Arguments
     kind = 'unshelve'
     first = shelving.BEGIN
@@ -106,14 +104,12 @@ class Unshelve(move.Move[steps.Began]):
     # ---- where it is ----
 
     def start(self):
-        """Start the guest on its host."""
         self.here.require_up_or_fail(self.began.host)
         host = self.began.host
         self.progress(ended=(CONDUCTOR_EVENT, None), started=(START_EVENT, host))
         return shelving.start(self, START)
 
     def stop(self):
-        """Undo `start`."""
         return None if self.is_gone() else shelving.stop(self, f'undo {START}')
 
     @part.transaction
@@ -203,7 +199,6 @@ class Unshelve(move.Move[steps.Began]):
             self.world.network.unbind(self.ctxt, row.network_info or ())
 
     def spawn(self):
-        """Create the guest on the destination."""
         row = self.row()
         return self.ask(
             self.compute.finish_snapshot_based_resize_at_dest,
@@ -219,7 +214,6 @@ class Unshelve(move.Move[steps.Began]):
         )
 
     def destroy(self):
-        """Undo `spawn`."""
         asked = self.at_dest(f'undo {SPAWN}')
         return self.ask(self.compute.revert_resize, **asked, move=self.uuid)
 

@@ -198,7 +198,6 @@ class Crossing(part.Part):
         return move.ask(move.compute.resize_instance, **move.at_source(LEAVE), move=move.uuid)
 
     def spawn(self):
-        """Create the guest on the destination."""
         return self.move.make_guest(
             self.move.there.compute.finish_snapshot_based_resize_at_dest,
             (SOURCE_EVENT, FINISH_EVENT),

@@ -48,14 +48,10 @@ class Crossing(part.Part):
             places.DEST_RECORDS.step('remove destination records', self.purge_dest),
         )
 
-    # ---- the two cells ----
-
     def find(self):
         """Return the record that represents the server, or None."""
         side = self.move.source_side if SWITCH in self.results else self.move.here
         return side.find(self.move.instance_uuid)
-
-    # ---- while the destination has the server ----
 
     def give_up(self):
         """Remove what the source keeps of a deleted server: only this saga knows of it."""
@@ -100,8 +96,6 @@ class Crossing(part.Part):
     def switch(self):
         """Map the server to the source's cell, where its guest does not run yet."""
         return crossing.switch(self.move, self.move.here, self.move.source_side)
-
-    # ---- only forward ----
 
     def hide_dest(self):
         """Hide the destination's record. Repeat a deletion that missed the switch."""

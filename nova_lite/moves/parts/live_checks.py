@@ -30,8 +30,6 @@ MOVABLE = (states.PowerState.RUNNING, states.PowerState.PAUSED)
 class LiveChecks(part.Part):
     """The checks of a LiveMigration."""
 
-    # ---- the server ----
-
     def of_server(self):
         """Return the step that checks that the guest runs and its host is up."""
         return places.SOURCE_RECORDS.step('check server', self._check_server)
@@ -48,8 +46,6 @@ class LiveChecks(part.Part):
         self.move.here.require_up_or_fail(row.host)
         # Nothing was changed, so the check may be repeated.
         return saga.Skipped()
-
-    # ---- both hosts ----
 
     def of_hosts(self):
         """Return the steps that ask both hosts."""
@@ -107,8 +103,6 @@ class LiveChecks(part.Part):
 
     def _end_refused(self, event, host):
         self.move.write(self.move.events.end_refused, event, host)
-
-    # ---- both have agreed ----
 
     def accepting(self):
         """Return the step that ends the checks: from here on the hosts work."""

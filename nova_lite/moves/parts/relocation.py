@@ -47,24 +47,12 @@ class Relocation(choice.Choice):
         super().__init__(move)
         self._holder, self._require_fit, self._columns = holder, require_fit, columns or {}
 
-    def begin(self, connection, row, event):
-        """Begin the event of the super-conductor's work. Return the result of the first step."""
-        self.move.events.start(connection, event)
-        return steps.Began.of(row)
-
-    # ---- choose destination ----
-
-    @property
-    def is_forced(self):
-        """Return whether an operator has forced the destination."""
-        return self.move.arguments.forced
-
     def choose(self):
         """Return the Selection of a claimed destination: the scheduler's, or the forced one."""
         move = self.move
         if move.repeated:
             move.drop_claim()
-        if self.is_forced:
+        if move.arguments.forced:
             return self._force()
         refused = self.results.get(steps.REFUSED) or ()
         if refused and move.arguments.host:
@@ -118,8 +106,6 @@ class Relocation(choice.Choice):
                 reason=f'Host {node.host} does not have enough free resources for the server.'
             )
 
-    # ---- record destination ----
-
     def recording(self):
         """Return the step that records the destination."""
         return places.SOURCE_RECORDS.step(steps.RECORD, self._record, self._forget)
@@ -133,8 +119,6 @@ class Relocation(choice.Choice):
         move = self.move
         if move.turning and not move.arguments.host:
             move.write(migrations.update, move.uuid, migrations.NOWHERE)
-
-    # ---- the switch and what follows it ----
 
     def switching(self, made, *, columns=dict, then=lambda connection: None):
         """Return the pivot: it moves the server's record to the destination.
@@ -167,8 +151,6 @@ class Relocation(choice.Choice):
             return
         info = self.ports.columns(steps.ACTIVATE)
         move.clear_task(connection, {'progress': 0, **info, **columns})
-
-    # ---- hosts ----
 
     def ask(self, method, *, host, **arguments):
         """Call a method of a host's compute. Raise as `asking.require_not_forced_down`."""

@@ -17,7 +17,6 @@ class Reservation(part.Part):
 
     @property
     def id(self):
-        """Return the id of the attachment."""
         return self.results[self._name]
 
     def require_free(self):

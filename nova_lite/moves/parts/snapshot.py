@@ -19,7 +19,6 @@ class Snapshot(part.Part):
 
     @property
     def id(self):
-        """Return the image's id, or None."""
         return self.move.uuid if self._is_wanted(self.move) else None
 
     def step(self, name, do):
