@@ -1,7 +1,7 @@
 """Calls of hosts by the steps of a saga.
 
 A host is down while its compute service does not report, or is forced down. It may also have been
-removed from the cloud. `crossing.Side.require_up_or_fail` is for steps that do not wait for it.
+removed from the cloud. `ServerCell.require_up_or_fail` is for steps that do not wait for it.
 """
 
 from nova_lite import exception

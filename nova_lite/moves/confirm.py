@@ -11,13 +11,13 @@ from nova_lite import saga
 from nova_lite import states
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.moves import crossing
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import resized
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 
 BEGIN = saga.Result('record the request', resized.Ends)
@@ -62,7 +62,7 @@ class ConfirmResize(move.Move[resized.Ends]):
         return began
 
     def clean(self):
-        compute = resized.source_side(self).compute
+        compute = resized.source_cell(self).compute
         return self.ask(compute.confirm_resize, **resized.asked(self, 'source', CLEAN))
 
     def unbind(self):
@@ -80,7 +80,7 @@ class ConfirmResize(move.Move[resized.Ends]):
 
     def purge(self):
         """Remove the hidden records that a revert would show again."""
-        resized.source_side(self).purge(self.instance_uuid)
+        resized.source_cell(self).purge()
 
     @part.transaction
     def record(self, connection):
@@ -99,4 +99,4 @@ class ConfirmResize(move.Move[resized.Ends]):
 
     def delete(self):
         """Continue the deletion that confirmed the resize."""
-        crossing.delete(self, self.here)
+        server_cell.delete(self, self.here)

@@ -14,8 +14,8 @@ from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import user_ports
-from nova_lite.moves import crossing
 from nova_lite.moves import neighbours
+from nova_lite.moves import server_cell
 
 
 def _duty(cleanup):
@@ -36,28 +36,28 @@ def foreign_attachments(move):
     that was listed before the server was seen without a task is recorded, or foreign.
     """
     found = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
-    side, row = now(move)
+    cell, row = now(move)
     if row is not None and row.task_state is not None:
         return saga.Pending(detail=f'the server is in task {row.task_state}')
-    devices = [] if row is None else side.devices(row.uuid)
+    devices = [] if row is None else cell.devices()
     neighbours.drop_foreign(move, devices, listed=found)
     return None
 
 
 def drop_bindings(move, host):
     """Delete the bindings to a host, unless the server or an open move of it uses the host."""
-    side, row = now(move)
-    if row is not None and row.network_info and not _is_used(side, row, host):
+    cell, row = now(move)
+    if row is not None and row.network_info and not _is_used(cell, row, host):
         neighbours.unbind(move, row.network_info, host)
 
 
 @_duty
 def activation(move, *, leaves=False):
     """Activate the bindings to the server's host. leaves: then delete the source's"""
-    side, row = now(move)
+    cell, row = now(move)
     if row is not None and row.host and row.network_info:
         info = neighbours.activate(move, row.network_info, row.host)
-        side.write(instances.update, row.uuid, {'network_info': info}, expect_host=(row.host,))
+        cell.write(instances.update, row.uuid, {'network_info': info}, expect_host=(row.host,))
     if leaves:
         drop_bindings(move, move.source_host)
 
@@ -84,9 +84,9 @@ def foreign_ports(move):
 
 def forget_port(move, port_id):
     """Delete the note that a port is the user's. port_id: may be None"""
-    side, _row = now(move)
-    if side is not None and port_id:
-        side.write(user_ports.forget, move.instance_uuid, port_id)
+    cell, _row = now(move)
+    if cell is not None and port_id:
+        cell.write(user_ports.forget, move.instance_uuid, port_id)
 
 
 @_duty
@@ -96,24 +96,24 @@ def copy(move):
     `copies.drop` keeps the record if the server is in that cell by now, or if a later move left it
     there for its revert.
     """
-    if not _is_in(move, move.there.cell):
+    if not _is_in(move, move.there):
         move.there.write(copies.drop, move.instance_uuid, move.uuid)
 
 
 @_duty
 def shown(move):
     """Hide the record in the source cell again, unless the server has returned there."""
-    side = move.source_side
+    cell = move.source_cell
     # Read before the mapping, because a later revert changes the record before the mapping.
-    row = side.find(move.instance_uuid)
-    if row is not None and not (row.deleted or row.hidden or _is_in(move, side.cell)):
-        side.write(_hide, row)
+    row = cell.find()
+    if row is not None and not (row.deleted or row.hidden or _is_in(move, cell)):
+        cell.write(_hide, row)
 
 
 def _is_in(move, cell):
-    """Return whether the server's mapping names a cell."""
+    """Return whether the server's mapping names a ServerCell."""
     try:
-        return move.world.cells.of_instance(move.instance_uuid).uuid == cell.uuid
+        return move.world.cells.of_instance(move.instance_uuid).uuid == cell.cell.uuid
     except exception.InstanceNotFound:
         return False
 
@@ -125,19 +125,18 @@ def _hide(connection, row):
 
 
 def now(move):
-    """Return (Side, row) of the server at present, or (None, None) if it is gone."""
+    """Return (ServerCell, row) of the server at present, or (None, None) if it is gone."""
     try:
-        cell = move.world.cells.of_instance(move.instance_uuid)
+        cell = server_cell.ServerCell(move, move.world.cells.of_instance(move.instance_uuid))
     except exception.InstanceNotFound:
         return None, None
-    side = crossing.Side(move.world, cell, move.ctxt)
-    row = side.find(move.instance_uuid)
-    return (None, None) if row is None or row.deleted else (side, row)
+    row = cell.find()
+    return (None, None) if row is None or row.deleted else (cell, row)
 
 
-def _is_used(side, row, host):
+def _is_used(cell, row, host):
     """Return whether the server is on a host, or an open move leads to it or from it."""
-    moves = side.read(migrations.of_instance, row.uuid)
+    moves = cell.read(migrations.of_instance, row.uuid)
     return host == row.host or any(
         host in (each.source_compute, each.dest_compute)
         for each in moves

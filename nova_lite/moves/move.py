@@ -21,10 +21,10 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.moves import asking
-from nova_lite.moves import crossing
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.moves import world as worlds
 from nova_lite.moves.parts import choice
@@ -86,12 +86,12 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     @property
     def here(self):
-        """Return the Side of the server's cell."""
-        return crossing.Side(self.world, self.cell, self.ctxt)
+        """Return the cell of the server as steps use it."""
+        return server_cell.ServerCell(self, self.cell)
 
     @property
     def there(self):
-        """Return the Side of the destination's cell."""
+        """Return the same of the destination's cell."""
         return self.here
 
     @property
@@ -144,7 +144,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     def devices(self):
         """Return the server's block devices as objects."""
-        return self.here.devices(self.instance_uuid)
+        return self.here.devices()
 
     def ask(self, method, **arguments):
         """Call a method of a compute, see `asking`. Return a Pending, or the reply."""

@@ -14,11 +14,11 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.moves import answers
 from nova_lite.moves import asking
-from nova_lite.moves import crossing
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.moves.parts import cross_cell
 from nova_lite.moves.parts import ports
@@ -117,7 +117,7 @@ class Resize(move.Move[steps.Began]):
         if not self.crosses:
             return self.here
         cell = self.world.cells.get(self.destination.cell_uuid)
-        return crossing.Side(self.world, cell, self.ctxt)
+        return server_cell.ServerCell(self, cell)
 
     @property
     def arrival(self):
@@ -206,7 +206,7 @@ class Resize(move.Move[steps.Began]):
         asking.require_up_or_retry(self, self.dest_host)
         self.there.compute.prep_resize(
             self.ctxt,
-            instance=self.arriving(self.there.get(self.instance_uuid)),
+            instance=self.arriving(self.there.get()),
             block_devices=self.volumes.arriving(),
             **self.dest,
         )
@@ -269,7 +269,7 @@ class Resize(move.Move[steps.Began]):
             started=(events[1], host),
             expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
         )
-        row = self.there.get(self.instance_uuid)
+        row = self.there.get()
         vm_state = self.began.vm_state if self.crosses else row.vm_state
         return asking.answer(
             method(

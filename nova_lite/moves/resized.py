@@ -7,7 +7,7 @@ The source keeps the guest as it was, the migration holds the allocation on the 
 from nova_lite import saga
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import migrations
-from nova_lite.moves import crossing
+from nova_lite.moves import server_cell
 
 
 def crosses(move):
@@ -15,12 +15,12 @@ def crosses(move):
     return move.kind in move.also
 
 
-def source_side(move):
-    """Return the Side of the source's cell. move: see `asked`"""
+def source_cell(move):
+    """Return the source's cell as steps use it. move: see `asked`"""
     if not crosses(move):
         return move.here
     cell = move.world.cells.of_host(move.began.source['host'])
-    return crossing.Side(move.world, cell, move.ctxt)
+    return server_cell.ServerCell(move, cell)
 
 
 def zone(move, host):

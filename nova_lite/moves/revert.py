@@ -117,9 +117,9 @@ class RevertResize(move.Move[Began]):
         return self.began.source['host']
 
     @property
-    def source_side(self):
-        """Return the Side of the cell to which the server returns."""
-        return resized.source_side(self)
+    def source_cell(self):
+        """Return the cell to which the server returns."""
+        return resized.source_cell(self)
 
     def find(self):
         return self.crossing.find() if resized.crosses(self) else super().find()
@@ -177,14 +177,14 @@ class RevertResize(move.Move[Began]):
         self.events.start(connection, SOURCE_EVENT, source['host'])
 
     def finish(self):
-        row, side, found = self.find(), self.source_side, None
+        row, cell, found = self.find(), self.source_cell, None
         if not instances.is_gone(row):
-            found = self._restore(side.compute, row, side.devices(row.uuid))
+            found = self._restore(cell.compute, row, cell.devices())
             if isinstance(found, saga.Pending):
                 return found
         if self.is_gone():
             discard = resized.asked(self, 'source', f'{FINISH}/discard')
-            waits = self.ask(side.compute.discard_guest, **discard)
+            waits = self.ask(cell.compute.discard_guest, **discard)
             return waits if isinstance(waits, saga.Pending) else None
         return found
 
@@ -245,7 +245,7 @@ class RevertResize(move.Move[Began]):
 
     def record(self):
         """Record the end of the revert, or ERROR if the source could not restore the guest."""
-        self.source_side.write(self._record)
+        self.source_cell.write(self._record)
 
     def _record(self, connection):
         failure = self.left.get(FINISH)

@@ -16,11 +16,11 @@ from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import group_policies
 from nova_lite.moves import answers
 from nova_lite.moves import asking
-from nova_lite.moves import crossing
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.moves.parts import snapshot
 
@@ -156,7 +156,7 @@ class Crossing(part.Part):
         From here on that cell knows about the move. The server's group may forbid it by now.
         """
         move, uuid = self.move, self.move.instance_uuid
-        chosen, group, copy = move.destination, move.choice.group(), move.here.copy(uuid)
+        chosen, group, copy = move.destination, move.choice.group(), move.here.copy()
         copy.instance.update(
             hidden=True, host=None, node=None, availability_zone=chosen.availability_zone
         )
@@ -175,7 +175,7 @@ class Crossing(part.Part):
             )
 
     def drop_copy(self):
-        self.move.there.purge(self.move.instance_uuid)
+        self.move.there.purge()
 
     # ---- the hosts ----
 
@@ -209,8 +209,8 @@ class Crossing(part.Part):
     def show(self):
         """Give the copy its final values, with the user's changes since, and make it visible."""
         move = self.move
-        move.here.seal(move.instance_uuid)
-        copy = move.here.copy(move.instance_uuid)
+        move.here.seal()
+        copy = move.here.copy()
         move.require_task(move.row())
         copy.instance.update(
             move.columns_of_arrival(copy.instance['flavor']),
@@ -230,16 +230,16 @@ class Crossing(part.Part):
 
     def hide_copy(self):
         """Undo `show`."""
-        crossing.restore(self.move.here, self.move.there, self.move.instance_uuid)
+        server_cell.restore(self.move.here, self.move.there)
 
     def switch(self):
         """Map the server to the destination's cell. This is the pivot."""
-        return crossing.switch(self.move, self.move.here, self.move.there)
+        return server_cell.switch(self.move, self.move.here, self.move.there)
 
     @part.transaction
     def hide_source(self, connection):
         """Hide the source's record. Return whether the server was being deleted."""
-        gone = crossing.hide(connection, self.move.instance_uuid)
+        gone = server_cell.hide(connection, self.move.instance_uuid)
         self.move.events.end_all(connection)
         return Hidden(gone=gone)
 
@@ -252,11 +252,11 @@ class Crossing(part.Part):
         if isinstance(waits, saga.Pending):
             return waits
         move.free_source()
-        row = move.there.find(move.instance_uuid)
+        row = move.there.find()
         if row is not None:
             # The record may be deleted already, by an earlier try of this step or by the user.
             neighbours.unbind(move, row.network_info, move.began.host)
             move.there.write(migrations.update, move.uuid, {'status': str(Status.ERROR)})
-        crossing.delete(move, move.there)
-        move.here.purge(move.instance_uuid)
+        server_cell.delete(move, move.there)
+        move.here.purge()
         return None

@@ -10,7 +10,6 @@ from nova_lite import states
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.moves import crossing
 from nova_lite.moves import duties
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
@@ -18,6 +17,7 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import plugging
 from nova_lite.moves import resized
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 
 Status = states.MigrationStatus
@@ -50,8 +50,8 @@ class Crossing(part.Part):
 
     def find(self):
         """Return the record that represents the server, or None."""
-        side = self.move.source_side if SWITCH in self.results else self.move.here
-        return side.find(self.move.instance_uuid)
+        cell = self.move.source_cell if SWITCH in self.results else self.move.here
+        return cell.find()
 
     def give_up(self):
         """Remove what the source keeps of a deleted server: only this saga knows of it."""
@@ -59,17 +59,17 @@ class Crossing(part.Part):
         if not move.has_begun:
             return None
         asked = resized.asked(move, 'source', f'{move.first}/discard')
-        waits = move.ask(move.source_side.compute.discard_guest, **asked)
+        waits = move.ask(move.source_cell.compute.discard_guest, **asked)
         if not isinstance(waits, saga.Pending):
-            move.source_side.purge(move.instance_uuid)
+            move.source_cell.purge()
         return waits
 
     def show(self):
         """Give the source's record its former values, with the user's changes since."""
-        move, uuid = self.move, self.move.instance_uuid
-        move.here.seal(uuid)
-        move.require_task(move.here.find(uuid))
-        copy, kept = move.here.copy(uuid), move.source_side.get(uuid)
+        move = self.move
+        move.here.seal()
+        move.require_task(move.here.find())
+        copy, kept = move.here.copy(), move.source_cell.get()
         copy.instance.update(
             hidden=False,
             sealed=False,
@@ -79,7 +79,7 @@ class Crossing(part.Part):
             **move_records.flavor_columns(move.began.flavor),
             **{name: getattr(kept, name) for name in OWN},
         )
-        move.source_side.write(self._show, copy)
+        move.source_cell.write(self._show, copy)
 
     def _show(self, connection, copy):
         move = self.move
@@ -91,16 +91,16 @@ class Crossing(part.Part):
 
     def hide_source(self):
         """Undo `show`."""
-        crossing.restore(self.move.here, self.move.source_side, self.move.instance_uuid)
+        server_cell.restore(self.move.here, self.move.source_cell)
 
     def switch(self):
         """Map the server to the source's cell, where its guest does not run yet."""
-        return crossing.switch(self.move, self.move.here, self.move.source_side)
+        return server_cell.switch(self.move, self.move.here, self.move.source_cell)
 
     def hide_dest(self):
         """Hide the destination's record. Repeat a deletion that missed the switch."""
-        if self.move.here.hide(self.move.instance_uuid):
-            crossing.delete(self.move, self.move.source_side)
+        if self.move.here.hide():
+            server_cell.delete(self.move, self.move.source_cell)
 
     def activate(self):
         move, row = self.move, self.find()
@@ -114,4 +114,4 @@ class Crossing(part.Part):
         )
 
     def purge_dest(self):
-        self.move.here.purge(self.move.instance_uuid)
+        self.move.here.purge()

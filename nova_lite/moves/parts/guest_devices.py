@@ -199,17 +199,17 @@ class GuestDevices(part.Part):
 
         Return a Pending while that is in progress. options: of _settle
         """
-        side, row = duties.now(self.move)
+        cell, row = duties.now(self.move)
         found, goes, comes = [], [], []
         if row is not None:
-            found = side.devices(row.uuid)
+            found = cell.devices()
             on_record = {each.volume_id: each for each in found if each.get('volume_id')}
             for volume_id in volume_ids:
                 device = on_record.get(volume_id)
                 if device is None:
-                    goes.append((side.compute.detach_volume, {'volume_id': volume_id}))
+                    goes.append((cell.compute.detach_volume, {'volume_id': volume_id}))
                 else:
-                    comes.append((side.compute.attach_volume, {'block_device': device}))
+                    comes.append((cell.compute.attach_volume, {'block_device': device}))
         waits = self._settle(row, goes, **options)
         if waits is not None:
             return waits
@@ -220,14 +220,14 @@ class GuestDevices(part.Part):
 
     def settle_port(self, port, **options):
         """Do the same for a port. port: its entry of network information"""
-        side, row = duties.now(self.move)
+        cell, row = duties.now(self.move)
         found, calls = {}, []
         if row is not None:
             found = {each['id']: each for each in row.network_info or ()}
             if port['id'] in found:
-                calls = [(side.compute.attach_interface, {'vif': found[port['id']]})]
+                calls = [(cell.compute.attach_interface, {'vif': found[port['id']]})]
             else:
-                calls = [(side.compute.detach_interface, {'port_id': port['id']})]
+                calls = [(cell.compute.detach_interface, {'port_id': port['id']})]
         waits = self._settle(row, calls, **options)
         if waits is None and port['id'] in self._held(neighbours.PORTS) - set(found):
             move = self.move

@@ -57,9 +57,9 @@ class PortResources(part.Part):
 
     def release(self):
         """Give up what the ports of the server, wherever it is by now, do not need."""
-        side, row = duties.now(self.move)
+        cell, row = duties.now(self.move)
         if row is not None and row.host is not None:
-            self._release(row, side.node(row.host, row.node).uuid)
+            self._release(row, cell.node(row.host, row.node).uuid)
 
     def _release(self, row, node, **options):
         port_allocations.release(self.move.world, self.move.ctxt, row, node, **options)

@@ -1,7 +1,7 @@
-"""Parts of sagas between cells: two cells, each with its own record of the server.
+"""The cells of a server: a saga that moves it to another cell works in two of them.
 
-One record is always hidden, except around the switch of the mapping. Source:
-reference/nova/cross-cell-resize 4 to 7.
+Each has its own record of the server. One record is always hidden, except around the switch of
+the mapping. Source: reference/nova/cross-cell-resize 4 to 7.
 """
 
 from nova_lite import exception
@@ -17,11 +17,11 @@ from nova_lite.db.cell import services
 from nova_lite.objects import block_device
 
 
-class Side:
-    """One of the two cells, as the steps of a saga use it."""
+class ServerCell:
+    """A cell with a record of the server of a saga, as the steps of the saga use it."""
 
-    def __init__(self, world, cell, ctxt):
-        self._world, self._ctxt = world, ctxt
+    def __init__(self, saga, cell):
+        self._world, self._ctxt, self._uuid = saga.world, saga.ctxt, saga.instance_uuid
         self.cell = cell
 
     @property
@@ -41,13 +41,13 @@ class Side:
         fence.check(connection, self._ctxt)
         return function(connection, *args, **kwargs)
 
-    def find(self, uuid):
-        """Return the cell's record of a server, hidden or not, or None."""
-        return self.read(instances.find, uuid)
+    def find(self):
+        """Return the cell's record of the server, hidden or not, or None."""
+        return self.read(instances.find, self._uuid)
 
-    def get(self, uuid):
-        """Return the cell's record of a server. Raise InstanceNotFound, also for a deleted one."""
-        return self.read(instances.get, uuid, hidden=True)
+    def get(self):
+        """Return the cell's record of the server. Raise InstanceNotFound, also if it is deleted."""
+        return self.read(instances.get, self._uuid, hidden=True)
 
     def is_up(self, host):
         """Return whether the compute service of a host of the cell is up."""
@@ -65,26 +65,26 @@ class Side:
             raise exception.ComputeNodeNotFound(node=name)
         return found
 
-    def devices(self, uuid):
-        """Return a server's block devices as objects."""
-        found = self.read(children.block_devices, [uuid]).get(uuid, ())
+    def devices(self):
+        """Return the server's block devices as objects."""
+        found = self.read(children.block_devices, [self._uuid]).get(self._uuid, ())
         return [block_device.BlockDevice.of(row) for row in found]
 
-    def copy(self, uuid):
-        """Return all records of a server."""
-        return self.read(copies.read, uuid)
+    def copy(self):
+        """Return all records of the server."""
+        return self.read(copies.read, self._uuid)
 
-    def purge(self, uuid):
-        """Remove all records of a server, if there are any."""
-        self.write(copies.purge, uuid)
+    def purge(self):
+        """Remove all records of the server, if there are any."""
+        self.write(copies.purge, self._uuid)
 
-    def hide(self, uuid):
+    def hide(self):
         """Hide the server's record. Return whether the server was being deleted."""
-        return self.write(hide, uuid)
+        return self.write(hide, self._uuid)
 
-    def seal(self, uuid, sealed=True):
+    def seal(self, sealed=True):
         """Seal or unseal the record: users cannot change one that another cell takes over."""
-        self.write(instances.seal, uuid, sealed)
+        self.write(instances.seal, self._uuid, sealed)
 
 
 def hide(connection, uuid):
@@ -96,10 +96,10 @@ def hide(connection, uuid):
     return instances.is_gone(instances.find(connection, uuid))
 
 
-def restore(side, other, uuid):
-    """Unseal the record of `side` and hide that of `other`, whose cell may be down for long."""
-    side.seal(uuid, False)
-    other.hide(uuid)
+def restore(here, other):
+    """Unseal the record of `here` and hide that of `other`, whose cell may be down for long."""
+    here.seal(False)
+    other.hide()
 
 
 def switch(saga, source, dest):
@@ -114,15 +114,15 @@ def switch(saga, source, dest):
     return {'cell': dest.cell.uuid}
 
 
-def delete(saga, side):
-    """Continue a deletion that another cell may have begun, in the cell of `side`."""
-    row = side.write(_begin_delete, saga.ctxt, saga.instance_uuid)
+def delete(saga, cell):
+    """Continue a deletion that another cell may have begun. cell: a ServerCell"""
+    row = cell.write(_begin_delete, saga.ctxt, saga.instance_uuid)
     if row is not None and row.host is not None:
-        side.compute.delete_instance(
+        cell.compute.delete_instance(
             saga.ctxt,
             host=row.host,
             instance=saga.instance(row),
-            block_devices=side.devices(row.uuid),
+            block_devices=cell.devices(),
         )
 
 
