@@ -362,9 +362,9 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         """Undo `choose`: only the migration keeps an allocation."""
         self.world.placement.delete_allocations(self.ctxt, self.instance_uuid, keep=self.kept_on())
 
-    def turn(self, step, error):
-        """Return to `choose` if a destination refuses or does not answer, see `Choice.turn`."""
-        return self.choice.turn(step, error)
+    def go_back(self, step, error):
+        """Return to `choose` if a destination refuses or does not answer, see `Choice.go_back`."""
+        return self.choice.go_back(step, error)
 
     @property
     def destination(self):

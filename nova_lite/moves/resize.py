@@ -196,7 +196,7 @@ class Resize(move.Move[steps.Began]):
             move_records.forget_destination(connection, row.uuid, self.began.zone)
         event = cross_cell.PREP_EVENT if self.crosses else PREP_EVENT
         self.events.end_refused(connection, event, self.dest_host)
-        if self.turning:
+        if self.going_back:
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 
     # ---- the hosts ----

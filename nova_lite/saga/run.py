@@ -152,8 +152,8 @@ class Run:
             if isinstance(result, step_module.Pending):
                 self._park(result.wake_in, 'waits', step.name, result.detail)
                 return None
-        if self.saga.data.get(step_module.TURN) == step.name:
-            del self.saga.data[step_module.TURN]
+        if self.saga.data.get(step_module.GO_BACK) == step.name:
+            del self.saga.data[step_module.GO_BACK]
             self._forget(index)
             return self._reach(index, FORWARD, step, what='turns')
         return self._reach(index - 1, UNDO, step, what='undone')
@@ -212,10 +212,10 @@ class Run:
             self._note(step_module.LEFT, step, describe(error))
             cleaning.add(self.saga, step, describe(error))
             return self._reach(index + 1, FORWARD, step, what='left')
-        turn = self.saga.turn(step, error)
-        if turn is not None:
-            LOG.info('Saga %s goes back to "%s": %s', self.saga.uuid, turn, error)
-            self.saga.data[step_module.TURN] = turn
+        back_to = self.saga.go_back(step, error)
+        if back_to is not None:
+            LOG.info('Saga %s goes back to "%s": %s', self.saga.uuid, back_to, error)
+            self.saga.data[step_module.GO_BACK] = back_to
             return self._reach(index, UNDO, step, what='failed')
         LOG.warning(
             'Saga %s: step "%s" failed, undoing: %s',

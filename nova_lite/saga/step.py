@@ -11,7 +11,7 @@ from nova_lite.saga import values
 # Step.attempts of a pivot that follows what cannot be undone.
 FOREVER = 1 << 30
 # Keys of Saga.data that the engine keeps for itself.
-TRIES, LEFT, NOT_UNDONE, TURN = '_tries', '_left', '_not_undone', '_turn'
+TRIES, LEFT, NOT_UNDONE, GO_BACK = '_tries', '_left', '_not_undone', '_turn'
 PLAN, ASIDE = '_plan', '_aside'
 
 # What is done or taken back; its result is a value of the step's Result, Pending, Skipped or None.
@@ -156,7 +156,7 @@ class Saga(abc.ABC):
         """Return what the journal keeps of `steps`, to recognize them."""
         return {'version': self.version, 'steps': [step.name for step in steps]}
 
-    def turn(self, step: Step, error: Exception) -> str | None:
+    def go_back(self, step: Step, error: Exception) -> str | None:
         """Return the step to which to go back after `step` failed before the pivot, or None.
 
         None: the saga fails. Otherwise the steps down to and including that step are undone,
@@ -185,12 +185,12 @@ class Saga(abc.ABC):
     @property
     def undoing(self) -> bool:
         """Whether steps are being undone, to the start or to the step to go back to."""
-        return self.error is not None or self.turning
+        return self.error is not None or self.going_back
 
     @property
-    def turning(self) -> bool:
+    def going_back(self) -> bool:
         """Whether steps are being undone only to continue differently."""
-        return TURN in self.data
+        return GO_BACK in self.data
 
     @property
     def left(self) -> dict[str, journal.Failure]:

@@ -97,7 +97,7 @@ class Choice(part.Part):
         move = self.move
         return {'data': {migrations.LEFT: move.dest}} if arrival in move.not_undone else {}
 
-    def turn(self, step, error):
+    def go_back(self, step, error):
         """Return the step `choose` if a destination refuses or does not answer. Note the refusal.
 
         Return None if the step may not be refused or no other destination may be tried.

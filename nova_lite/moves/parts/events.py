@@ -26,7 +26,7 @@ class Events(part.Part):
 
         The action goes on, so it does not fail with the event.
         """
-        if self.move.turning:
+        if self.move.going_back:
             error = {'message': self.results[steps.REFUSED][-1]['error'], 'traceback': None}
             self.end(connection, event, host, error)
             actions.clear_failure(connection, *self._request)

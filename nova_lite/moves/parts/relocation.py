@@ -117,7 +117,7 @@ class Relocation(choice.Choice):
     def _forget(self):
         """Keep the destination on record, unless another one may follow."""
         move = self.move
-        if move.turning and not move.arguments.host:
+        if move.going_back and not move.arguments.host:
             move.write(migrations.update, move.uuid, migrations.NOWHERE)
 
     def switching(self, made, *, columns=dict, then=lambda connection: None):

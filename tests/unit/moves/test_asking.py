@@ -64,7 +64,7 @@ class RemovedHostTest(moves_base.MoveTestCase):
         claim = self.up_to(made, steps.CLAIM)
         self.remove(DEST)
         error = self.assertRaises(asking.HostRemoved, claim.do)
-        self.assertEqual(steps.CHOOSE, made.turn(claim, error))
+        self.assertEqual(steps.CHOOSE, made.go_back(claim, error))
         self.assertEqual(OTHER, made.choice.choose().service_host)
 
     def test_the_error_says_what_to_do(self):

@@ -189,7 +189,7 @@ class MovesTest(moves_base.MoveTestCase):
         made = self.resize()
         steps = {step.name: step for step in made.steps()}
         self.do(made, made.steps()[:3])
-        self.assertEqual('choose destination', made.turn(steps[move_steps.CLAIM], REFUSED))
+        self.assertEqual('choose destination', made.go_back(steps[move_steps.CLAIM], REFUSED))
         steps['choose destination'].undo()
         self.assertEqual(OTHER, steps['choose destination'].do().service_host)
         again = self.assertRaises(exception.MaxRetriesExceeded, steps['choose destination'].do)
@@ -200,7 +200,7 @@ class MovesTest(moves_base.MoveTestCase):
         made.arguments = dataclasses.replace(made.arguments, host=DEST)
         self.do(made, made.steps()[:3])
         step = next(step for step in made.steps() if step.name == move_steps.CLAIM)
-        self.assertIsNone(made.turn(step, REFUSED))
+        self.assertIsNone(made.go_back(step, REFUSED))
 
     def test_attachment_made_while_the_server_is_deleted_goes(self):
         """The host ends the deletion between the revert's look and its request."""

@@ -67,7 +67,7 @@ class Journey(saga.Saga):
             **options,
         )
 
-    def turn(self, step, error):
+    def go_back(self, step, error):
         if step.name == 'take' and error is NO and len(self.data.get('refused', ())) < 2:
             self.data['refused'] = [*self.data.get('refused', ()), 'this way']
             return 'choose'
