@@ -137,7 +137,7 @@ def _report_plugged(req, servers, events):
             cell.db.write(live_migrations.note_plugged, uuid, plugged)
             saga = req.app.api_db.read(sagas.find_active, uuid)
             if saga is not None and req.app.api_db.write(sagas.wake, saga.uuid):
-                moves.nudge(req, saga.uuid)
+                moves.run_saga(req, saga.uuid)
 
 
 def _report_to_build(req, cell, row, plugged):

@@ -27,7 +27,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.saga import journal
 
-# The nudge that follows comes first; the sweep takes up what it did not reach.
+# The cast of run_saga comes first; the sweep takes up what it did not reach.
 WAKE_IN_S = 5
 # How long a saga may take to end whose server is free already, and how often to look.
 END_TIMEOUT_S = 5

@@ -7,7 +7,7 @@ from nova_lite import rpc
 
 
 class SuperConductorAPI(rpc.Interface):
-    """Runs builds and sagas. Their casts are nudges: the intent is already a row."""
+    """Runs builds and sagas. A cast may be lost: the intent is a row, which a sweep finds."""
 
     topic, version = 'super-conductor', '1.0'
 

@@ -1,7 +1,7 @@
 """The super-conductor: builds and sagas over all cells.
 
 The manager delegates: `build` and the modules of sagas do the work. The sweeps find
-builds and sagas whose nudge was lost.
+builds and sagas whose cast was lost.
 Source: contributor/architecture, Sagas; reference/nova/create-server 4.
 """
 

@@ -1,4 +1,4 @@
-"""Start of a move by a handler: the intent, its transaction, and the nudge.
+"""Start of a move by a handler: the intent, its transaction, and the cast.
 
 What follows is the saga's of that kind (moves.kinds).
 """
@@ -64,7 +64,7 @@ def begin(req, server, *, kind, guard, action, **options):
         # It is another cell's by now, unless this says that it is gone.
         server_access.load(req, server.uuid)
         raise exception.InstanceSealed(instance_id=server.uuid) from None
-    nudge(req, intent.uuid)
+    run_saga(req, intent.uuid)
     return intent.uuid
 
 
@@ -85,7 +85,7 @@ def _require_new_computes(req, cell, kind):
         req.app.compute(cell).require(method)
 
 
-def nudge(req, uuid):
+def run_saga(req, uuid):
     """Notify a super-conductor. If the cast is lost, the sweep finds the saga."""
     try:
         req.app.super_conductor.run_saga(req.ctxt, saga_uuid=uuid)

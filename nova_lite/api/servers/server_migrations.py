@@ -159,7 +159,7 @@ def _tell(req, server, row, method):
         migration_uuid=row.uuid,
     )
     if req.app.api_db.write(sagas.wake, row.uuid):
-        moves.nudge(req, row.uuid)
+        moves.run_saga(req, row.uuid)
 
 
 def _record(req, server, row, *, command, action, allowed):

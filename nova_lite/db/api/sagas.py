@@ -51,7 +51,7 @@ _ACQUIRE = (
         TABLE.c.uuid == sa.bindparam('of'),
         TABLE.c.epoch == sa.bindparam('before'),
         _FREE,
-        # The nudge for a new saga comes before the time at which the sweep would look.
+        # The cast for a new saga comes before the time at which the sweep would look.
         sa.or_(_DUE, TABLE.c.epoch == 0),
     )
     .values(
@@ -76,7 +76,7 @@ def create(
 ) -> None:
     """Record the intent to run a saga; raises Conflict if the server is in another one.
 
-    wake_in_s: when the sweep may take it up if the nudge is lost
+    wake_in_s: when the sweep may take it up if the cast is lost
     size: {'vcpus', 'memory_mb'} that quotas count for the server until the saga ends, if
         that is more than its mapping says; None for a saga that changes no size
     """

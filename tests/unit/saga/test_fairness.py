@@ -120,7 +120,7 @@ class FairnessTest(testtools.TestCase):
         self.assert_asked('hung', len(stuck))
 
     def test_who_waits_is_queued_once(self):
-        """Neither sweeps nor nudges make a queue longer: each costs a transaction later."""
+        """Neither sweeps nor casts make a queue longer: each costs a transaction later."""
         stuck = [self.visit('one', 'hung') for _ in range(3 * THREADS)]
         self.assert_asked('hung')
         for _turn in range(20):
