@@ -5,8 +5,8 @@ import sys
 
 from nova_lite import exception
 from nova_lite.maintenance import client
-from nova_lite.maintenance import crew
 from nova_lite.maintenance import mover
+from nova_lite.maintenance import mover_pool
 from nova_lite.maintenance import plan
 from nova_lite.maintenance import report
 
@@ -102,7 +102,7 @@ class Leaving:
         work = [entry for entry in entries if entry.is_work]
         with self.report:
             self.report.begin(len(work))
-            outcomes = crew.Crew(one, self.args.max, self.report.heard).work(work)
+            outcomes = mover_pool.MoverPool(one, self.args.max, self.report.heard).work(work)
         return self.report.result(self.host, [*entries, *self._newcomers(entries)], outcomes)
 
     def _newcomers(self, entries):

@@ -12,8 +12,8 @@ import sys
 from rich import console
 
 from nova_lite.console import progress
-from nova_lite.maintenance import crew
 from nova_lite.maintenance import mover
+from nova_lite.maintenance import mover_pool
 from nova_lite.maintenance import plan
 
 
@@ -64,12 +64,12 @@ class Report:
             self._count = self._open.enter_context(count)
 
     def heard(self, kind, entry, said):
-        """Print an event of a Crew."""
-        if kind == crew.BEGAN:
+        """Print an event of a MoverPool."""
+        if kind == mover_pool.BEGAN:
             self.say(f'{entry.name}: {entry.how}')
-        elif kind == crew.NOTE:
+        elif kind == mover_pool.NOTE:
             self.say(f'{entry.name}: {said}')
-        elif kind == crew.ENDED:
+        elif kind == mover_pool.ENDED:
             self._ended += 1
             self.say(f'[{self._ended}/{self._total}] {line_of(said)}')
             if self._count is not None:

@@ -6,8 +6,8 @@ import json
 
 import testtools
 
-from nova_lite.maintenance import crew
 from nova_lite.maintenance import mover
+from nova_lite.maintenance import mover_pool
 from nova_lite.maintenance import plan
 from nova_lite.maintenance import report
 from tests.fixtures import terminal
@@ -76,7 +76,7 @@ class ReportTest(testtools.TestCase):
             told.begin(2)
             for name in 'ab':
                 moved = mover.Outcome(entry(name), What.MOVED, How.LIVE, 'h2')
-                told.heard(crew.ENDED, moved.entry, moved)
+                told.heard(mover_pool.ENDED, moved.entry, moved)
 
     def test_a_line_for_each_that_left(self):
         stream = io.StringIO()

@@ -13,7 +13,7 @@ from nova_lite.maintenance import mover
 BEGAN, NOTE, ENDED, INTERRUPTED = 'began', 'note', 'ended', 'interrupted'
 
 
-class Crew:
+class MoverPool:
     """Runs a Mover for each entry.
 
     heard(kind, entry, said): called in the caller's thread for each event; said is a text,

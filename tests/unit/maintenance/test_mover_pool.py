@@ -5,8 +5,8 @@ import signal
 import testtools
 
 from nova_lite import runtime
-from nova_lite.maintenance import crew
 from nova_lite.maintenance import mover
+from nova_lite.maintenance import mover_pool
 from nova_lite.maintenance import plan
 
 LIMIT_S = 30
@@ -46,7 +46,7 @@ class CrewTest(testtools.TestCase):
             self.told.append((kind, entry and entry.name, said))
             heard(kind)
 
-        found = crew.Crew(self.one, most, listen).work(entries(count))
+        found = mover_pool.MoverPool(self.one, most, listen).work(entries(count))
         return {outcome.entry.name: outcome for outcome in found}
 
     def test_so_many_at_a_time(self):
