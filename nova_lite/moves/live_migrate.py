@@ -275,7 +275,7 @@ class LiveMigration(move.Move[steps.Began]):
         self._call_next()
 
     def _complete(self, connection):
-        failure = self.left.get(START)
+        failure = self.given_up.get(START)
         columns = {}
         if failure:
             columns['vm_state'] = states.VmState.ERROR

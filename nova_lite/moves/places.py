@@ -28,7 +28,7 @@ class Place(typing.NamedTuple):
         self, name: str, do: saga.Effect, *, attempts: int = ATTEMPTS, **options: typing.Any
     ) -> saga.Step:
         """Return a step after the pivot, which is given up after `attempts` tries."""
-        return self.step(name, do, attempts=attempts, left=True, **options)
+        return self.step(name, do, attempts=attempts, best_effort=True, **options)
 
 
 SOURCE_RECORDS, DEST_RECORDS = Place('cell database', SOURCE), Place('cell database', DEST)

@@ -94,7 +94,7 @@ class Rebuild(move.Move[steps.Began]):
         )
 
     def _reimaging(self):
-        if DESTROY in self.left:
+        if DESTROY in self.given_up:
             clean = duties.foreign_attachments(self)
         else:
             clean = saga.Clean(self.volumes.end_former)
@@ -186,14 +186,14 @@ class Rebuild(move.Move[steps.Began]):
     @property
     def is_over(self):
         """Return whether to create no guest: the server is gone, or a step was given up."""
-        return bool(self.left) or self.is_gone()
+        return bool(self.given_up) or self.is_gone()
 
     def destroy(self):
         return shelving.remove(self, DESTROY)
 
     def drop_former(self):
         """Delete the former attachments; the new ones if the former guest still exists."""
-        if DESTROY in self.left:
+        if DESTROY in self.given_up:
             self.volumes.drop_new()
         else:
             self.volumes.drop_former()
@@ -258,7 +258,7 @@ class Rebuild(move.Move[steps.Began]):
 
     def _reserved(self):
         """Return the new attachments; none if the former guest still exists."""
-        return {} if DESTROY in self.left else self.volumes.reserved
+        return {} if DESTROY in self.given_up else self.volumes.reserved
 
     @property
     def runs_afterwards(self):
@@ -273,7 +273,7 @@ class Rebuild(move.Move[steps.Began]):
     def complete(self, connection):
         """Clear the task, or set the server to ERROR, and end the action."""
         row = instances.find(connection, self.instance_uuid)
-        error = next(iter(self.left.values()), None)
+        error = next(iter(self.given_up.values()), None)
         if row is not None and not instances.is_gone(row):
             self._record_devices(connection)
             if row.task_state in self.tasks:
@@ -295,7 +295,7 @@ class Rebuild(move.Move[steps.Began]):
 
     def _columns(self, error):
         if error is not None:
-            gone = {} if DESTROY in self.left else {'power_state': states.PowerState.NOSTATE}
+            gone = {} if DESTROY in self.given_up else {'power_state': states.PowerState.NOSTATE}
             return {'vm_state': str(Vm.ERROR), **gone}
         return {
             'vm_state': str(Vm.ACTIVE if self.runs_afterwards else Vm.STOPPED),

@@ -248,7 +248,7 @@ class RevertResize(move.Move[Began]):
         self.source_cell.write(self._record)
 
     def _record(self, connection):
-        failure = self.left.get(FINISH)
+        failure = self.given_up.get(FINISH)
         status = Status.ERROR if failure else Status.REVERTED
         migrations.update(connection, self.migration_uuid, {'status': str(status)})
         # Locked, so as not to overwrite a deletion that is accepted now.

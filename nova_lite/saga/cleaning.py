@@ -52,7 +52,7 @@ def exc_info(error: BaseException, attempts: int) -> BaseException | None:
 
 
 def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Failure) -> None:
-    """Make a duty of a step that was left or not undone, with the saga's current data."""
+    """Make a duty of a step that was given up or not undone, with the saga's current data."""
     if step.clean is None:
         return
     known = {name: value for name, value in saga.data.items() if not name.startswith('_')}

@@ -200,7 +200,7 @@ class Run:
                 self._retry(step, error)
                 return None
         if index > self.pivot:
-            if not step.left or tried < step.attempts:
+            if not step.best_effort or tried < step.attempts:
                 self._retry(step, error)
                 return None
             LOG.warning(
@@ -209,7 +209,7 @@ class Run:
                 step.name,
                 error,
             )
-            self._note(step_module.LEFT, step, describe(error))
+            self._note(step_module.GIVEN_UP, step, describe(error))
             cleaning.add(self.saga, step, describe(error))
             return self._reach(index + 1, FORWARD, step, what='left')
         back_to = self.saga.go_back(step, error)

@@ -11,7 +11,7 @@ from nova_lite.saga import values
 # Step.attempts of a pivot that follows what cannot be undone.
 FOREVER = 1 << 30
 # Keys of Saga.data that the engine keeps for itself.
-TRIES, LEFT, NOT_UNDONE, GO_BACK = '_tries', '_left', '_not_undone', '_turn'
+TRIES, GIVEN_UP, NOT_UNDONE, GO_BACK = '_tries', '_left', '_not_undone', '_turn'
 PLAN, ASIDE = '_plan', '_aside'
 
 # What is done or taken back; its result is a value of the step's Result, Pending, Skipped or None.
@@ -36,7 +36,7 @@ class Skipped:
 
 @dataclasses.dataclass(frozen=True)
 class Clean:
-    """Cleanup of a step that was left or not undone, after the end of its saga.
+    """Cleanup of a step that was given up or not undone, after the end of its saga.
 
     do: an effect that may be repeated and that does not disturb a later saga
     alone: run it only while no other saga has the server; otherwise it names all objects
@@ -56,9 +56,9 @@ class Step:
     pivot: after this step nothing is undone; one transaction, or one request to a service
     attempts: how often it is tried when it fails; a service that does not answer is
         called several times in any case. After the pivot there is no limit
-    left: after the pivot: try it only `attempts` times, then leave it; `Saga.left` has
+    best_effort: after the pivot: give it up after `attempts` tries; `Saga.given_up` has
         the error
-    clean: the duty of a step that was left or could not be undone; None if an audit of the
+    clean: the duty of a step that was given up or could not be undone; None if an audit of the
         hosts or of placement does the cleanup
     at: where it takes effect, for the timeline and the documentation
     calls: names of the remote methods that it may call, forward, back and afterwards; a saga
@@ -70,7 +70,7 @@ class Step:
     undo: Effect | None = None
     pivot: bool = False
     attempts: int = 1
-    left: bool = False
+    best_effort: bool = False
     clean: Clean | None = None
     at: typing.Any = None
     calls: tuple[str, ...] = ()
@@ -193,10 +193,10 @@ class Saga(abc.ABC):
         return GO_BACK in self.data
 
     @property
-    def left(self) -> dict[str, journal.Failure]:
-        """{step name: error} of steps that were left."""
-        left: dict[str, journal.Failure] = self.data.get(LEFT, {})
-        return left
+    def given_up(self) -> dict[str, journal.Failure]:
+        """{step name: error} of steps that were given up."""
+        given_up: dict[str, journal.Failure] = self.data.get(GIVEN_UP, {})
+        return given_up
 
     @property
     def not_undone(self) -> dict[str, journal.Failure]:

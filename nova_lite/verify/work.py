@@ -16,7 +16,7 @@ from nova_lite.verify import snapshot as snapshots
 Finding = findings.Finding
 FINISHED = states.MigrationStatus.FINISHED
 # Keys of a saga's data that name the steps which could not clean up.
-LEFTOVERS = (step.LEFT, step.NOT_UNDONE)
+LEFTOVERS = (step.GIVEN_UP, step.NOT_UNDONE)
 
 
 def migrations(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:

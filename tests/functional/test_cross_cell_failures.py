@@ -372,7 +372,7 @@ class FailuresTest(moves_base.MovesTest):
         self.assertTrue(refused.is_set())
         row = self.stage.world.api_db.read(sagas.every, instance_uuid=server.id)[0]
         self.assertEqual('done', row.state)
-        self.assertIn(revert.FINISH, row.data[step.LEFT])
+        self.assertIn(revert.FINISH, row.data[step.GIVEN_UP])
         self.assertEqual([(SOURCE, server.id)], self.guests_of(server))
         source.conf.set_override('stray_grace', 0, 'compute')
         self.addCleanup(source.conf.clear_override, 'stray_grace', 'compute')

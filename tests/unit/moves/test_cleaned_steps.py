@@ -81,7 +81,7 @@ class CleanedStepsTest(testtools.TestCase):
             step.name
             for name, scenario in scenarios.SCENARIOS.items()
             for step in self.steps(scenarios.kind_of(name), scenario)[1:]
-            if (step.undo or step.left) and step.clean is None
+            if (step.undo or step.best_effort) and step.clean is None
         }
 
     def steps(self, kind, scenario):

@@ -24,7 +24,7 @@ class Messy(test_engine.Toy):
             first,
             saga.Step('second', second.do, undo=second.undo, clean=clean),
             third,
-            saga.Step('fourth', self.do('fourth'), attempts=2, left=True, clean=clean),
+            saga.Step('fourth', self.do('fourth'), attempts=2, best_effort=True, clean=clean),
         )
 
     def clean(self):

@@ -55,7 +55,7 @@ class Journey(saga.Saga):
             self.step('take'),
             self.step('leave', attempts=3),
             self.step('decide', pivot=True),
-            self.step('tidy', attempts=2, left=True),
+            self.step('tidy', attempts=2, best_effort=True),
             self.step('tell'),
         )
 
