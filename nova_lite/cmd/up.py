@@ -10,6 +10,7 @@ from nova_lite import runtime
 from nova_lite import service
 from nova_lite.console import progress
 from nova_lite.daemons import exposure
+from nova_lite.daemons import leash
 from nova_lite.daemons import process
 from nova_lite.launcher import clocks
 from nova_lite.launcher import layout
@@ -35,21 +36,6 @@ def add_parser(commands):
         help='number of simulated hosts in each cell (default: %(default)s)',
     )
     parser.add_argument(
-        '--bus',
-        action='append',
-        default=[],
-        metavar='URL',
-        help='RabbitMQ, as rabbit://user:password@host:port/virtual-host: one URL that contains '
-        '{cell}, or one for the top and one for each cell. Without --bus all daemons run in '
-        'this process',
-    )
-    parser.add_argument(
-        '--db',
-        metavar='URL',
-        help='database server, as mysql+pymysql://user:password@host:port or '
-        'postgresql+psycopg://user:password@host:port. Without --db SQLite files are used',
-    )
-    parser.add_argument(
         '--port',
         type=int,
         default=8774,
@@ -67,8 +53,34 @@ def add_parser(commands):
         action='store_true',
         help='return when the cloud is ready; `nova-lite stop` stops it',
     )
+    parser.add_argument(
+        '--until-exit',
+        type=leash.process,
+        metavar='PID',
+        help='stop the cloud when this process ends, such as the job that uses it',
+    )
+    _add_servers(parser)
     _add_behaviour(parser)
     parser.set_defaults(run=run)
+
+
+def _add_servers(parser):
+    """Add the options that name servers of others."""
+    parser.add_argument(
+        '--bus',
+        action='append',
+        default=[],
+        metavar='URL',
+        help='RabbitMQ, as rabbit://user:password@host:port/virtual-host: one URL that contains '
+        '{cell}, or one for the top and one for each cell. Without --bus all daemons run in '
+        'this process',
+    )
+    parser.add_argument(
+        '--db',
+        metavar='URL',
+        help='database server, as mysql+pymysql://user:password@host:port or '
+        'postgresql+psycopg://user:password@host:port. Without --db SQLite files are used',
+    )
 
 
 def _add_behaviour(parser):
@@ -145,6 +157,8 @@ def run(args):
             _await(cloud.places, child)
             return
     signals = service.Signals()
+    if args.until_exit is not None:
+        leash.follow(args.until_exit)
     preflight.check_port(settings)
     cloud.places.prepare(fresh=args.fresh)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)

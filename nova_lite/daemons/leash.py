@@ -1,5 +1,6 @@
-"""The leash: a daemon ends in good order when its supervisor is gone."""
+"""The leash: a daemon ends in good order when its supervisor, or another process, is gone."""
 
+import argparse
 import os
 import signal
 
@@ -19,4 +20,22 @@ def put_on():
 def _follow(end):
     # The supervisor holds the only other end and writes nothing.
     os.read(end, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def process(text):
+    """Return the descriptor of the process with this id, as the type of an option."""
+    try:
+        return os.pidfd_open(int(text))
+    except (ValueError, OSError):
+        raise argparse.ArgumentTypeError(f'no process has the id {text!r}') from None
+
+
+def follow(descriptor):
+    """End as by SIGTERM when the process with this descriptor has ended."""
+    runtime.spawn(_follow_process, descriptor, name='leash')
+
+
+def _follow_process(descriptor):
+    runtime.wait_readable(descriptor)
     os.kill(os.getpid(), signal.SIGTERM)

@@ -107,6 +107,15 @@ class DetachTest(testtools.TestCase):
         self.assertEqual((0, f'No cloud runs in {self.state_dir}\n'), self.stopped(pid))
         self.assertEqual('not running', self.status(1)['state'])
 
+    def test_it_ends_with_another_process(self):
+        with subprocess.Popen(['cat'], stdin=subprocess.PIPE) as job:
+            self.up('--port', '0', '--cells', '1', '--hosts', '1', '--until-exit', str(job.pid))
+            pid = self.status(0)['pid']
+        running.wait_gone(self.state_dir, pid, LIMIT_S)
+        code, _printed, errors = self.run_command('up', '--until-exit', str(job.pid))
+        self.assertEqual(2, code)
+        self.assertIn(f"no process has the id '{job.pid}'", errors)
+
     def stopped(self, pid):
         """What `stop` returns and prints once a killed process is gone."""
         running.wait_gone(self.state_dir, pid, LIMIT_S)
