@@ -10,24 +10,8 @@ import json
 import os
 import shlex
 
-import yaml
-
-from nova_lite import exception
+from nova_lite.launcher import clouds
 from nova_lite.launcher import state_dir
-
-# Variables of former shells that would come before ours, or name another scope besides it.
-UNSET = (
-    'OS_TOKEN',
-    'OS_AUTH_TYPE',
-    'OS_PROJECT_ID',
-    'OS_TENANT_ID',
-    'OS_TENANT_NAME',
-    'OS_USER_ID',
-    'OS_DOMAIN_ID',
-    'OS_DOMAIN_NAME',
-    'OS_SYSTEM_SCOPE',
-    'OS_TRUST_ID',
-)
 
 
 def add_parser(commands):
@@ -52,27 +36,11 @@ def add_parser(commands):
 
 def run(args):
     """Print the variables."""
-    variables = variables_of(os.path.abspath(args.state_dir), args.cloud)
+    path = state_dir.existing(os.path.abspath(args.state_dir), 'clouds.yaml')
+    variables = clouds.variables(path, args.cloud)
     if args.json:
         print(json.dumps(variables, indent=2))
         return
-    print(f'unset {" ".join(UNSET)}')
+    print(f'unset {" ".join(clouds.UNSET)}')
     for name, value in variables.items():
         print(f'export {name}={shlex.quote(value)}')
-
-
-def variables_of(directory, name):
-    """Return {variable: value}. Raise Invalid unless there is a cloud of this name."""
-    path = state_dir.existing(directory, 'clouds.yaml')
-    with open(path) as file:
-        clouds = yaml.safe_load(file)['clouds']
-    if name not in clouds:
-        raise exception.Invalid(reason=f'{path} has no cloud {name}, only {", ".join(clouds)}')
-    chosen = clouds[name]
-    return {
-        'OS_CLIENT_CONFIG_FILE': path,
-        'OS_CLOUD': name,
-        **{f'OS_{key.upper()}': value for key, value in chosen['auth'].items()},
-        'OS_REGION_NAME': chosen['region_name'],
-        'OS_IDENTITY_API_VERSION': chosen['identity_api_version'],
-    }

@@ -6,6 +6,9 @@ import os
 from nova_lite import conf as conf_module
 from nova_lite import exception
 
+# Of the environment: the default of --state-dir.
+VARIABLE = 'NOVA_LITE_STATE'
+
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
     """Keeps the lines of a command's description, with its example."""
@@ -14,7 +17,7 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 def default():
     """Return the default state directory of `nova-lite up`."""
     base = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
-    return os.environ.get('NOVA_LITE_STATE') or os.path.join(base, 'nova-lite')
+    return os.environ.get(VARIABLE) or os.path.join(base, 'nova-lite')
 
 
 def add_option(parser):
