@@ -1,6 +1,7 @@
 """What the package imports is what it declares."""
 
 import ast
+import configparser
 from importlib import metadata
 import pathlib
 import re
@@ -39,6 +40,18 @@ def _read(name):
             yield requirements.Requirement(requirement)
 
 
+def _extra(name):
+    """Return the packages of an optional feature."""
+    described = configparser.ConfigParser()
+    described.read(TOP / 'setup.cfg')
+    lines = described['extras'][name].split('\n')
+    return {
+        _canonical(requirements.Requirement(line.partition('#')[0].strip()).name)
+        for line in lines
+        if line
+    }
+
+
 def _pins(name, python):
     """Return {package: its versions} of a constraints file on one version of Python."""
     pins = {}
@@ -53,7 +66,7 @@ def _pins(name, python):
 class TestRequirements(testtools.TestCase):
     def test_every_import_is_declared(self):
         providers = metadata.packages_distributions()
-        declared = {_canonical(each.name) for each in _read('requirements.txt')}
+        declared = {_canonical(each.name) for each in _read('requirements.txt')} | _extra('testing')
         foreign = set(_imported()) - set(sys.stdlib_module_names) - {'nova_lite', OF_NEUTRON}
         unknown = {
             name

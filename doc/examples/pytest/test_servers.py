@@ -1,0 +1,59 @@
+"""Tests of a client, each in a project of its own. Run them with `pytest -n 2`.
+
+NOVA_LITE_SERVERS is how many tests boot a server.
+"""
+
+import os
+
+import pytest
+
+COUNT = int(os.environ.get('NOVA_LITE_SERVERS', '4'))
+
+
+def boot(compute, name, **options):
+    options.setdefault('networks', 'auto')
+    flavor = compute.find_flavor('m1.tiny', ignore_missing=False)
+    (image,) = (each for each in compute.images() if each.name == 'cirros')
+    server = compute.create_server(name=name, flavor_id=flavor.id, image_id=image.id, **options)
+    return compute.wait_for_server(server, interval=0.05)
+
+
+@pytest.mark.parametrize('number', range(COUNT))
+def test_own_project(nova_lite_project, number):
+    """Other tests boot servers of the same name at the same time."""
+    cloud = nova_lite_project.connect()
+    server = boot(cloud.compute, 'web')
+    assert server.status == 'ACTIVE'
+    assert list(server.addresses) == ['private']
+    assert [each.id for each in cloud.compute.servers()] == [server.id]
+
+
+def test_environment(nova_lite_env):
+    """Programs that the test starts use the project, too."""
+    assert os.environ['OS_PROJECT_NAME'] == nova_lite_env.name
+
+
+def test_failure_by_metadata(nova_lite_project):
+    """A server names the operation that fails."""
+    compute = nova_lite_project.connect().compute
+    server = boot(compute, 'web', metadata={'nova-lite-fail': 'pause'})
+    compute.pause_server(server)
+    compute.wait_for_server(server, interval=0.05)
+
+
+@pytest.mark.nova_lite_failure('spawn', first=1, error='NoCapacity', reschedule=True)
+def test_failure(nova_lite_project):
+    """The first host has no room, and the server boots on another."""
+    server = boot(nova_lite_project.connect().compute, 'web')
+    assert server.status == 'ACTIVE'
+
+
+@pytest.mark.nova_lite_profile('jittery')
+def test_profile(nova_lite_project):
+    """Operations take up to 3 s."""
+    assert boot(nova_lite_project.connect().compute, 'web').status == 'ACTIVE'
+
+
+def test_administrator(nova_cloud):
+    """What a member may not see."""
+    assert len(list(nova_cloud.admin.compute.hypervisors())) == 6

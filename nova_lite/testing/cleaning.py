@@ -1,0 +1,133 @@
+"""Delete all that a project and its user hold, in the order in which one needs the other."""
+
+from collections.abc import Generator
+import contextlib
+import http
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.daemons import events_door
+from nova_lite.testing import clouds
+from nova_lite.testing import services
+
+LIMIT_S = 60
+# Between two looks in a cloud of several processes, whose notifications nobody streams.
+PAUSE_S = 0.1
+DELETED = 'instance.delete.end'
+# Microversions: a list of the groups of all projects has their project; keypairs of others.
+OF_PROJECT = '2.13'
+OF_USER = '2.10'
+ROUTER_PORT = 'network:router_interface'
+
+
+class NotCleaned(exception.Conflict):
+    msg = 'Project %(project)s still has servers after %(seconds)s s: %(servers)s'
+
+
+def clean(cloud: clouds.Cloud, *, project_id: str, user_id: str) -> None:
+    """Delete what the project holds, not the project itself. Raise NotCleaned."""
+    admin = cloud.requests
+    _servers(admin, cloud.state_dir, project_id)
+    _groups_and_keypairs(admin, project_id, user_id)
+    _volumes(admin, project_id)
+    _images(admin, project_id)
+    _networks(admin, project_id)
+
+
+def _servers(admin: services.Services, state_dir: str, project_id: str) -> None:
+    """Delete the servers, and those that appear in the meantime, and wait for their end."""
+
+    def remaining() -> list[services.Json]:
+        return admin.list('compute', '/servers', all_tenants=True, project_id=project_id)
+
+    found = remaining()
+    if not found:
+        return
+    until = runtime.monotonic() + LIMIT_S
+    asked: set[str] = set()
+    with contextlib.closing(_moments(state_dir)) as moments:
+        # Listen before something is deleted.
+        next(moments)
+        while found:
+            if runtime.monotonic() > until:
+                left = ', '.join(each['id'] for each in found)
+                raise NotCleaned(project=project_id, seconds=LIMIT_S, servers=left)
+            for server_id in {each['id'] for each in found} - asked:
+                _delete_server(admin, server_id)
+                asked.add(server_id)
+            next(moments)
+            found = remaining()
+
+
+def _delete_server(admin: services.Services, server_id: str) -> None:
+    try:
+        admin.call('compute', 'POST', f'/servers/{server_id}/action', {'forceDelete': None})
+    except services.Refused as error:
+        # The test may have deleted it already.
+        if error.kwargs['status'] != http.HTTPStatus.NOT_FOUND:
+            raise
+
+
+def _moments(state_dir: str) -> Generator[None, None, None]:
+    """Yield at once, when a server has been deleted, and once a second."""
+    try:
+        for message in events_door.follow(state_dir):
+            if message is None or message.get('event_type') == DELETED:
+                yield
+    except exception.Unavailable:
+        # It has a process for each daemon.
+        while True:
+            yield
+            runtime.sleep(PAUSE_S)
+
+
+def _groups_and_keypairs(admin: services.Services, project_id: str, user_id: str) -> None:
+    options: services.Json = {'headers': _version(OF_PROJECT), 'params': {'all_projects': True}}
+    for group in admin.call('compute', 'GET', '/os-server-groups', **options)['server_groups']:
+        if group['project_id'] == project_id:
+            admin.delete('compute', f'/os-server-groups/{group["id"]}')
+    options = {'headers': _version(OF_USER), 'params': {'user_id': user_id}}
+    for each in admin.call('compute', 'GET', '/os-keypairs', **options)['keypairs']:
+        admin.delete('compute', f'/os-keypairs/{each["keypair"]["name"]}', **options)
+
+
+def _version(number: str) -> dict[str, str]:
+    return {'OpenStack-API-Version': f'compute {number}'}
+
+
+def _volumes(admin: services.Services, project_id: str) -> None:
+    wanted = {'all_tenants': True, 'project_id': project_id}
+    for volume in admin.list(services.VOLUME, '/volumes', **wanted):
+        path = f'/volumes/{volume["id"]}/action'
+        admin.call(services.VOLUME, 'POST', path, {'os-force_delete': {}})
+
+
+def _images(admin: services.Services, project_id: str) -> None:
+    for image in admin.list('image', '/images', owner=project_id):
+        path = f'/images/{image["id"]}'
+        if image['protected']:
+            change = [{'op': 'replace', 'path': '/protected', 'value': False}]
+            kind = {'Content-Type': 'application/openstack-images-v2.1-json-patch'}
+            admin.call('image', 'PATCH', path, change, headers=kind)
+        admin.delete('image', path)
+
+
+def _networks(admin: services.Services, project_id: str) -> None:
+    def found(kind: str) -> list[services.Json]:
+        return admin.list('network', f'/{kind}', project_id=project_id)
+
+    for address in found('floatingips'):
+        admin.delete('network', f'/floatingips/{address["id"]}')
+    ports = found('ports')
+    inward = [each for each in ports if each['device_owner'] == ROUTER_PORT]
+    for port in inward:
+        path = f'/routers/{port["device_id"]}/remove_router_interface'
+        admin.call('network', 'PUT', path, {'port_id': port['id']})
+    for router in found('routers'):
+        admin.delete('network', f'/routers/{router["id"]}')
+    for port in ports:
+        if port not in inward:
+            admin.delete('network', f'/ports/{port["id"]}')
+    for kind in ('networks', 'security-groups'):
+        for each in found(kind):
+            admin.delete('network', f'/{kind}/{each["id"]}')

@@ -1,0 +1,174 @@
+"""Clouds for tests: started at their first use, shared by the processes of one test run.
+
+Each is a `nova-lite up --detach` of its own. It ends with the process that the run belongs
+to, also if that is killed.
+"""
+
+import atexit
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import fcntl
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import typing
+
+from openstack import connection
+
+from nova_lite import exception
+from nova_lite.launcher import clouds
+from nova_lite.launcher import running
+from nova_lite.launcher import state_dir
+from nova_lite.testing import limits
+from nova_lite.testing import profiles
+from nova_lite.testing import services
+
+# nova_lite itself, by the interpreter of the tests: its commands may not be in the PATH.
+COMMAND = (sys.executable, '-m', 'nova_lite.cmd.main')
+# Of directories with clouds.
+PREFIX = 'nova-lite-tests-'
+STOP_S = 60.0
+
+
+class NotStarted(exception.Unavailable):
+    msg = 'Cannot start a cloud for tests: %(reason)s'
+
+
+class NotRunning(exception.Unavailable):
+    msg = (
+        'No cloud runs in %(directory)s, which the variable NOVA_LITE_STATE names. Start it with '
+        '`nova-lite up --detach`, or unset the variable: then the tests start one'
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Cloud:
+    """A running cloud.
+
+    state_dir: its directory. running: its launcher.running.Running
+    is_unlimited: whether its services limit no project by default
+    """
+
+    state_dir: str
+    running: running.Running
+    is_unlimited: bool = False
+
+    @property
+    def compute_url(self) -> str:
+        return self.running.compute_url
+
+    @property
+    def clouds_yaml(self) -> str:
+        return self.running.clouds_yaml
+
+    @functools.cached_property
+    def requests(self) -> services.Services:
+        """Plain requests of the administrator."""
+        return services.Services(self.clouds_yaml)
+
+    @functools.cached_property
+    def member_role_id(self) -> str:
+        (found,) = self.requests.list('identity', '/roles', name='member')
+        return str(found['id'])
+
+    @functools.cached_property
+    def external_network_id(self) -> str | None:
+        found = self.requests.list('network', '/networks', **{'router:external': True})
+        return str(found[0]['id']) if found else None
+
+    @functools.cached_property
+    def admin(self) -> connection.Connection:
+        """An openstacksdk Connection of the administrator."""
+        made: connection.Connection = clouds.connect(self.clouds_yaml)
+        return made
+
+
+def existing() -> Cloud | None:
+    """Return the cloud that NOVA_LITE_STATE names, None without it. Raise NotRunning."""
+    directory = os.environ.get(state_dir.VARIABLE)
+    if not directory:
+        return None
+    found = running.read(directory)
+    if found is None:
+        raise NotRunning(directory=directory)
+    return Cloud(os.path.abspath(directory), found)
+
+
+class Clouds:
+    """The clouds of a test run, in one directory, one for each profile.
+
+    directory: shared by the processes of the run
+    pid: the process with whose end the clouds end
+    options: further options of `nova-lite up`
+    """
+
+    def __init__(self, directory: str, *, pid: int, options: Sequence[str] = ()) -> None:
+        self._directory, self._pid, self._options = directory, pid, options
+        self._known: dict[str, Cloud] = {}
+
+    def get(
+        self,
+        profile: str = profiles.DEFAULT,
+        failures: Iterable[Mapping[str, typing.Any]] = (),
+        *,
+        own: str = '',
+    ) -> Cloud:
+        """Return the cloud with this profile and these failures; start it if it is the first.
+
+        own: name of the test that has a cloud to itself; empty for the shared one
+        """
+        text = profiles.extended(profile, failures)
+        name = hashlib.sha256(f'{own}\n{text}'.encode()).hexdigest()[:12]
+        if name not in self._known:
+            directory = os.path.join(self._directory, name)
+            with open(f'{directory}.lock', 'w') as lock:
+                # Another process may be starting it.
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                found = running.read(directory) or self._start(directory, text)
+            self._known[name] = Cloud(directory, found, is_unlimited=True)
+        return self._known[name]
+
+    def stop(self, cloud: Cloud) -> None:
+        """Stop one of them and remove its files."""
+        self._known = {key: each for key, each in self._known.items() if each != cloud}
+        _remove(cloud.state_dir)
+
+    def close(self) -> None:
+        """Stop all of them, also those of other processes, and remove the directory."""
+        self._known.clear()
+        for entry in os.scandir(self._directory):
+            if entry.is_dir():
+                _remove(entry.path)
+        shutil.rmtree(self._directory)
+
+    def _start(self, directory: str, profile: str) -> running.Running:
+        path = f'{directory}.yaml'
+        with open(path, 'w') as file:
+            file.write(profile)
+        command = [*COMMAND, 'up', '--detach', '--port', '0', '--fresh', '--profile', path]
+        command += ['--state-dir', directory, '--until-exit', str(self._pid), *self._options]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        found: running.Running | None = running.read(directory)
+        if done.returncode or found is None:
+            raise NotStarted(reason=done.stderr.strip() or f'exit code {done.returncode}')
+        limits.lift_defaults(services.Services(found.clouds_yaml))
+        return found
+
+
+@functools.cache
+def of_process() -> Clouds:
+    """Return the clouds of this process, which are stopped at its end."""
+    made = Clouds(tempfile.mkdtemp(prefix=PREFIX), pid=os.getpid())
+    atexit.register(made.close)
+    return made
+
+
+def _remove(directory: str) -> None:
+    running.stop(directory, STOP_S)
+    shutil.rmtree(directory)

@@ -1,0 +1,71 @@
+"""Fixtures for tests with testtools and stestr, which need the package fixtures."""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import contextlib
+import typing
+
+import fixtures
+
+from nova_lite import runtime
+from nova_lite.launcher import clouds as clouds_module
+from nova_lite.testing import clouds
+from nova_lite.testing import profiles
+from nova_lite.testing import projects
+
+
+class NovaCloud(fixtures.Fixture):
+    """A cloud of this process, which tests with the same arguments share.
+
+    The first test starts it, and it stops with the process. Without arguments it is the
+    cloud that the variable NOVA_LITE_STATE names, if it is set.
+
+    profile: the name of a bundled profile, or a path
+    failures: as in the document of a profile. With one that counts, the test has a cloud of its
+        own
+    cloud: the testing.clouds.Cloud, once set up
+    """
+
+    def __init__(
+        self,
+        profile: str = profiles.DEFAULT,
+        failures: Iterable[Mapping[str, typing.Any]] = (),
+    ) -> None:
+        super().__init__()
+        self._profile, self._failures = profile, list(failures)
+        self.cloud: clouds.Cloud
+
+    def _setUp(self) -> None:
+        found = None
+        if self._profile == profiles.DEFAULT and not self._failures:
+            found = clouds.existing()
+        if found is None:
+            pool = clouds.of_process()
+            own = runtime.new_uuid() if profiles.counts(self._failures) else ''
+            found = pool.get(self._profile, self._failures, own=own)
+            if own:
+                self.addCleanup(pool.stop, found)
+        self.cloud = found
+
+
+class Project(fixtures.Fixture):
+    """A project in a cloud, removed afterwards with all that it holds.
+
+    cloud: a NovaCloud that is set up
+    export: whether the environment of this process has the variables OS_* of its user
+    project: the testing.projects.Project, once set up
+    """
+
+    def __init__(self, cloud: NovaCloud, *, export: bool = False) -> None:
+        super().__init__()
+        self._cloud, self._export = cloud, export
+        self.project: projects.Project
+
+    def _setUp(self) -> None:
+        kept = contextlib.ExitStack()
+        self.addCleanup(kept.close)
+        self.project = kept.enter_context(projects.project(self._cloud.cloud))
+        if self._export:
+            variables = {**dict.fromkeys(clouds_module.UNSET), **self.project.environment}
+            for name, value in variables.items():
+                self.useFixture(fixtures.EnvironmentVariable(name, value))

@@ -1,0 +1,106 @@
+"""Projects for tests of clients: nothing of them stays, whatever the test has made."""
+
+import os
+
+import fixtures
+import testtools
+
+from nova_lite.launcher import clouds as clouds_module
+from nova_lite.launcher import running
+from nova_lite.testing import clouds
+from nova_lite.testing import fixture
+from nova_lite.testing import projects
+from nova_lite.testing import services
+from tests.fixtures import cloud as cloud_fixture
+
+# Lists for one project: (service, path, further filters).
+OF_PROJECT = (
+    ('compute', '/servers', {'all_tenants': True}),
+    (services.VOLUME, '/volumes', {'all_tenants': True}),
+    (services.VOLUME, '/snapshots', {'all_tenants': True}),
+    *(
+        ('network', f'/{kind}', {})
+        for kind in ('floatingips', 'routers', 'ports', 'networks', 'subnets')
+    ),
+)
+
+
+class ProjectsTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.fixed = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
+        self.cloud = clouds.Cloud(self.fixed.state_dir, running.of(self.fixed.cloud.places))
+
+    def tearDown(self):
+        self.assertEqual([], self.fixed.findings())
+        super().tearDown()
+
+    def remaining(self, project):
+        """What the services still list for a project and its user."""
+        admin = self.cloud.requests
+        found = [
+            (path, each['id'])
+            for service, path, filters in OF_PROJECT
+            for each in admin.list(service, path, project_id=project.id, **filters)
+        ]
+        found += [
+            ('image', each['id']) for each in admin.list('image', '/images', owner=project.id)
+        ]
+        groups = admin.list('compute', '/os-server-groups', all_projects=True)
+        found += [('server group', each['id']) for each in groups]
+        # A list for the project alone would make its default group.
+        groups = admin.list('network', '/security-groups')
+        found += [
+            ('security group', each['id']) for each in groups if each['project_id'] == project.id
+        ]
+        for kind, own in (('projects', project.id), ('users', project.user_id)):
+            found += [
+                (kind, each['id'])
+                for each in admin.list('identity', f'/{kind}')
+                if each['id'] == own
+            ]
+        return found
+
+    def test_everything_is_removed(self):
+        with projects.project(self.cloud) as project:
+            self.fill(project)
+            self.assertNotEqual([], self.remaining(project))
+        self.assertEqual([], self.remaining(project))
+        self.assertFalse(os.path.exists(project.clouds_yaml))
+
+    def fill(self, project):
+        """Hold something of each kind, as the member."""
+        connection = project.connect()
+        network, volumes = connection.network, connection.block_storage
+        connection.compute.create_keypair(name='key')
+        group = connection.compute.create_server_group(name='apart', policy='anti-affinity')
+        server = self.fixed.boot(
+            connection=connection,
+            networks=[{'uuid': project.network_id}],
+            key_name='key',
+            scheduler_hints={'group': group.id},
+        )
+        connection.compute.create_server_image(server, 'copy')
+        connection.compute.lock_server(server)
+        image = connection.image.create_image(name='mine', wait=False)
+        connection.image.update_image(image, is_protected=True)
+        volume = volumes.create_volume(name='data', size=1)
+        volumes.create_snapshot(volume_id=volume.id, name='then')
+        (outer,) = network.networks(is_router_external=True)
+        (port,) = network.ports(device_id=server.id)
+        network.create_ip(floating_network_id=outer.id, port_id=port.id)
+        network.create_port(network_id=project.network_id)
+        network.create_security_group(name='open')
+
+    def test_fixtures(self):
+        """They use the cloud of the variable; the user is in the environment, and not limited."""
+        running.write(self.fixed.state_dir, self.cloud.running)
+        self.useFixture(fixtures.EnvironmentVariable('NOVA_LITE_STATE', self.fixed.state_dir))
+        cloud = self.useFixture(fixture.NovaCloud())
+        self.assertEqual(self.cloud, cloud.cloud)
+        made = self.useFixture(fixture.Project(cloud, export=True))
+        self.assertEqual(made.project.name, os.environ['OS_PROJECT_NAME'])
+        connection = clouds_module.connect(os.environ['OS_CLIENT_CONFIG_FILE'], 'nova-lite-test')
+        self.addCleanup(connection.close)
+        limits = connection.compute.get_limits().absolute
+        self.assertEqual((-1, -1), (limits.instances, limits.total_cores))
