@@ -78,7 +78,7 @@ class Sagas(docutils.SphinxDirective):
 def _of_step(step):
     where = f'{step.at.daemon} ({step.at.end})' if step.at.end else step.at.daemon
     back = '**pivot**' if step.pivot else 'undone' if step.undo else ''
-    if step.left:
+    if step.best_effort:
         back = f'left after {step.attempts}'
     if step.clean:
         back += ', duty' if back else 'duty'
