@@ -156,6 +156,11 @@ class NetworkTestCase(base.SimCloudTestCase):
                 expect=status,
             )
 
+    def test_ip_version_as_text(self):
+        network = self.network()
+        self.assertEqual(4, self.subnet(network, '192.0.2.0/24', ip_version='4')['ip_version'])
+        self.assertEqual(6, self.subnet(network, '2001:db8::/64', ip_version='6')['ip_version'])
+
     def test_both_ip_versions_on_one_network(self):
         network = self.network()
         self.subnet(network)
