@@ -7,10 +7,18 @@ from tools import checks
 from tools.checks import constructs
 from tools.checks import places
 from tools.checks import private
+from tools.checks import revisions
 from tools.checks import seam
 from tools.checks import sizes
 
-CHECKS = (sizes.check, constructs.check, places.check, private.check, seam.check)
+CHECKS = (
+    sizes.check,
+    constructs.check,
+    places.check,
+    private.check,
+    revisions.check,
+    seam.check,
+)
 
 
 def _paths():

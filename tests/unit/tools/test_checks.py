@@ -13,6 +13,7 @@ from tools.checks import constructs
 from tools.checks import hacking_rules
 from tools.checks import places
 from tools.checks import private
+from tools.checks import revisions
 from tools.checks import seam
 from tools.checks import sizes
 
@@ -111,6 +112,25 @@ class TestPrivate(testtools.TestCase):
                     return self._at(row._mapping), super()._read(), Thing._known, found
         """
         self.assertEqual([], _texts(private.check, text))
+
+
+class TestRevisions(testtools.TestCase):
+    PATH = 'nova_lite/db/schema/cell/v0002_shelves.py'
+
+    def test_tables(self):
+        text = 'METADATA.create_all(op.get_bind())\nop.add_column("instances", column)'
+        self.assertEqual([], _texts(revisions.check, text, self.PATH))
+
+    def test_rows(self):
+        for text in (
+            'op.execute("UPDATE instances SET a = 1")',
+            'op.bulk_insert(TABLE, [{}])',
+            'op.get_bind().execute(TABLE.update())',
+        ):
+            found = _texts(revisions.check, text, self.PATH)
+            self.assertEqual(1, len(found), text)
+            self.assertIn('online data migration', found[0])
+            self.assertEqual([], _texts(revisions.check, text))
 
 
 class TestSeam(testtools.TestCase):
