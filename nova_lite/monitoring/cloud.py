@@ -60,12 +60,12 @@ LAG = 'nova_lite_saga_lag_seconds'
 # By metric: its help and its labels.
 FAMILIES = {
     SAGAS: (
-        'Sagas that have not ended, by their last step.',
+        'Sagas that occupy their server, by the step that runs, waits or is retried.',
         ('kind', 'step', 'direction', 'state'),
     ),
     FAILING: (
         f'Sagas whose current step or cleanup has failed at least {journal.MANY_ATTEMPTS} times '
-        'in a row, by their last step.',
+        'in a row, by that step.',
         ('kind', 'step', 'state'),
     ),
     LAG: ('Seconds since the most overdue saga should have been picked up.', ()),

@@ -133,8 +133,9 @@ class Cleaning:
         """Do a duty. Return whether it is finished."""
         if self._engine.stopping:
             return False
+        before = duty['error']
         try:
-            return self._do(duty)
+            done = self._do(duty)
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
@@ -152,6 +153,15 @@ class Cleaning:
             duty['error'] = f'{type(error).__name__}: {error}'
             duty['failures'] = duty.get('failures', 0) + 1
             return False
+        if not done and duty['error'] != before:
+            LOG.info(
+                'Saga %s will clean up "%s" of server %s later: %s',
+                self._saga.uuid,
+                duty['step'],
+                self._saga.instance_uuid,
+                duty['error'],
+            )
+        return done
 
     def _do(self, duty: journal_module.Data) -> bool:
         known = self._saga.data

@@ -83,10 +83,13 @@ class Run:
             if self._is_end(index, direction):
                 return self._end(direction)
             if self.engine.stopping:
+                self._log_parked(self.steps[index], 'this super-conductor stops')
                 self._park(0, 'stopping')
                 return journal_module.PARKED
             if not self.engine.admit(self.entry, self.saga):
-                self._park(0, 'queued', detail='a host or cell is busy')
+                busy = 'a host or cell is busy'
+                self._log_parked(self.steps[index], busy)
+                self._park(0, 'queued', detail=busy)
                 return journal_module.PARKED
             act = self._do if direction == FORWARD else self._undo
             reached = act(index, self.steps[index])
@@ -121,7 +124,7 @@ class Run:
         except Exception as error:
             return self._failed(index, step, error)
         if isinstance(result, step_module.Pending):
-            self._park(result.wake_in, 'waits', step.name, result.detail)
+            self._wait(step, result)
             return None
         if isinstance(result, step_module.Skipped):
             # The journal stands where it stood: who takes over a dead one's saga skips it again.
@@ -150,7 +153,7 @@ class Run:
             cleaning.add(self.saga, step, describe(error))
         else:
             if isinstance(result, step_module.Pending):
-                self._park(result.wake_in, 'waits', step.name, result.detail)
+                self._wait(step, result)
                 return None
         if self.saga.data.get(step_module.GO_BACK) == step.name:
             del self.saga.data[step_module.GO_BACK]
@@ -266,6 +269,22 @@ class Run:
         """Drop the results of steps that were undone and will be done again."""
         for step in self.steps[index:]:
             self.saga.data.pop(step.name, None)
+
+    def _wait(self, step: step_module.Step, pending: step_module.Pending) -> None:
+        if self.record.waits_on != step.name:
+            # The first poll of a wait is logged, and recorded in the journal.
+            self._log_parked(step, pending.detail or 'its effect is in progress')
+        self._park(pending.wake_in, 'waits', step.name, pending.detail)
+
+    def _log_parked(self, step: step_module.Step, why: str) -> None:
+        LOG.info(
+            'Saga %s (%s of server %s) is parked at "%s": %s',
+            self.saga.uuid,
+            self.record.kind,
+            self.saga.instance_uuid,
+            step.name,
+            why,
+        )
 
     def _park(
         self, seconds: float, what: str, step: str | None = None, detail: str | None = None

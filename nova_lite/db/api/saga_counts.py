@@ -1,5 +1,7 @@
 """Counts of sagas for metrics: by step, and of those that fail repeatedly."""
 
+import collections
+from collections.abc import Iterable
 from collections.abc import Sequence
 import typing
 
@@ -7,26 +9,42 @@ import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.api import models
+from nova_lite.saga import cleaning
 from nova_lite.saga import journal
+from nova_lite.saga import step
 
 TABLE = models.Saga.__table__
+_COLUMNS = ('kind', 'direction', 'state', 'position', 'step', 'data')
+_SAGAS = sa.select(*(TABLE.c[name] for name in _COLUMNS))
+
+# Labels, and how many sagas have them.
+Counts: typing.TypeAlias = list[tuple[typing.Any, ...]]
 
 
-def standing(connection: sa.Connection) -> list[tuple[typing.Any, ...]]:
-    """Return (kind, last step, direction, state, how many) of those that have not ended."""
-    columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.direction, TABLE.c.state)
-    return _counted(connection, columns, TABLE.c.active_for.is_not(None))
+def standing(connection: sa.Connection) -> Counts:
+    """Return (kind, current step, direction, state, number) of sagas that occupy a server."""
+    found = connection.execute(_SAGAS.where(TABLE.c.active_for.is_not(None)))
+    return _counted((row.kind, _current(row), row.direction, row.state) for row in found)
 
 
-def failing(connection: sa.Connection) -> list[tuple[typing.Any, ...]]:
-    """(kind, last step, state, how many) of those that fail again and again, or cannot clean."""
-    columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.state)
+def failing(connection: sa.Connection) -> Counts:
+    """Return (kind, current step, state, number) of sagas that fail again and again."""
     many = TABLE.c.attempts >= journal.MANY_ATTEMPTS
-    return _counted(connection, columns, TABLE.c.state.in_(journal.OPEN), many)
+    found = connection.execute(_SAGAS.where(TABLE.c.state.in_(journal.OPEN), many))
+    return _counted((row.kind, _current(row), row.state) for row in found)
 
 
-def _counted(
-    connection: sa.Connection, columns: Sequence[sa.Column[typing.Any]], *which: rows.Condition
-) -> list[tuple[typing.Any, ...]]:
-    query = sa.select(*columns, sa.func.count()).where(*which).group_by(*columns)
-    return [tuple(row) for row in connection.execute(query)]
+def _current(row: rows.Row) -> str | None:
+    """Return the step that runs, waits or is retried, or None before the first has ended.
+
+    Of a saga that cleans up: the step of its first duty.
+    """
+    if row.state == journal.CLEANING:
+        return next((str(duty['step']) for duty in row.data.get(cleaning.DUTIES, ())), None)
+    steps: Sequence[str] = row.data.get(step.PLAN, {}).get('steps', ())
+    name: str | None = steps[row.position] if row.position < len(steps) else row.step
+    return name
+
+
+def _counted(labels: Iterable[tuple[str | None, ...]]) -> Counts:
+    return [(*each, number) for each, number in collections.Counter(labels).items()]

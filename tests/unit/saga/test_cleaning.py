@@ -1,8 +1,11 @@
 """What a saga could not clean up: its server is free, and it goes on cleaning."""
 
+import fixtures
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
+from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
@@ -122,6 +125,22 @@ class CleaningTest(test_engine.EngineTestCase):
             self.assertIsNone(self.engine().run(self.uuid), 'before its time')
             self.clock.advance(2)
             self.assertEqual('cleaning', self.engine().run(self.uuid))
+
+        labels = (self.record().kind, 'fourth', 'cleaning')
+        self.assertEqual([(*labels, 1)], self.database.read(saga_counts.failing))
+
+    def test_a_wait_for_another_saga_is_logged_once(self):
+        self.kind = Alone
+        self.end_dirty()
+        self.create(runtime.new_uuid())
+        self.world.fail.clear()
+        logger = self.useFixture(fixtures.FakeLogger())
+        for attempts in range(3):
+            self.clock.advance(cleaning.pause_s(attempts) + 1)
+            self.assertEqual('cleaning', self.engine().run(self.uuid))
+        text = f'Saga {self.uuid} will clean up "fourth" of server'
+        self.assertEqual(1, logger.output.count(text))
+        self.assertIn('later: another saga has the server', logger.output)
 
     def test_the_server_of_another_saga_is_left_alone(self):
         self.kind = Alone

@@ -178,6 +178,28 @@ class WaysTest(WaysCase):
         self.assertEqual('undone', self.run_to_end())
         self.assertEqual(2, self.world.log.count('undo take'))
 
+    def test_a_wait_is_logged_once_and_counted_where_it_waits(self):
+        logger = self.useFixture(fixtures.FakeLogger())
+        self.world.errors['take', 'do'] = [saga.Pending(1, 'the host builds'), saga.Pending(1)]
+        made = engine.Engine(
+            sagas.Journal(self.database),
+            lambda record: Journey(self.world, record, context.admin()),
+            owner='one',
+        )
+        for _poll in range(2):
+            made.run(self.uuid)
+            self.clock.advance(31)
+            self.assertEqual(
+                [('journey', 'take', 'forward', 'parked', 1)],
+                self.database.read(saga_counts.standing),
+            )
+        made.stop()
+        parked = f'Saga {self.uuid} (journey of server {self.row().instance_uuid}) is parked'
+        self.assertEqual(1, logger.output.count(parked))
+        self.assertIn(f'{parked} at "take": the host builds\n', logger.output)
+        self.assertEqual('done', self.run_to_end())
+        self.assertEqual([], self.database.read(saga_counts.standing))
+
     def test_failed_undo_is_remembered(self):
         self.world.errors['leave', 'do'] = [NO] * 3
         self.world.errors['take', 'undo'] = [exception.Conflict(reason='stuck')]
@@ -245,7 +267,7 @@ class DefectTest(WaysCase):
         self.try_often(run.ATTEMPTS - 1)
         self.assertEqual([], self.failing())
         self.try_often(1)
-        self.assertEqual([('journey', 'tidy', 'parked', 1)], self.failing())
+        self.assertEqual([('journey', 'tell', 'parked', 1)], self.failing())
         self.world.errors.clear()
         self.try_often(1)
         self.assertEqual(('done', []), (self.row().state, self.failing()))
