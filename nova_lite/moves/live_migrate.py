@@ -96,6 +96,8 @@ class LiveMigration(move.Move[steps.Began]):
     choice = relocation
     checks = part.Of(live_checks.LiveChecks)
     refusable = (steps.RECORD, live_checks.CHECK_DEST, live_checks.CHECK_SOURCE, steps.BIND)
+    # What they leave is at the destination, while the server runs at its source.
+    harmless = (steps.CHOOSE, *refusable, steps.RESERVE, PREPARE)
 
     def steps(self):
         return (
@@ -158,12 +160,6 @@ class LiveMigration(move.Move[steps.Began]):
     @property
     def may_retry(self):
         return not self.arguments.forced
-
-    @property
-    def not_undone(self):
-        """Ignore leftovers at a destination: the server runs at its source."""
-        mine = (relocation.BEGIN, steps.HOLD, COPY)
-        return {name: error for name, error in super().not_undone.items() if name in mine}
 
     # ---- the hosts ----
 

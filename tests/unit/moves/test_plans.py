@@ -38,6 +38,17 @@ class TestPlans(testtools.TestCase):
             for steps in ways:
                 self.assertEqual(sorted({*steps}), sorted(steps), kind)
 
+    def test_steps_that_kinds_declare_are_in_a_plan(self):
+        for saga_class in kinds.SAGAS:
+            known = {
+                name
+                for kind in saga_class.kinds()
+                for way in plans()[f'{kind}@{saga_class.version}']
+                for name in way
+            }
+            declared = {*saga_class.refusable, *saga_class.harmless}
+            self.assertEqual(set(), declared - known, saga_class)
+
     def test_scenarios_go_ways_that_are_known(self):
         """The arguments of real requests give no other plan."""
         for name, scenario in scenarios.SCENARIOS.items():
