@@ -79,7 +79,7 @@ def _of_step(step):
     where = f'{step.at.daemon} ({step.at.end})' if step.at.end else step.at.daemon
     back = '**pivot**' if step.pivot else 'undone' if step.undo else ''
     if step.best_effort:
-        back = f'left after {step.attempts}'
+        back = f'given up after {step.attempts}'
     if step.clean:
         back += ', duty' if back else 'duty'
     return step.name, where, back, ', '.join(f'``{name}``' for name in step.calls)
