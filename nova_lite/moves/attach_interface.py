@@ -53,7 +53,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
             *self.guest.replugging(self.replug),
         )
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         self.require_there(row)
         ports = neighbours.port_ids(row.network_info)
         return self.guest.begin(connection, row, EVENT, ports=ports)

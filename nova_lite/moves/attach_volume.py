@@ -52,13 +52,13 @@ class AttachVolume(move.Move[guest_devices.Began]):
         self.reservation.require_free()
         return super().begin()
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         self.require_there(row)
         if row.host:
             self.events.end(connection, NAME_EVENT, row.host)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT)
 
-    def undone(self, connection, row):
+    def record_undo(self, connection, row):
         children.destroy_block_device(connection, self.arguments.device)
 
     def _record_attachment(self, attachment_id):

@@ -56,7 +56,7 @@ class ConfirmResize(move.Move[resized.Ends]):
             *((last,) if self.arguments.delete else ()),
         )
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         began = resized.Ends.of(connection, self.migration_uuid)
         self.events.start(connection, EVENT, began.source['host'])
         return began

@@ -26,7 +26,7 @@ class CrashDump(move.Move[saga.Data]):
             places.SOURCE_RECORDS.step('end the action', self.end, pivot=True),
         )
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         self.require_there(row)
         self.events.start(connection, EVENT, row.host)
 

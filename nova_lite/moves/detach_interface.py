@@ -57,7 +57,7 @@ class DetachInterface(move.Move[guest_devices.Began]):
             self.guest.unplugged(places.SOURCE_HOST, AGAIN),
         )
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         self.require_there(row)
         for vif in row.network_info or ():
             if vif['id'] == self.arguments.port_id:

@@ -43,7 +43,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
             self.guest.unplugged(places.VOLUMES, END, self.guest.end_attachment),
         )
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         self.require_there(row)
         found = self.guest.attached(connection, row, self.arguments.volume_id)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT, **found)

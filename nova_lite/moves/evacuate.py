@@ -66,7 +66,7 @@ class Evacuation(move.Move[steps.Began]):
             places.SOURCE_RECORDS.step('tell that it is done', self.complete),
         )
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         self.events.start(connection, CONDUCTOR_EVENT)
         return steps.Began.of(row)
 
@@ -134,7 +134,7 @@ class Evacuation(move.Move[steps.Began]):
             self.events.record(connection, STOP_EVENT, self.dest_host)
         self.events.end_all(connection)
 
-    def undone(self, connection, row):
+    def record_undo(self, connection, row):
         status = Status.FAILED if relocation.RECORDED in self.results else Status.ERROR
         values = {'status': str(status), **self.choice.columns_of_failure(REBUILD)}
         migrations.update(connection, self.uuid, values)

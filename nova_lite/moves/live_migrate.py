@@ -153,7 +153,7 @@ class LiveMigration(move.Move[steps.Began]):
             return 'conductor_migrate_server'
         return 'conductor_live_migrate_instance'
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         self.events.start(connection, self.conductor_event)
         return steps.Began.of(row)
 
@@ -289,7 +289,7 @@ class LiveMigration(move.Move[steps.Began]):
         super().give_up()
         self._call_next()
 
-    def undone(self, connection, row):
+    def record_undo(self, connection, row):
         migration = live_migrations.lock(connection, self.uuid)
         status = Status.FAILED if live_checks.CHECKED in self.results else Status.ERROR
         if migration is not None and live_migrations.ABORT in migration.data:

@@ -178,11 +178,11 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         """Repeat the API's transaction, which may not have happened, and add our records."""
         moves.begin(connection, self.ctxt, self.instance_uuid, self.arguments.order)
         self.events.name_subject(connection)
-        return self.begun(connection, instances.find(connection, self.instance_uuid))
+        return self.record_begin(connection, instances.find(connection, self.instance_uuid))
 
     @property
     def began(self) -> steps.Found:
-        """Return the result of `begun`."""
+        """Return the result of `record_begin`."""
         return self.results[self.first]
 
     @property
@@ -190,7 +190,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         """Return whether the first step is done."""
         return self.first in self.results
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         """Record the begin of a kind of move. Return the result of the first step.
 
         row: the server's, which may be gone already (`instances.is_gone`)
@@ -203,12 +203,12 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
             return
         row = instances.find(connection, self.instance_uuid)
         gone = instances.is_gone(row)
-        self.undone(connection, None if gone else row)
+        self.record_undo(connection, None if gone else row)
         if self.faults and not gone:
             self._free(connection, row)
         self.events.end_all(connection, self.error)
 
-    def undone(self, connection, row):
+    def record_undo(self, connection, row):
         """Record the undo of a kind of move. row: None if the server is gone
 
         A migration that the user's request claimed gets its former status.

@@ -103,7 +103,7 @@ class Rebuild(move.Move[steps.Began]):
             places.VOLUMES.best_effort(REIMAGE, self.reimage, attempts=TRIES),
         )
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
 
     # ---- before anything is touched ----

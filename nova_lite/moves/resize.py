@@ -141,7 +141,7 @@ class Resize(move.Move[steps.Began]):
 
     # ---- record the migration ----
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         self.require_there(row)
         if migrations.find(connection, self.uuid) is None:
             migrations.create(
@@ -166,7 +166,7 @@ class Resize(move.Move[steps.Began]):
             self.events.start(connection, event)
         return steps.Began.of(row)
 
-    def undone(self, connection, row):
+    def record_undo(self, connection, row):
         if self.kind in ACROSS:
             instances.seal(connection, self.instance_uuid, False)
         if migrations.find(connection, self.uuid) is not None:

@@ -126,20 +126,20 @@ class RevertResize(move.Move[Began]):
 
     # ---- while the destination has the guest ----
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         flavor = row and (row.old_flavor or row.flavor)
         began = Began.of(connection, self.migration_uuid, flavor=flavor)
         self.events.start(connection, DEST_EVENT, began.dest['host'])
         return began
 
-    def undone(self, connection, row):
+    def record_undo(self, connection, row):
         if resized.crosses(self):
             instances.seal(connection, self.instance_uuid, False)
         if row is None:
             values = {'status': str(Status.ERROR)}
             migrations.update(connection, self.migration_uuid, values)
         else:
-            super().undone(connection, row)
+            super().record_undo(connection, row)
 
     def give_up(self):
         """Also remove what the source keeps of a deleted server: only this saga knows of it."""

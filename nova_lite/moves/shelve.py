@@ -64,7 +64,7 @@ class Shelve(move.Move[steps.Began]):
             *(offload.Offload(self).steps() if self.arguments.offload else ()),
         )
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         return shelving.begin(self, connection, row, shelving.SHELVE_EVENT)
 
     def queue_image(self):
@@ -129,7 +129,7 @@ class ShelveOffload(move.Move[steps.Began]):
             *offload.Offload(self).steps(),
         )
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         return shelving.begin(self, connection, row, shelving.OFFLOAD_EVENT)
 
     def agree(self):

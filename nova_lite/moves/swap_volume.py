@@ -70,7 +70,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
         self.reservation.require_free()
         return super().begin()
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         self.require_there(row)
         found = self.guest.attached(connection, row, self._old)
         if device_rows.find(connection, row.uuid, self._new) is not None:

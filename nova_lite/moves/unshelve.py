@@ -98,7 +98,7 @@ class Unshelve(move.Move[steps.Began]):
         clean = saga.Clean(self.drop_image)
         return places.IMAGES.best_effort('delete shelved image', self.drop_image, clean=clean)
 
-    def begun(self, connection, row):
+    def record_begin(self, connection, row):
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
 
     # ---- where it is ----
@@ -217,7 +217,7 @@ class Unshelve(move.Move[steps.Began]):
         asked = self.at_dest(f'undo {SPAWN}')
         return self.ask(self.compute.revert_resize, **asked, move=self.uuid)
 
-    def undone(self, connection, row):
+    def record_undo(self, connection, row):
         """Keep the migration only if the destination may still have the guest."""
         left = self.choice.columns_of_failure(SPAWN)
         if left and row is not None:
