@@ -79,7 +79,7 @@ class Resize(move.Move[steps.Began]):
                 self.take_back,
                 calls=('discard_guest', 'finish_revert_resize', 'resize_instance'),
             ),
-            self.ports.plugging(steps.ACTIVATE),
+            self.ports.activating(steps.ACTIVATE),
             places.DEST_HOST.step(
                 FINISH, self.finish, self.destroy, calls=('finish_resize', 'revert_resize')
             ),

@@ -75,7 +75,7 @@ class RevertResize(move.Move[Began]):
         return (
             self.beginning(),
             self.volumes.step(),
-            self.ports.plugging(ACTIVATE),
+            self.ports.activating(ACTIVATE),
             self.destroying(attempts=places.ATTEMPTS),
             places.SOURCE_RECORDS.step(
                 'switch the record to source', self.switch, pivot=True, attempts=saga.FOREVER

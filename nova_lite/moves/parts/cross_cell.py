@@ -107,7 +107,7 @@ class Crossing(part.Part):
                 ),
             ),
             places.SOURCE_HOST.step(LEAVE, self.leave, calls=('resize_instance',)),
-            move.ports.plugging(steps.ACTIVATE),
+            move.ports.activating(steps.ACTIVATE),
             places.DEST_HOST.step(
                 SPAWN,
                 self.spawn,

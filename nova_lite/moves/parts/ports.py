@@ -35,25 +35,25 @@ class Ports(part.Part):
         if row is not None and not move.stays:
             neighbours.unbind(move, row.network_info, move.dest_host)
 
-    def plugging(self, name):
+    def activating(self, name):
         """Return the step that activates the destination's bindings, with the new network_info."""
         return places.NETWORK.step(
-            name, self._plugged, self._plug_back, clean=duties.activation(self.move)
+            name, self._activate_and_wait, self._activate_source, clean=duties.activation(self.move)
         )
 
-    def _plugged(self):
+    def _activate_and_wait(self):
         """Activate the destination's bindings, and wait until the ports are plugged."""
-        return plugging.plugged(self.move, self.move.dest_host, self._plug)
+        return plugging.plugged(self.move, self.move.dest_host, self._activate)
 
     def columns(self, plugged):
         """Return the columns of a server whose ports were plugged. plugged: name of that step"""
         info = self.results.get(plugged)
         return {'network_info': info} if info else {}
 
-    def _plug_back(self):
-        self._plug(self.move.source_host)
+    def _activate_source(self):
+        self._activate(self.move.source_host)
 
-    def _plug(self, host):
+    def _activate(self, host):
         """Activate the bindings to a host, unless the server is gone."""
         move = self.move
         row = move.find()
@@ -67,7 +67,7 @@ class Ports(part.Part):
         return places.NETWORK.best_effort(name, self._settle, clean=clean)
 
     def _settle(self):
-        info = self._plug(self.move.dest_host)
+        info = self._activate(self.move.dest_host)
         if not isinstance(info, saga.Skipped):
             neighbours.unbind(self.move, info, self.move.source_host)
         return info
