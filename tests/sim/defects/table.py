@@ -133,9 +133,9 @@ DEFECTS = (
         (
             (
                 'saga/run.py',
-                'self._note(step_module.LEFT, step, describe(error))\n'
+                'self._note(step_module.GIVEN_UP, step, describe(error))\n'
                 '            cleaning.add(self.saga, step, describe(error))',
-                'self._note(step_module.LEFT, step, describe(error))',
+                'self._note(step_module.GIVEN_UP, step, describe(error))',
             ),
         ),
     ),
@@ -264,8 +264,8 @@ DEFECTS = (
             # What a later release does about reboots that began before a detachment ended.
             (
                 'moves/parts/guest_devices.py',
-                'return self.move.settle(**options)',
-                'return None',
+                'waits = self.move.settle(running=name, **options)',
+                'waits = None',
             ),
         ),
     ),
