@@ -11,6 +11,7 @@ import nova_lite
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import coverage
+from nova_lite.api import reference
 from nova_lite.moves import kinds
 
 
@@ -19,6 +20,13 @@ class Operations(docutils.SphinxDirective):
 
     def run(self):
         return self.parse_text_to_nodes(coverage.table())
+
+
+class Reference(docutils.SphinxDirective):
+    """``.. api-reference::``: a section for each operation."""
+
+    def run(self):
+        return self.parse_text_to_nodes(reference.page(), allow_section_headings=True)
 
 
 class Transitions(docutils.SphinxDirective):
@@ -177,6 +185,7 @@ def _not_passing(content):
 
 def setup(app):
     app.add_directive('api-operations', Operations)
+    app.add_directive('api-reference', Reference)
     app.add_directive('budgets', Budgets)
     app.add_directive('clients', Clients)
     app.add_directive('packages', Packages)

@@ -1,0 +1,101 @@
+"""The reference page of the API: a section for each operation, from the registry.
+
+Returns reStructuredText. Operations that Nova removed, and those of /os-volumes_boot, which
+are those of /servers, have no section.
+"""
+
+import inspect
+import json
+
+from nova_lite.api import microversion
+from nova_lite.api import operation
+from nova_lite.api import request_fields
+
+GONE = frozenset({410})
+ALIAS = '/os-volumes_boot'
+HEADINGS = ('Name', 'Value', 'Required', 'Microversions')
+PARAMETERS = ('Name', 'Value', 'Microversions')
+
+
+def page():
+    """Return the text of the page."""
+    lines, group = [], None
+    for each in shown():
+        found = each.path.split('/')[1]
+        if found != group:
+            group = found
+            lines += _heading(f'/{group}', '=')
+        lines += _section(each)
+    return '\n'.join(lines)
+
+
+def shown():
+    """Return the operations that have a section, in the order of their paths."""
+    found = [
+        each
+        for each in operation.load_all()
+        if each.faults != GONE and not each.path.startswith(ALIAS)
+    ]
+    return sorted(found, key=lambda each: (each.path, each.method, each.action or '', each.since))
+
+
+def _section(each):
+    until = '' if each.until == microversion.MAXIMUM else f'–{each.until}'
+    title = f'{each} {each.since}{until}' if until or each.since.minor > 1 else str(each)
+    lines = _heading(title, '-')
+    summary = inspect.getdoc(each.handler)
+    if summary:
+        lines += [summary.partition('\n')[0], '']
+    policy = f'``{each.policy}``' if isinstance(each.policy, str) else 'depends on the request'
+    lines += [
+        f'- Microversions: {each.since}–{str(each.until) if until else ""}',
+        f'- Success: {each.success}',
+        f'- Errors: {", ".join(map(str, sorted(each.faults)))}',
+        f'- Policy: {policy}',
+        '',
+    ]
+    if each.body is not None:
+        lines += _body(each)
+    return lines + _query(each)
+
+
+def _heading(text, line):
+    return [text, line * len(text), '']
+
+
+def _body(each):
+    rows = request_fields.fields(each.body, each.since, each.until)
+    lines = ['Body:', '', *_table([HEADINGS, *map(_texts, rows)])] if rows else []
+    newest = each.body.at(each.until).source
+    text = json.dumps(request_fields.sample(newest), indent=2, ensure_ascii=False)
+    sample = ['.. code-block:: json', '', *(f'   {line}' for line in text.splitlines()), '']
+    return [*lines, f'A body that {each.until} accepts:', '', *sample]
+
+
+def _query(each):
+    rows = request_fields.parameters(each.query, each.since, each.until)
+    lines = []
+    if rows:
+        texts = [(name, found, versions) for name, found, _required, versions in map(_texts, rows)]
+        lines += ['Query parameters:', '', *_table([PARAMETERS, *texts])]
+    strict = [
+        first
+        for first in [each.since, *each.query.firsts()]
+        if not each.query.at(first).source.get('additionalProperties', True)
+    ]
+    if strict and min(strict) <= each.until:
+        lines += [f'Unknown query parameters are refused from {min(strict)} on.', '']
+    return lines
+
+
+def _table(rows):
+    lines = ['.. list-table::', '   :header-rows: 1', '']
+    for row in rows:
+        for position, text in enumerate(row):
+            lines.append(f'   {" " if position else "*"} - {text}'.rstrip())
+    return [*lines, '']
+
+
+def _texts(row):
+    versions = f'{row.first}–{row.last or ""}'
+    return f'``{row.name}``', row.words, 'yes' if row.required else '', versions
