@@ -1,6 +1,7 @@
 """Credentials of our own, as the groups of the configuration name them."""
 
 from collections.abc import Mapping
+import functools
 import typing
 
 from keystoneauth1 import exceptions
@@ -49,13 +50,19 @@ def _load(
         return conf[section][option.dest]
 
     kind = conf[section].auth_type
-    for option in loading.get_auth_plugin_conf_options(kind):
+    for option in _options(kind):
         if option.dest not in conf[section]:
             conf.register_opt(option, group=section)
     try:
         return loading.get_plugin_loader(kind).load_from_options_getter(value)
     except exceptions.MissingRequiredOptions as error:
         raise exception.Unavailable(service=f'[{section}]', reason=error) from error
+
+
+@functools.cache
+def _options(kind: str) -> list[typing.Any]:
+    """Return the options of a plugin. keystoneauth1 makes them by copying, many times a daemon."""
+    return list(loading.get_auth_plugin_conf_options(kind))
 
 
 def vouching(conf: cfg.ConfigOpts) -> plugin.BaseAuthPlugin | None:

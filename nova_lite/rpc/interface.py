@@ -316,8 +316,9 @@ def implementation(interface: type[Interface], manager: object, name: str) -> Me
     found: Method | None = next(methods, None)
     if found is None:
         raise TypeError(f'{type(manager).__name__} has no {interface.__name__}.{name}')
-    wanted = list(inspect.signature(declared).parameters)[1:]
-    takes = list(inspect.signature(found).parameters)
+    wanted = _parameters(declared)[1:]
+    bound = getattr(found, '__func__', None)
+    takes = _parameters(found) if bound is None else _parameters(bound)[1:]
     if wanted != takes:
         raise TypeError(
             f'{type(manager).__name__}.{name} takes {takes}, {interface.__name__} declares {wanted}'
@@ -333,6 +334,11 @@ def implementation(interface: type[Interface], manager: object, name: str) -> Me
         return found(ctxt, *args, **kwargs)
 
     return fenced
+
+
+@functools.cache
+def _parameters(function: typing.Callable[..., typing.Any]) -> list[str]:
+    return list(inspect.signature(function).parameters)
 
 
 def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]) -> Method:
