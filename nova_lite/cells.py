@@ -15,6 +15,7 @@ from oslo_log import log
 import oslo_messaging
 
 from nova_lite import exception
+from nova_lite import incarnation
 from nova_lite import runtime
 from nova_lite.db import engine
 from nova_lite.db import errors
@@ -45,13 +46,13 @@ class Cell:
     that answers nothing any more are not missing elsewhere.
     """
 
-    def __init__(self, conf: cfg.ConfigOpts, row: rows.Row) -> None:
+    def __init__(self, conf: cfg.ConfigOpts, row: rows.Row, of: incarnation.Incarnation) -> None:
         self.id, self.uuid, self.name, self.disabled = row.id, row.uuid, row.name, row.disabled
         self.urls = (row.transport_url, row.database_connection)
         url = fill(row.database_connection, conf.database.connection)
-        self.db = engine.Database(url, limits=engine.limits(conf))
+        self.db = engine.Database(url, limits=engine.limits(conf), of=of)
         self.oldest_compute = services.Oldest(self.db)
-        self._conf = conf
+        self._conf, self._incarnation = conf, of
         self._bus: oslo_messaging.Transport | None = None
         self._lock = runtime.Lock()
         self._readers = runtime.executor(READERS)
@@ -67,7 +68,7 @@ class Cell:
             raise exception.InstanceNotReady(instance_id='in cell0')
         with self._lock:
             if self._bus is None:
-                self._bus = transport.open_bus(self._conf, self.bus_url)
+                self._bus = transport.open_bus(self._conf, self.bus_url, self._incarnation)
             return self._bus
 
     @property
@@ -154,6 +155,7 @@ class Cells:
         self.timeout_s = timeout_s or conf.api.cell_timeout
         self.watch: Callable[[Cell], notes.Watcher] | None = None
         self._cells: dict[str, Cell] = {}
+        self._incarnation = incarnation.current()
         self._loaded: float | None = None
         self._lock = runtime.Lock()
 
@@ -258,7 +260,7 @@ class Cells:
             return fresh
 
     def _made(self, row: rows.Row) -> Cell:
-        cell = Cell(self.conf, row)
+        cell = Cell(self.conf, row, self._incarnation)
         if self.watch is not None:
             cell.db.watcher = self.watch(cell)
         return cell

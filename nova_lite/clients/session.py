@@ -29,6 +29,7 @@ import urllib3
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite import incarnation
 from nova_lite import runtime
 from nova_lite.clients import auth
 from nova_lite.clients import responses
@@ -154,6 +155,7 @@ class Neighbour:
         self.own_voucher = None
         if own_vouched and not self.trusting and auth.sends_service_tokens(conf):
             self.own_voucher = self.voucher or self.auth
+        self._incarnation = incarnation.current()
         self._base: str | None = None
         self._in_project = functools.lru_cache(SCOPES_KEPT)(
             lambda project_id: auth.credentials(conf, group, project_id=project_id)
@@ -306,15 +308,16 @@ class Neighbour:
         while True:
             last = attempt >= self.options.connect_retries
             try:
-                sent = {**identify(), **headers}
-                response = self.session.request(
-                    self.endpoint() + self.version + path,
-                    method,
-                    headers=sent,
-                    raise_exc=False,
-                    authenticated='X-Auth-Token' not in sent,
-                    **request,
-                )
+                with self._incarnation.passing():
+                    sent = {**identify(), **headers}
+                    response = self.session.request(
+                        self.endpoint() + self.version + path,
+                        method,
+                        headers=sent,
+                        raise_exc=False,
+                        authenticated='X-Auth-Token' not in sent,
+                        **request,
+                    )
             except (exceptions.ConnectFailure, exceptions.UnknownConnectionError) as error:
                 again = _never_arrived(error) or (
                     repeatable and not isinstance(error, exceptions.ConnectTimeout)

@@ -16,6 +16,7 @@ import sqlalchemy
 from sqlalchemy import pool
 
 from nova_lite import exception
+from nova_lite import incarnation
 from nova_lite import runtime
 from nova_lite.db import clock
 from nova_lite.db import errors
@@ -63,17 +64,24 @@ class Database:
 
     threads: connections kept open, which bounds concurrent transactions
     limits: None waits for as long as the server takes (migrations)
+    of: whose transactions they are; None for the current incarnation
     watcher: a notes.Watcher, which sends the notes of transactions; None
     """
 
     watcher: notes.Watcher | None = None
 
     def __init__(
-        self, url: str, threads: int = 16, *, limits: timeouts.Limits | None = None
+        self,
+        url: str,
+        threads: int = 16,
+        *,
+        limits: timeouts.Limits | None = None,
+        of: incarnation.Incarnation | None = None,
     ) -> None:
         self.url = url
         self._threads = threads
         self._limits = limits
+        self._incarnation = of or incarnation.current()
         self._engine: sqlalchemy.Engine | None = None
         self._lock = runtime.Lock()
 
@@ -124,7 +132,8 @@ class Database:
         began, lost, conflicts = runtime.monotonic(), 0, 0
         while True:
             try:
-                result, tell = self._transaction(writes, function, args, kwargs)
+                with self._incarnation.passing():
+                    result, tell = self._transaction(writes, function, args, kwargs)
                 break
             except _Lost as error:
                 lost += 1
@@ -154,6 +163,7 @@ class Database:
             try:
                 with connection.begin():
                     result = self._noted(connection, writes, function, args, kwargs)
+                    self._incarnation.check()
                     ended = True
                 return result
             except errors.ERRORS as error:

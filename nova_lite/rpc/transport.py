@@ -9,6 +9,7 @@ import urllib.parse
 from oslo_config import cfg
 import oslo_messaging
 
+from nova_lite import incarnation
 from nova_lite.rpc import driver
 from nova_lite.rpc import embedded
 
@@ -17,11 +18,16 @@ EXCHANGE = 'nova_lite'
 ERROR_MODULES = ['nova_lite.exception']
 
 
-def driver_url(url: str) -> str:
-    """Return the URL that oslo.messaging is given for one of ours."""
+def driver_url(url: str, of: incarnation.Incarnation | None = None) -> str:
+    """Return the URL that oslo.messaging is given for one of ours.
+
+    of: an embedded bus is that of this incarnation; None for the current one
+    """
     if url.startswith(EMBEDDED):
         embedded.install()
-        return f'{driver.PREFIX}kombu+memory:///{url.removeprefix(EMBEDDED)}'
+        number = (of or incarnation.current()).number
+        name = url.removeprefix(EMBEDDED) + (f'.{number}' if number else '')
+        return f'{driver.PREFIX}kombu+memory:///{name}'
     return driver.PREFIX + url
 
 
@@ -31,11 +37,16 @@ def open_notifications(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transpo
     return oslo_messaging.get_notification_transport(conf, url=driver_url(url))
 
 
-def open_bus(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:
-    """Open the bus at `url`; the caller keeps the result and calls `cleanup` on it."""
+def open_bus(
+    conf: cfg.ConfigOpts, url: str, of: incarnation.Incarnation | None = None
+) -> oslo_messaging.Transport:
+    """Open the bus at `url`; the caller keeps the result and calls `cleanup` on it.
+
+    of: see `driver_url`
+    """
     oslo_messaging.set_transport_defaults(EXCHANGE)
     return oslo_messaging.get_rpc_transport(
-        conf, url=driver_url(url), allowed_remote_exmods=ERROR_MODULES
+        conf, url=driver_url(url, of), allowed_remote_exmods=ERROR_MODULES
     )
 
 

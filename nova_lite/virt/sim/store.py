@@ -14,6 +14,7 @@ import os
 import sqlite3
 
 from nova_lite import exception
+from nova_lite import incarnation
 from nova_lite import runtime
 from nova_lite.virt import model
 from nova_lite.virt.sim import clock
@@ -90,6 +91,7 @@ class Store:
         self.path = path
         os.makedirs(os.path.dirname(path) or '.', mode=0o700, exist_ok=True)
         self._lock = runtime.RLock()
+        self._incarnation = incarnation.current()
         self._connection = sqlite3.connect(
             path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
         )
@@ -128,10 +130,11 @@ class Store:
     @contextlib.contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """The connection inside a transaction: committed whole, or not at all."""
-        with self._lock:
+        with self._incarnation.passing(), self._lock:
             self._connection.execute('BEGIN IMMEDIATE')
             try:
                 yield self._connection
+                self._incarnation.check()
             except BaseException:
                 self._connection.execute('ROLLBACK')
                 raise
