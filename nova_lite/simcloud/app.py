@@ -29,7 +29,11 @@ class Application(falcon.App):
 
     def __init__(self, db, events, **kwargs):
         super().__init__(**kwargs)
-        self._parts = (events, db)
+        self._db, self._parts = db, (events, db)
+
+    def end(self):
+        """Refuse all changes, before another application takes over the database."""
+        self._db.end()
 
     def close(self):
         """Stop what runs behind the requests."""
@@ -64,21 +68,27 @@ def _on_http_error(req, resp, error):
     _answer(req, resp, faults.of_status(error.status_code, error.description or error.title))
 
 
-def make_app(database, public_url, *, options=None):
-    """Return the WSGI callable (an Application) with the five services.
-
-    database: path of a SQLite file or an SQLAlchemy URL; what is missing there is created
-    public_url: scheme, host and port as clients see them, for the catalog
-    options: None, a dict or options.Options
-    """
-    settings = settings_module.make(options)
-    public_url = public_url.rstrip('/')
-    db = databases.Database(database)
+def _fill(db, settings):
     with contextlib.ExitStack() as undo:
         undo.callback(db.close)
         db.create_tables()
         seed.seed(db, settings)
         undo.pop_all()
+
+
+def make_app(database, public_url, *, options=None, is_new=True):
+    """Return the WSGI callable (an Application) with the five services.
+
+    database: path of a SQLite file or an SQLAlchemy URL; what is missing there is created
+    public_url: scheme, host and port as clients see them, for the catalog
+    options: None, a dict or options.Options
+    is_new: whether tables and contents may be missing
+    """
+    settings = settings_module.make(options)
+    public_url = public_url.rstrip('/')
+    db = databases.Database(database)
+    if is_new:
+        _fill(db, settings)
     catalog = catalogs.Catalog(
         public_url,
         region=settings.region,

@@ -16,6 +16,7 @@ from nova_lite import runtime
 from nova_lite.dialects import compiled
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import sqlite
+from nova_lite.simcloud import faults
 
 LOG = logging.getLogger(__name__)
 
@@ -97,6 +98,7 @@ class Database:
         self._has_one_writer = self.engine.dialect.name == 'sqlite'
         # In one process a lock is fairer than SQLite's polling and keeps no connection waiting.
         self._turn = runtime.RLock()
+        self._has_ended = False
 
     def create_tables(self):
         """Make the tables that do not exist yet."""
@@ -106,6 +108,7 @@ class Database:
     @contextlib.contextmanager
     def read(self):
         """Return a connection for queries, in one transaction that changes nothing."""
+        self._check()
         with self.engine.connect() as conn:
             conn.info[sqlite.WRITES] = False
             yield conn
@@ -119,7 +122,9 @@ class Database:
         def in_turn(conn):
             if not self._has_one_writer:
                 conn.execute(sa.select(TURN).with_for_update())
-            return function(conn, *args, **kwargs)
+            result = function(conn, *args, **kwargs)
+            self._check()
+            return result
 
         return self._insist(in_turn)
 
@@ -138,6 +143,14 @@ class Database:
                 )
             runtime.sleep(runtime.random().uniform(0, 0.01 * attempt))
         raise AssertionError('unreachable')
+
+    def end(self):
+        """Refuse all changes from now on, also those that wait for their turn."""
+        self._has_ended = True
+
+    def _check(self):
+        if self._has_ended:
+            raise faults.Unavailable('The service is being reset.', headers={'Retry-After': '1'})
 
     def close(self):
         """Close the pooled connections."""

@@ -41,15 +41,44 @@ SPARE_CONNECTIONS = 4
 
 
 class Serial:
-    """Serializes the requests to the inner application."""
+    """Serializes the requests to the inner application. After `end` it refuses them."""
 
     def __init__(self, application):
         self.application = application
         self.lock = runtime.Lock()
+        self._has_ended = False
 
     def __call__(self, environ, start_response):
         with self.lock:
+            if self._has_ended:
+                start_response('503 Service Unavailable', [('Retry-After', '1')])
+                return [b'Placement is being reset.']
             return self.application(environ, start_response)
+
+    def end(self):
+        """Wait for the request that runs, and refuse all others."""
+        with self.lock:
+            self._has_ended = True
+
+
+class Application:
+    """Placement on an SQLite file, which can be reset. The WSGI callable"""
+
+    def __init__(self, conf):
+        self._conf = conf
+        self.renew()
+
+    def __call__(self, environ, start_response):
+        return self._application(environ, start_response)
+
+    def end(self):
+        """Finish the request that writes. Others are refused until `renew`."""
+        self._serial.end()
+
+    def renew(self):
+        """Forget the tokens that are known to be valid, and serve again."""
+        self._serial = Serial(_handler(self._conf))
+        self._application = _with_users(self._conf, self._serial)
 
 
 class Rooted:
@@ -126,7 +155,7 @@ def make_app(
     conf.set_override('sync_on_startup', sync, group='placement_database')
     deploy.update_database(conf)
     serial = sqlalchemy.make_url(database_url).get_backend_name() == 'sqlite'
-    return assemble(conf, serial=serial)
+    return Application(conf) if serial else assemble(conf)
 
 
 def use(conf):
@@ -167,12 +196,16 @@ def size_pool(conf, threads):
             conf.set_override(name, size, group='placement_database')
 
 
-def assemble(conf, *, serial):
+def assemble(conf):
     """Placement's middleware in the order of `placement.deploy`.
 
-    The lock lies within authentication: checking a token asks Keystone, which
-    in the embedded mode may need the very threads that wait for the lock.
+    The lock of an `Application` lies within authentication: checking a token asks
+    Keystone, which in the embedded mode may need the very threads that wait for the lock.
     """
+    return _with_users(conf, _handler(conf))
+
+
+def _handler(conf):
     application = handler.PlacementHandler(config=conf)
     application = versions.MicroversionMiddleware(
         application,
@@ -180,9 +213,10 @@ def assemble(conf, *, serial):
         microversion.VERSIONS,
         json_error_formatter=util.json_error_formatter,
     )
-    application = fault_wrap.FaultWrapper(application)
-    if serial:
-        application = Serial(application)
+    return fault_wrap.FaultWrapper(application)
+
+
+def _with_users(conf, application):
     application = auth.PlacementKeystoneContext(application)
     if conf.api.auth_strategy == 'noauth2':
         application = auth.NoAuthMiddleware(application)
