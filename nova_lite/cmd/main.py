@@ -19,6 +19,7 @@ COMMANDS = (
     'up',
     'status',
     'env',
+    'reset',
     'stop',
     'demo',
     'verify',

@@ -209,6 +209,8 @@ def _start(cloud, fresh):
         f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}'
     ) as steps:
         cloud.start(fresh=fresh, progress=steps.begin)
+        if not settings.bus:
+            cloud.save_fresh()
 
 
 def _await(places, child):

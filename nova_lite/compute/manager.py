@@ -55,6 +55,8 @@ class ComputeManager:
     """Implements ComputeAPI.
 
     hosts: names of the service hosts this process stands for
+    reported: whether placement already has the inventories, so that the first report
+        may wait for its turn
     parts: objects that answer further methods of ComputeAPI
     """
 
@@ -66,8 +68,10 @@ class ComputeManager:
         driver: protocol.Driver,
         conductor: conductor_rpc.ConductorAPI,
         neighbours: site.Neighbours,
+        reported: bool = False,
     ) -> None:
         self.conf = conf
+        self._reported = reported
         self.site = site.Site(
             conf=conf,
             hosts=tuple(hosts),
@@ -110,8 +114,14 @@ class ComputeManager:
     def _come_up(self) -> jobs.Work[None]:
         yield from jobs.insist(self.beat)
         yield from jobs.insist(self._resume.run, 0)
-        yield from jobs.insist(self._inventory.report)
+        if not self._reported:
+            yield from jobs.insist(self._inventory.report)
         LOG.info('%s hosts are in service', len(self.site.hosts))
+
+    @property
+    def is_coming_up(self) -> bool:
+        """Whether the hosts have not yet reported after the start."""
+        return self.site.jobs.has(START)
 
     def periodics(self) -> list[tuple[float, Callable[[], None]]]:
         """Return (seconds between, method) of what is done again and again."""
@@ -142,7 +152,7 @@ class ComputeManager:
 
     def report_inventory(self) -> None:
         """Report changes of the hosts to the cell and placement."""
-        if not self.site.jobs.has(START):
+        if not self.is_coming_up:
             self._inventory.report()
 
     def _report(self) -> jobs.Work[None]:

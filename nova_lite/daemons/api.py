@@ -15,9 +15,12 @@ from nova_lite.wsgi import front
 from nova_lite.wsgi import proxy
 
 
-def make(conf: cfg.ConfigOpts) -> monitoring.Balanced:
-    """Return the compute API as a WSGI callable."""
-    api_db, cells, bus, notifier, _closing = top.connect(conf)
+def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:
+    """Return the compute API as a WSGI callable.
+
+    alone: its process ends with it, so that `close` need not close connections
+    """
+    api_db, cells, bus, notifier, closing = top.connect(conf)
     neighbours = neighbours_module.clients(conf)
     if conf.api.auth_strategy == 'keystone':
         neighbours.identity = identity.Identity(conf)
@@ -29,7 +32,10 @@ def make(conf: cfg.ConfigOpts) -> monitoring.Balanced:
         super_conductor=super_rpc.SuperConductorAPI(bus),
     )
     return monitoring.Balanced(
-        application, 'api', {'database': databases.answers(api_db)}, closing=[notifier.close]
+        application,
+        'api',
+        {'database': databases.answers(api_db)},
+        closing=[notifier.close] if alone else reversed(closing),
     )
 
 

@@ -29,8 +29,11 @@ def refuse_databases(conf, prog):
             )
 
 
-def make(conf: cfg.ConfigOpts) -> service.Daemon:
-    """Return the daemon of a compute process with all its hosts."""
+def make(conf: cfg.ConfigOpts, *, reported: bool = False) -> service.Daemon:
+    """Return the daemon of a compute process with all its hosts.
+
+    reported: see ComputeManager
+    """
     hosts = expand(conf.compute.hosts) or [conf.host]
     try:
         driver = drivers.load(conf, hosts)
@@ -44,6 +47,7 @@ def make(conf: cfg.ConfigOpts) -> service.Daemon:
         driver=driver,
         conductor=conductor_rpc.ConductorAPI(bus),
         neighbours=neighbours,
+        reported=reported,
     )
     return service.Daemon(
         f'compute {conf.host}',

@@ -8,6 +8,7 @@ requests with an Origin, and those to another host name than one of loopback.
 """
 
 import abc
+import contextlib
 import hmac
 import http
 import json
@@ -58,8 +59,10 @@ class Door(abc.ABC):
 
     def close(self):
         """Stop serving and delete the file."""
-        if os.path.exists(self._path):
-            os.unlink(self._path)
+        with contextlib.suppress(FileNotFoundError), open(self._path) as file:
+            # Not that of a door that was opened since.
+            if json.load(file)['key'] == self._key:
+                os.unlink(self._path)
         self._server.stop()
 
     def __call__(self, environ, start_response):

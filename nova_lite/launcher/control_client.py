@@ -46,7 +46,13 @@ class Client:
                 service=f'The cloud in {self._directory}',
                 reason='it does not run. Start it with `nova-lite up`',
             )
-        return door.place_of(self._directory, endpoint.Endpoint.name)
+        try:
+            return door.place_of(self._directory, endpoint.Endpoint.name)
+        except exception.Unavailable as error:
+            raise exception.Unavailable(
+                service=f'The cloud in {self._directory}',
+                reason='it starts or stops, or was started with --bus and cannot be controlled',
+            ) from error
 
     def _send(self, request):
         request.add_header(door.KEY_HEADER, self._place()['key'])

@@ -10,6 +10,8 @@ import os
 from oslo_log import log
 
 from nova_lite import conf as conf_module
+from nova_lite import exception
+from nova_lite import incarnation
 from nova_lite import runtime
 from nova_lite.control import clock
 from nova_lite.control import endpoint
@@ -22,13 +24,17 @@ from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
 from nova_lite.launcher import daemon_config
+from nova_lite.launcher import ended
 from nova_lite.launcher import layout
 from nova_lite.launcher import neighbours
 from nova_lite.launcher import preflight
+from nova_lite.launcher import saved_states
 from nova_lite.launcher import setup
+from nova_lite.launcher import state_control
 from nova_lite.monitoring import app as monitoring
 from nova_lite.rpc import embedded as embedded_bus
 from nova_lite.wsgi import front
+from nova_lite.wsgi import gate
 from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
@@ -36,6 +42,10 @@ SIMULATED = ('/identity', '/image', '/network', '/volume', '/share')
 
 # Work flows downwards: who hands it on stops before who does it.
 STOPPING = ('super-conductor', 'scheduler', 'compute', 'conductor')
+# A reset waits so long for transactions and requests that have begun. Later ones fail.
+EFFECTS_S = 2.0
+# A state is saved once the hosts have reported after a start.
+REPORTED_S, LOOK_S = 60.0, 0.01
 
 
 class EmbeddedCloud:
@@ -43,6 +53,7 @@ class EmbeddedCloud:
 
     places: its Layout; daemons: {name: service.Daemon}; confs: {name: ConfigOpts}
     clock: testclock.control.Control of this process, None if its clock cannot be changed
+    states: its saved_states.SavedStates
     wrap_api: function from the compute API, a WSGI callable, to the one that is served
     """
 
@@ -53,12 +64,18 @@ class EmbeddedCloud:
         self.confs = {}
         self._watched = {}
         self._neighbours = neighbours.Neighbours(self.places)
+        self._front = front.Front({}, keep=SIMULATED)
+        self._gate = gate.Gate(self._front)
         self._fronts = []
-        self.api_app = None
+        self.api_app = self._api = self._metadata = None
         self.wrap_api = lambda application: application
         self._doors = []
-        self._metadata = None
         self.clock = None
+        self.states = saved_states.SavedStates(self.places)
+        self._is_new = False
+        self._incarnation = incarnation.Incarnation()
+        self._ended = ended.Ended()
+        self._changing = runtime.Lock()
 
     @property
     def url(self):
@@ -68,23 +85,19 @@ class EmbeddedCloud:
         """Start everything, in the order in which one needs the other."""
         self.places.prepare(fresh=fresh)
         progress('databases')
+        self._is_new = not os.path.exists(self.places.path('db', f'{layout.API}.sqlite'))
         setup.databases(self.places, fresh=fresh)
+        self.states.finish_restore()
         progress('identity, image, network and volume services')
         self._neighbours.start()
         self.urls |= self._neighbours.urls
         self._configure()
         setup.mappings(self.places, self.confs['control'])
-        progress('cells')
-        for cell in self.places.cell_names:
-            self.start_daemon(f'conductor-{cell}', conductor.make)
-        for cell in self.places.cell_names:
-            self.start_daemon(f'compute-{cell}', compute.make)
-        progress('scheduler and super-conductor')
-        self.start_daemon('scheduler', scheduler.make, 'control')
-        self.start_daemon('super-conductor', super_conductor.make, 'control')
+        self._start_daemons(progress)
         progress('hosts')
         setup.hosts(self.places, self.confs['control'])
         progress('compute API')
+        self._make_apis()
         self._start_front()
         self._start_monitoring()
         self._open_doors()
@@ -94,8 +107,9 @@ class EmbeddedCloud:
 
     def start_daemon(self, name, make, conf_name=None):
         """Start one daemon (again); make: a function of `wiring`."""
-        daemon = make(self.confs[conf_name or name])
-        daemon.start()
+        with incarnation.within(self._incarnation):
+            daemon = make(self.confs[conf_name or name])
+            daemon.start()
         self.daemons[name] = self._watched[name] = daemon
         return daemon
 
@@ -103,21 +117,96 @@ class EmbeddedCloud:
         """Stop one daemon."""
         self.daemons.pop(name).stop()
 
+    def reset(self, name=saved_states.FRESH):
+        """Return to a saved state. Raise StateNotFound, OtherCloud.
+
+        Requests wait meanwhile. What was in progress ends as if its daemon had been killed.
+        """
+        with self._changing:
+            self.states.check(name)
+            self._renew(functools.partial(self.states.restore, name))
+
+    def save(self, name):
+        """Save the state under a name. Work in progress continues as after a restart."""
+        self.states.require_files()
+        with self._changing:
+            if self.clock is not None:
+                self.clock.resume()
+            self._wait_reported()
+            self._renew(functools.partial(self.states.save, name))
+
+    def wait_ended(self):
+        """Wait until the daemons from before the resets have stopped."""
+        self._ended.wait()
+
+    def save_fresh(self):
+        """Save the state of a cloud that `start` has created and nobody has used yet."""
+        if self._is_new and self.places.settings.database is None:
+            self._wait_reported()
+            self.states.save(saved_states.FRESH)
+
+    def _wait_reported(self):
+        """Wait until the inventories of all hosts are in placement, and so in what is saved."""
+        deadline = runtime.monotonic() + REPORTED_S
+        while any(
+            daemon.manager.is_coming_up
+            for name, daemon in self.daemons.items()
+            if name.startswith('compute-')
+        ):
+            if runtime.monotonic() > deadline:
+                raise exception.Unavailable(
+                    service='The cloud',
+                    reason=f'its hosts have not reported within {REPORTED_S:g} s',
+                )
+            runtime.sleep(LOOK_S)
+
+    def _renew(self, change):
+        """End all daemons, call `change()`, and start them again."""
+        if self.clock is not None:
+            # What is in progress takes time to end.
+            self.clock.resume()
+        with self._gate.closed():
+            stops = self._end()
+            change()
+            self._incarnation = self._incarnation.next()
+            self._neighbours.renew()
+            self._start_daemons(reported=True)
+            self._make_apis()
+        self._ended.add(stops)
+
+    def _end(self):
+        """End the incarnation; return what stops its parts, as `ended.Ended.add` takes it."""
+        if not self._incarnation.end(EFFECTS_S):
+            LOG.warning('Work in progress did not end within %s s. It will fail.', EFFECTS_S)
+        simcloud = self._neighbours.end()
+        daemons, self.daemons = self.daemons, {}
+        stops = [
+            [daemon.stop for name, daemon in daemons.items() if name.startswith(kind)]
+            for kind in STOPPING
+        ]
+        return [*stops, [*self._take_apis(), simcloud.close]]
+
+    def _take_apis(self):
+        """Return the functions that close the API and the metadata service."""
+        served = [each for each in (self._api, self._metadata) if each is not None]
+        self._api = self._metadata = None
+        return [each.close for each in served]
+
     def stop(self):
         """Stop everything, newest first. Work in progress continues at the next start."""
         if self.clock is not None:
             # The daemons wait a while for what is under way.
             self.clock.resume()
         doors = [opened.close for opened in self._doors]
-        _together([*doors, *(running.stop for running in self._fronts)])
+        ended.together([*doors, *(running.stop for running in self._fronts)])
         self._doors.clear()
         self._fronts.clear()
-        if self._metadata is not None:
-            self._metadata.close()
-            self._metadata = None
+        for close in self._take_apis():
+            close()
         for kind in STOPPING:
             names = [name for name in self.daemons if name.startswith(kind)]
-            _together(functools.partial(self.stop_daemon, name) for name in names)
+            ended.together(functools.partial(self.stop_daemon, name) for name in names)
+        self._ended.wait()
         self._neighbours.stop()
         if os.path.exists(self._pid_path):
             os.unlink(self._pid_path)
@@ -147,13 +236,35 @@ class EmbeddedCloud:
         control = endpoint.Endpoint(self.places.root)
         if self.clock is not None:
             clock.add(control, self.clock)
+        state_control.register(control, self)
         for opened in (events_door.EventsDoor(self.places.root), control):
             opened.open()
             self._doors.append(opened)
 
-    def _start_monitoring(self):
+    def _start_daemons(self, progress=lambda text: None, *, reported=False):
+        make_compute = functools.partial(compute.make, reported=reported)
+        progress('cells')
+        for cell in self.places.cell_names:
+            self.start_daemon(f'conductor-{cell}', conductor.make)
+        for cell in self.places.cell_names:
+            self.start_daemon(f'compute-{cell}', make_compute)
+        progress('scheduler and super-conductor')
+        self.start_daemon('scheduler', scheduler.make, 'control')
+        self.start_daemon('super-conductor', super_conductor.make, 'control')
+
+    def _make_apis(self):
+        with incarnation.within(self._incarnation):
+            self._api = api.make(self.confs['control'], alone=False)
+            self._metadata = metadata.Metadata(self.confs['metadata'])
+        self.api_app = self._api.app
         self._watched['api'] = api.watched(self.api_app)
         self._watched['metadata'] = self._metadata
+        self._front.routes |= {
+            '/compute': self.wrap_api(self._api),
+            '/metadata': self._metadata,
+        }
+
+    def _start_monitoring(self):
         running = server.InProcess(
             monitoring.Monitoring(self._watched.values()), threads=monitor.THREADS
         )
@@ -163,14 +274,10 @@ class EmbeddedCloud:
 
     def _start_front(self):
         settings = self.places.settings
-        application = api.make(self.confs['control'])
-        self.api_app = application.app
-        self._metadata = metadata.Metadata(self.confs['metadata'])
-        routes = {'/compute': self.wrap_api(application), '/placement': self._neighbours.placement}
-        routes |= dict.fromkeys(SIMULATED, self._neighbours.simcloud)
-        routes['/metadata'] = self._metadata
+        self._front.routes['/placement'] = self._neighbours.placement
+        self._front.routes |= dict.fromkeys(SIMULATED, self._neighbours.serve_simcloud)
         running = server.InProcess(
-            front.Front(routes, keep=SIMULATED),
+            self._gate,
             host=settings.listen,
             port=settings.port,
             threads=24,
@@ -180,9 +287,3 @@ class EmbeddedCloud:
         except OSError as error:
             raise preflight.port_in_use(settings, error) from error
         self._fronts.append(running)
-
-
-def _together(calls):
-    """Make calls at the same time, each in a thread, and wait until all have ended."""
-    for thread in [runtime.spawn(call) for call in calls]:
-        thread.join()

@@ -13,7 +13,7 @@ class Neighbours:
     """simcloud and placement, each on a port of its own.
 
     urls: {'simcloud': URL, 'placement': URL} once started
-    simcloud, placement: the applications
+    simcloud, placement: the applications; that of simcloud is replaced by `renew`
     """
 
     def __init__(self, places):
@@ -21,29 +21,53 @@ class Neighbours:
         self._servers = []
         self.urls = {}
         self.simcloud = self.placement = None
+        self._simcloud_options = {}
 
     def start(self):
         """Serve both; simcloud first, since it is also placement's Keystone."""
         places, auth = self._places, self._places.settings.auth
         rules = profile.port_rules_of(places.settings.profile, places.settings.speed)
         port = server.free_port()
-        self.simcloud = simcloud.make_app(
-            places.database_url(layout.SIMCLOUD),
-            places.public_url,
-            options={
-                **places.secrets,
-                'auth': auth,
-                'compute_events': True,
-                'port_rules': rules,
-                'shared_cidr': places.settings.shared_cidr,
-                'internal_url': f'http://127.0.0.1:{port}',
-            },
-        )
-        self._serve('simcloud', self.simcloud, threads=16, port=port)
+        self._simcloud_options = {
+            **places.secrets,
+            'auth': auth,
+            'compute_events': True,
+            'port_rules': rules,
+            'shared_cidr': places.settings.shared_cidr,
+            'internal_url': f'http://127.0.0.1:{port}',
+        }
+        self._make_simcloud()
+        self._serve('simcloud', self.serve_simcloud, threads=16, port=port)
         self.placement = placement.make_app(
             places.database_url(layout.PLACEMENT), auth_strategy=auth, keystone=self._keystone()
         )
         self._serve('placement', front.Front({'/placement': self.placement}), threads=8)
+
+    def _make_simcloud(self, *, is_new=True):
+        self.simcloud = simcloud.make_app(
+            self._places.database_url(layout.SIMCLOUD),
+            self._places.public_url,
+            options=self._simcloud_options,
+            is_new=is_new,
+        )
+
+    def serve_simcloud(self, environ, start_response):
+        """Answer a request to simcloud. A WSGI callable that stays the same"""
+        return self.simcloud(environ, start_response)
+
+    def end(self):
+        """Finish what writes to the databases, and refuse all else until `renew`.
+
+        Return the application of simcloud, which its caller closes.
+        """
+        self.simcloud.end()
+        self.placement.end()
+        return self.simcloud
+
+    def renew(self):
+        """Serve the databases, whose contents have changed."""
+        self._make_simcloud(is_new=False)
+        self.placement.renew()
 
     def _keystone(self):
         if self._places.settings.auth == 'noauth':

@@ -57,6 +57,13 @@ class HowToTest(testtools.TestCase):
         code, printed, errors = commands.run('verify', '--state-dir', self.state_dir)
         self.assertEqual((0, 'No invariant is violated.\n'), (code, printed), errors)
 
+    def test_reset(self):
+        self.up()
+        printed = self.play('reset/suite.sh')
+        self.assertThat(printed, testtools.matchers.MatchesRegex('(?s).*status +. ACTIVE'))
+        self.assertEqual([], list(self.cloud.compute.servers()))
+        self.verify()
+
     def test_clock(self):
         self.up('--set', 'DEFAULT.resize_confirm_window=3600')
         printed = self.play('clock/day.sh')

@@ -1,0 +1,146 @@
+"""Saved states of an embedded cloud: copies of all its databases and guests, by name.
+
+A state lies in `saved/NAME` of the state directory. It is whole: a draft is renamed once all
+its files are there. A restore overwrites the contents of the files of the cloud; readers in
+other processes keep their connections. One that was cut short is repeated by the next start.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import sqlite3
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db import migrate
+from nova_lite.launcher import layout
+
+# What `up` saves of a cloud that was just created.
+FRESH = 'fresh'
+NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
+FACTS = 'state.json'
+RESTORING = os.path.join('run', 'restoring')
+BUSY_S = 30
+# The time that passed since the state was saved has not passed for its services.
+SERVICES = """
+UPDATE services SET last_seen_up = strftime('%Y-%m-%d %H:%M:%f000', last_seen_up, ?)
+"""
+# The super-conductor that held them is gone.
+LEASES = 'UPDATE sagas SET owner = NULL, lease_until = NULL'
+
+
+class StateNotFound(exception.NotFound):
+    msg = (
+        'There is no saved state %(name)s. Known states: %(known)s. '
+        'A cloud that was created by `nova-lite up` or `up --fresh` has the state fresh.'
+    )
+
+
+class OtherCloud(exception.Conflict):
+    msg = (
+        'The saved state %(name)s was saved by a cloud with other %(what)s: %(saved)s, not %(now)s.'
+    )
+
+
+class SavedStates:
+    """The saved states of a cloud. places: its Layout"""
+
+    def __init__(self, places):
+        self._places = places
+
+    def names(self):
+        """Return the names of all states, sorted."""
+        root = os.path.join(self._places.root, 'saved')
+        if not os.path.isdir(root):
+            return []
+        return sorted(name for name in os.listdir(root) if NAME.fullmatch(name))
+
+    def check(self, name):
+        """Raise StateNotFound, or OtherCloud if this cloud cannot continue with a state."""
+        self.require_files()
+        if name not in self.names():
+            known = ', '.join(self.names()) or 'none'
+            raise StateNotFound(name=name, known=known)
+        with open(self._path(name, FACTS)) as file:
+            saved = json.load(file)['cloud']
+        for what, now in self._cloud().items():
+            if saved.get(what) != now:
+                raise OtherCloud(name=name, what=what, saved=saved.get(what), now=now)
+
+    def require_files(self):
+        """Raise NotImplementedHere unless the databases of the cloud are SQLite files."""
+        if self._places.settings.database is not None:
+            raise exception.NotImplementedHere(
+                reason='states of a cloud on a database server (--db) cannot be saved or restored'
+            )
+
+    def save(self, name):
+        """Save the state of the cloud, replacing a state of that name."""
+        draft, path = f'{self._path("." + name)}.new', self._path(name)
+        shutil.rmtree(draft, ignore_errors=True)
+        os.makedirs(draft, mode=0o700)
+        for file, source in self._files().items():
+            _copy(source, os.path.join(draft, file), synchronous='OFF')
+        facts = {'cloud': self._cloud(), 'saved_at': runtime.timestamp()}
+        layout.write(os.path.join(draft, FACTS), json.dumps(facts))
+        shutil.rmtree(path, ignore_errors=True)
+        os.rename(draft, path)
+
+    def restore(self, name):
+        """Give the cloud the contents of a state. Nothing else writes to its files."""
+        marker = self._places.path(RESTORING)
+        layout.write(marker, name)
+        with open(self._path(name, FACTS)) as file:
+            passed_s = runtime.timestamp() - json.load(file)['saved_at']
+        for file, target in self._files().items():
+            _copy(self._path(name, file), target, synchronous='NORMAL')
+        for cell in (layout.CELL0, *self._places.cell_names):
+            _execute(self._database(cell), SERVICES, f'{passed_s:+.3f} seconds')
+        _execute(self._database(layout.API), LEASES)
+        os.unlink(marker)
+
+    def finish_restore(self):
+        """Repeat the restore during which the process was killed, if there was one."""
+        with contextlib.suppress(FileNotFoundError), open(self._places.path(RESTORING)) as file:
+            self.restore(file.read())
+
+    def _path(self, *parts):
+        return os.path.join(self._places.root, 'saved', *parts)
+
+    def _database(self, name):
+        return self._places.path('db', f'{name}.sqlite')
+
+    def _files(self):
+        """Return {name of the copy: path of the file of the cloud}."""
+        cells = self._places.cell_names
+        names = (layout.API, layout.CELL0, *cells, layout.PLACEMENT, layout.SIMCLOUD)
+        files = {f'{name}.sqlite': self._database(name) for name in names}
+        return files | {f'guests-{cell}.sqlite': self._places.guests_path(cell) for cell in cells}
+
+    def _cloud(self):
+        """Return what a cloud must have in common with the one that saved a state."""
+        return {
+            'cells': self._places.settings.cells,
+            'hosts': self._places.settings.hosts,
+            'directory': self._places.root,
+            'schemas': [migrate.newest('api'), migrate.newest('cell')],
+        }
+
+
+def _copy(source, target, *, synchronous):
+    """Replace the contents of an SQLite file by those of another, in one transaction."""
+    with _open(source) as saved, _open(target) as written:
+        written.execute(f'PRAGMA synchronous = {synchronous}')
+        saved.backup(written, sleep=0.001)
+
+
+def _execute(path, statement, *values):
+    with _open(path) as connection:
+        connection.execute(statement, values)
+
+
+def _open(path):
+    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+    return contextlib.closing(connection)

@@ -1,0 +1,58 @@
+"""A gate before an application: while it is closed, requests wait."""
+
+import contextlib
+import json
+
+from nova_lite import runtime
+
+WAIT_S = 10
+RETRY_AFTER_S = 1
+# Requests in progress have so long to end before the gate counts as closed.
+DRAIN_S, LOOK_S = 0.2, 0.001
+REASON = 'The cloud is being reset. Try again later.'
+
+
+class Gate:
+    """The WSGI application. Requests that wait longer than `wait_s` are answered 503."""
+
+    def __init__(self, application, *, wait_s=WAIT_S):
+        self._application, self._wait_s = application, wait_s
+        self._open = runtime.Event()
+        self._open.set()
+        # Changed without a lock: a request is added before it looks whether the gate is
+        # open, and `closed` looks at the requests after it has closed the gate.
+        self._passing = set()
+
+    def __call__(self, environ, start_response):
+        deadline = runtime.monotonic() + self._wait_s
+        request = object()
+        while True:
+            self._passing.add(request)
+            try:
+                if self._open.is_set():
+                    return self._application(environ, start_response)
+            finally:
+                self._passing.discard(request)
+            if not runtime.wait(self._open, deadline - runtime.monotonic()):
+                return _refuse(start_response)
+
+    @contextlib.contextmanager
+    def closed(self):
+        """Close the gate for the block; after an error it stays closed."""
+        self._open.clear()
+        deadline = runtime.monotonic() + DRAIN_S
+        while self._passing and runtime.monotonic() < deadline:
+            runtime.sleep(LOOK_S)
+        yield
+        self._open.set()
+
+
+def _refuse(start_response):
+    body = json.dumps({'error': {'code': 503, 'message': REASON}}).encode()
+    headers = [
+        ('Content-Type', 'application/json'),
+        ('Content-Length', str(len(body))),
+        ('Retry-After', str(RETRY_AFTER_S)),
+    ]
+    start_response('503 Service Unavailable', headers)
+    return [body]

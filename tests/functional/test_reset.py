@@ -1,0 +1,215 @@
+"""Saved states of a cloud: nothing of what came later is left when one is restored."""
+
+import collections
+import json
+import os
+
+import openstack
+import requests
+import testtools
+
+from nova_lite import runtime
+from nova_lite.launcher import saved_states
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import commands
+
+SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 2}}]\n"
+PATHS = (
+    '/compute/v2.1/servers/detail?all_tenants=1',
+    '/compute/v2.1/flavors',
+    '/compute/v2.1/os-keypairs',
+    '/compute/v2.1/os-server-groups?all_projects=1',
+    '/compute/v2.1/os-aggregates',
+    '/compute/v2.1/limits',
+    '/identity/v3/projects',
+    '/identity/v3/users',
+    '/image/v2/images',
+    '/network/v2.0/ports',
+    '/network/v2.0/networks',
+    '/network/v2.0/floatingips',
+    '/volume/v3/volumes',
+)
+CLIENTS, RESETS = 3, 6
+
+
+class ResetTest(testtools.TestCase):
+    settings = {'cells': 2, 'hosts': 2}
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
+        self.cloud.cloud.save(saved_states.FRESH)
+
+    def tearDown(self):
+        self.cloud.connections.clear()
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
+    def reset(self, name=saved_states.FRESH):
+        self.cloud.cloud.reset(name)
+        # Their tokens are not valid any more.
+        self.cloud.connections.clear()
+
+    def command(self, *args, code=0):
+        """The output of `nova-lite reset`, of its errors if it fails."""
+        found, out, err = commands.run('reset', '--state-dir', self.cloud.state_dir, *args)
+        self.assertEqual(code, found, err)
+        return err if code else out
+
+    def everything(self):
+        """What all services list, and what placement has allocated."""
+        token = {'X-Auth-Token': self.cloud.admin.auth_token}
+        found = {}
+        for path in PATHS:
+            answer = requests.get(f'{self.cloud.cloud.url}{path}', headers=token, timeout=60)
+            self.assertEqual(200, answer.status_code, f'{path}: {answer.text}')
+            found[path] = answer.json()
+        providers = self.cloud.admin.placement.get('/resource_providers').json()
+        for each in providers['resource_providers']:
+            url = f'/resource_providers/{each["uuid"]}'
+            found[each['name']] = [
+                self.cloud.admin.placement.get(f'{url}/{kind}', microversion='1.39').json()
+                for kind in ('inventories', 'usages', 'allocations', 'traits')
+            ]
+        return found
+
+    def assert_same(self, before):
+        now = self.everything()
+        for path, found in before.items():
+            self.assertEqual(found, now[path], path)
+
+    def test_nothing_is_left(self):
+        before = self.everything()
+        admin = self.cloud.admin
+        server = self.cloud.boot(networks=[{'uuid': self.cloud.network_id()}])
+        volume = admin.block_storage.create_volume(size=1)
+        admin.block_storage.wait_for_status(volume, 'available')
+        admin.compute.create_volume_attachment(server, volume_id=volume.id)
+        admin.compute.create_keypair(name='key')
+        admin.compute.create_aggregate(name='aggregate')
+        admin.compute.create_flavor(name='flavor', ram=1, vcpus=1, disk=1)
+        admin.compute.update_quota_set(admin.current_project_id, instances=1)
+        admin.identity.create_project(name='project')
+        admin.image.delete_image(self.cloud.image_id('cirros'))
+        self.assertNotEqual(before, self.everything())
+
+        self.reset()
+        self.assert_same(before)
+        self.assertEqual({}, self.cloud.guests())
+        self.cloud.boot('next')
+
+    def test_a_token_of_before(self):
+        token = self.cloud.admin.auth_token
+        self.cloud.admin.compute.get('/servers')
+        self.cloud.cloud.reset()
+        for path in ('/compute/v2.1/servers', '/placement/resource_providers', '/image/v2/images'):
+            answer = requests.get(
+                f'{self.cloud.cloud.url}{path}', headers={'X-Auth-Token': token}, timeout=60
+            )
+            self.assertEqual(401, answer.status_code, path)
+        # openstacksdk logs in again.
+        self.assertEqual([], list(self.cloud.admin.compute.servers()))
+
+    def test_under_load(self):
+        self.cloud.behave(SLOW.replace('2', '0.05'))
+        before, ended, counts = self.everything(), runtime.Event(), collections.Counter()
+        clients = [
+            runtime.spawn(self.boot_and_delete, number, ended, counts) for number in range(CLIENTS)
+        ]
+        for _each in range(RESETS):
+            reached = counts['accepted'] + CLIENTS
+            self.cloud.wait_for(lambda least=reached: counts['accepted'] >= least, 'requests')
+            self.cloud.cloud.reset()
+        ended.set()
+        for client in clients:
+            client.join()
+        self.reset()
+        self.cloud.cloud.wait_ended()
+        self.assert_same(before)
+        self.assertEqual({}, self.cloud.guests())
+        # Of requests in progress: the API allows no other 5xx.
+        refused = {each.detail for each in self.cloud.server_errors.take()}
+        self.assertLessEqual(refused, {'was answered with 503'})
+        self.cloud.boot('next', networks=[{'uuid': self.cloud.network_id()}])
+
+    def boot_and_delete(self, number, ended, counts):
+        """Boot servers with ports until `ended` is set."""
+        cloud = self.cloud.connect('nova-lite', app_name=f'client-{number}')
+        network, image = self.cloud.network_id(), self.cloud.image_id('cirros')
+        flavor = self.cloud.flavor_id('m1.tiny')
+        while not ended.is_set():
+            try:
+                server = cloud.compute.create_server(
+                    name='loaded', flavor_id=flavor, image_id=image, networks=[{'uuid': network}]
+                )
+                counts['accepted'] += 1
+                runtime.sleep(0.01 * number)
+                cloud.compute.delete_server(server)
+            except openstack.exceptions.SDKException:
+                counts['failed'] += 1
+
+    def test_a_state_by_name(self):
+        kept = self.cloud.boot('kept')
+        self.cloud.behave(SLOW)
+        building = self.cloud.boot('building', wait=False)
+        self.cloud.wait(building, 'BUILD', task='spawning')
+        self.command('--save', 'two')
+        self.cloud.wait(building)
+        self.cloud.admin.compute.delete_server(kept)
+        self.cloud.wait_gone(kept)
+
+        self.assertEqual(['fresh', 'two'], json.loads(self.command('--list', '--json'))['states'])
+        found = json.loads(self.command('two', '--json'))
+        self.assertEqual('two', found['state'])
+        self.cloud.connections.clear()
+        self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(kept.id).status)
+        self.cloud.wait(building)
+        self.cloud.admin.compute.reboot_server(kept, 'HARD')
+        self.cloud.wait(kept)
+        self.assertIn('Reset to state fresh in', self.command())
+        self.cloud.connections.clear()
+        self.assertEqual([], list(self.cloud.admin.compute.servers(all_projects=True)))
+
+    def test_what_is_refused(self):
+        server = self.cloud.boot()
+        for args, text in (
+            (['other'], 'There is no saved state other. Known states: fresh.'),
+            (['../x'], 'argument state'),
+            (['--save', 'fresh'], 'use another'),
+            (['--save', ''], 'argument state'),
+        ):
+            self.assertIn(text, self.command(*args, code=2))
+        self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
+
+    def test_a_state_of_a_larger_cloud(self):
+        path = os.path.join(self.cloud.state_dir, 'saved', 'fresh', 'state.json')
+        with open(path) as file:
+            facts = json.load(file)
+        facts['cloud']['hosts'] = 9
+        with open(path, 'w') as file:
+            json.dump(facts, file)
+        self.assertIn('other hosts: 9, not 2', self.command(code=2))
+
+    def test_killed_while_it_is_restored(self):
+        """Its first databases have been restored, and the others have not."""
+        self.cloud.boot()
+        places = self.cloud.cloud.places
+        self.cloud.cloud.stop()
+        with open(places.path(saved_states.RESTORING), 'w') as file:
+            file.write(saved_states.FRESH)
+        self.cloud.restart()
+        self.cloud.connections.clear()
+        self.assertEqual([], list(self.cloud.admin.compute.servers(all_projects=True)))
+        self.assertEqual({}, self.cloud.guests())
+        self.assertFalse(os.path.exists(places.path(saved_states.RESTORING)))
+
+    def test_nothing_leaks(self):
+        figures = []
+        for _round in range(2):
+            for _each in range(8):
+                self.cloud.cloud.reset()
+            self.cloud.cloud.wait_ended()
+            figures.append((runtime.active_threads(), len(os.listdir('/proc/self/fd'))))
+        (threads, files), (more_threads, more_files) = figures
+        self.assertLessEqual(more_threads, threads + 8)
+        self.assertLessEqual(more_files, files + 8)

@@ -1,0 +1,105 @@
+"""python -m tools.resets [--resets N] [--clients N]: time resets of a cloud under load.
+
+Starts a cloud in a process of its own and boots servers in it, as fast as it takes them, while it
+is reset. Prints the times of the resets, and what its process holds after a tenth of them
+and at the end. Exits with 1 if a server of before a reset is found at the end.
+"""
+
+import argparse
+import dataclasses
+import os
+import statistics
+import sys
+import tempfile
+
+import openstack
+
+from nova_lite import runtime
+from nova_lite.launcher import clouds
+from nova_lite.launcher import control_client
+from nova_lite.launcher import running
+from tests.fixtures import commands
+
+START_S, STOP_S = 300, 60
+# Old daemons need this long to stop.
+REST_S = 5
+LOOK_S = 0.05
+
+
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """What a process holds. memory_mb: resident"""
+
+    threads: int
+    files: int
+    memory_mb: int
+
+    @classmethod
+    def of(cls, pid):
+        """Return what a process holds now."""
+        with open(f'/proc/{pid}/status') as file:
+            facts = dict(line.split(':', 1) for line in file)
+        files = len(os.listdir(f'/proc/{pid}/fd'))
+        return cls(int(facts['Threads']), files, int(facts['VmRSS'].split()[0]) // 1024)
+
+
+def boot(path, ended, counts):
+    """Boot servers until `ended` is set. counts: of those accepted and refused, changed here"""
+    compute = clouds.connect(path, 'nova-lite-demo', compute_api_version='2.1').compute
+    flavor = next(each for each in compute.flavors() if each.name == 'm1.tiny')
+    image = next(iter(compute.get('/images', microversion='2.1').json()['images']))
+    counts['clients'] += 1
+    while not ended.is_set():
+        try:
+            compute.create_server(name='loaded', flavor_id=flavor.id, image_id=image['id'])
+            counts['accepted'] += 1
+        except openstack.exceptions.SDKException:
+            counts['refused'] += 1
+
+
+def measure(directory, resets, clients):
+    """Run the load and the resets; return whether nothing is left."""
+    found, control = running.read(directory), control_client.Client(directory)
+    ended, counts = runtime.Event(), {'clients': 0, 'accepted': 0, 'refused': 0}
+    threads = [runtime.spawn(boot, found.clouds_yaml, ended, counts) for _client in range(clients)]
+    while counts['clients'] < clients:
+        runtime.sleep(LOOK_S)
+    times = []
+    for number in range(resets):
+        if number == resets // 10:
+            print(f'after {number} resets: {Held.of(found.pid)}', flush=True)
+        times.append(control.post('reset')['seconds'])
+    ended.set()
+    for thread in threads:
+        thread.join()
+    times.append(control.post('reset')['seconds'])
+    runtime.sleep(REST_S)
+    print(f'after {len(times)} resets: {Held.of(found.pid)}')
+    print(
+        f'servers {counts}; reset: median '
+        f'{statistics.median(times) * 1000:.0f} ms, longest {max(times) * 1000:.0f} ms'
+    )
+    left = list(clouds.connect(found.clouds_yaml).compute.servers(all_projects=True))
+    print(f'{len(left)} servers are left')
+    return not left
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--resets', type=int, default=100)
+    parser.add_argument('--clients', type=int, default=2)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as root:
+        directory = os.path.join(root, 'cloud')
+        up = ('up', '--detach', '--port', '0', '--state-dir', directory)
+        code, _out, errors = commands.run_by_interpreter(*up, timeout_s=START_S)
+        if code:
+            raise SystemExit(errors)
+        try:
+            return 0 if measure(directory, args.resets, args.clients) else 1
+        finally:
+            running.stop(directory, STOP_S)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
