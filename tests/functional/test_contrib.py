@@ -1,0 +1,109 @@
+"""The script parts of contrib/, run with a wheel in a new virtual environment."""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+
+import fixtures
+import testtools
+import yaml
+
+from nova_lite.launcher import running
+from tests.fixtures import units
+from tests.fixtures import wheel
+
+CONTRIB = units.ROOT / 'contrib'
+LIMIT_S = 300
+STOP_S = 60
+# What a job does with the cloud. `openstack` is a program of the environment of the tests.
+USE = 'openstack server create --flavor m1.tiny --image cirros --network private --wait web'
+
+
+class ContribTest(testtools.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.wheel = wheel.Wheel()
+        cls.wheel.setUp()
+        cls.addClassCleanup(cls.wheel.cleanUp)
+
+    def setUp(self):
+        super().setUp()
+        self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def stop_at_end(self, state_dir):
+        """The cloud in this directory does not outlive the test."""
+        self.addCleanup(running.stop, str(state_dir), STOP_S)
+
+    def run_script(self, script, variables):
+        """Run a script as GitHub and GitLab do; return what it prints."""
+        done = subprocess.run(
+            ['bash', '-e', '-o', 'pipefail', '-c', script],
+            env={**self.wheel.environment, **variables},
+            cwd=self.top,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_github_action(self):
+        action = yaml.safe_load((CONTRIB / 'github' / 'action.yml').read_text())
+        inputs = {name: each['default'] for name, each in action['inputs'].items()}
+        inputs |= {'package': str(self.wheel.path), 'options': '--cells 1 --hosts 1'}
+        files = {name: self.top / name for name in ('GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_OUTPUT')}
+        variables = {
+            'RUNNER_TEMP': str(self.top),
+            'GITHUB_ACTION_PATH': str(CONTRIB / 'github'),
+            **{name: str(path) for name, path in files.items()},
+        }
+        self.stop_at_end(self.top / 'nova-lite')
+        for step in action['runs']['steps']:
+            given = {name: _filled(value, inputs) for name, value in step['env'].items()}
+            printed = self.run_script(step['run'], {**variables, **given})
+        found = dict(line.split('=', 1) for line in files['GITHUB_ENV'].read_text().splitlines())
+        self.assertIn(f'::add-mask::{found["OS_PASSWORD"]}\n', printed)
+        self.assertEqual(f'state-dir={self.top}/nova-lite\n', files['GITHUB_OUTPUT'].read_text())
+        path = os.pathsep.join([files['GITHUB_PATH'].read_text().strip(), os.environ['PATH']])
+        self.run_script(
+            f'{USE}\nnova-lite verify\nnova-lite stop', {**variables, **found, 'PATH': path}
+        )
+
+    def test_github_workflow(self):
+        """It passes the action no input and asks it for no output that the action lacks."""
+        action = yaml.safe_load((CONTRIB / 'github' / 'action.yml').read_text())
+        text = (CONTRIB / 'github' / 'example.yml').read_text()
+        steps = yaml.safe_load(text)['jobs']['test']['steps']
+        (step,) = (each for each in steps if 'nova_lite' in each.get('uses', ''))
+        self.assertEqual(set(), set(step.get('with', {})) - set(action['inputs']))
+        asked = set(re.findall(rf'steps\.{step["id"]}\.outputs\.([\w-]+)', text))
+        self.assertEqual({'state-dir'}, asked)
+        self.assertEqual(asked, set(action['outputs']))
+
+    def test_gitlab_include(self):
+        path = CONTRIB / 'gitlab' / 'nova-lite.gitlab-ci.yml'
+        job = yaml.safe_load(path.read_text())['.nova-lite']
+        variables = {'CI_PROJECT_DIR': str(self.top)}
+        for name, value in job['variables'].items():
+            variables[name] = value.replace('$CI_PROJECT_DIR', str(self.top))
+        variables['NOVA_LITE_PACKAGE'] = str(self.wheel.path)
+        self.stop_at_end(variables['NOVA_LITE_STATE'])
+        self.run_script('\n'.join([*job['before_script'], USE, 'nova-lite verify']), variables)
+        self.assertTrue((self.top / job['artifacts']['paths'][0]).is_dir())
+        self.run_script('\n'.join(job['after_script']), variables)
+        self.assertIsNone(running.holder(variables['NOVA_LITE_STATE']))
+
+    def test_containerfile(self):
+        """Its command is one of nova-lite; an image is not built here."""
+        lines = (CONTRIB / 'container' / 'Containerfile').read_text().splitlines()
+        self.assertIn('ENTRYPOINT ["nova-lite"]', lines)
+        for path in re.findall(r'/usr/src/nova_lite/(\S+)', '\n'.join(lines)):
+            self.assertTrue((units.ROOT / shlex.split(path)[0]).exists(), path)
+
+
+def _filled(value, inputs):
+    """A value of `env` with the inputs that it names."""
+    return re.sub(r'\$\{\{ inputs\.([\w-]+) \}\}', lambda match: inputs[match[1]], value)

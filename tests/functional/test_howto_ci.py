@@ -1,0 +1,82 @@
+"""The commands of howto/ci.rst and of the README's first door, run as they are."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+import fixtures
+import testtools
+
+from nova_lite.launcher import running
+from tests.fixtures import units
+
+GUIDE = units.ROOT / 'doc' / 'source' / 'howto' / 'ci.rst'
+README = units.ROOT / 'README.rst'
+LIMIT_S = 300
+STOP_S = 60
+
+
+class HowtoTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def run_commands(self, script, *state_dirs):
+        """Run lines in a shell that ends at the first failure; return what it prints."""
+        for name in state_dirs:
+            self.addCleanup(running.stop, str(self.top / name), STOP_S)
+        kept = {key: value for key, value in os.environ.items() if not key.startswith('OS_')}
+        path = os.pathsep.join([os.path.dirname(sys.executable), kept['PATH']])
+        done = subprocess.run(
+            ['bash', '-e', '-o', 'pipefail', '-c', script],
+            env={**kept, 'PATH': path, 'HOME': str(self.top), 'TMPDIR': str(self.top)},
+            cwd=self.top,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        return done.stdout
+
+    def of_section(self, title):
+        """The commands of the first block of a section of the guide."""
+        _before, text = GUIDE.read_text().split(f'\n{title}\n===', 1)
+        block = re.search(r'code-block:: console\n\n((?:   .*\n)+)', text)[1]
+        return '\n'.join(line.removeprefix('   $ ') for line in block.splitlines())
+
+    def test_in_a_shell(self):
+        printed = self.run_commands(self.of_section('In a shell'), 'cloud')
+        self.assertIn('ACTIVE', printed)
+        self.assertIn('No invariant is violated.', printed)
+        self.assertTrue(printed.endswith('Stopped\n'))
+
+    def test_several_clouds(self):
+        printed = self.run_commands(self.of_section('Several clouds'), 'one', 'two')
+        self.assertEqual(2, printed.count('Stopped\n'))
+
+    def test_flavors_and_images(self):
+        """The table has what a fresh cloud has, for a member as well."""
+        script = [
+            'nova-lite up --detach --port 0 --state-dir ./cloud --cells 1 --hosts 1',
+            'eval "$(nova-lite env --state-dir ./cloud --cloud nova-lite-demo)"',
+            *(f'openstack {kind} list -f value -c Name' for kind in ('flavor', 'image', 'network')),
+        ]
+        printed = self.run_commands('\n'.join(script), 'cloud').split('stops the cloud.\n')[1]
+        table = GUIDE.read_text().split('\nFlavors ')[1].split('\nUsers ')[0]
+        named = set(re.findall(r'``([\w.]+)``', table)) - {'demo'}
+        self.assertEqual(set(printed.split()), named)
+
+    def test_readme(self):
+        """The commands of the first door, but for the installation."""
+        text = (
+            README.read_text().split('\nTest a client\n')[1].split('\nRehearse an operation\n')[0]
+        )
+        blocks = re.findall(r'::\n\n((?:      .*\n|\n)+)', text)
+        self.assertEqual(2, len(blocks))
+        lines = [textwrap.dedent(block) for block in blocks]
+        script = '\n'.join(lines).replace("pip install -c constraints.txt '.[testing]'", 'true')
+        self.assertIn('\ntrue\n', script)
+        self.assertIn('1 passed', self.run_commands(script, 'cloud'))
