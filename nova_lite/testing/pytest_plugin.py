@@ -58,7 +58,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if not os.listdir(directory):
         os.rmdir(directory)
         return
-    from nova_lite.testing import clouds
+    with _quietly():
+        from nova_lite.testing import clouds
 
     clouds.Clouds(directory, pid=os.getpid()).close()
 
@@ -70,14 +71,20 @@ def _directory_of(config: pytest.Config) -> str:
     return config.stash[_directory]
 
 
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Import without warnings: libraries warn of themselves, and a run may make errors of that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        yield
+
+
 # ---- fixtures --------------------------------------------------------------
 
 
 @pytest.fixture(scope='session')
 def _nova_lite_clouds(pytestconfig: pytest.Config) -> 'clouds.Clouds':
-    with warnings.catch_warnings():
-        # Libraries warn about themselves when they are imported; a run may make errors of that.
-        warnings.simplefilter('ignore')
+    with _quietly():
         from nova_lite.testing import clouds
         from nova_lite.testing import projects  # noqa: F401 - imported where it is used
 
@@ -137,9 +144,11 @@ def _cloud_of(request: pytest.FixtureRequest, pool: 'clouds.Clouds') -> Iterator
     own = node.nodeid if profiles.counts(failures) else ''
     name = profile.args[0] if profile is not None else profiles.DEFAULT
     cloud = pool.get(name, failures, own=own)
-    yield cloud
-    if own:
-        pool.stop(cloud)
+    try:
+        yield cloud
+    finally:
+        if own:
+            pool.stop(cloud)
 
 
 def _verb(marker: pytest.Mark) -> dict[str, str]:

@@ -56,6 +56,8 @@ class PluginTest(testtools.TestCase):
             NOVA_LITE_STATE=state_dir,
         )
         self.assertIn('7 passed', printed)
+        printed = self.pytest('-W', 'error', '-k', 'environment', NOVA_LITE_STATE=state_dir)
+        self.assertIn('1 passed', printed)
         cloud = clouds.Cloud(state_dir, running.read(state_dir))
         names = {each['name'] for each in cloud.requests.list('identity', '/projects')}
         self.assertEqual({'admin', 'demo', 'service'}, names)
