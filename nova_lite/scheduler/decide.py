@@ -18,10 +18,10 @@ from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import claims
+from nova_lite.scheduler import decisions
 from nova_lite.scheduler import features
 from nova_lite.scheduler import groups
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import memory
 from nova_lite.scheduler import neighbours
 from nova_lite.scheduler import query
 from nova_lite.scheduler import request
@@ -68,7 +68,7 @@ class Decision:
         self.world, self.ctxt, self.spec = world, ctxt, spec
         self.beside = tuple(beside)
         self.uuids = list(instance_uuids)
-        self.record = memory.Record(ctxt.request_id, tuple(self.uuids))
+        self.record = decisions.Record(ctxt.request_id, tuple(self.uuids))
         self.group: request.Group | None = None
         self.hosts_of: request.HostsOf = {}
         # Both are there once the hosts were read.

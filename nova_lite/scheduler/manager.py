@@ -20,14 +20,14 @@ from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decide
+from nova_lite.scheduler import decisions
 from nova_lite.scheduler import filters
-from nova_lite.scheduler import memory
 from nova_lite.scheduler import neighbours
-from nova_lite.scheduler import report
 from nova_lite.scheduler import segments
 from nova_lite.scheduler import select
 from nova_lite.scheduler import snapshot
 from nova_lite.scheduler import weighers
+from nova_lite.scheduler import why
 
 LOG = log.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class SchedulerManager:
             rules=rules(conf),
             segment_aggregates=segments.Segments(network, placement),
         )
-        self.memory = memory.Memory(conf.scheduler.remembered_decisions)
+        self.decisions = decisions.Decisions(conf.scheduler.remembered_decisions)
         self._group_locks = [runtime.Lock() for _ in range(GROUP_LOCKS)]
 
     def start(self) -> None:
@@ -105,7 +105,7 @@ class SchedulerManager:
             outcome = type(error).__name__
             raise
         finally:
-            self.memory.add(decision.record)
+            self.decisions.add(decision.record)
             metrics.DECISIONS.labels(outcome=outcome).inc()
             self._log(decision)
             for stage, _reason in decision.record.refusals.of_host.values():
@@ -139,8 +139,8 @@ class SchedulerManager:
         scheduler: str | None = None,
     ) -> dict[str, typing.Any]:
         """Return what became of hosts in the last decision about a server; see SchedulerAPI."""
-        record = self.memory.get(instance_uuid)
-        return report.describe(self.world, ctxt, record, instance_uuid, host)
+        record = self.decisions.get(instance_uuid)
+        return why.describe(self.world, ctxt, record, instance_uuid, host)
 
     def invalidate(self) -> None:
         """Forget what was read of hosts and placement (SIGHUP, tests)."""

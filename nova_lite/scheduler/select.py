@@ -15,8 +15,8 @@ from oslo_log import log
 from nova_lite import runtime
 from nova_lite.clients import offers as shapes
 from nova_lite.scheduler import candidates as offers
+from nova_lite.scheduler import decisions
 from nova_lite.scheduler import hosts as known
-from nova_lite.scheduler import memory
 from nova_lite.scheduler import request
 from nova_lite.scheduler.filters import base as filtering
 from nova_lite.scheduler.weighers import base as weighing
@@ -66,7 +66,7 @@ class Outcome:
 
     chosen: dict[str, Choice] = dataclasses.field(default_factory=dict)
     alternates: dict[str, list[Choice]] = dataclasses.field(default_factory=dict)
-    refusals: memory.Refusals = dataclasses.field(default_factory=memory.Refusals)
+    refusals: decisions.Refusals = dataclasses.field(default_factory=decisions.Refusals)
 
 
 def select(

@@ -27,7 +27,7 @@ class DestinationTest(cloud.ManagerTestCase):
     def test_a_requested_host_is_asked_for_by_tree(self):
         spec = self.destined(host='b')
         self.assertEqual(['b'], self.chosen(spec))
-        record = self.scheduler.memory.get(self.uuids[0])
+        record = self.scheduler.decisions.get(self.uuids[0])
         self.assertIn(('in_tree', base.uuid_of('b')), record.queries[0])
         self.assertEqual('b', spec.requested_destination.node)
 

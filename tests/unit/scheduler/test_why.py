@@ -7,14 +7,14 @@ import testtools
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.scheduler import memory
+from nova_lite.scheduler import decisions
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
 
 class RefusalsTest(testtools.TestCase):
     def test_the_last_refusal_counts(self):
-        found = memory.Refusals()
+        found = decisions.Refusals()
         found.add('ComputeFilter', 'a', 'down')
         found.add('claim', 'a', 'full')
         found.add('claim', 'b', 'full')
@@ -27,13 +27,13 @@ class RefusalsTest(testtools.TestCase):
 
 class MemoryTest(testtools.TestCase):
     def record(self, *uuids, refusals=0):
-        made = memory.Record('req', uuids)
+        made = decisions.Record('req', uuids)
         for index in range(refusals):
             made.refusals.add('claim', f'h{index}', 'full')
         return made
 
     def test_the_newest_decision_counts(self):
-        kept = memory.Memory(9)
+        kept = decisions.Decisions(9)
         old, new = self.record('s1', 's2'), self.record('s1')
         kept.add(old)
         kept.add(new)
@@ -41,11 +41,11 @@ class MemoryTest(testtools.TestCase):
         self.assertIs(old, kept.get('s2'))
 
     def test_unknown(self):
-        error = self.assertRaises(exception.DecisionNotFound, memory.Memory(9).get, 's1')
+        error = self.assertRaises(exception.DecisionNotFound, decisions.Decisions(9).get, 's1')
         self.assertIn('s1', error.message)
 
     def test_it_is_bounded(self):
-        kept = memory.Memory(2)
+        kept = decisions.Decisions(2)
         for uuid in ('s1', 's2', 's3'):
             kept.add(self.record(uuid))
         self.assertRaises(exception.DecisionNotFound, kept.get, 's1')
@@ -54,7 +54,7 @@ class MemoryTest(testtools.TestCase):
         kept.get('s4')
 
     def test_none_at_all(self):
-        kept = memory.Memory(0)
+        kept = decisions.Decisions(0)
         kept.add(self.record('s1'))
         self.assertRaises(exception.DecisionNotFound, kept.get, 's1')
 

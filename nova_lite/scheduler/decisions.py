@@ -1,4 +1,4 @@
-"""Why a host was not taken: kept of each decision, for logs, faults and `nova-lite why`."""
+"""The last decisions, with the reasons of refused hosts: for logs, faults and `nova-lite why`."""
 
 import collections
 import collections.abc
@@ -71,7 +71,7 @@ class Record:
     filtered: bool = False
 
 
-class Memory:
+class Decisions:
     """The last decisions, newest for each server; bounded in servers and in refusals."""
 
     REFUSALS_PER_SERVER = 100

@@ -5,9 +5,9 @@ import typing
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.scheduler import decide
+from nova_lite.scheduler import decisions
 from nova_lite.scheduler import explain
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import memory
 
 # Hosts for which placement is asked when no single one was named.
 EXPLAINED = 20
@@ -18,7 +18,7 @@ SHOWN = 1000
 def describe(
     world: decide.World,
     ctxt: context.RequestContext,
-    record: memory.Record,
+    record: decisions.Record,
     uuid: str,
     host: str | None = None,
 ) -> dict[str, typing.Any]:
@@ -33,7 +33,7 @@ def describe(
     unexplained = [
         (entry, state, record.wanted)
         for entry, state in zip(shown, states, strict=False)
-        if entry['stage'] == memory.PLACEMENT and record.wanted is not None
+        if entry['stage'] == decisions.PLACEMENT and record.wanted is not None
     ]
     names = {aggregate.uuid: aggregate.name for aggregate in snapshot.aggregates.all}
     for entry, state, wanted in unexplained[:EXPLAINED]:
@@ -53,7 +53,7 @@ def describe(
     }
 
 
-def _fate(record: memory.Record, uuid: str, state: hosts.HostState) -> dict[str, str | None]:
+def _fate(record: decisions.Record, uuid: str, state: hosts.HostState) -> dict[str, str | None]:
     """Return what became of one host."""
     reason: str | None
     stage, reason = 'passed', 'others were better'
@@ -64,7 +64,7 @@ def _fate(record: memory.Record, uuid: str, state: hosts.HostState) -> dict[str,
     elif state.host in record.refusals.of_host:
         stage, reason = record.refusals.of_host[state.host]
     elif record.filtered:
-        stage, reason = memory.REQUEST_FILTER, record.error
+        stage, reason = decisions.REQUEST_FILTER, record.error
     elif state.uuid not in record.offered:
-        stage, reason = memory.PLACEMENT, 'not among the allocation candidates'
+        stage, reason = decisions.PLACEMENT, 'not among the allocation candidates'
     return {'host': state.host, 'stage': stage, 'reason': reason}
