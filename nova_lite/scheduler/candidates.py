@@ -13,7 +13,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import offers
-from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import protocols
 from nova_lite.scheduler import snapshot
 
 LOG = log.getLogger(__name__)
@@ -120,18 +120,18 @@ class Source:
     than this to come is kept as long as it took
     """
 
-    def __init__(self, placement: neighbours.Placement, reuse_s: float) -> None:
+    def __init__(self, placement: protocols.Placement, reuse_s: float) -> None:
         self.placement = placement
         self.reuse_s = reuse_s
         self._lock = runtime.Lock()
-        self._answers: collections.OrderedDict[neighbours.Queries, _Answer] = (
+        self._answers: collections.OrderedDict[protocols.Queries, _Answer] = (
             collections.OrderedDict()
         )
 
     def get(
         self,
         ctxt: context.RequestContext,
-        queries: neighbours.Queries,
+        queries: protocols.Queries,
         *,
         version: snapshot.Version | None = None,
         since: float | None = None,
@@ -158,7 +158,7 @@ class Source:
         return answer.future.result()
 
     def _ask(
-        self, ctxt: context.RequestContext, queries: neighbours.Queries, answer: _Answer
+        self, ctxt: context.RequestContext, queries: protocols.Queries, answer: _Answer
     ) -> None:
         """Fill in an answer that others may be waiting for by now."""
         try:

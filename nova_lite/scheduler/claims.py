@@ -15,7 +15,7 @@ from nova_lite.clients import offers
 from nova_lite.clients import placement as client
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import protocols
 from nova_lite.scheduler import request
 from nova_lite.scheduler import snapshot
 
@@ -34,7 +34,7 @@ class Claims:
 
     def __init__(
         self,
-        placement: neighbours.Placement,
+        placement: protocols.Placement,
         states: snapshot.HostStates,
         ctxt: context.RequestContext,
         *,

@@ -22,7 +22,7 @@ from nova_lite.scheduler import decisions
 from nova_lite.scheduler import features
 from nova_lite.scheduler import groups
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import protocols
 from nova_lite.scheduler import query
 from nova_lite.scheduler import request
 from nova_lite.scheduler import request_filters
@@ -44,7 +44,7 @@ class World(typing.NamedTuple):
 
     conf: cfg.ConfigOpts
     cells: deployment.Cells
-    placement: neighbours.Placement
+    placement: protocols.Placement
     states: snapshot.HostStates
     source: candidates.Source
     rules: select.Rules

@@ -7,7 +7,7 @@ import datetime
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import protocols
 from nova_lite.scheduler import query
 
 PLACEMENT = 'placement'
@@ -61,7 +61,7 @@ class Record:
     instance_uuids: tuple[str, ...]
     at: datetime.datetime = dataclasses.field(default_factory=runtime.now)
     notes: list[tuple[str, str]] = dataclasses.field(default_factory=list)
-    queries: neighbours.Queries = ()
+    queries: protocols.Queries = ()
     wanted: query.ResourceRequest | None = None
     offered: frozenset[str] = frozenset()
     refusals: Refusals = dataclasses.field(default_factory=Refusals)

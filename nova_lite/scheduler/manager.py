@@ -22,7 +22,7 @@ from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decide
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import filters
-from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import protocols
 from nova_lite.scheduler import segments
 from nova_lite.scheduler import select
 from nova_lite.scheduler import snapshot
@@ -49,8 +49,8 @@ class SchedulerManager:
         self,
         conf: cfg.ConfigOpts,
         cells: deployment.Cells,
-        placement: neighbours.Placement,
-        network: neighbours.Network,
+        placement: protocols.Placement,
+        network: protocols.Network,
         *,
         notices: watch.Notices | None = None,
     ) -> None:

@@ -77,7 +77,7 @@ class Request:
         values = self.hints.get(name)
         return values[0] if values else None
 
-    def neighbours(self, hint: str) -> set[str]:
+    def hosts_of_hint(self, hint: str) -> set[str]:
         """Return hosts of the servers that a hint names."""
         named = self.hints.get(hint, ())
         return {host for uuid in named for host in self.hosts_of.get(uuid, ())}

@@ -6,13 +6,13 @@ an aggregate with the hosts that reach it. Source: reference/nova/scheduling 2, 
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import protocols
 
 
 class Segments:
     """Finds the aggregates of a request's networks and ports."""
 
-    def __init__(self, network: neighbours.Network, placement: neighbours.Placement) -> None:
+    def __init__(self, network: protocols.Network, placement: protocols.Placement) -> None:
         self.network, self.placement = network, placement
 
     def __call__(
@@ -47,6 +47,6 @@ class Segments:
             return set()
 
 
-def _named(subnets: list[neighbours.Body]) -> set[str]:
+def _named(subnets: list[protocols.Body]) -> set[str]:
     """Return the segments that subnets name."""
     return {subnet['segment_id'] for subnet in subnets if subnet.get('segment_id') is not None}

@@ -20,7 +20,7 @@ class SameHostFilter(base.Filter):
     def rule(self, request: request.Request) -> base.Refuse | None:
         if not request.hints.get('same_host'):
             return None
-        wanted = request.neighbours('same_host')
+        wanted = request.hosts_of_hint('same_host')
         return lambda host: None if host.host in wanted else 'has none of the servers in same_host'
 
 
@@ -30,7 +30,7 @@ class DifferentHostFilter(base.Filter):
     once = True
 
     def rule(self, request: request.Request) -> base.Refuse | None:
-        avoided = request.neighbours('different_host')
+        avoided = request.hosts_of_hint('different_host')
         if not avoided:
             return None
         return lambda host: 'has a server in different_host' if host.host in avoided else None

@@ -6,14 +6,14 @@ from nova_lite.clients import network
 from nova_lite.clients import offers
 from nova_lite.clients import placement
 from nova_lite.scheduler import candidates
-from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import protocols
 
 
-def placements(real: placement.Placement) -> list[neighbours.Placement]:
+def placements(real: placement.Placement) -> list[protocols.Placement]:
     return [real]
 
 
-def networks(real: network.Network) -> list[neighbours.Network]:
+def networks(real: network.Network) -> list[protocols.Network]:
     return [real]
 
 
