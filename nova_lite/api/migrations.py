@@ -9,7 +9,7 @@ from oslo_utils import timeutils
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite import states
-from nova_lite.api import crossings
+from nova_lite.api import cross_cell_lists
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
@@ -61,12 +61,12 @@ def index(req):
         req.authorize(rules.MIGRATIONS_ALL)
     places = req.allows(rules.MIGRATIONS_HOST)
     if req.minor < PAGES:
-        found = crossings.steadily(
+        found = cross_cell_lists.steadily(
             req, lambda: _gather(req, migration_lists.every, where, cells=_cells(req))
         )
         return {'migrations': [_view(req, row, places=places) for row in found]}
     limit = paging.limit_of(req)
-    rows = crossings.steadily(req, lambda: _page(req, where, limit)) if limit else []
+    rows = cross_cell_lists.steadily(req, lambda: _page(req, where, limit)) if limit else []
     answer = {'migrations': [_view(req, row, places=places) for row in rows]}
     if paging.is_full(req, rows, limit):
         answer['migrations_links'] = links.next_page(req, rows[-1].uuid)

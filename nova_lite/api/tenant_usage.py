@@ -9,7 +9,7 @@ import datetime
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.api import crossings
+from nova_lite.api import cross_cell_lists
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
@@ -138,7 +138,7 @@ def _servers(req, period, project_id=None):
     paged = req.minor >= 40
     limit = paging.limit_of(req) if paged else None
     after = _marker(req) if paged and 'marker' in req.params else None
-    answers = crossings.steadily(
+    answers = cross_cell_lists.steadily(
         req,
         lambda: req.app.cells.scatter(
             usage.active, *period, project_id=project_id, after=after, limit=limit

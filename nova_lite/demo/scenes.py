@@ -3,7 +3,7 @@
 import collections
 
 from nova_lite.demo import booting
-from nova_lite.demo import crossing
+from nova_lite.demo import cross_cell
 from nova_lite.demo import live
 from nova_lite.demo import moving
 from nova_lite.demo import placing
@@ -20,7 +20,7 @@ SCENES = collections.OrderedDict(
         ('live-migration-ended-early', live.ended_early),
         ('live-migration-checked', live.checked),
         ('evacuation', live.evacuation),
-        ('cross-cell', crossing.cross_cell),
+        ('cross-cell', cross_cell.moves),
         ('requested-host', placing.requested_host),
         ('licensed-aggregate', placing.licensed_aggregate),
     )

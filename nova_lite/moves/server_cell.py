@@ -6,7 +6,7 @@ the mapping. Source: reference/nova/cross-cell-resize 4 to 7.
 
 from nova_lite import exception
 from nova_lite import states
-from nova_lite.db.api import crossing
+from nova_lite.db.api import mapping_switch
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
@@ -105,7 +105,7 @@ def restore(here, other):
 def switch(saga, source, dest):
     """Map the server to the cell of `dest`. This is the pivot."""
     saga.world.api_db.write(
-        crossing.switch,
+        mapping_switch.switch,
         saga.ctxt,
         saga.instance_uuid,
         source_id=source.cell.id,

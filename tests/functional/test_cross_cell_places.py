@@ -3,7 +3,7 @@
 import contextlib
 
 from nova_lite import context
-from nova_lite.api.servers import crossing as crossing_rules
+from nova_lite.api.servers import cross_cell
 from nova_lite.db.cell import services
 from tests.fixtures import crossing
 from tests.functional import moves_base
@@ -172,7 +172,7 @@ class PlacesTest(PlacesBase):
         """One that is too old, in whichever cell, keeps all servers in theirs."""
         server = self.boot_at(CELL1[0])
         cell = next(each for each in self.stage.world.cells.every() if each.name == 'cell2')
-        self.patch(crossing_rules.versions, 'CROSS_CELL_RESIZE', 2)
+        self.patch(cross_cell.versions, 'CROSS_CELL_RESIZE', 2)
         self.assertEqual(1, cell.db.read(services.minimum_version))
         self.stage.act(server, 'migrate', {'host': CELL2[0]}, status=400)
         self.stage.act(server, 'migrate')

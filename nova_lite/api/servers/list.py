@@ -2,7 +2,7 @@
 
 from nova_lite import cells
 from nova_lite import exception
-from nova_lite.api import crossings
+from nova_lite.api import cross_cell_lists
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
@@ -47,7 +47,7 @@ def _answer(req, all_rule, show, show_partial):
         page = list_merge.read(req, criteria, sort, limit)
         return page, show(req, page)
 
-    page, servers = crossings.steadily(req, read)
+    page, servers = cross_cell_lists.steadily(req, read)
     marker = page.uuids[-1] if page.uuids and _has_next(req, page, limit) else None
     if page.down:
         plain = criteria.plain and not ordered and not {'limit', 'marker'} & set(req.params)

@@ -10,7 +10,7 @@ from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
-from nova_lite.api.servers import crossing
+from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
@@ -51,17 +51,17 @@ def migrate(req, server):
     """Begin the move."""
     source_host.require_up(req, server)
     row, host = server.row, host_of(req)
-    crosses = crossing.is_allowed(req, server)
+    crosses = cross_cell.is_allowed(req, server)
     wanted = {}
     if host:
-        anywhere = crosses and crossing.destination(req, host)
+        anywhere = crosses and cross_cell.destination(req, host)
         wanted = anywhere or destination.in_cell(server, host)
         if wanted['host'] == row.host:
             raise exception.CannotMigrateToSameHost()
     moves.begin(
         req,
         server,
-        kind=crossing.kind('migrate', crosses),
+        kind=cross_cell.kind('migrate', crosses),
         guard=transitions.MIGRATE,
         action='migrate',
         changes={'progress': 0},

@@ -12,7 +12,7 @@ from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import types
 from nova_lite.api.servers import create_flavor
-from nova_lite.api.servers import crossing
+from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
 from nova_lite.db.api import request_specs
@@ -74,7 +74,7 @@ def resize(req, server):
     moves.begin(
         req,
         server,
-        kind=crossing.kind('resize', crossing.is_allowed(req, server)),
+        kind=cross_cell.kind('resize', cross_cell.is_allowed(req, server)),
         guard=transitions.RESIZE,
         action='resize',
         changes=changes,

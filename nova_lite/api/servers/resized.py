@@ -11,7 +11,7 @@ from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import types
 from nova_lite.api.servers import acting
-from nova_lite.api.servers import crossing
+from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
 from nova_lite.db.api import sagas
@@ -23,7 +23,7 @@ PATH = '/servers/{server_id}/action'
 Status = states.MigrationStatus
 CONFIRM, REVERT = 'confirm-resize', 'revert-resize'
 # The kinds of sagas after which the source of a resize has nothing of the server, or all.
-ENDING = (CONFIRM, REVERT, crossing.kind(CONFIRM, True), crossing.kind(REVERT, True))
+ENDING = (CONFIRM, REVERT, cross_cell.kind(CONFIRM, True), cross_cell.kind(REVERT, True))
 
 
 class NotResized(exception.Invalid):
@@ -126,7 +126,7 @@ def _begin(req, server, migration, *, kind, guard, status, **options):
     moves.begin(
         req,
         server,
-        kind=crossing.kind(kind, migration.cross_cell_move),
+        kind=cross_cell.kind(kind, migration.cross_cell_move),
         uuid=runtime.new_uuid(),
         guard=guard,
         action='revertResize' if status is Status.REVERTING else 'confirmResize',

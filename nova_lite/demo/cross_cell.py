@@ -19,7 +19,7 @@ BEFORE = 'create snapshot image'
 LOOK_S = 0.005
 
 
-def cross_cell(stage):
+def moves(stage):
     """Confirm one move, revert one, and kill the super-conductor during a third one."""
     stage.title('Cross-cell resize: the disk as an image, with ports and volumes')
     _confirmed(stage)

@@ -6,7 +6,7 @@ neither when it was looked for there, so the list is read once more.
 
 from oslo_log import log
 
-from nova_lite.db.api import crossing
+from nova_lite.db.api import mapping_switch
 
 LOG = log.getLogger(__name__)
 MOST = 20
@@ -16,10 +16,10 @@ def steadily(req, read):
     """Return `read()` from a time during which no server changed cells."""
     if len(req.app.cells.every(cell0=False)) < 2:
         return read()
-    count = req.app.api_db.read(crossing.count)
+    count = req.app.api_db.read(mapping_switch.count)
     for _attempt in range(MOST):
         found = read()
-        before, count = count, req.app.api_db.read(crossing.count)
+        before, count = count, req.app.api_db.read(mapping_switch.count)
         if count == before:
             return found
     LOG.warning(
