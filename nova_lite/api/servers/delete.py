@@ -18,8 +18,8 @@ from nova_lite.api import quota
 from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import confirm_revert
 from nova_lite.api.servers import left_guest
-from nova_lite.api.servers import resized
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
@@ -173,9 +173,9 @@ def _confirm_first(req, server, *, delete):
     if server.row.vm_state != states.VmState.RESIZED:
         return False
     try:
-        return resized.confirm_for_deletion(req, server, delete=delete)
+        return confirm_revert.confirm_for_deletion(req, server, delete=delete)
     except exception.Conflict as error:
-        if not resized.is_ending(req, server):
+        if not confirm_revert.is_ending(req, server):
             server.follow(server_access.load(req, server.uuid))
             if server.row.vm_state == states.VmState.RESIZED:
                 raise
