@@ -1,6 +1,6 @@
 """Evacuation at the destination: rebuild the guest of a server whose host is down.
 
-The guest that was is lost with its host, or fenced off. Functions start an effect or
+The guest that was is lost with its host, or switched off. Functions start an effect or
 find the one they started before, and answer as `replies` says.
 Source: reference/nova/moves 5.
 """

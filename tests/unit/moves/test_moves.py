@@ -125,7 +125,7 @@ class MovesTest(moves_base.MoveTestCase):
         self.assertEqual([], self.open_events())
 
     def test_an_undo_does_not_wait_for_a_dead_host(self):
-        """Asked in vain it is given up once it is down; one that was fenced is not asked."""
+        """Asked in vain it is given up once it is down; one that is forced down is not asked."""
         made = self.resize()
         steps = {step.name: step for step in made.steps()}
         self.do(made, self.before_pivot(made.steps()))
