@@ -21,6 +21,7 @@ from nova_lite import runtime
 from nova_lite.db import clock
 from nova_lite.db import errors
 from nova_lite.db import notes
+from nova_lite.db import outages
 from nova_lite.db import patterns
 from nova_lite.db import timeouts
 from nova_lite.dialects import compiled
@@ -221,6 +222,7 @@ class Database:
 
     def _open(self) -> sqlalchemy.Connection:
         """Return a connection. Raise Unavailable, also if none becomes free in time."""
+        outages.require_up(self.url)
         try:
             return self.engine.connect()
         except (sqlalchemy.exc.OperationalError, sqlalchemy.exc.TimeoutError) as error:
