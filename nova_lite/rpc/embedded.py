@@ -9,6 +9,7 @@ idle cloud costs nothing and a call a fraction of a millisecond.
 import collections
 import typing
 
+import amqp
 import kombu.exceptions
 from kombu.transport import virtual
 
@@ -21,6 +22,8 @@ Deliver: typing.TypeAlias = typing.Callable[[Message, str], None]
 # The transport option that names the bus.
 BUS = 'nova_lite_bus'
 NO_ROUTE = 'no queue accepts the message'
+# Told to a channel in place of the name of a queue: its connection is lost.
+LOST = ''
 
 
 class Broker:
@@ -28,10 +31,13 @@ class Broker:
 
     Every field is guarded by `lock`. A message is announced to one of its
     queue's consumers in turn; a consumer that goes away passes on what it was told.
+
+    is_cut: whether it has closed its connections and refuses others
     """
 
     def __init__(self) -> None:
         self.lock = runtime.RLock()
+        self.is_cut = False
         self.state = virtual.BrokerState()
         self.queues: dict[str, collections.deque[Message]] = collections.defaultdict(
             collections.deque
@@ -41,7 +47,24 @@ class Broker:
             collections.deque
         )
 
+    def cut(self) -> None:
+        """Close all connections, and refuse others until `heal`. Messages stay."""
+        with self.lock:
+            self.is_cut = True
+            for channel in {each for found in self.consumers.values() for each in found}:
+                channel.tell(LOST)
+
+    def heal(self) -> None:
+        """Accept connections again."""
+        self.is_cut = False
+
+    def require_connection(self) -> None:
+        """Raise the error of a lost connection while the bus is cut."""
+        if self.is_cut:
+            raise amqp.RecoverableConnectionError('the bus was cut by an injected fault')
+
     def put(self, name: str, message: Message) -> None:
+        self.require_connection()
         with self.lock:
             self.queues[name].append(message)
             self._announce(name)
@@ -60,6 +83,7 @@ class Broker:
             return waiting.popleft()
 
     def consume(self, name: str, channel: 'Channel') -> None:
+        self.require_connection()
         with self.lock:
             self.consumers[name].append(channel)
             for _message in self.queues[name]:
@@ -131,6 +155,8 @@ class Channel(virtual.Channel):
                 name = self.told.popleft()
             except IndexError:
                 raise runtime.Empty from None
+            if name == LOST:
+                raise amqp.RecoverableConnectionError('the bus has closed the connection')
             try:
                 message = self.broker.get(name)
             except runtime.Empty:
@@ -244,6 +270,10 @@ class Transport(virtual.Transport):
         self.arrived = runtime.Condition(runtime.Lock(), idle=True)
         super().__init__(client, **kwargs)
         self.state = self.broker.state
+
+    def establish_connection(self) -> typing.Any:
+        self.broker.require_connection()
+        return super().establish_connection()
 
     def driver_version(self) -> str:
         return 'embedded'

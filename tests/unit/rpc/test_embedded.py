@@ -1,5 +1,6 @@
 """The broker inside the process: queues outlive consumers, and none is forgotten."""
 
+import amqp
 import testtools
 
 from nova_lite import runtime
@@ -51,3 +52,21 @@ class BrokerTest(testtools.TestCase):
         self.broker.delete('q')
         self.assertEqual({}, dict(self.broker.routes))
         self.assertNotIn('q', self.broker.queues)
+
+    def test_a_bus_that_is_cut(self):
+        consumer = Consumer()
+        self.broker.consume('q', consumer)
+        self.broker.put('q', 1)
+        self.broker.cut()
+        # Its connection is lost, and no other is made.
+        self.assertEqual(['q', embedded.LOST], consumer.told)
+        for call in (
+            lambda: self.broker.put('q', 2),
+            lambda: self.broker.consume('q', Consumer()),
+            self.broker.require_connection,
+        ):
+            error = self.assertRaises(amqp.RecoverableConnectionError, call)
+            self.assertIn('injected fault', str(error))
+        self.broker.heal()
+        self.broker.put('q', 2)
+        self.assertEqual([1, 2], [self.broker.get('q'), self.broker.get('q')])
