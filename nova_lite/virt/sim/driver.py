@@ -72,6 +72,10 @@ class SimDriver:
         """
         self._jobs.profile = _load(profile or self.profile.source)
 
+    def inject(self, failures: Iterable[rules.FailureRule]) -> None:
+        """Set the failures that go before those of the profile."""
+        self._jobs.injected = tuple(failures)
+
     def close(self) -> None:
         self._store.close()
 

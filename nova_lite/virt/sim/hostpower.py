@@ -49,6 +49,13 @@ def power_on(path: str, node: str) -> None:
             _switch(tx, node, 1)
 
 
+def list_off(path: str) -> list[str]:
+    """Return the names of the nodes that are powered off."""
+    with _opened(path) as opened, opened.read() as tx:
+        rows = tx.execute('SELECT node FROM nodes WHERE powered = 0 ORDER BY node')
+        return [row['node'] for row in rows]
+
+
 def _opened(path: str) -> contextlib.closing[store.Store]:
     if not os.path.exists(path):
         raise FileNotFoundError(path)

@@ -52,11 +52,16 @@ class Request:
 
 
 class Jobs:
-    """The jobs of one store. `profile` may be replaced at any time."""
+    """The jobs of one store.
+
+    profile, injected: may be replaced at any time; `injected` has failures that go before
+        those of the profile
+    """
 
     def __init__(self, store_: store.Store, profile: rules.Profile, speed: float) -> None:
         self._store = store_
         self.profile = profile
+        self.injected: tuple[rules.FailureRule, ...] = ()
         self._speed = speed
 
     def start(self, request: Request) -> model.Job:
@@ -173,7 +178,8 @@ class Jobs:
 
     def _failure(self, work: frame.Work, spec: model.GuestSpec | None) -> model.Json | None:
         """Return the injected failure of this effect as {when, error}, or None."""
-        failures = self.profile.failures(work.verb)
+        injected = tuple(rule for rule in self.injected if work.verb in rule.verbs)
+        failures = injected + self.profile.failures(work.verb)
         if not failures:
             return None
         if spec is None:

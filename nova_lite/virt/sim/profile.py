@@ -5,6 +5,7 @@ profile that it extends. `rules` is what becomes of it, `reader` the strictness.
 """
 
 from collections.abc import Callable
+import dataclasses
 import fnmatch
 import hashlib
 import importlib.resources
@@ -117,6 +118,12 @@ def parse(text: str | bytes, source: str = '(text)') -> rules.Profile:
         failures=failures + _each(document, 'failures', _failure_rule),
         ports=ports + _each(document, 'ports', port_rules.read),
     )
+
+
+def parse_failure(values: model.Json, identity: str) -> rules.FailureRule:
+    """Return the rule of one entry of `failures`, which counts by itself. Raise ProfileError."""
+    rule = _failure_rule(reader.Reader('of the fault', values))
+    return dataclasses.replace(rule, identity=identity)
 
 
 def _each(
