@@ -13,8 +13,11 @@ import os
 
 import requests
 
+from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.console import faults
 from nova_lite.console import tables
+from nova_lite.launcher import control_client
 from nova_lite.launcher import layout
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
@@ -62,6 +65,20 @@ def _state(directory):
         ),
         'uptime_s': round(runtime.timestamp() - found.started_at),
         'unhealthy': sorted(name for name, url in urls.items() if not _is_healthy(url)),
+        **_control(directory),
+    }
+
+
+def _control(directory):
+    """Return the clock and the injected faults of an embedded cloud; {} of another."""
+    client = control_client.Client(directory, timeout_s=ANSWER_S)
+    try:
+        clock, shown = client.get('clock'), client.get('faults')
+    except (exception.Unavailable, control_client.Refused):
+        return {}
+    return {
+        'time': clock['now'] + (' (frozen)' if clock['frozen'] else ''),
+        'faults': [text for _id, text in faults.lines(shown)],
     }
 
 

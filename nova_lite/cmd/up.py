@@ -190,7 +190,8 @@ def _serve(cloud, args, signals):
         print('\nCtrl-C stops the cloud. The next `nova-lite up` continues with the same servers.')
         sys.stdout.flush()
         while not signals.wait(None):
-            pass
+            if signals.reload():
+                cloud.reload()
     except service.Stopped:
         signals.starting = False
     except BaseException:

@@ -23,12 +23,12 @@ class Client:
     def __init__(self, directory, *, timeout_s=TIMEOUT_S):
         self._directory, self._timeout_s = directory, timeout_s
 
-    def get(self, name, **arguments):
+    def get(self, name, /, **arguments):
         """Return the answer to GET /control/NAME. Raise as `post`."""
         query = urllib.parse.urlencode(arguments)
         return self._send(urllib.request.Request(f'{self._url(name)}?{query}'))
 
-    def post(self, name, **arguments):
+    def post(self, name, /, **arguments):
         """Return the answer to POST /control/NAME.
 
         Raise Refused with the reason of the cloud, Unavailable if it does not run or answer.

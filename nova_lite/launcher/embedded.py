@@ -15,6 +15,7 @@ from nova_lite import incarnation
 from nova_lite import runtime
 from nova_lite.control import clock
 from nova_lite.control import endpoint
+from nova_lite.control import faults as fault_control
 from nova_lite.daemons import api
 from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
@@ -25,6 +26,7 @@ from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import ended
+from nova_lite.launcher import faults
 from nova_lite.launcher import layout
 from nova_lite.launcher import neighbours
 from nova_lite.launcher import preflight
@@ -52,6 +54,7 @@ class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
 
     places: its Layout; daemons: {name: service.Daemon}; confs: {name: ConfigOpts}
+    faults: its faults.Faults
     clock: testclock.control.Control of this process, None if its clock cannot be changed
     states: its saved_states.SavedStates
     wrap_api: function from the compute API, a WSGI callable, to the one that is served
@@ -76,6 +79,7 @@ class EmbeddedCloud:
         self._incarnation = incarnation.Incarnation()
         self._ended = ended.Ended()
         self._changing = runtime.Lock()
+        self.faults = faults.Faults(self.places, self._drivers, lambda: self._incarnation)
 
     @property
     def url(self):
@@ -165,6 +169,7 @@ class EmbeddedCloud:
         if self.clock is not None:
             # What is in progress takes time to end.
             self.clock.resume()
+        self.faults.heal()
         with self._gate.closed():
             stops = self._end()
             change()
@@ -192,11 +197,26 @@ class EmbeddedCloud:
         self._api = self._metadata = None
         return [each.close for each in served]
 
+    def reload(self):
+        """Read the files that the configuration names again, such as the profile of hosts."""
+        for name, daemon in self.daemons.items():
+            self.confs.get(name, self.confs['control']).reload_config_files()
+            daemon.reload()
+        LOG.info('The configuration was read again')
+
+    def _drivers(self):
+        return [
+            daemon.manager.site.driver
+            for name, daemon in self.daemons.items()
+            if name.startswith('compute-')
+        ]
+
     def stop(self):
         """Stop everything, newest first. Work in progress continues at the next start."""
         if self.clock is not None:
             # The daemons wait a while for what is under way.
             self.clock.resume()
+        self.faults.heal()
         doors = [opened.close for opened in self._doors]
         ended.together([*doors, *(running.stop for running in self._fronts)])
         self._doors.clear()
@@ -237,6 +257,7 @@ class EmbeddedCloud:
         if self.clock is not None:
             clock.add(control, self.clock)
         state_control.register(control, self)
+        fault_control.add(control, self.faults)
         for opened in (events_door.EventsDoor(self.places.root), control):
             opened.open()
             self._doors.append(opened)

@@ -15,6 +15,8 @@ from nova_lite.wsgi import server
 ANSWER_S = 60
 LOOK_S = 0.05
 
+# Those that read their configuration again at SIGHUP.
+RELOADING = ('conductor.', 'compute.', 'scheduler.', 'super-conductor.')
 # Who hands work on stops before who does it, and that before those whom all need.
 STAGES = ('neighbour', 'conductor', 'compute', 'scheduler', 'super-conductor', 'api')
 
@@ -74,6 +76,12 @@ class ProcessCloud:
         setup.hosts(places, self.confs['control'])
         places.write_health(self.health_urls)
         places.write_clouds()
+
+    def reload(self):
+        """Let the daemons read their configuration and the files that it names again."""
+        for child in self.supervisor.children:
+            if child.name.startswith(RELOADING):
+                child.reload()
 
     def stop(self):
         """Stop everything; what is under way goes on at the next start."""

@@ -95,6 +95,11 @@ class Child:
         except ProcessLookupError:
             return
 
+    def reload(self):
+        """Let the process read its configuration again."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGHUP)
+
     def stop(self, seconds):
         """Ask the process to end; kill it when that takes longer than `seconds`."""
         if self.process.poll() is None:

@@ -18,6 +18,12 @@ EXCHANGE = 'nova_lite'
 ERROR_MODULES = ['nova_lite.exception']
 
 
+def embedded_name(url: str, of: incarnation.Incarnation | None = None) -> str:
+    """Return the name of an embedded bus; see `driver_url`."""
+    number = (of or incarnation.current()).number
+    return url.removeprefix(EMBEDDED) + (f'.{number}' if number else '')
+
+
 def driver_url(url: str, of: incarnation.Incarnation | None = None) -> str:
     """Return the URL that oslo.messaging is given for one of ours.
 
@@ -25,9 +31,7 @@ def driver_url(url: str, of: incarnation.Incarnation | None = None) -> str:
     """
     if url.startswith(EMBEDDED):
         embedded.install()
-        number = (of or incarnation.current()).number
-        name = url.removeprefix(EMBEDDED) + (f'.{number}' if number else '')
-        return f'{driver.PREFIX}kombu+memory:///{name}'
+        return f'{driver.PREFIX}kombu+memory:///{embedded_name(url, of)}'
     return driver.PREFIX + url
 
 

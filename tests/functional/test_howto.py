@@ -1,14 +1,15 @@
 """The commands of the pages in doc/source/howto, with clouds as the pages start them."""
 
 import os
-import re
+import signal
 import subprocess
 import sys
 
 import fixtures
 import testtools
 
-from nova_lite.launcher import clouds
+from nova_lite import runtime
+from nova_lite.launcher import running
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import units
@@ -32,15 +33,14 @@ class HowToTest(testtools.TestCase):
         given = ['--detach', '--state-dir', self.state_dir, '--port', '0', '--profile', 'instant']
         found = forking.run([commands.MODULE, 'up', *given, *options], timeout_s=LIMIT_S)
         self.assertEqual(0, found[0], found)
-        self.cloud = clouds.connect(f'{self.state_dir}/clouds.yaml', 'nova-lite-demo')
 
-    def play(self, script):
+    def play(self, script, *, user='nova-lite'):
         """Return what a script of a page prints."""
         environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith('OS_')},
             'NOVA_LITE_STATE': self.state_dir,
             'OS_CLIENT_CONFIG_FILE': f'{self.state_dir}/clouds.yaml',
-            'OS_CLOUD': 'nova-lite-demo',
+            'OS_CLOUD': user,
             'PATH': os.pathsep.join([str(self.warm.directory), os.environ['PATH']]),
         }
         done = subprocess.run(
@@ -66,7 +66,45 @@ class HowToTest(testtools.TestCase):
 
     def test_clock(self):
         self.up('--set', 'DEFAULT.resize_confirm_window=3600')
-        printed = self.play('clock/day.sh')
-        self.assertThat(printed, testtools.matchers.MatchesRegex('(?s).*status +. ACTIVE'))
-        self.assertTrue(re.search('confirmResize', printed), printed)
+        printed = self.play('clock/day.sh', user='nova-lite-demo')
+        for shown in ('ACTIVE', 'm1.small', 'confirmResize'):
+            self.assertIn(shown, printed)
         self.verify()
+
+    def test_faults(self):
+        self.up()
+        printed = self.play('faults/failures.sh')
+        self.assertIn('spawn fails on cell1-* (first 1, message "no space left")', printed)
+        self.assertIn('ERROR', printed)
+        printed = self.play('faults/host.sh')
+        self.assertRegex(printed, r'cell1-host1 +. down')
+        self.assertIn('host cell1-host1 is powered off', printed)
+        self.assertRegex(printed, r'\ncell1-host[23]\n')
+        printed = self.play('faults/cell.sh')
+        self.assertIn('database of cell2 is down', printed)
+        self.assertIn('bus of cell2 is cut', printed)
+        self.assertIn('UNKNOWN', printed)
+        self.verify()
+
+    def test_the_profile_is_read_again(self):
+        path = self.useFixture(fixtures.TempDir()).join('profile.yaml')
+        self.write(path, 'extends: instant')
+        self.up('--profile', path)
+        self.write(path, 'extends: instant\nfailures: [{verb: spawn}]')
+        log = os.path.join(self.state_dir, 'log', 'nova-lite.log')
+        os.kill(running.holder(self.state_dir), signal.SIGHUP)
+        until = runtime.monotonic() + LIMIT_S
+        while 'The configuration was read again' not in self.read(log):
+            self.assertLess(runtime.monotonic(), until)
+            runtime.sleep(0.05)
+        self.assertIn('ERROR', self.play('faults/failures.sh'))
+
+    @staticmethod
+    def write(path, text):
+        with open(path, 'w') as file:
+            file.write(text)
+
+    @staticmethod
+    def read(path):
+        with open(path) as file:
+            return file.read()

@@ -1,0 +1,96 @@
+"""nova-lite fault: let operations of simulated hosts fail while a cloud runs.
+
+The options are those of a failure in a profile of simulated hosts.
+
+Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
+          nova-lite fault list
+          nova-lite fault clear
+"""
+
+from nova_lite.console import faults
+from nova_lite.launcher import control_client
+from nova_lite.launcher import state_dir
+
+MATCHES = ('host', 'flavor', 'server')
+OPTIONS = ('verb', 'when', 'probability', 'first', 'nth', 'error', 'message')
+
+
+def add_parser(commands):
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'fault',
+        help='let operations of hosts fail',
+        description=__doc__,
+        formatter_class=state_dir.Formatter,
+    )
+    actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
+    for name, text in (
+        ('add', 'add a failure'),
+        ('list', 'list all injected faults'),
+        ('clear', 'remove a failure, or all'),
+    ):
+        action = actions.add_parser(
+            name, help=text, description=__doc__, formatter_class=state_dir.Formatter
+        )
+        if name == 'add':
+            _add_options(action)
+        elif name == 'clear':
+            action.add_argument('id', nargs='?', type=int, metavar='ID', help='default: all')
+        state_dir.add_option(action)
+        action.add_argument('--json', action='store_true', help='print JSON')
+        action.set_defaults(run=run)
+
+
+def _add_options(action):
+    """Add what a failure is about, and how it fails."""
+    action.add_argument(
+        '--verb', required=True, metavar='PATTERN', help="operation, such as spawn or 'live_*'"
+    )
+    for name, what in (('host', 'hosts'), ('flavor', 'flavors'), ('server', 'names of servers')):
+        action.add_argument(f'--{name}', metavar='PATTERN', help=f'{what} (default: all)')
+    action.add_argument(
+        '--metadata',
+        action='append',
+        default=[],
+        metavar='KEY=PATTERN',
+        help='metadata of the server; may be repeated',
+    )
+    action.add_argument(
+        '--when', metavar='WHEN', help='before, during or after the operation (default: before)'
+    )
+    action.add_argument('--first', type=int, metavar='N', help='only the first N operations')
+    action.add_argument('--nth', type=int, metavar='N', help='only the N-th operation')
+    action.add_argument('--probability', type=float, metavar='P', help='0 to 1')
+    action.add_argument('--error', metavar='CLASS', help='name of the error')
+    action.add_argument('--message', metavar='TEXT', help='text of the error')
+    action.add_argument(
+        '--reschedule', action='store_true', help='let the build be tried on another host'
+    )
+
+
+def run(args):
+    """Change the failures, and print all faults."""
+    client = control_client.Client(args.state_dir)
+    if args.action == 'add':
+        shown = client.post('faults/add', **_entry(args))
+    elif args.action == 'clear':
+        shown = client.post('faults/clear', **({} if args.id is None else {'id': args.id}))
+    else:
+        shown = client.get('faults')
+    faults.show(shown, as_json=args.json)
+
+
+def _entry(args):
+    """Return the entry of a profile. Raise ValueError."""
+    entry = {name: getattr(args, name) for name in OPTIONS}
+    match = {name: getattr(args, name) for name in MATCHES}
+    metadata = {}
+    for text in args.metadata:
+        key, equals, pattern = text.partition('=')
+        if not equals:
+            raise ValueError(f'--metadata must be KEY=PATTERN, not {text}')
+        metadata[key] = pattern
+    match['metadata'] = metadata or None
+    entry['match'] = {key: value for key, value in match.items() if value is not None} or None
+    entry['reschedule'] = args.reschedule or None
+    return {key: value for key, value in entry.items() if value is not None}

@@ -1,0 +1,51 @@
+"""Faults of an embedded cloud on its control endpoint.
+
+GET /control/faults; POST /control/faults/add, faults/clear, host, cell and bus. Each answers
+with all faults.
+"""
+
+NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
+PARTS = ('database', 'bus')
+
+
+def _schema(required, **properties):
+    return {
+        'type': 'object',
+        'properties': properties,
+        'required': required,
+        'additionalProperties': False,
+    }
+
+
+CLEAR = _schema([], id={'type': 'integer'})
+HOST = _schema(['name', 'power'], name=NAME, power={'enum': ['on', 'off']})
+CELL = _schema(
+    ['name', 'state'],
+    name=NAME,
+    state={'enum': ['up', 'down']},
+    parts={'type': 'array', 'items': {'enum': list(PARTS)}, 'minItems': 1, 'uniqueItems': True},
+)
+BUS = _schema(['state'], name=NAME, state={'enum': ['cut', 'healed']})
+
+
+def add(endpoint, faults):
+    """Let an Endpoint inject faults. faults: a launcher.faults.Faults"""
+
+    def answer(name, change, schema):
+        def handle(arguments):
+            change(**arguments)
+            return faults.show()
+
+        endpoint.add('POST', name, handle, schema=schema)
+
+    endpoint.add('GET', 'faults', lambda _arguments: faults.show())
+    # The reader of profiles checks it.
+    answer('faults/add', lambda **entry: faults.add(entry), {'type': 'object'})
+    answer('faults/clear', lambda **given: faults.clear(given.get('id')), CLEAR)
+    answer('host', lambda name, power: faults.switch_host(name, on=power == 'on'), HOST)
+    answer(
+        'cell',
+        lambda name, state, parts=PARTS: faults.switch_cell(name, up=state == 'up', parts=parts),
+        CELL,
+    )
+    answer('bus', lambda state, name=None: faults.switch_bus(name, up=state == 'healed'), BUS)

@@ -1,0 +1,153 @@
+"""The faults that are injected into a running embedded cloud.
+
+Failures of operations and switched buses and databases end with the process; a host that was
+powered off stays off.
+"""
+
+import fnmatch
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db import outages
+from nova_lite.launcher import layout
+from nova_lite.rpc import embedded
+from nova_lite.rpc import transport
+from nova_lite.virt.sim import hostpower
+from nova_lite.virt.sim import profile
+
+LOG = log.getLogger(__name__)
+
+DATABASE, BUS = 'database', 'bus'
+
+
+class Unknown(exception.NotFound):
+    msg = '%(what)s %(name)r does not exist. Use one of: %(known)s.'
+
+
+class Faults:
+    """Injects faults into the cloud in this process.
+
+    places: the Layout of the cloud
+    drivers: function that returns the drivers of its compute processes
+    incarnation: function that returns its incarnation.Incarnation
+    """
+
+    def __init__(self, places, drivers, incarnation):
+        self._places, self._drivers, self._incarnation = places, drivers, incarnation
+        self._lock = runtime.Lock()
+        # By id: the entry as a profile would have it, and its rule.
+        self._failures = {}
+        self._number = 0
+        self._databases, self._buses = set(), set()
+
+    def show(self):
+        """Return {failures, hosts_off, databases_down, buses_cut}."""
+        with self._lock:
+            return {
+                'failures': [
+                    {'id': number, **entry} for number, (entry, _rule) in self._failures.items()
+                ],
+                'hosts_off': [
+                    host
+                    for cell in self._places.cell_names
+                    for host in hostpower.list_off(self._places.guests_path(cell))
+                ],
+                'databases_down': sorted(self._databases),
+                'buses_cut': sorted(self._buses),
+            }
+
+    # ---- operations of hosts ----
+
+    def add(self, entry):
+        """Inject a failure, and return its id. Raise ProfileError, Unknown.
+
+        entry: dict, as in `failures` of a profile
+        """
+        with self._lock:
+            rule = profile.parse_failure(entry, f'injected-{runtime.new_uuid()}')
+            hosts = list(self._hosts())
+            if not fnmatch.filter(hosts, rule.match.host):
+                raise Unknown(what='Host', name=rule.match.host, known=', '.join(hosts))
+            self._number += 1
+            self._failures[self._number] = entry, rule
+            self._inject()
+            LOG.warning('Fault %s was added: %s', self._number, entry)
+            return self._number
+
+    def clear(self, number=None):
+        """Remove an injected failure, or all. Raise Unknown."""
+        with self._lock:
+            if number is None:
+                self._failures.clear()
+            elif self._failures.pop(number, None) is None:
+                known = ', '.join(str(each) for each in self._failures) or 'there is none'
+                raise Unknown(what='Fault', name=number, known=known)
+            self._inject()
+            LOG.warning('Fault %s was cleared', 'of any id' if number is None else number)
+
+    def _inject(self):
+        rules = [rule for _entry, rule in self._failures.values()]
+        for driver in self._drivers():
+            driver.inject(rules)
+
+    # ---- hosts ----
+
+    def switch_host(self, name, *, on):
+        """Cut the power of a host, or give it back. Raise Unknown."""
+        hosts = self._hosts()
+        if name not in hosts:
+            raise Unknown(what='Host', name=name, known=', '.join(hosts))
+        switch = hostpower.power_on if on else hostpower.power_off
+        switch(self._places.guests_path(hosts[name]), name)
+        LOG.warning('Host %s was powered %s', name, 'on' if on else 'off')
+
+    def _hosts(self):
+        """Return {host: cell}."""
+        return {host: cell for cell in self._places.cell_names for host in self._places.hosts(cell)}
+
+    # ---- cells and buses ----
+
+    def switch_cell(self, name, *, up, parts=(DATABASE, BUS)):
+        """Take the database or the bus of a cell down, or both, or up again. Raise Unknown."""
+        known = self._places.cell_names
+        if name not in known:
+            raise Unknown(what='Cell', name=name, known=', '.join(known))
+        with self._lock:
+            if DATABASE in parts:
+                self._switch_database(name, up)
+            if BUS in parts:
+                self._switch_bus(name, up)
+
+    def switch_bus(self, name=None, *, up):
+        """Cut the bus of the top or of a cell, all without a name, or heal it. Raise Unknown."""
+        known = [layout.TOP, *self._places.cell_names]
+        if name is not None and name not in known:
+            raise Unknown(what='Bus', name=name, known=', '.join(known))
+        with self._lock:
+            for each in known if name is None else [name]:
+                self._switch_bus(each, up)
+
+    def heal(self):
+        """Remove all faults but hosts without power: daemons need their bus to stop."""
+        if self._failures:
+            self.clear()
+        with self._lock:
+            for name in set(self._databases):
+                self._switch_database(name, True)
+            for name in set(self._buses):
+                self._switch_bus(name, True)
+
+    def _switch_database(self, name, up):
+        url = self._places.database_url(name)
+        (outages.bring_up if up else outages.take_down)(url)
+        (self._databases.discard if up else self._databases.add)(name)
+        LOG.warning('The database of %s was taken %s', name, 'up' if up else 'down')
+
+    def _switch_bus(self, name, up):
+        url = self._places.bus_url(name)
+        broker = embedded.broker(transport.embedded_name(url, self._incarnation()))
+        (broker.heal if up else broker.cut)()
+        (self._buses.discard if up else self._buses.add)(name)
+        LOG.warning('The bus of %s was %s', name, 'healed' if up else 'cut')

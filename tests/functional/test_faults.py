@@ -1,0 +1,111 @@
+"""Faults that are injected into a cloud while it runs, and what is left when they are healed."""
+
+from nova_lite import exception
+from nova_lite.virt.sim import reader
+from tests.functional import own_cloud
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
+
+MAY_FAIL = {'verb': 'spawn', 'match': {'host': 'cell1-*'}, 'first': 1}
+
+
+class FaultsTest(own_cloud.OwnCloudTest):
+    def setUp(self):
+        super().setUp()
+        self.faults = self.cloud.cloud.faults
+
+    def boot(self, host, **options):
+        """A server on a host."""
+        return self.cloud.boot(availability_zone=f'nova:{host}', **options)
+
+    def test_failures(self):
+        number = self.faults.add(MAY_FAIL)
+        self.assertEqual([{'id': number, **MAY_FAIL}], self.faults.show()['failures'])
+        self.assertEqual('ACTIVE', self.boot('cell2-host1').status)
+        self.assertEqual('ERROR', self.boot('cell1-host1', status='ERROR').status)
+        self.assertEqual('ACTIVE', self.boot('cell1-host1').status)
+        # The same again begins to count again.
+        self.faults.clear(number)
+        other = self.faults.add(MAY_FAIL)
+        self.assertNotEqual(number, other)
+        self.assertEqual('ERROR', self.boot('cell1-host1', status='ERROR').status)
+        self.faults.add({'verb': 'spawn'})
+        self.faults.clear()
+        self.assertEqual([], self.faults.show()['failures'])
+        self.assertEqual('ACTIVE', self.boot('cell1-host1').status)
+
+    def test_they_stay_when_the_profile_is_read_again(self):
+        self.faults.add({'verb': 'spawn'})
+        self.cloud.cloud.reload()
+        self.assertEqual('ERROR', self.boot('cell1-host1', status='ERROR').status)
+
+    def test_host(self):
+        server = self.boot('cell1-host1')
+        self.faults.switch_host('cell1-host1', on=False)
+        self.assertEqual(['cell1-host1'], self.faults.show()['hosts_off'])
+        self.faults.switch_host('cell1-host1', on=True)
+        self.assertEqual([], self.faults.show()['hosts_off'])
+        self.cloud.wait(server, 'SHUTOFF')
+        self.cloud.admin.compute.start_server(server)
+        self.cloud.wait(server, 'ACTIVE')
+
+    def status_of(self, server):
+        """The status in the list of an operator's tool."""
+        answer = self.cloud.api('GET', '/servers/detail?all_tenants=1', version='2.69')
+        found = {each['id']: each['status'] for each in answer.json()['servers']}
+        return found[server.id]
+
+    def test_database_of_a_cell(self):
+        servers = [self.boot('cell1-host1'), self.boot('cell2-host1')]
+        self.faults.switch_cell('cell2', up=False, parts=['database'])
+        shown = self.faults.show()
+        self.assertEqual((['cell2'], []), (shown['databases_down'], shown['buses_cut']))
+        self.assertEqual(['ACTIVE', 'UNKNOWN'], [self.status_of(each) for each in servers])
+        self.faults.switch_cell('cell2', up=True)
+        self.assertEqual(['ACTIVE', 'ACTIVE'], [self.status_of(each) for each in servers])
+
+    def test_bus_of_a_cell(self):
+        self.faults.switch_bus('cell1', up=False)
+        self.assertEqual(['cell1'], self.faults.show()['buses_cut'])
+        self.assertEqual('ACTIVE', self.boot('cell2-host1').status)
+        server = self.boot('cell1-host1', wait=False)
+        self.assertEqual('BUILD', self.status_of(server))
+        self.faults.switch_bus(up=True)
+        self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual([], self.faults.show()['buses_cut'])
+
+    def test_a_stop_heals(self):
+        self.faults.switch_bus(up=False)
+        self.faults.switch_cell('cell1', up=False)
+        self.cloud.restart()
+        self.assertEqual('ACTIVE', self.boot('cell1-host1').status)
+
+    def test_a_reset_heals(self):
+        server = self.boot('cell1-host1')
+        self.cloud.cloud.save('before')
+        for _number in range(2):
+            self.faults.add({'verb': 'spawn'})
+            self.faults.switch_cell('cell1', up=False)
+            self.assertEqual('UNKNOWN', self.status_of(server))
+            self.cloud.cloud.reset('before')
+            self.assertEqual([[]] * 4, list(self.faults.show().values()))
+            self.assertEqual('ACTIVE', self.status_of(server))
+        self.assertEqual('ACTIVE', self.boot('cell1-host1').status)
+
+    def test_refused(self):
+        for error, call, said in (
+            (reader.ProfileError, lambda: self.faults.add({'verb': 'x'}), "'x' matches no verb"),
+            (reader.ProfileError, lambda: self.faults.add({}), 'verb'),
+            (
+                exception.NotFound,
+                lambda: self.faults.add({'verb': 'spawn', 'match': {'host': 'x*'}}),
+                "Host 'x*' does not exist. Use one of: cell1-host1,",
+            ),
+            (exception.NotFound, lambda: self.faults.clear(7), 'Use one of: there is none'),
+            (exception.NotFound, lambda: self.faults.switch_host('x', on=True), "Host 'x'"),
+            (exception.NotFound, lambda: self.faults.switch_cell('x', up=True), "Cell 'x'"),
+            (exception.NotFound, lambda: self.faults.switch_bus('x', up=True), 'top, cell1'),
+        ):
+            self.assertIn(said, str(self.assertRaises(error, call)))
+        self.assertEqual([], self.faults.show()['failures'])
