@@ -29,57 +29,57 @@ def write_profile(directory):
     return path
 
 
-def watched(stage):
+def watched(presenter):
     """Live migrate a server and print the counters of its migration."""
-    stage.title('Live migration: memory is copied in rounds while the guest runs')
-    server = stage.wait(stage.boot('steady-1'))
-    _migrate(stage, server)
+    presenter.title('Live migration: memory is copied in rounds while the guest runs')
+    server = presenter.wait(presenter.boot('steady-1'))
+    _migrate(presenter, server)
     first, last = None, None
-    while (migration := _running(stage, server)) or _status(stage, server) not in ENDED:
+    while (migration := _running(presenter, server)) or _status(presenter, server) not in ENDED:
         if migration and migration['memory_total_bytes']:
             first, last = first or migration, migration
-            stage.say(
+            presenter.say(
                 '{status}: {memory_processed_bytes:>4} MiB sent, {memory_remaining_bytes:>3} of '
                 '{memory_total_bytes} MiB left in this round'.format(**_in_mib(migration))
             )
         runtime.sleep(LOOK_S)
-    moved = stage.wait(server)
-    stage.say(f'{_status(stage, server)}: now on {stage.where(moved)}')
-    stage.check(moved.compute_host != server.compute_host, 'it runs on another host')
-    stage.check(
+    moved = presenter.wait(server)
+    presenter.say(f'{_status(presenter, server)}: now on {presenter.where(moved)}')
+    presenter.check(moved.compute_host != server.compute_host, 'it runs on another host')
+    presenter.check(
         last and last['memory_processed_bytes'] > first['memory_processed_bytes'],
         'the counters increased',
     )
-    stage.delete([server])
+    presenter.delete([server])
 
 
-def ended_early(stage):
+def ended_early(presenter):
     """Abort a live migration that does not converge, then force another one to complete."""
-    stage.title('A guest writes faster than its memory is copied: abort, then force complete')
-    server = stage.wait(stage.boot('busy-1'))
+    presenter.title('A guest writes faster than its memory is copied: abort, then force complete')
+    server = presenter.wait(presenter.boot('busy-1'))
     path = f'/servers/{server.id}/migrations'
-    _migrate(stage, server)
-    number = stage.wait_for(lambda: _running(stage, server, 'running'))['id']
-    stage.admin.compute.delete(f'{path}/{number}', microversion=LATEST)
-    stage.check(_ended(stage, server) == 'cancelled', 'aborted: the migration is cancelled')
-    after = stage.wait(server)
-    stage.check(after.compute_host == server.compute_host, 'the guest has not moved')
-    _migrate(stage, server)
-    number = stage.wait_for(lambda: _running(stage, server, 'running'))['id']
+    _migrate(presenter, server)
+    number = presenter.wait_for(lambda: _running(presenter, server, 'running'))['id']
+    presenter.admin.compute.delete(f'{path}/{number}', microversion=LATEST)
+    presenter.check(_ended(presenter, server) == 'cancelled', 'aborted: the migration is cancelled')
+    after = presenter.wait(server)
+    presenter.check(after.compute_host == server.compute_host, 'the guest has not moved')
+    _migrate(presenter, server)
+    number = presenter.wait_for(lambda: _running(presenter, server, 'running'))['id']
     body = {'force_complete': None}
-    stage.admin.compute.post(f'{path}/{number}/action', json=body, microversion=LATEST)
-    stage.check(
-        _ended(stage, server) == 'completed',
+    presenter.admin.compute.post(f'{path}/{number}/action', json=body, microversion=LATEST)
+    presenter.check(
+        _ended(presenter, server) == 'completed',
         'forced: the guest was paused for the rest of the copy',
     )
-    stage.delete([server])
+    presenter.delete([server])
 
 
-def checked(stage):
+def checked(presenter):
     """Live migrate to a named host, which the scheduler checks unless it is forced."""
-    stage.title('The scheduler checks a host that an operator names, unless it is forced')
-    compute = stage.admin.compute
-    server = stage.wait(stage.boot('visitor'))
+    presenter.title('The scheduler checks a host that an operator names, unless it is forced')
+    compute = presenter.admin.compute
+    server = presenter.wait(presenter.boot('visitor'))
     cell = server.compute_host.split('-')[0]
     closed = next(
         node.name
@@ -88,63 +88,63 @@ def checked(stage):
     )
     service = next(each for each in compute.services(binary='nova-compute') if each.host == closed)
     compute.disable_service(service)
-    _migrate(stage, server, closed)
-    stage.check(_ended(stage, server) == 'error', f'{closed} is disabled: refused')
-    after = stage.wait(server)
-    stage.check(after.compute_host == server.compute_host, 'the server has not moved')
+    _migrate(presenter, server, closed)
+    presenter.check(_ended(presenter, server) == 'error', f'{closed} is disabled: refused')
+    after = presenter.wait(server)
+    presenter.check(after.compute_host == server.compute_host, 'the server has not moved')
     content = {'block_migration': 'auto', 'host': closed, 'force': True}
-    _act(stage, server, 'os-migrateLive', content, version='2.67')
-    stage.check(_ended(stage, server) == 'completed', f'forced: it moved to {closed}')
+    _act(presenter, server, 'os-migrateLive', content, version='2.67')
+    presenter.check(_ended(presenter, server) == 'completed', f'forced: it moved to {closed}')
     action = next(iter(compute.server_actions(server)))
-    stage.say(f'message of its instance action: {action.message}')
+    presenter.say(f'message of its instance action: {action.message}')
     compute.enable_service(service)
-    stage.delete([server])
+    presenter.delete([server])
 
 
-def evacuation(stage):
+def evacuation(presenter):
     """Power off a host, evacuate its server, and power the host on again."""
-    stage.title('A host fails: its server is evacuated, and the host cleans up when it returns')
-    compute = stage.admin.compute
-    server = stage.wait(stage.boot('survivor'))
+    presenter.title('A host fails: its server is evacuated, and the host cleans up when it returns')
+    compute = presenter.admin.compute
+    server = presenter.wait(presenter.boot('survivor'))
     source = server.compute_host
-    guests = _guests_of(stage, source)
+    guests = _guests_of(presenter, source)
     hostpower.power_off(guests, source)
     service = next(each for each in compute.services(binary='nova-compute') if each.host == source)
-    _force_down(stage, service, True)
-    stage.say(f'{source} is powered off and forced down')
-    _act(stage, server, 'evacuate', {}, version='2.94')
-    stage.check(_ended(stage, server) == 'done', 'the evacuation is done')
-    rebuilt = stage.wait(server)
-    stage.say(f'{server.name}: {rebuilt.status} on {stage.where(rebuilt)}')
-    stage.check(rebuilt.compute_host != source, 'it runs on another host')
-    stage.check(
-        _force_down(stage, service, False) == 400,
+    _force_down(presenter, service, True)
+    presenter.say(f'{source} is powered off and forced down')
+    _act(presenter, server, 'evacuate', {}, version='2.94')
+    presenter.check(_ended(presenter, server) == 'done', 'the evacuation is done')
+    rebuilt = presenter.wait(server)
+    presenter.say(f'{server.name}: {rebuilt.status} on {presenter.where(rebuilt)}')
+    presenter.check(rebuilt.compute_host != source, 'it runs on another host')
+    presenter.check(
+        _force_down(presenter, service, False) == 400,
         f'{source} stays forced down until it has removed the guest',
     )
     hostpower.power_on(guests, source)
-    stage.wait_for(lambda: _status(stage, server) == 'completed')
-    stage.check(
-        _force_down(stage, service, False) == 200, f'{source} is up and has removed the guest'
+    presenter.wait_for(lambda: _status(presenter, server) == 'completed')
+    presenter.check(
+        _force_down(presenter, service, False) == 200, f'{source} is up and has removed the guest'
     )
-    stage.delete([server])
+    presenter.delete([server])
 
 
 # ---- asking and looking -------------------------------------------------------
 
 
-def _act(stage, server, action, content, *, version=LATEST):
+def _act(presenter, server, action, content, *, version=LATEST):
     path = f'/servers/{server.id}/action'
-    stage.admin.compute.post(path, json={action: content}, microversion=version)
+    presenter.admin.compute.post(path, json={action: content}, microversion=version)
 
 
-def _migrate(stage, server, host=None):
-    _act(stage, server, 'os-migrateLive', {'block_migration': 'auto', 'host': host})
+def _migrate(presenter, server, host=None):
+    _act(presenter, server, 'os-migrateLive', {'block_migration': 'auto', 'host': host})
 
 
-def _running(stage, server, status=None):
+def _running(presenter, server, status=None):
     """The live migration of a server that is in progress, or None."""
     path = f'/servers/{server.id}/migrations'
-    for found in stage.admin.compute.get(path, microversion=LATEST).json()['migrations']:
+    for found in presenter.admin.compute.get(path, microversion=LATEST).json()['migrations']:
         if status in (None, found['status']):
             return found
     return None
@@ -157,26 +157,26 @@ def _in_mib(migration):
     }
 
 
-def _status(stage, server):
+def _status(presenter, server):
     """The status of the newest migration of a server."""
-    found = stage.admin.compute.migrations(instance_uuid=server.id)
+    found = presenter.admin.compute.migrations(instance_uuid=server.id)
     return next(iter(found)).status
 
 
-def _ended(stage, server):
+def _ended(presenter, server):
     """Wait until the newest migration has ended; its status."""
-    stage.wait_for(lambda: _status(stage, server) in ENDED)
-    return _status(stage, server)
+    presenter.wait_for(lambda: _status(presenter, server) in ENDED)
+    return _status(presenter, server)
 
 
-def _guests_of(stage, host):
+def _guests_of(presenter, host):
     """The file in which the guests of a host live."""
     cell = host.split('-')[0]
-    return os.path.join(stage.cloud.confs[f'compute-{cell}'].state_path, 'guests.sqlite')
+    return os.path.join(presenter.cloud.confs[f'compute-{cell}'].state_path, 'guests.sqlite')
 
 
-def _force_down(stage, service, down):
+def _force_down(presenter, service, down):
     """Force a service down or let it be up; the answer's code."""
     body = {'forced_down': down}
     path = f'/os-services/{service.id}'
-    return stage.admin.compute.put(path, json=body, microversion=LATEST).status_code
+    return presenter.admin.compute.put(path, json=body, microversion=LATEST).status_code

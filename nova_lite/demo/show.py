@@ -5,8 +5,8 @@ import tempfile
 from nova_lite import runtime
 from nova_lite.console import progress
 from nova_lite.demo import live
+from nova_lite.demo import presenter as presenters
 from nova_lite.demo import scenes
-from nova_lite.demo import stage as stage_module
 from nova_lite.launcher import layout
 from nova_lite.launcher import make
 from nova_lite.launcher import verification
@@ -43,25 +43,31 @@ def play(names, *, html=None, debug=False):
         )
         cloud.places.prepare()
         make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
-        stage = stage_module.Stage(cloud)
+        presenter = presenters.Presenter(cloud)
         began = runtime.monotonic()
         with progress.Steps('Starting a cloud: 2 cells, 3 simulated hosts in each') as steps:
             cloud.start(progress=steps.begin)
         try:
-            stage.say(f'{cloud.url}/compute/v2.1 answers after {runtime.monotonic() - began:.1f} s')
+            presenter.say(
+                f'{cloud.url}/compute/v2.1 answers after {runtime.monotonic() - began:.1f} s'
+            )
             for name in names:
-                scenes.SCENES[name](stage)
+                scenes.SCENES[name](presenter)
             if html:
-                page.write(html, TITLE, stage.stories)
-                stage.say(f'{html} shows the timelines of {len(stage.stories)} moves')
-            stage.title('Is the cloud consistent? (nova-lite verify)')
-            with stage.waiting('reading all records'):
-                verdict = verification.find(directory)
-            found = [*verdict.findings, *verdict.unsettled]
-            for finding in found:
-                stage.check(False, ' '.join(finding))
-            stage.check(not found, 'no invariant is violated')
+                page.write(html, TITLE, presenter.stories)
+                presenter.say(f'{html} shows the timelines of {len(presenter.stories)} moves')
+            _verify(presenter, directory)
         finally:
             cloud.stop()
             make.stop_logging()
-        return stage.curtain()
+        return presenter.curtain()
+
+
+def _verify(presenter, directory):
+    presenter.title('Is the cloud consistent? (nova-lite verify)')
+    with presenter.waiting('reading all records'):
+        verdict = verification.find(directory)
+    found = [*verdict.findings, *verdict.unsettled]
+    for finding in found:
+        presenter.check(False, ' '.join(finding))
+    presenter.check(not found, 'no invariant is violated')

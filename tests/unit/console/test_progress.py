@@ -5,7 +5,7 @@ import io
 import testtools
 
 from nova_lite.console import progress
-from nova_lite.demo import stage
+from nova_lite.demo import presenter
 from tests.fixtures import clock
 from tests.fixtures import terminal
 
@@ -78,7 +78,7 @@ class CountTests(testtools.TestCase):
 
 class StageTests(testtools.TestCase):
     def play(self, stream):
-        told = stage.Stage(None, stream=stream)
+        told = presenter.Presenter(None, stream=stream)
         with told.waiting('waiting for [one]'):
             told.check(True, 'it came')
 

@@ -1,4 +1,4 @@
-"""The stage of the demo: clients of the cloud, and the terminal."""
+"""The presenter of the demo: clients of the cloud, and the terminal."""
 
 import contextlib
 
@@ -11,7 +11,7 @@ from nova_lite.launcher import clouds
 WAIT_S = 60
 
 
-class Stage:
+class Presenter:
     """Prints what happens, and counts checks and failures.
 
     admin, demo: openstacksdk connections of the two clouds in clouds.yaml
