@@ -35,6 +35,7 @@ from nova_lite.launcher import setup
 from nova_lite.launcher import state_control
 from nova_lite.monitoring import app as monitoring
 from nova_lite.rpc import embedded as embedded_bus
+from nova_lite.rpc import transport
 from nova_lite.wsgi import front
 from nova_lite.wsgi import gate
 from nova_lite.wsgi import server
@@ -189,7 +190,9 @@ class EmbeddedCloud:
             [daemon.stop for name, daemon in daemons.items() if name.startswith(kind)]
             for kind in STOPPING
         ]
-        return [*stops, [*self._take_apis(), simcloud.close]]
+        buses = [self.places.bus_url(name) for name in (layout.TOP, *self.places.cell_names)]
+        drops = [functools.partial(transport.drop, bus, self._incarnation) for bus in buses]
+        return [*stops, [*self._take_apis(), simcloud.close], drops]
 
     def _take_apis(self):
         """Return the functions that close the API and the metadata service."""

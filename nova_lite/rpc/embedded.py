@@ -120,6 +120,12 @@ def broker(name: str) -> Broker:
         return _brokers.setdefault(name, Broker())
 
 
+def drop(name: str) -> None:
+    """Drop a bus that nobody uses any more."""
+    with _brokers_lock:
+        _brokers.pop(name, None)
+
+
 def forget(prefix: str) -> None:
     """Drop the buses whose names start with `prefix` (a cloud that was stopped)."""
     with _brokers_lock:

@@ -35,6 +35,11 @@ def driver_url(url: str, of: incarnation.Incarnation | None = None) -> str:
     return driver.PREFIX + url
 
 
+def drop(url: str, of: incarnation.Incarnation) -> None:
+    """Drop the embedded bus of an incarnation whose daemons have stopped."""
+    embedded.drop(embedded_name(url, of))
+
+
 def open_notifications(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:
     """Open the bus at `url` for notifications alone: connections of its own."""
     oslo_messaging.set_transport_defaults(EXCHANGE)

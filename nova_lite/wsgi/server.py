@@ -109,6 +109,10 @@ class InProcess:
         self._server.stop()
         if self._thread is not None:
             self._thread.join()
+        # cheroot's figures of a server refer to the server, which would stay in memory.
+        statistics = logging.statistics  # type: ignore[attr-defined]  # added by cheroot
+        for name in [name for name, found in statistics.items() if found is self._server.stats]:
+            del statistics[name]
 
 
 class Daemon(base.BaseApplication):

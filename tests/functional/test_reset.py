@@ -1,6 +1,7 @@
 """Saved states of a cloud: nothing of what came later is left when one is restored."""
 
 import collections
+import gc
 import json
 import os
 
@@ -9,6 +10,7 @@ import requests
 import testtools
 
 from nova_lite import runtime
+from nova_lite.db import engine
 from nova_lite.launcher import saved_states
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import commands
@@ -203,13 +205,20 @@ class ResetTest(testtools.TestCase):
         self.assertEqual({}, self.cloud.guests())
         self.assertFalse(os.path.exists(places.path(saved_states.RESTORING)))
 
+    def databases(self):
+        """How many databases are in memory: every daemon that is kept would keep some."""
+        gc.collect()
+        return sum(isinstance(each, engine.Database) for each in gc.get_objects())
+
     def test_nothing_leaks(self):
-        figures = []
+        figures, databases = [], []
         for _round in range(2):
             for _each in range(8):
                 self.cloud.cloud.reset()
             self.cloud.cloud.wait_ended()
             figures.append((runtime.active_threads(), len(os.listdir('/proc/self/fd'))))
+            databases.append(self.databases())
         (threads, files), (more_threads, more_files) = figures
+        self.assertEqual(*databases)
         self.assertLessEqual(more_threads, threads + 8)
         self.assertLessEqual(more_files, files + 8)

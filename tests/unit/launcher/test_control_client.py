@@ -42,6 +42,13 @@ class ClientTest(testtools.TestCase):
         error = self.assertRaises(exception.Unavailable, self.client.post, 'echo')
         self.assertIn('Start it with `nova-lite up`', str(error))
 
+    def test_a_cloud_without_endpoint(self):
+        places = layout.Layout(layout.Settings(state_dir=self.directory))
+        places.hold()
+        self.addCleanup(places.release)
+        error = self.assertRaises(exception.Unavailable, self.client.post, 'echo')
+        self.assertIn('was started with --bus', str(error))
+
     def test_a_killed_cloud(self):
         made = endpoint.Endpoint(self.directory)
         made.open()
