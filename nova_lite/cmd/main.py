@@ -13,6 +13,7 @@ import os
 import sys
 
 from nova_lite import exception
+from nova_lite.launcher import state_dir
 
 NOT_DONE, INTERRUPTED, UNREAD = 2, 130, 141
 COMMANDS = (
@@ -37,8 +38,6 @@ COMMANDS = (
     'evacuate-host',
     'bench',
 )
-# In the state directory of a cloud whose time was changed.
-CLOCK = 'clock.json'
 # Of subcommands whose module is not called like them.
 MODULES = {'status': 'cloud_status'}
 
@@ -62,7 +61,9 @@ def parser(commands=COMMANDS):
 def _clock(args):
     """Read the same time as the cloud whose files the subcommand reads."""
     directory = getattr(args, 'state_dir', None)
-    if args.command == 'up' or not os.path.exists(os.path.join(directory or '', CLOCK)):
+    if directory is None or args.command == 'up':
+        return contextlib.nullcontext()
+    if not os.path.exists(os.path.join(directory, state_dir.CLOCK)):
         return contextlib.nullcontext()
     # Few clouds have another time.
     from nova_lite.launcher import clocks

@@ -9,6 +9,9 @@ from nova_lite import exception
 # Of the environment: the default of --state-dir.
 VARIABLE = 'NOVA_LITE_STATE'
 
+# The file of a cloud whose clock was changed; see `clocks`.
+CLOCK = 'clock.json'
+
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
     """Keeps the lines of a command's description, with its example."""
