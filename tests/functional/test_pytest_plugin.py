@@ -27,6 +27,7 @@ class PluginTest(testtools.TestCase):
 
     def pytest(self, *options, code=0, **variables):
         """Run the example; return what pytest prints."""
+        self.useFixture(fixtures.EnvironmentVariable('NOVA_LITE_STATE', None))
         environment = {**os.environ, 'TMPDIR': str(self.temporary), **variables}
         done = subprocess.run(
             [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', *options, str(EXAMPLE)],
