@@ -26,7 +26,11 @@ class Cloud:
 
 
 class WatchTest(testtools.TestCase):
-    def wait(self, cloud, wanted, seconds=2):
+    def setUp(self):
+        super().setUp()
+        self.patch(watch, 'FAILURES_S', 0.1)
+
+    def wait(self, cloud, wanted, seconds=0.5):
         watched = watch.Watch(cloud, 'bench', pause_s=0.01, timeout_s=seconds)
         with watched:
             return watched.wait(UUID, wanted)
@@ -45,4 +49,4 @@ class WatchTest(testtools.TestCase):
         for cloud in (Cloud('ACTIVE', task='resize_prep'), Cloud('VERIFY_RESIZE')):
             wanted = 'ACTIVE' if cloud.server['status'] == 'VERIFY_RESIZE' else 'VERIFY_RESIZE'
             error = self.assertRaises(exception.Unavailable, self.wait, cloud, wanted)
-            self.assertIn('after 2 s', str(error))
+            self.assertIn('after 0.5 s', str(error))

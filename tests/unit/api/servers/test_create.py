@@ -4,6 +4,7 @@ import base64
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api.servers import update
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import flavors
@@ -338,4 +339,5 @@ class TestUpdateWhileScheduled(create_base.Case):
         path = f'/servers/{request.instance_uuid}'
         shown = self.ok('PUT', path, {'server': {}}).json['server']
         self.assertEqual('web', shown['name'])
+        self.patch(update, 'SCHEDULED_S', 0.1)
         self.refused('PUT', path, {'server': {'name': 'new'}}, code=409)
