@@ -1,5 +1,7 @@
 """One history: a cloud, clients that race, a nemesis, and the account at the end."""
 
+import math
+
 from nova_lite import runtime
 from nova_lite.launcher import layout
 from tests.sim import kernel
@@ -87,13 +89,13 @@ class History:
             path = cloud.places.guests_path(cloud.places.cell_names[0])
             losses = losses_module.Losses(path, world.faults, caller)
             threads.append(runtime.spawn(losses.run, until, plan.guests_lost, name='losses'))
-        nemesis = nemesis_module.Nemesis(
-            cloud, world.faults, plan, guests=guests, buses=world.buses
-        )
-        nemesis.run(until)
+        nemesis_module.Nemesis(cloud, plan, guests=guests, world=world).run(until)
         world.faults.quiet = True
         for thread in threads:
             thread.join()
+        for fault in world.faults.injected:
+            if fault.end == math.inf:
+                now.fail(f'{fault.fate} of {fault.process} has not ended')
 
 
 def _path(places, name):

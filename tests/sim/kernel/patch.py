@@ -172,8 +172,8 @@ def _bootstrap(self):
     except SystemExit:
         return
     except BaseException as error:
-        core.active.log('thread failed', '%s: %s' % (type(error).__name__, error))
         threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), self)))
+        core.active.fail('thread %s failed: %s: %s' % (self.name, type(error).__name__, error))
     finally:
         del threading._active[self._ident]
 

@@ -182,6 +182,10 @@ class Reader:
             cursor.execute(sql.replace('?', '%s'), args)
             return cursor.fetchall()
 
+    def close(self):
+        """Close the connection."""
+        self._connection.close()
+
 
 # ---- what replaces methods of PyMySQL's connections ----
 
@@ -236,7 +240,7 @@ def _fail(self, fate, *error):
     """Raise what the server would report, in the state in which it would be."""
     if fate == 'conflict':
         self.rollback()
-    elif fate not in ('busy', 'read-only'):
+    elif fate not in sqlite.REFUSALS:
         self._force_close()
     raise pymysql.err.OperationalError(*error)
 

@@ -12,12 +12,14 @@ from nova_lite.virt.sim import hostpower
 from tests.sim import kernel
 from tests.sim.world import cloud as cloud_module
 from tests.sim.world import faults as faults_module
-from tests.sim.world import sqlite
 
 AWAY_S = (0.1, 40)
 # How often one looks whether the hosts of a machine that woke have reported, and how long.
 LOOK_S, RETURN_S = 0.5, 120
-REPORTS = "SELECT report_count FROM services WHERE host = ? AND binary = 'nova-compute'"
+# The name of the column is a word of SQL.
+REPORTS = """
+    SELECT report_count FROM services WHERE host = ? AND services.binary = 'nova-compute'
+"""
 # Half of the buses accept a connection again before a call has timed out.
 BUS_AWAY_S = (0, 20)
 LEAPS_S = (-600, -30, 30, 600)
@@ -28,11 +30,11 @@ DAEMONS = ('super', 'conductor', 'compute', 'scheduler')
 
 
 class Nemesis:
-    """plan: a workload.plan.Plan; guests: an oracle.guests.Guests; buses: {name: Broker}"""
+    """plan: a workload.plan.Plan; guests: an oracle.guests.Guests; world: a stage.Stage"""
 
-    def __init__(self, cloud, faults, plan, *, guests, buses):
-        self._cloud, self._faults, self._plan, self._guests = cloud, faults, plan, guests
-        self._buses = buses
+    def __init__(self, cloud, plan, *, guests, world):
+        self._cloud, self._plan, self._guests = cloud, plan, guests
+        self._world, self._faults, self._buses = world, world.faults, world.buses
         self._stream = kernel.current().stream('nemesis')
         # Processes and hosts that are in trouble; a dictionary, since a set has no order.
         self._troubled = {}
@@ -220,10 +222,8 @@ class Nemesis:
 
     def _reports(self, name, host):
         """How many heartbeats of a host are on record."""
-        cell = name.split('-')[1]
-        path = self._cloud.places.database_url(cell).removeprefix('sqlite:///')
-        with contextlib.closing(sqlite.plain_connect(path)) as connection:
-            (found,) = connection.execute(REPORTS, [host]).fetchone()
+        with contextlib.closing(self._world.reader(name.split('-')[1])) as connection:
+            ((found,),) = connection.execute(REPORTS, [host])
         return found
 
     def _slow_down(self):

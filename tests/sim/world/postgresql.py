@@ -22,6 +22,7 @@ EVENTS = {waiting.Wait.R: outside.READ, waiting.Wait.W: outside.WRITE}
 # without an SQLSTATE is libpq's.
 LOST = (psycopg.OperationalError, 'server closed the connection unexpectedly')
 CONFLICT = (psycopg.errors.DeadlockDetected, 'deadlock detected')
+SHUTDOWN = (psycopg.errors.AdminShutdown, 'terminating connection due to administrator command')
 COMMITS = {
     'lost before': LOST,
     'lost after': LOST,
@@ -31,15 +32,20 @@ COMMITS = {
         psycopg.errors.ReadOnlySqlTransaction,
         'cannot execute COMMIT in a read-only transaction',
     ),
-    'killed after': (
-        psycopg.errors.AdminShutdown,
-        'terminating connection due to administrator command',
-    ),
+    'killed after': SHUTDOWN,
+    'shutdown': SHUTDOWN,
 }
 STATEMENTS = {
     'lost': LOST,
     'conflict': CONFLICT,
     'busy': (psycopg.errors.QueryCanceled, 'canceling statement due to statement timeout'),
+    'locked': (psycopg.errors.LockNotAvailable, 'could not obtain lock on row'),
+    'full': (psycopg.errors.TooManyConnections, 'sorry, too many clients already'),
+    'read-only': (
+        psycopg.errors.ReadOnlySqlTransaction,
+        'cannot execute UPDATE in a read-only transaction',
+    ),
+    'shutdown': SHUTDOWN,
 }
 
 _databases = None
@@ -165,6 +171,10 @@ class Reader:
         """Return the rows."""
         return self._connection.execute(sql.replace('?', '%s'), args).fetchall()
 
+    def close(self):
+        """Close the connection."""
+        self._connection.close()
+
 
 # ---- what replaces methods of psycopg's connections and cursors ----
 
@@ -254,7 +264,7 @@ def _commit(self):
 
 def _fail(connection, fate, error, text):
     """Raise what the server would report, in the state in which it would be."""
-    if fate in ('conflict', 'busy', 'read-only'):
+    if fate == 'conflict' or fate in sqlite.REFUSALS:
         # The server carries out nothing more of the transaction.
         connection.rollback()
     else:

@@ -22,12 +22,19 @@ COMMITS = {
     'busy': (BEFORE, 1205, 'Lock wait timeout exceeded'),
     'read-only': (BEFORE, 1290, 'The server is running with the --read-only option'),
     'killed after': (AFTER, 1927, 'Connection was killed'),
+    'shutdown': (BEFORE, 1053, 'Server shutdown in progress'),
 }
 STATEMENTS = {
     'lost': (2006, 'Server has gone away'),
     'conflict': (1213, 'Deadlock found when trying to get lock'),
     'busy': (1969, 'Query execution was interrupted (max_statement_time exceeded)'),
+    'locked': (1205, 'Lock wait timeout exceeded'),
+    'full': (1040, 'Too many connections'),
+    'read-only': (1836, 'Running in read-only mode'),
+    'shutdown': (1053, 'Server shutdown in progress'),
 }
+# After these a server keeps the connection.
+REFUSALS = ('busy', 'locked', 'full', 'read-only')
 # Seconds that a slow server takes to begin a transaction.
 SLOW_S = (1, 20)
 ENDS = ('COMMIT', 'ROLLBACK', 'END', 'RELEASE', 'SAVEPOINT')
@@ -217,7 +224,7 @@ class Connection(sqlite3.Connection):
             return
         if self.is_cut:
             kernel.current().point('db: closed')
-            raise _error(2013, 'Lost connection')
+            raise reported(2013, 'Lost connection')
         kernel.current().point(f'db: {verb}', self.name)
         if verb == 'BEGIN':
             self._linger()
@@ -238,7 +245,7 @@ class Connection(sqlite3.Connection):
         fate = self._fate('statement', verb)
         if fate is not None:
             self.cut()
-            raise _error(*STATEMENTS[fate])
+            raise reported(*STATEMENTS[fate])
 
     def _fate(self, kind, what):
         return _disk.faults.draw(kind, what, self.name) if self._is_served else None
@@ -257,17 +264,17 @@ class Connection(sqlite3.Connection):
         when, *error = COMMITS[fate] if fate is not None else (None,)
         if when == BEFORE:
             self.cut()
-            raise _error(*error)
+            raise reported(*error)
         commit()
         if wrote:
             _disk.committed(self)
             kernel.current().point('db: committed', self.name)
         if when == AFTER:
             self.cut()
-            raise _error(*error)
+            raise reported(*error)
 
 
-def _error(number, text):
+def reported(number, text):
     return sqlite3.OperationalError(number, text)
 
 

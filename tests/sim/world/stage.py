@@ -30,7 +30,7 @@ class Stage:
         self.faults = faults_module.Faults()
         self.network = network_module.Network(self.faults)
         self.disk = sqlite.Disk(self.faults)
-        self.databases = None
+        self.buses = self._places = self.databases = None
         if backend is not None:
             self.databases = databases.Databases(backend, prefix, self.faults)
 
@@ -43,6 +43,7 @@ class Stage:
 
     def install(self, places):
         """Have this process use nothing else."""
+        self._places = places
         self.install_machine()
         names = [places.bus_url(name) for name in (layout.TOP, *places.cell_names)]
         names = [name.removeprefix(transport.EMBEDDED) for name in names]
@@ -53,6 +54,12 @@ class Stage:
             lambda _self: POLL_S, lambda *_ignored: None
         )
         amqpdriver.ACK_REQUEUE_EVERY_SECONDS_MIN = amqpdriver.ACK_REQUEUE_EVERY_SECONDS_MAX = POLL_S
+
+    def reader(self, name):
+        """Return a connection that reads what is committed to a database of the cloud."""
+        if self.databases is not None:
+            return self.databases.reader(name)
+        return sqlite.plain_connect(self._places.database_url(name).removeprefix('sqlite:///'))
 
     def branch(self, branch, path_of):
         """Call `branch()` while no file is open; continue with a copy of the files.

@@ -53,6 +53,12 @@ def lost_update():
         now.fail('lost update')
 
 
+def dying_thread():
+    """A thread ends with an error that nobody waits for."""
+    threading.Thread(target=lambda: {}['nothing'], name='dying').start()
+    time.sleep(1)
+
+
 def deadlock():
     """Two threads take two locks in different orders."""
     first, second = threading.Lock(), threading.Lock()

@@ -45,6 +45,10 @@ class SchedulingTestCase(testtools.TestCase):
         self.assertEqual(2, failure.count('with one, other:'), failure)
         self.assertEqual(2, failure.count(': waits for lock of Thread-'), failure)
 
+    def test_a_thread_that_dies_fails_the_history(self):
+        (outcome,) = histories('dying_thread')
+        self.assertEqual("thread dying failed: KeyError: 'nothing'", outcome['failure'])
+
     def test_a_loop_without_an_end_is_reported(self):
         (outcome,) = histories('spin', limit_s=3)
         self.assertIn('not ended after 3 s', outcome['failure'])
