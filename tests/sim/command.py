@@ -33,6 +33,13 @@ def parser():
         default=DATABASES[0],
         help='where the databases of nova-lite are; a server is started for the histories',
     )
+    made.add_argument(
+        '--rest',
+        type=float,
+        metavar='MINUTES',
+        default=0.0,
+        help='virtual time after which all must still be well at the end of each history',
+    )
     made.add_argument('--jobs', type=int, default=1, help='histories at the same time')
     made.add_argument(
         '--chooser',
@@ -63,7 +70,7 @@ def main(prepared, argv=None, *, theme_of=None, **options):
     """Run histories as `argv` says; return the exit status.
 
     prepared: a context manager that makes what histories of some seeds share, and gives
-        their body; called with the seeds and the kind of their databases
+        their body; called with the seeds and the parsed arguments
     theme_of: seed -> the name of its theme, for --theme
     options: of kernel.run for every history
     """
@@ -76,7 +83,7 @@ def main(prepared, argv=None, *, theme_of=None, **options):
     seeds = args.seeds or [args.seed]
     if args.theme:
         seeds = [seed for seed in seeds if theme_of(seed) == args.theme]
-    with prepared(seeds, args.database) as body:
+    with prepared(seeds, args) as body:
         if args.seeds:
             return _many(args, seeds, body, options)
         if args.minimize:

@@ -38,14 +38,19 @@ class History:
         self._begun.have(plan)
         guests = self._watch(world, cloud.places)
         ledger = ledger_module.Ledger(excuses.Excuses(world.faults, plan.refusals))
-        if plan.isolated:
-            isolation.prepare(caller_module.Caller(world.network, ledger, 'operator', _apis(plan)))
+        if plan.isolated or plan.divided:
+            operator = caller_module.Caller(world.network, ledger, 'operator', _apis(plan))
+            prepare = isolation.prepare if plan.isolated else isolation.divide
+            prepare(operator)
             now.sleep(isolation.REUSE_S)
         now.sleep(now.stream('begin').uniform(*BEGIN_S))
         self._race(cloud, world, ledger, guests)
         with now.process('oracle', machine=cloud_module.HYPERVISORS).entered():
             caller = caller_module.Caller(world.network, ledger, 'oracle', _apis(plan))
-            ending.Ending(cloud, ledger, caller).check(plan.moments(now.time()))
+            end = ending.Ending(cloud, ledger, caller)
+            end.check(plan.moments(now.time()))
+            if plan.rest_s:
+                end.check([now.time() + plan.rest_s])
 
     def _watch(self, world, places):
         guests = guests_module.Guests([places.guests_path(cell) for cell in places.cell_names])
@@ -62,8 +67,10 @@ class History:
         """Yield (rule, the names of the databases that it looks at)."""
         plan, cells = self._plan, places.cell_names
         yield changing.States(), cells
-        if plan.groups:
-            yield placing.anti_affinity, cells
+        if plan.groups and plan.policy == 'anti-affinity':
+            yield placing.anti_affinity(plan.most_on_host), cells
+        elif plan.groups and plan.policy == 'affinity':
+            yield placing.affinity, cells
         if plan.single:
             yield placing.single_claims, [layout.PLACEMENT]
         if plan.claimed:

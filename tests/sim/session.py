@@ -23,12 +23,13 @@ SERVERS = {
 
 
 @contextlib.contextmanager
-def prepared(_seeds, database):
-    """The body of histories. database: sqlite, or one of SERVERS"""
+def prepared(_seeds, args):
+    """The body of histories. args: see command.parser"""
     root = places.directory()
     try:
-        with server(root, database) as backend:
-            body = functools.partial(_live, root=root, backend=backend)
+        with server(root, args.database) as backend:
+            rest_s = args.rest * 60
+            body = functools.partial(_live, root=root, backend=backend, rest_s=rest_s)
             made = kernel.Zygotes(_start_of, body)
             try:
                 yield made
@@ -61,7 +62,7 @@ def _start_of(seed):
     return plan.size, json.dumps(plan.options, sort_keys=True)
 
 
-def _live(start, number, branch, *, root, backend):
+def _live(start, number, branch, *, root, backend, rest_s):
     """Live through the start of histories, and in their processes through these."""
     size, options = start
     places.enter(os.path.join(root, f'start-{number}'))
@@ -69,7 +70,9 @@ def _live(start, number, branch, *, root, backend):
     begun = beginning.Beginning(size, json.loads(options), world)
     world.branch(branch, lambda seed: os.path.join(root, str(seed)))
     path = os.getcwd()
-    history.History(begun, themes.drawn(kernel.current().seed)).run()
+    plan = themes.drawn(kernel.current().seed)
+    plan.rest_s = rest_s
+    history.History(begun, plan).run()
     if backend is not None:
         world.databases.drop()
     os.chdir(root)

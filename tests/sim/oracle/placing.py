@@ -1,7 +1,7 @@
 """Rules of placing, asked after each commit of a cell or of placement.
 
-Every server group of the workload is of that policy. A server that is being built, or that
-could not be, is not on its host yet.
+All server groups of a history have one policy. A server that is being built, or that could
+not be, is not on its host yet.
 """
 
 import json
@@ -12,8 +12,9 @@ THERE = "host IS NOT NULL AND NOT deleted AND vm_state NOT IN ('building', 'erro
 SHARED = f"""
     SELECT group_uuid, host, COUNT(*) FROM instances
     WHERE group_uuid IS NOT NULL AND {THERE}
-    GROUP BY group_uuid, host HAVING COUNT(*) > 1
+    GROUP BY group_uuid, host HAVING COUNT(*) > ?
 """
+HOSTS = f'SELECT group_uuid, host FROM instances WHERE group_uuid IS NOT NULL AND {THERE}'
 ON_HOST = f'SELECT uuid, flavor FROM instances WHERE host = ? AND {THERE}'
 CLAIMED_TWICE = """
     SELECT consumer_id, COUNT(DISTINCT resource_provider_id) FROM allocations
@@ -52,11 +53,25 @@ def single_claims(databases):
     return None
 
 
-def anti_affinity(cells):
-    """No two members of a group on one host."""
+def anti_affinity(most):
+    """A rule: no more than so many members of a group on one host."""
+
+    def look(cells):
+        for connection in cells.values():
+            for group, host, number in connection.execute(SHARED, [most]):
+                return f'{number} members of anti-affinity group {group} on {host}'
+        return None
+
+    return look
+
+
+def affinity(cells):
+    """All members of a group on one host."""
+    hosts = {}
     for connection in cells.values():
-        for group, host, number in connection.execute(SHARED):
-            return f'{number} members of anti-affinity group {group} on {host}'
+        for group, host in connection.execute(HOSTS):
+            if hosts.setdefault(group, host) != host:
+                return f'members of affinity group {group} on {host} and on {hosts[group]}'
     return None
 
 

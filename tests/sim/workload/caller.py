@@ -41,11 +41,15 @@ class Call:
 
 
 class Caller:
-    """Sends requests for one client. who: its name; apis: addresses of the compute APIs"""
+    """Sends requests for one client. who: its name; apis: addresses of the compute APIs
+
+    last: the Call that was answered last
+    """
 
     def __init__(self, network, ledger, who, apis):
         self._network, self._ledger, self.who = network, ledger, who
         self._apis, self._rng = apis, kernel.current().stream(f'caller {who}')
+        self.last = None
 
     def send(self, what, method, path, body=None):
         """Send a compute request; (code, decoded answer). The code is LOST without one."""
@@ -77,6 +81,7 @@ class Caller:
             names = {name.lower(): value for name, value in answer.headers}
             call.request_id = names.get(REQUEST_ID)
         call.ended, call.code = now.time(), code
+        self.last = call
         now.log(f'{self.who}: {what} -> {code}', text if code == LOST or code >= 400 else '')
         self._ledger.answered(call, text)
         return code, json.loads(text) if code != LOST and text[:1] in '{[' and text else {}

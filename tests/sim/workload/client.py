@@ -13,11 +13,12 @@ IMAGES = '/image/v2/images'
 POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve', 'snapshot')
 DEVICES = ('attach_volume', 'detach_volume', 'swap', 'attach_interface', 'detach_interface')
 MOVES = ('resize', 'migrate', 'live_migrate', 'cross')
+RARE = ('rename', 'crash_dump', 'password', 'backup')
 # Asked for only while the power of the server's host is known to be off.
 EVACUATE = ('evacuate',) * 4
 # What may be asked of a server, by its status.
 ALLOWED = {
-    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *DEVICES, 'rename', 'rebuild', *EVACUATE),
+    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *DEVICES, *RARE, 'rebuild', *EVACUATE),
     'SHUTOFF': (
         *('start', 'start', *MOVES[:2], 'cross', 'shelve', 'attach_volume', 'rebuild'),
         *EVACUATE,
@@ -52,6 +53,9 @@ SIMPLE = {
     'reboot_soft': ('reboot', {'type': 'SOFT'}),
     'reboot_hard': ('reboot', {'type': 'HARD'}),
     'live_migrate': ('os-migrateLive', {'host': None, 'block_migration': 'auto'}),
+    'crash_dump': ('trigger_crash_dump', None),
+    'password': ('changePassword', {'adminPass': 'changed'}),
+    'backup': ('createBackup', {'name': 'backup', 'backup_type': 'daily', 'rotation': 1}),
 }
 
 
@@ -89,6 +93,9 @@ class Client:
         if self._image is None and not self._look_around():
             return
         servers = self._ledger.standing()
+        if self._rng.random() < self._plan.lists:
+            self._list()
+            return
         if not servers or (
             len(servers) < self._plan.servers and self._rng.random() < self._plan.creates
         ):
@@ -123,7 +130,10 @@ class Client:
         if code != 200:
             return False
         if not found['server_groups']:
-            body = {'server_group': {'name': 'apart', 'policy': 'anti-affinity'}}
+            group = {'name': 'group', 'policy': self._plan.policy}
+            if self._plan.most_on_host > 1:
+                group['rules'] = {'max_server_per_host': self._plan.most_on_host}
+            body = {'server_group': group}
             self._caller.send('make group', 'POST', '/os-server-groups', body)
             return False
         self._group = min(group['id'] for group in found['server_groups'])
@@ -184,10 +194,38 @@ class Client:
         if many:
             path = f'/servers?reservation_id={found["reservation_id"]}'
             code, found = self._caller.send('list', 'GET', path)
-            for each in found.get('servers', ()):
-                self._ledger.accepted(each['id'], host)
+            made = [each['id'] for each in found.get('servers', ())]
+            if len(made) != server['max_count'] and not self._may_be_wrong():
+                self._ledger.violation(f'of two servers made at once these are listed: {made}')
+            for each in made:
+                self._ledger.accepted(each, host)
         else:
             self._ledger.accepted(found['server']['id'], host)
+
+    def _list(self):
+        """Read all pages of a list: who is there all the time must be seen once."""
+        before, seen, path = self._ledger.standing(), [], '/servers?all_tenants=1'
+        limit, marker, wrong = self._rng.choice((1, 2, 1000)), '', False
+        while True:
+            code, found = self._caller.send('list', 'GET', f'{path}&limit={limit}{marker}')
+            wrong |= self._may_be_wrong()
+            if code != 200:
+                # The marker may be gone.
+                return
+            seen += [each['id'] for each in found['servers']]
+            if len(found['servers']) < limit:
+                break
+            marker = f'&marker={seen[-1]}'
+        if wrong:
+            return
+        after = self._ledger.standing()
+        for uuid in before:
+            if uuid in after and seen.count(uuid) != 1:
+                self._ledger.violation(f'{uuid} is {seen.count(uuid)} times in a list by {limit}')
+
+    def _may_be_wrong(self):
+        """Return whether a fault excuses that the last answer is incomplete."""
+        return self._ledger.excuses.of_call(self._caller.last)
 
     def _request_host(self, server):
         """Name a host for it, or the one node of a host; the host."""

@@ -1,37 +1,57 @@
-"""An aggregate that is isolated for a trait, and the flavor that may enter it."""
+"""Flavors for some hosts only: those of an isolated aggregate, those of one cell."""
 
 TRAIT = 'CUSTOM_LICENSED'
 FLAVOR = 'licensed'
 HOST = 'cell1-host1'
+# {flavor: cell whose hosts have its trait}
+DIVIDED = {'in-cell1': 'cell1', 'in-cell2': 'cell2'}
 # Seconds in which the scheduler may go by what it has read before.
 REUSE_S = 10
 
 
 def prepare(caller):
-    """Make them, as an operator. All hosts have the trait: only the aggregate differs."""
-    code, found = caller.placement('GET', '/resource_providers')
-    _require(code, 200)
-    code, _found = caller.placement('PUT', f'/traits/{TRAIT}')
-    _require(code, 201)
-    for provider in found['resource_providers']:
-        path = f'/resource_providers/{provider["uuid"]}/traits'
-        code, held = caller.placement('GET', path)
-        _require(code, 200)
-        traits = [*held['traits'], TRAIT]
-        body = {
-            'traits': traits,
-            'resource_provider_generation': held['resource_provider_generation'],
-        }
-        code, _found = caller.placement('PUT', path, body)
-        _require(code, 200)
-    flavor = {'id': FLAVOR, 'name': FLAVOR, 'vcpus': 1, 'ram': 64, 'disk': 1}
-    specs = {'extra_specs': {f'trait:{TRAIT}': 'required'}}
-    _ask(caller, '/flavors', {'flavor': flavor})
-    _ask(caller, f'/flavors/{FLAVOR}/os-extra_specs', specs)
+    """Isolate HOST for FLAVOR, as an operator. All hosts have the trait: only HOST is closed."""
+    _give_trait(caller, TRAIT)
+    _make_flavor(caller, FLAVOR, TRAIT)
     made = _ask(caller, '/os-aggregates', {'aggregate': {'name': 'licensed'}})
     path = f'/os-aggregates/{made["aggregate"]["id"]}/action'
     _ask(caller, path, {'add_host': {'host': HOST}})
     _ask(caller, path, {'set_metadata': {'metadata': {f'trait:{TRAIT}': 'required'}}})
+
+
+def divide(caller):
+    """Make a flavor for each cell, as an operator."""
+    for flavor, cell in DIVIDED.items():
+        trait = f'CUSTOM_{cell.upper()}'
+        _give_trait(caller, trait, prefix=cell)
+        _make_flavor(caller, flavor, trait)
+
+
+def _give_trait(caller, trait, prefix=''):
+    """Give a trait to all hosts whose names begin so."""
+    code, found = caller.placement('GET', '/resource_providers')
+    _require(code, 200)
+    code, _found = caller.placement('PUT', f'/traits/{trait}')
+    _require(code, 201)
+    for provider in found['resource_providers']:
+        if not provider['name'].startswith(prefix):
+            continue
+        path = f'/resource_providers/{provider["uuid"]}/traits'
+        code, held = caller.placement('GET', path)
+        _require(code, 200)
+        body = {
+            'traits': [*held['traits'], trait],
+            'resource_provider_generation': held['resource_provider_generation'],
+        }
+        code, _found = caller.placement('PUT', path, body)
+        _require(code, 200)
+
+
+def _make_flavor(caller, name, trait):
+    flavor = {'id': name, 'name': name, 'vcpus': 1, 'ram': 64, 'disk': 1}
+    specs = {'extra_specs': {f'trait:{trait}': 'required'}}
+    _ask(caller, '/flavors', {'flavor': flavor})
+    _ask(caller, f'/flavors/{name}/os-extra_specs', specs)
 
 
 def _ask(caller, path, body):

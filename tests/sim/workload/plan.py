@@ -5,14 +5,15 @@ import dataclasses
 from tests.sim.workload import client
 from tests.sim.workload import isolation
 from tests.sim.world import places
+from tests.sim.world import sqlite
 
 FLAVORS = ('1', '2')
 # Kinds of faults, and what may befall one thing of a kind.
 FATES = {
-    'commit': ('lost before', 'lost after', 'conflict', 'busy', 'read-only', 'killed after'),
+    'commit': tuple(sqlite.COMMITS),
     'begin': ('slow',),
     'work': ('lost before', 'lost after', 'killed after'),
-    'statement': ('lost', 'conflict', 'busy'),
+    'statement': tuple(sqlite.STATEMENTS),
     'http': ('refused', 'lost request', 'lost answer', 'answers 503', 'late'),
     'call': ('twice', 'late'),
     'reply': ('lost', 'late', 'twice'),
@@ -50,6 +51,9 @@ class Plan:
         fewer than `servers`, and that it deletes one
     groups, volumes: the shares of new servers that are in a server group, that are given
         a volume that there is already
+    policy, most_on_host: of the server group; how many of it a host may have if that is
+        anti-affinity
+    lists: the chance that a client reads the list of servers instead of asking for something
     requested: the share of new servers for which a host is named
     quota: how many servers there may be; None when the limit is out of reach
     single: whether no server may hold resources of two hosts, but for a move that holds
@@ -57,7 +61,9 @@ class Plan:
     claimed: whether what a server needs must be claimed on its node, when nothing is under way
     apart: whether servers stay in their cells, and trouble of one excuses nothing in another
     isolated: whether isolation.HOST only takes servers of isolation.FLAVOR
+    divided: whether each flavor is for the hosts of one cell: to resize is to cross
     settle_s: seconds after the last request at which to look whether all is well
+    rest_s: for how long all must be well then
     frozen_s, outage_s: for how many seconds processes are frozen, neighbours do not answer
     off_s, suspended_s: for how many seconds the power of a host is off, a machine sleeps
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
@@ -86,13 +92,17 @@ class Plan:
     creates: float = 0.2
     deletes: float = 0.08
     groups: float = 0.0
+    policy: str = 'anti-affinity'
+    most_on_host: int = 1
     volumes: float = 0.0
+    lists: float = 0.1
     requested: float = 0.0
     quota: int | None = None
     single: bool = False
     claimed: bool = False
     apart: bool = False
     isolated: bool = False
+    divided: bool = False
     frozen_s: tuple = (0.5, 90)
     # Some outages of a neighbour last longer than its clients retry.
     outage_s: tuple = (20, 300)
@@ -105,10 +115,13 @@ class Plan:
     freezable: tuple = ()
     refusals: tuple = ()
     settle_s: tuple = ()
+    rest_s: float = 0.0
 
     @property
     def flavors(self):
         """Ids of those that servers have."""
+        if self.divided:
+            return (*isolation.DIVIDED,)
         return (*FLAVORS, isolation.FLAVOR) if self.isolated else FLAVORS
 
     def moments(self, end):

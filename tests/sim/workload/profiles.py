@@ -24,3 +24,10 @@ def refusing(seed, high, share, rules=(('spawn', 'during'), ('finish_migration',
         for verb, when in rules
     )
     return f'{slow(seed, high)}failures:\n{failures}'
+
+
+def slow_or_refusing(rng, high, share):
+    """One of both, drawn."""
+    refuses = rng.choice((False, True))
+    seed = rng.randrange(1000)
+    return refusing(seed, high, share) if refuses else slow(seed, high)

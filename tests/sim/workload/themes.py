@@ -8,34 +8,13 @@ meet for a kind of defect, in a cloud that is as small as this allows.
 from tests.sim.kernel import streams
 from tests.sim.workload import ambushes
 from tests.sim.workload import client
+from tests.sim.workload import hosts
+from tests.sim.workload import ingredients
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.world import places
 
-# Options of the daemons under which races are more frequent.
-HASTY = {
-    'DEFAULT': {'rpc_response_timeout': 10, 'report_interval': 5},
-    'conductor': {
-        'lease_s': 8,
-        'build_lease_s': 20,
-        'sweep_interval_s': 3.0,
-        'audit_interval': 10,
-        'audit_idle_s': 20,
-        'allocation_audit_interval': 30,
-    },
-    'compute': {'audit_interval': 10, 'stray_grace': 10},
-}
-# A host that has been silent for two reports counts as down.
-ASLEEP = places.merged(HASTY, {'DEFAULT': {'service_down_time': 11}})
 RATES = (0.0005, 0.002, 0.01)
-# What a COMMIT may meet that was carried out.
-UNKNOWN = ('lost after', 'killed after')
-# Databases and neighbours that answer late.
-SLUGGISH = {'begin': {'slow': 0.03}, 'http': {'late': 0.03}}
-SHELVES = ('shelve', 'unshelve', 'offload', 'stop', 'start')
-PAUSES = ('pause', 'unpause')
-MOVES = ('migrate', 'resize', 'live_migrate', 'confirm', 'revert', 'abort')
-DEVICES = client.DEVICES
 
 
 def of_seed(seed):
@@ -66,7 +45,7 @@ def _mixed(rng):
         hosts_off=rng.choice((0, 0, 1)),
         ambush=rng.random() < 0.5,
         rates=_rates(rng),
-        options=rng.choice((HASTY, HASTY, {})),
+        options=rng.choice((ingredients.HASTY, ingredients.HASTY, {})),
         bus_losses=rng.choice((0, 0, 2)),
     )
 
@@ -82,42 +61,18 @@ def _rates(rng):
 
 def _slow(rng):
     """Hosts that take a minute or so, from some time on, under audits every few seconds."""
-    high = rng.choice((30, 90))
+    high = rng.choice((30, 90, 200))
     return plan.Plan(
         clients=2,
         servers=2,
         minutes=0.4,
         pause_s=2.0,
-        operations=frozenset((*SHELVES, *rng.choice(((), MOVES, ('rescue', 'unrescue'))))),
-        options=HASTY,
+        operations=frozenset(
+            (*ingredients.SHELVES, *rng.choice(((), ingredients.MOVES, ('rescue', 'unrescue'))))
+        ),
+        options=ingredients.HASTY,
         later_profile=profiles.slow(rng.randrange(1000), high, more=', destroy: 0.1'),
     )
-
-
-def _groups(rng):
-    """Members of an anti-affinity group that come, go and move at the same time."""
-    high = rng.choice((3, 20))
-    creates, deletes = rng.choice(((0.6, 0.05), (0.8, 0.4)))
-    return plan.Plan(
-        clients=2,
-        # With as many as there are hosts none can move.
-        servers=rng.choice((2, 2, 3)),
-        minutes=0.3 + high / 40,
-        pause_s=rng.choice((1.0, 2.0)),
-        operations=frozenset((*MOVES, 'delete', *rng.choice(((), SHELVES)))),
-        options=HASTY,
-        creates=creates,
-        deletes=deletes,
-        groups=1.0,
-        refusals=profiles.REFUSED,
-        profile=_slow_or_refusing(rng, high, share=0.4),
-    )
-
-
-def _slow_or_refusing(rng, high, share):
-    refuses = rng.choice((False, True))
-    seed = rng.randrange(1000)
-    return profiles.refusing(seed, high, share) if refuses else profiles.slow(seed, high)
 
 
 def _power(rng):
@@ -132,9 +87,13 @@ def _power(rng):
         pause_s=0.5,
         creates=1.0,
         deletes=0.0,
-        operations=frozenset(('stop', 'start', *rng.choice(((), ('reboot_soft',), PAUSES)))),
+        operations=frozenset(
+            ('stop', 'start', *rng.choice(((), ('reboot_soft',), ingredients.PAUSES)))
+        ),
         rates=rng.choice(({}, {'call': {'slow': 0.2}}, {'call': {'slow': 0.4}})),
-        options=places.merged(HASTY, {'compute': {'audit_interval': 1, 'stray_grace': 5}}),
+        options=places.merged(
+            ingredients.HASTY, {'compute': {'audit_interval': 1, 'stray_grace': 5}}
+        ),
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.01, 0.3))),
     )
 
@@ -148,9 +107,11 @@ def _database(rng):
         servers=2,
         minutes=0.15,
         pause_s=1.0,
-        operations=frozenset((*MOVES, *SHELVES, *rng.choice(((), DEVICES)))),
-        options=HASTY,
-        rates={'work': dict.fromkeys(UNKNOWN, 4 * rate)}
+        operations=frozenset(
+            (*ingredients.MOVES, *ingredients.SHELVES, *rng.choice(((), ingredients.DEVICES)))
+        ),
+        options=ingredients.HASTY,
+        rates={'work': dict.fromkeys(ingredients.UNKNOWN, 4 * rate)}
         if rng.random() < 0.4
         else {kind: dict.fromkeys(plan.FATES[kind], rate / 3) for kind in kinds},
     )
@@ -163,8 +124,10 @@ def _neighbours(rng):
         servers=2,
         minutes=1.0,
         pause_s=4.0,
-        operations=frozenset((*DEVICES, *rng.choice(((), (*MOVES, *SHELVES))))),
-        options=HASTY,
+        operations=frozenset(
+            (*ingredients.DEVICES, *rng.choice(((), (*ingredients.MOVES, *ingredients.SHELVES))))
+        ),
+        options=ingredients.HASTY,
         outages=2,
         ambush=True,
         settle_s=(60.0, 90.0, 300.0, 600.0, 900.0, 1800.0),
@@ -184,7 +147,14 @@ def _deaths(rng):
         pause_s=1.0,
         creates=0.5,
         operations=frozenset(
-            rng.choice((('delete',), MOVES, (*MOVES, 'stop', 'start'), (*SHELVES, *DEVICES)))
+            rng.choice(
+                (
+                    ('delete',),
+                    ingredients.MOVES,
+                    (*ingredients.MOVES, 'stop', 'start'),
+                    (*ingredients.SHELVES, *ingredients.DEVICES),
+                )
+            )
         ),
         kills=kills,
         freezes=rng.choice((0, 1, 2)) if kills else 2,
@@ -193,8 +163,8 @@ def _deaths(rng):
         ambush=True,
         victims=rng.choice((every, ('super',), ('api', 'super'), ('conductor', 'scheduler'))),
         single=True,
-        rates=rng.choice(({}, SLUGGISH)),
-        options=HASTY,
+        rates=rng.choice(({}, ingredients.SLUGGISH)),
+        options=ingredients.HASTY,
         refusals=profiles.REFUSED if share else (),
         profile=profiles.refusing(rng.randrange(1000), high, share),
         bus_losses=rng.choice((0, 0, 1, 3)),
@@ -208,18 +178,22 @@ def _clocks(rng):
         servers=3,
         minutes=0.3,
         pause_s=1.0,
-        operations=frozenset((*MOVES, *rng.choice((SHELVES, DEVICES)))),
+        operations=frozenset(
+            (*ingredients.MOVES, *rng.choice((ingredients.SHELVES, ingredients.DEVICES)))
+        ),
         leaps=rng.choice((0, 3)),
         drift=rng.choice((0.0, 0.02, 0.2)),
         # A clock that is wrong by half a minute may take hosts for down.
-        options=places.merged(HASTY, {'DEFAULT': {'service_down_time': 20}}),
+        options=places.merged(ingredients.HASTY, {'DEFAULT': {'service_down_time': 20}}),
         profile=profiles.slow(rng.randrange(1000), 5),
         settle_s=(30.0, 60.0, 150.0, 180.0, 240.0),
     )
 
 
 def _devices(rng):
-    return _attaching(rng) if rng.random() < 0.6 else ambushes.reboots(rng, options=HASTY)
+    return (
+        _attaching(rng) if rng.random() < 0.6 else ambushes.reboots(rng, options=ingredients.HASTY)
+    )
 
 
 def _attaching(rng):
@@ -229,15 +203,17 @@ def _attaching(rng):
         servers=rng.choice((1, 2)),
         minutes=0.12,
         pause_s=0.3,
-        operations=frozenset((*DEVICES, 'reboot_hard', 'reboot_soft', 'rebuild')),
+        operations=frozenset((*ingredients.DEVICES, 'reboot_hard', 'reboot_soft', 'rebuild')),
         guests_lost=rng.choice((0, 0, 8)),
-        options=HASTY,
+        options=ingredients.HASTY,
         profile=profiles.slow(rng.randrange(1000), 3),
     )
 
 
 def _boots(rng):
-    return _booting(rng) if rng.random() < 0.6 else ambushes.withdrawn(rng, options=HASTY)
+    return (
+        _booting(rng) if rng.random() < 0.6 else ambushes.withdrawn(rng, options=ingredients.HASTY)
+    )
 
 
 def _booting(rng):
@@ -255,19 +231,23 @@ def _booting(rng):
         freezes=rng.choice((0, 1, 2)),
         ambush=True,
         victims=('api', 'scheduler', 'super'),
-        rates=rng.choice(({}, SLUGGISH)),
-        options=HASTY,
+        rates=rng.choice(({}, ingredients.SLUGGISH)),
+        options=ingredients.HASTY,
         profile=profiles.slow(rng.randrange(1000), 1),
     )
 
 
 def _ambushes(rng):
     draw = rng.choice((ambushes.alternates, ambushes.successors, ambushes.begins))
-    return draw(rng, options=HASTY)
+    return draw(rng, options=ingredients.HASTY)
 
 
 def _evacuations(rng):
-    return _evacuating(rng) if rng.random() < 0.6 else ambushes.returns(rng, options=ASLEEP)
+    return (
+        _evacuating(rng)
+        if rng.random() < 0.6
+        else ambushes.returns(rng, options=ingredients.ASLEEP)
+    )
 
 
 def _evacuating(rng):
@@ -279,36 +259,20 @@ def _evacuating(rng):
         minutes=1.0,
         pause_s=2.0,
         creates=0.6,
-        operations=frozenset(('evacuate', 'start', *rng.choice(((), MOVES, SHELVES)))),
+        operations=frozenset(
+            ('evacuate', 'start', *rng.choice(((), ingredients.MOVES, ingredients.SHELVES)))
+        ),
         hosts_off=off,
         off_s=(15, 70),
         # When all machines of the cell sleep, there is no other host.
         suspends=0 if off == 2 else 1,
-        rates=rng.choice(({}, SLUGGISH)),
+        rates=rng.choice(({}, ingredients.SLUGGISH)),
         kills=rng.choice((0, 0, 2)),
         ambush=True,
         victims=('super', 'conductor', 'compute'),
-        options=ASLEEP,
+        options=ingredients.ASLEEP,
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 10))),
         refusals=('No valid host',),
-    )
-
-
-def _places(rng):
-    """Hosts that are named for servers, and one that is isolated, while servers move."""
-    return plan.Plan(
-        clients=2,
-        servers=4,
-        minutes=0.25,
-        pause_s=1.0,
-        creates=0.6,
-        operations=frozenset((*MOVES, 'cross', *rng.choice(((), SHELVES)))),
-        requested=rng.choice((0.0, 0.5)),
-        isolated=True,
-        rates=rng.choice(({}, {'call': dict.fromkeys(('twice', 'late'), 0.01)})),
-        options=places.merged(HASTY, {'scheduler': {'enable_isolated_aggregate_filtering': True}}),
-        profile=_slow_or_refusing(rng, 3, share=0.3),
-        refusals=profiles.REFUSED,
     )
 
 
@@ -322,12 +286,12 @@ def _quota(rng):
         pause_s=0.5,
         creates=0.5,
         deletes=0.5,
-        operations=frozenset(('delete', *rng.choice(((), SHELVES)))),
+        operations=frozenset(('delete', *rng.choice(((), ingredients.SHELVES)))),
         quota=most,
         kills=rng.choice((0, 2)),
         ambush=True,
         victims=('api', 'super', 'scheduler'),
-        options=places.merged(HASTY, {'quota': {'instances': most}}),
+        options=places.merged(ingredients.HASTY, {'quota': {'instances': most}}),
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 3))),
     )
 
@@ -340,13 +304,15 @@ def _cells(rng):
         minutes=0.5,
         pause_s=0.7,
         creates=0.8,
-        operations=frozenset((*DEVICES, *rng.choice(((), ('live_migrate', 'abort', 'force'))))),
+        operations=frozenset(
+            (*ingredients.DEVICES, *rng.choice(((), ('live_migrate', 'abort', 'force'))))
+        ),
         freezes=2,
         frozen_s=(20, 90),
         victims=rng.choice((('compute-cell1',), ('compute-cell2',))),
         apart=True,
         options=places.merged(
-            HASTY,
+            ingredients.HASTY,
             {'conductor': {'saga_threads': 2}, 'api': {'device_timeout': 8}},
         ),
         profile=profiles.slow(rng.randrange(1000), 0.3),
@@ -355,9 +321,11 @@ def _cells(rng):
 
 # {name: (how many of so many seeds have it, size, how its plan is drawn)}
 THEMES = {
-    'mixed': (4, places.LARGE, _mixed),
+    'mixed': (3, places.LARGE, _mixed),
     'slow': (1, places.SMALL, _slow),
-    'groups': (1, places.SMALL, _groups),
+    'groups': (1, places.SMALL, hosts.groups),
+    'policies': (1, places.SMALL, hosts.policies),
+    'crossing': (2, places.CROSSED, hosts.crossing),
     'power': (1, places.SMALL, _power),
     'database': (1, places.SMALL, _database),
     'neighbours': (1, places.SMALL, _neighbours),
@@ -367,7 +335,7 @@ THEMES = {
     'devices': (1, places.SMALL, _devices),
     'boots': (1, places.SMALL, _boots),
     'evacuations': (1, places.SPLIT, _evacuations),
-    'places': (1, places.SMALL, _places),
+    'places': (1, places.SMALL, hosts.named),
     'cells': (1, places.CELLS, _cells),
     'quota': (1, places.SMALL, _quota),
 }

@@ -56,6 +56,8 @@ SMALL = Size(1, 3, ('super-1',), ('api-1',))
 PAIRED = Size(1, 4, ('super-1',), ('api-1', 'api-2'), conductors=2)
 SPLIT = Size(1, 3, ('super-1',), ('api-1',), computes=2)
 CELLS = Size(2, 2, ('super-1',), ('api-1',))
+# Two cells with two processes of each daemon that serves one of them or all.
+CROSSED = Size(2, 2, ('super-1', 'super-2'), ('api-1', 'api-2'), conductors=2)
 LARGE = Size(2, 4, ('super-1', 'super-2'), ('api-1', 'api-2'))
 
 

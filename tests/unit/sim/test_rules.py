@@ -94,16 +94,36 @@ class RulesTestCase(testtools.TestCase):
     def test_members_of_a_group_are_apart(self):
         one = ('a', 'host1', 'group', (), 0, 'active')
         other = ('b', 'host1', 'group', (), 0, 'active')
-        self.assertIsNone(placing.anti_affinity({'cell1': cell(one), 'cell2': cell(other)}))
+        self.assertIsNone(placing.anti_affinity(1)({'cell1': cell(one), 'cell2': cell(other)}))
         for passing in (
             ('b', 'host2', 'group', (), 0, 'active'),
             ('b', 'host1', 'other', (), 0, 'active'),
             ('b', 'host1', 'group', (), 1, 'active'),
             ('b', 'host1', 'group', (), 0, 'building'),
         ):
-            self.assertIsNone(placing.anti_affinity({'cell1': cell(one, passing)}))
-        found = placing.anti_affinity({'cell1': cell(one, other)})
+            self.assertIsNone(placing.anti_affinity(1)({'cell1': cell(one, passing)}))
+        found = placing.anti_affinity(1)({'cell1': cell(one, other)})
         self.assertEqual('2 members of anti-affinity group group on host1', found)
+
+    def test_a_host_may_have_more_members_than_one(self):
+        members = [(name, 'host1', 'group', (), 0, 'active') for name in 'abc']
+        look = placing.anti_affinity(2)
+        self.assertIsNone(look({'cell1': cell(*members[:2])}))
+        found = look({'cell1': cell(*members)})
+        self.assertEqual('3 members of anti-affinity group group on host1', found)
+
+    def test_members_of_a_group_are_together(self):
+        one = ('a', 'host1', 'group', (), 0, 'active')
+        away = ('b', 'host2', 'group', (), 0, 'active')
+        self.assertIsNone(placing.affinity({'cell1': cell(one), 'cell2': cell(one)}))
+        for passing in (
+            ('b', 'host2', 'other', (), 0, 'active'),
+            ('b', 'host2', 'group', (), 1, 'active'),
+            ('b', 'host2', 'group', (), 0, 'building'),
+        ):
+            self.assertIsNone(placing.affinity({'cell1': cell(one, passing)}))
+        found = placing.affinity({'cell1': cell(one), 'cell2': cell(away)})
+        self.assertEqual('members of affinity group group on host2 and on host1', found)
 
     def test_what_a_server_needs_is_claimed_where_it_is(self):
         one, claims = sqlite3.connect(':memory:'), sqlite3.connect(':memory:')

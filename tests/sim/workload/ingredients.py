@@ -1,0 +1,28 @@
+"""What several themes put into their plans."""
+
+from tests.sim.workload import client
+from tests.sim.world import places
+
+# Options of the daemons under which races are more frequent.
+HASTY = {
+    'DEFAULT': {'rpc_response_timeout': 10, 'report_interval': 5},
+    'conductor': {
+        'lease_s': 8,
+        'build_lease_s': 20,
+        'sweep_interval_s': 3.0,
+        'audit_interval': 10,
+        'audit_idle_s': 20,
+        'allocation_audit_interval': 30,
+    },
+    'compute': {'audit_interval': 10, 'stray_grace': 10},
+}
+# A host that has been silent for two reports counts as down.
+ASLEEP = places.merged(HASTY, {'DEFAULT': {'service_down_time': 11}})
+# What a COMMIT may meet that was carried out.
+UNKNOWN = ('lost after', 'killed after')
+# Databases and neighbours that answer late.
+SLUGGISH = {'begin': {'slow': 0.03}, 'http': {'late': 0.03}}
+SHELVES = ('shelve', 'unshelve', 'offload', 'stop', 'start')
+PAUSES = ('pause', 'unpause')
+MOVES = ('migrate', 'resize', 'live_migrate', 'confirm', 'revert', 'abort')
+DEVICES = client.DEVICES
