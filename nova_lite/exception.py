@@ -161,6 +161,10 @@ class VolumeNotUsable(Invalid):
     msg = 'Volume %(volume_id)s cannot be used: %(reason)s'
 
 
+class ShareNotUsable(Invalid):
+    msg = 'Share %(share_id)s cannot be used: %(reason)s'
+
+
 class KeypairNotUsable(Invalid):
     msg = 'Invalid key_name provided.'
 
@@ -319,6 +323,14 @@ class VolumeNotAttached(NotFound):
     msg = 'Instance %(instance_id)s is not attached to volume %(volume_id)s'
 
 
+class ShareNotFound(NotFound):
+    msg = 'Share %(share_id)s could not be found.'
+
+
+class ShareNotAttached(NotFound):
+    msg = 'Share %(share_id)s is not attached to instance %(instance_id)s.'
+
+
 class PortNotAttached(NotFound):
     msg = 'Instance %(instance_id)s does not have a port with id %(port_id)s'
 
@@ -393,6 +405,22 @@ class InstanceSealed(Conflict):
 
 class ServiceIsDown(Conflict):
     msg = 'Service is unavailable at this time: %(binary)s on %(host)s is not up.'
+
+
+class ShareAlreadyAttached(Conflict):
+    msg = "Share '%(share_id)s' or tag '%(tag)s' is already attached to instance %(instance_id)s."
+
+
+class ShareInUse(Conflict):
+    msg = "Share %(share_id)s cannot be detached while its status is '%(status)s'."
+
+
+class SharesAttached(Conflict):
+    msg = 'Instance %(instance_id)s has shares, which this action does not support. Detach them.'
+
+
+class SharesNotSupported(Conflict):
+    msg = 'The host of instance %(instance_id)s does not support shares: %(reason)s.'
 
 
 class AlreadyExists(Conflict):

@@ -1,4 +1,4 @@
-"""Clients of the image, network, volume and placement services."""
+"""Clients of the image, network, volume, share and placement services."""
 
 import dataclasses
 
@@ -8,6 +8,7 @@ from nova_lite.clients import identity as identities
 from nova_lite.clients import image as images
 from nova_lite.clients import network as networks
 from nova_lite.clients import placement as placements
+from nova_lite.clients import share as shares
 from nova_lite.clients import volume as volumes
 
 
@@ -18,6 +19,7 @@ class Neighbours:
     image: images.Image
     network: networks.Network
     volume: volumes.Volume
+    share: shares.Share
     placement: placements.Placement
     identity: identities.Identity | None = None
 
@@ -28,5 +30,6 @@ def clients(conf: cfg.ConfigOpts) -> Neighbours:
         image=images.Image(conf),
         network=networks.Network(conf),
         volume=volumes.Volume(conf),
+        share=shares.Share(conf),
         placement=placements.Placement(conf),
     )

@@ -24,6 +24,7 @@ def everyone(places, urls):
             'default_floating_pool': 'public',
         },
         'cinder': {'endpoint_override': urls['simcloud'] + '/volume/v3'},
+        'manila': {'endpoint_override': urls['simcloud'] + '/share/v2'},
         'service_user': {'auth_type': 'none'} if noauth else credentials(places, urls, 'nova'),
     }
 

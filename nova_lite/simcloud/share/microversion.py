@@ -5,7 +5,7 @@ import re
 from nova_lite.simcloud import faults
 
 HEADER = 'X-OpenStack-Manila-API-Version'
-MINIMUM, MAXIMUM = 0, 82
+MINIMUM, MAXIMUM = 0, 98
 PREFIX = '/share/v2'
 # Resource locks, and access rules that are locked.
 LOCKS, LOCKED_RULES = 81, 82

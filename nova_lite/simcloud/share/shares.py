@@ -7,6 +7,7 @@ import falcon
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import tables
@@ -29,6 +30,7 @@ _NAMES = {
 # What clients send of features that the stand-in does not have.
 _ABSENT = bodies.words(
     'snapshot_id share_network_id share_group_id scheduler_hints mount_point_name'
+    ' encryption_key_ref'
 )
 CREATE = bodies.wrapped(
     'share',
@@ -44,7 +46,7 @@ CREATE = bodies.wrapped(
     ['size', 'share_proto'],
 )
 UPDATE = bodies.wrapped('share', _NAMES)
-FILTERS = bodies.words('name status description is_public')
+FILTERS = bodies.words('name status description')
 SHOWN = bodies.words(
     'id name description size share_proto status is_public availability_zone metadata'
     ' project_id user_id'
@@ -171,6 +173,8 @@ def remove_rule(conn, rule_id):
 
 
 def _listed(conn, req):
+    if listing.flag_of(req, 'is_soft_deleted'):
+        return []  # There is no recycle bin.
     return lists.page_of(conn, req, SHARES, lists.filtered(req, SHARES, FILTERS))
 
 

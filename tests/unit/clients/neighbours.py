@@ -7,7 +7,13 @@ from nova_lite import runtime
 from tests.fixtures import simcloud
 from tests.unit.clients import base
 
-GROUPS = {'glance': '/image', 'neutron': '/network', 'cinder': '/volume', 'keystone': '/identity'}
+GROUPS = {
+    'glance': '/image',
+    'neutron': '/network',
+    'cinder': '/volume',
+    'manila': '/share',
+    'keystone': '/identity',
+}
 
 
 @dataclasses.dataclass(frozen=True)

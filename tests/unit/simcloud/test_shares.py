@@ -45,7 +45,8 @@ class TestShares(SharesTestCase):
         self.assertEqual('simcloud@sim#sim', self._shown(share, self.admin)['host'])
         (listed,) = self.demo.get(f'{SHARES}?name=home')['shares']
         self.assertEqual({'id', 'name', 'links'}, set(listed))
-        self.assertEqual([share], self.demo.get(f'{SHARES}/detail')['shares'])
+        self.assertEqual([share], self.demo.get(f'{SHARES}/detail?is_public=True')['shares'])
+        self.assertEqual([], self.demo.get(f'{SHARES}?is_soft_deleted=True')['shares'])
         changed = self.demo.put(f'{SHARES}/{share["id"]}', {'share': {'display_name': 'new'}})
         self.assertEqual('new', changed['share']['name'])
         self.demo.delete(f'{SHARES}/{share["id"]}', expect=202)
@@ -90,7 +91,7 @@ class TestShares(SharesTestCase):
 
     def test_versions_and_types(self):
         found = self.anyone.get('/share/v2')['versions'][0]
-        self.assertEqual(('2.82', '2.0'), (found['version'], found['min_version']))
+        self.assertEqual(('2.98', '2.0'), (found['version'], found['min_version']))
         self.assertEqual('default', self.demo.get('/share/v2/types')['share_types'][0]['name'])
         self.demo.get('/share/v2/types/default')
         self.demo.get('/share/v2/types/gold', expect=404)
