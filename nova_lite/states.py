@@ -93,6 +93,16 @@ def has_gone_off(vm_state: str, power_state: int) -> bool:
     return vm_state in POWERED and power_state in _OFF
 
 
+class ShareStatus(enum.StrEnum):
+    """The status of a share that is attached to a server."""
+
+    ATTACHING = 'attaching'
+    INACTIVE = 'inactive'
+    ACTIVE = 'active'
+    DETACHING = 'detaching'
+    ERROR = 'error'
+
+
 class MigrationType(enum.StrEnum):
     """The kinds of move a migration record stands for."""
 

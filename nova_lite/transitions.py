@@ -30,6 +30,7 @@ class Transition:
     after_undo: vm state in which the undo of its saga may leave it, beside the one before
     saga: whether a saga carries it out, and not a host by itself
     launched: refuse a server that was never launched
+    shareless: refuse a server that has shares
     """
 
     verb: str
@@ -43,6 +44,7 @@ class Transition:
     after_failure: states.VmState | None = None
     after_undo: states.VmState | None = None
     saga: bool = False
+    shareless: bool = False
 
     @property
     def tasks(self) -> tuple[states.TaskState, ...]:
@@ -103,7 +105,12 @@ REBOOT_HARD = Transition(
 PAUSE = Transition('pause', (_V.ACTIVE,), during=_T.PAUSING, after=_V.PAUSED)
 UNPAUSE = Transition('unpause', (_V.PAUSED,), during=_T.UNPAUSING, after=_V.ACTIVE)
 SUSPEND = Transition(
-    'suspend', (_V.ACTIVE,), during=_T.SUSPENDING, after=_V.SUSPENDED, after_failure=_V.ERROR
+    'suspend',
+    (_V.ACTIVE,),
+    during=_T.SUSPENDING,
+    after=_V.SUSPENDED,
+    after_failure=_V.ERROR,
+    shareless=True,
 )
 RESUME = Transition(
     'resume', (_V.SUSPENDED,), during=_T.RESUMING, after=_V.ACTIVE, after_failure=_V.ERROR
@@ -128,6 +135,7 @@ RESIZE = Transition(
     through=_RESIZING,
     after=_V.RESIZED,
     saga=True,
+    shareless=True,
 )
 MIGRATE = dataclasses.replace(RESIZE, verb='migrate')
 CONFIRM_RESIZE = Transition('confirmResize', (_V.RESIZED,), after=_V.ACTIVE, or_off=True, saga=True)
@@ -139,7 +147,9 @@ REVERT_RESIZE = Transition(
     or_off=True,
     saga=True,
 )
-LIVE_MIGRATE = Transition('os-migrateLive', (_V.ACTIVE, _V.PAUSED), during=_T.MIGRATING, saga=True)
+LIVE_MIGRATE = Transition(
+    'os-migrateLive', (_V.ACTIVE, _V.PAUSED), during=_T.MIGRATING, saga=True, shareless=True
+)
 LIVE_MIGRATION_ABORT = Transition('abort live migration', None, (_T.MIGRATING,))
 LIVE_MIGRATION_FORCE_COMPLETE = Transition('force_complete', (_V.ACTIVE,), (_T.MIGRATING,))
 # Whatever else is being done to a server: a deletion that was accepted goes on.
@@ -152,6 +162,7 @@ EVACUATE = Transition(
     after=_V.ACTIVE,
     or_off=True,
     saga=True,
+    shareless=True,
 )
 REBUILD = Transition(
     'rebuild',
@@ -161,6 +172,7 @@ REBUILD = Transition(
     after=_V.ACTIVE,
     or_off=True,
     saga=True,
+    shareless=True,
 )
 SHELVE = Transition(
     'shelve',
@@ -171,6 +183,7 @@ SHELVE = Transition(
     # One that was paused or suspended: its memory is lost.
     after_undo=_V.STOPPED,
     saga=True,
+    shareless=True,
 )
 SHELVE_OFFLOAD = Transition(
     'shelveOffload',
@@ -217,6 +230,9 @@ _HAS_DISKS = (
 ATTACH_VOLUME = Transition('attach_volume', _HAS_DISKS, saga=True)
 DETACH_VOLUME = Transition('detach_volume', _HAS_DISKS, saga=True)
 SWAP_VOLUME = Transition('swap_volume', (_V.ACTIVE, _V.PAUSED, _V.RESIZED), saga=True)
+# The guest must be off; the share of a server that could not be started can be detached.
+ATTACH_SHARE = Transition('attach_share', (_V.STOPPED,), saga=True)
+DETACH_SHARE = Transition('detach_share', (_V.STOPPED, _V.ERROR), saga=True)
 ATTACH_INTERFACE = Transition('attach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED), saga=True)
 DETACH_INTERFACE = Transition('detach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED), saga=True)
 DELETE = Transition('delete', None, None, during=_T.DELETING, after=_V.DELETED, launched=False)

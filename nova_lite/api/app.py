@@ -39,7 +39,7 @@ class App:
     """Everything handlers work with.
 
     api_db: Database; cells: Cells; policy: Enforcer
-    image, network, volume, placement: clients of the neighbours
+    image, network, volume, share, placement: clients of the neighbours
     identity: that of Keystone, None where the callers' headers are believed
     super_conductor: SuperConductorAPI on the top bus
     zones: (availability zones, until when that is believed), see `zones`
@@ -63,6 +63,7 @@ class App:
         self.cells = cells
         self.image, self.network = clients.image, clients.network
         self.volume, self.placement = clients.volume, clients.placement
+        self.share = clients.share
         self.identity: protocols.Identity | None = getattr(clients, 'identity', None)
         self.super_conductor = super_conductor
         self.policy = policies.Enforcer(conf)
@@ -96,7 +97,7 @@ def make_app(
 ) -> 'Application':
     """Return the compute API as a WSGI callable; its App is its attribute `app`.
 
-    clients: object with the attributes image, network, volume and placement
+    clients: object with the attributes image, network, volume, share and placement
     super_conductor: SuperConductorAPI client on the top bus
     compute: function from a Cell to a ComputeAPI client; default: on its bus
     """

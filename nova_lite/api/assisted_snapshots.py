@@ -16,6 +16,7 @@ from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import devices
+from nova_lite.db.cell import shares
 from nova_lite.policies import system as rules
 
 LOG = log.getLogger(__name__)
@@ -103,6 +104,7 @@ def _report(req, volume_id, snapshot_id, guard, status):
     server = _server_of(req, volume_id)
     server_access.require_state(server, guard)
     acting.require_host(server)
+    server.cell.db.read(shares.require_none, server.uuid)
     LOG.info(
         'Reporting snapshot %s of volume %s of server %s as %s',
         snapshot_id,

@@ -149,6 +149,13 @@ class Placement(port_allocations.Placement, typing.Protocol):
     def providers(self) -> Providers: ...
 
 
+class Share(typing.Protocol):
+    """The shared file system service."""
+
+    def get(self, ctxt: session.Ctxt, share_id: str) -> session.Json:
+        """Return {'id', 'status', 'protocol', 'export_location'}. Raise ShareNotFound."""
+
+
 class Clients(typing.Protocol):
     """The clients of the services that the API asks."""
 
@@ -160,6 +167,9 @@ class Clients(typing.Protocol):
 
     @property
     def volume(self) -> Volume: ...
+
+    @property
+    def share(self) -> Share: ...
 
     @property
     def placement(self) -> Placement: ...

@@ -15,6 +15,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.clients import session
+from nova_lite.clients import share as shares
 from nova_lite.clients import volume as volumes
 
 LOG = log.getLogger(__name__)
@@ -93,6 +94,13 @@ class Volume(volumes.Named, typing.Protocol):
         """End an attachment, if it exists."""
 
 
+class Share(typing.Protocol):
+    """The shared file system service, as access to shares is given back."""
+
+    def revoke(self, ctxt: session.Ctxt, attachment: shares.Attachment) -> None:
+        """Take back the access and the locks of an attachment."""
+
+
 class Image(typing.Protocol):
     """The image service, as images end with their server."""
 
@@ -114,6 +122,9 @@ class Clients(typing.Protocol):
 
     @property
     def volume(self) -> Volume: ...
+
+    @property
+    def share(self) -> Share: ...
 
     @property
     def image(self) -> Image: ...
@@ -155,6 +166,27 @@ def release(
     for volume_id in volumes.strays(clients.volume, ctxt, uuid, devices):
         delete_volume(clients.volume, ctxt, uuid, volume_id)
     drop_images(clients.image, ctxt, uuid, images)
+
+
+def revoke_shares(
+    share: Share, ctxt: session.Ctxt, uuid: str, attachments: Iterable[shares.Attachment]
+) -> None:
+    """Take the access and locks of a server's shares back. Raises Unavailable if it may be later.
+
+    As in nova, the server goes though the service refuses.
+    """
+    for attachment in attachments:
+        try:
+            share.revoke(ctxt, attachment)
+        except exception.StaleEpoch:
+            raise
+        except REFUSED as error:
+            LOG.warning(
+                'Cannot revoke access of server %s to share %s; its locks stay: %s',
+                uuid,
+                attachment['share_id'],
+                error,
+            )
 
 
 def drop_images(image: Image, ctxt: session.Ctxt, uuid: str, images: Images) -> None:

@@ -60,6 +60,8 @@ def delete(
         yield from jobs.persist(site.network.deallocate, ctxt, uuid, kept)
         held = volumes.Volumes(site, ctxt, host, instance, found['block_devices'])
         yield from jobs.persist(held.give_back)
+        shares = found.get('shares', ())
+        yield from jobs.persist(release.revoke_shares, site.share, ctxt, uuid, shares)
         images = release.Images(**found['images'])
         yield from jobs.persist(release.drop_images, site.image, ctxt, uuid, images)
         yield from jobs.persist(site.placement.delete_allocations, ctxt, uuid, force=True)

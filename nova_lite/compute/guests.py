@@ -14,6 +14,7 @@ from nova_lite import states
 from nova_lite.objects import block_device
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import instance as objects
+from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
@@ -57,6 +58,7 @@ def spec_of(
     block_devices: Sequence[block_device.BlockDevice] = (),
     network_info: Iterable[model.Json] | None = None,
     image_id: str | None = None,
+    shares: Iterable[conductor_rpc.Share] = (),
 ) -> model.GuestSpec:
     """Return the definition of a server's guest with its devices.
 
@@ -78,6 +80,7 @@ def spec_of(
         devices=(
             *(volume_of(device) for device in block_devices if device.get('volume_id')),
             *(interface_of(vif) for vif in network_info),
+            *(share_of(share) for share in shares),
         ),
         config_drive=strutils.bool_from_string(instance.get('config_drive')),
         title=instance.display_name,
@@ -96,6 +99,16 @@ def volume_of(device: block_device.BlockDevice) -> model.Device:
             'connection_info': device.get('connection_info'),
         },
     )
+
+
+def share_of(share: conductor_rpc.Share) -> model.Device:
+    """Return a share, as the driver plugs it."""
+    data = {
+        'tag': share['tag'],
+        'share_proto': share['share_proto'],
+        'export_location': share['export_location'],
+    }
+    return model.Device(model.DeviceKind.SHARE, share['share_id'], data)
 
 
 def interface_of(vif: model.Json) -> model.Device:

@@ -52,14 +52,14 @@ def snapshot(
 ) -> jobs.Work[None]:
     """Copy the guest's disk and upload it as the image; work for `jobs`."""
     uuid = instance.uuid
-    if not (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)):
+    if (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)) is None:
         _drop_unfilled(site, ctxt, image_id)
         return
     node = site.node_of(host, instance)
     try:
         job = site.driver.snapshot(node, uuid, key=f'{ctxt.request_id}/snapshot/{image_id}')
         job = yield from jobs.ended(job)
-        if not (yield from power.begin(site, ctxt, host, uuid, UPLOAD)):
+        if (yield from power.begin(site, ctxt, host, uuid, UPLOAD)) is None:
             drop_image(site, ctxt, image_id)
             return
         formats = {name: job.result[name] for name in ('disk_format', 'container_format')}

@@ -81,6 +81,7 @@ class ComputeManager:
             placement=neighbours.placement,
             network=neighbours.network,
             volume=neighbours.volume,
+            share=neighbours.share,
             image=neighbours.image,
             jobs=jobs.Jobs(driver, threads=conf.compute.job_threads),
             claims=claims.Claims(driver),

@@ -19,6 +19,7 @@ from nova_lite import transitions
 from nova_lite.compute import config_drives
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
+from nova_lite.compute import mounts
 from nova_lite.compute import site
 from nova_lite.objects import instance as objects
 from nova_lite.rpcapi import conductor as conductor_rpc
@@ -83,6 +84,12 @@ class Begun(Failing, typing.Protocol):
     def interrupts(self) -> bool: ...
 
 
+class Started(typing.NamedTuple):
+    """An action whose event has begun. shares: of the server"""
+
+    shares: list[conductor_rpc.Share]
+
+
 class Start(typing.Protocol):
     """A method of the driver that starts a job on a guest."""
 
@@ -129,23 +136,24 @@ def act(
     start: where a change of power is not all
     """
     action = ACTIONS[name]
-    if not (yield from begin(site, ctxt, host, instance.uuid, action)):
+    started = yield from begin(site, ctxt, host, instance.uuid, action)
+    if started is None:
         return
     node = site.node_of(host, instance)
+    mounted = mounts.Mounts(site, ctxt, host, node=node, uuid=instance.uuid, shares=started.shares)
     try:
-        if action.power is model.PowerAction.HARD_REBOOT:
-            yield from _return(site, ctxt, node, instance.uuid)
-            spec = yield from _definition(site, ctxt, host, instance.uuid)
-            start = functools.partial(site.driver.change_power, action=action.power, spec=spec)
-        elif start is None:
-            if action.power is None:
-                raise ValueError(f'{name} is no change of power')
-            start = functools.partial(site.driver.change_power, action=action.power)
+        yield from mounted.before(action.power)
+        if start is None or action.power is model.PowerAction.HARD_REBOOT:
+            start = yield from _starting(site, ctxt, host, node=node, uuid=instance.uuid, name=name)
         job = start(node, instance.uuid, key=f'{ctxt.request_id}/{name}')
         job = yield from jobs.ended(job)
+        yield from mounted.after(action.power)
     except exception.NovaLiteError as error:
         LOG.warning('%s of server %s failed: %s', name, instance.uuid, error)
         changes = left_behind(site, node, instance.uuid, action)
+        if isinstance(error, mounts.ShareNotMounted):
+            changes['vm_state'] = Vm.ERROR
+        yield from mounted.after_failure(changes.get('power_state'))
         yield from fail(site, ctxt, host, instance.uuid, action, error=error, changes=changes)
         return
     changes = {'power_state': job.result['power_state']}
@@ -162,6 +170,20 @@ def act(
     )
     if done:
         LOG.info('Server %s: %s done', instance.uuid, name)
+
+
+def _starting(
+    site: site.Site, ctxt: context.RequestContext, host: str, *, node: str, uuid: str, name: str
+) -> jobs.Work[Start]:
+    """Return the method that starts a change of power. A hard reboot may make the guest again."""
+    power = ACTIONS[name].power
+    if power is None:
+        raise ValueError(f'{name} is no change of power')
+    if power is not model.PowerAction.HARD_REBOOT:
+        return functools.partial(site.driver.change_power, action=power)
+    yield from _return(site, ctxt, node, uuid)
+    spec = yield from _definition(site, ctxt, host, uuid)
+    return functools.partial(site.driver.change_power, action=power, spec=spec)
 
 
 def _return(site: site.Site, ctxt: context.RequestContext, node: str, uuid: str) -> jobs.Work[None]:
@@ -203,16 +225,17 @@ def _definition(
             raise exception.VolumeNotUsable(
                 volume_id=device.volume_id, reason='no host is connected to it'
             )
-    spec = guests.spec_of(site.conf, found['instance'], block_devices=devices)
+    shares = mounts.mountable(found.get('shares', ()))
+    spec = guests.spec_of(site.conf, found['instance'], block_devices=devices, shares=shares)
     return config_drives.written(site.conf, spec, found['instance'], devices)
 
 
 def begin(
     site: site.Site, ctxt: context.RequestContext, host: str, uuid: str, action: Begun
-) -> jobs.Work[bool]:
-    """Begin an action's event. Return False if the message is late, repeated or refused."""
+) -> jobs.Work[Started | None]:
+    """Begin an action's event. Return None if the message is late, repeated or refused."""
     try:
-        yield from jobs.insist(
+        shares = yield from jobs.insist(
             site.conductor.action_started,
             ctxt,
             host=host,
@@ -224,12 +247,12 @@ def begin(
         )
     except (exception.StateChanged, exception.InstanceNotFound) as error:
         LOG.info('Skipping %s of server %s: %s', action.event, uuid, error)
-        return False
+        return None
     except exception.TransitionRefused as error:
         LOG.error('Cannot begin %s of server %s: %s', action.event, uuid, error)
         yield from fail(site, ctxt, host, uuid, action, error=error, changes={})
-        return False
-    return True
+        return None
+    return Started(shares or [])
 
 
 def fail(

@@ -15,6 +15,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.compute import jobs
+from nova_lite.compute import mounts
 from nova_lite.compute import site
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import model
@@ -40,6 +41,9 @@ class PowerAudit:
         """
         differing = []
         for record, guest in compared:
+            if _has_mounts(record, guest):
+                host, uuid = record['host'], record['uuid']
+                self._site.jobs.run((host, uuid), self._unmount(host, record['node'], uuid))
             if not _differs(record, _power_of(guest)):
                 continue
             host, uuid = record['host'], record['uuid']
@@ -90,6 +94,31 @@ class PowerAudit:
                 node,
                 error,
             )
+
+    def _unmount(self, host: str, node: str, uuid: str) -> jobs.Work[None]:
+        """Unmount the shares of a guest that is off and whose server is stopped."""
+        ctxt = context.admin()
+        try:
+            records = self._site.conductor.host_records(ctxt, hosts=[host], instances=[uuid])
+            guest = self._find(node, uuid)
+            if not any(_has_mounts(record, guest) for record in records):
+                return
+            LOG.info('Unmounting the shares of stopped server %s on node %s', uuid, node)
+            mounted = mounts.Mounts(self._site, ctxt, host, node=node, uuid=uuid, shares=())
+            yield from mounted.after(model.PowerAction.OFF)
+        except exception.NovaLiteError as error:
+            LOG.warning('Cannot unmount the shares of server %s: %s', uuid, error)
+
+
+def _has_mounts(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> bool:
+    """Return whether a guest has shares though it is off, and its server stopped."""
+    return (
+        guest is not None
+        and guest.power_state is Power.SHUTDOWN
+        and record['vm_state'] == states.VmState.STOPPED
+        and record['task_state'] is None
+        and bool(mounts.shares_of(guest))
+    )
 
 
 def _power_of(guest: model.Guest | None) -> states.PowerState:

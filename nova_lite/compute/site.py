@@ -126,6 +126,9 @@ class Neighbours(typing.Protocol):
     def volume(self) -> Volume: ...
 
     @property
+    def share(self) -> release.Share: ...
+
+    @property
     def image(self) -> Image: ...
 
 
@@ -145,6 +148,7 @@ class Site:
     placement: Placement
     network: Network
     volume: Volume
+    share: release.Share
     image: Image
     jobs: jobs.Jobs
     claims: claims.Claims

@@ -24,6 +24,7 @@ from nova_lite.clients import release
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
 from nova_lite.objects import block_device
 from nova_lite.rpcapi import conductor as rpcapi
@@ -51,8 +52,8 @@ def start(
     *,
     task_state: str | None,
     interrupted: Collection[str] = (),
-) -> None:
-    """Begin an action's event if the server's task is an expected one.
+) -> list[rpcapi.Share]:
+    """Begin an action's event if the server's task is an expected one. Return its shares.
 
     A message that comes late or again is not to pass for a newer request of the same kind,
     whose task the server may have by now: what has ended does not begin again.
@@ -85,6 +86,11 @@ def start(
             besides=ctxt.request_id,
         )
     actions.start_event(connection, report.uuid, ctxt.request_id, report.event, host=report.host)
+    return _shares(connection, report.uuid)
+
+
+def _shares(connection: sa.Connection, uuid: str) -> list[rpcapi.Share]:
+    return typing.cast(list[rpcapi.Share], shares.of_server(connection, uuid))
 
 
 def finish(
@@ -201,6 +207,7 @@ def start_delete(
         'block_devices': [block_device.BlockDevice.of(device) for device in devices],
         'kept_ports': sorted(user_ports.of(row)),
         'images': release.images_of(row, actions.is_copying(connection, uuid))._asdict(),
+        'shares': _shares(connection, uuid),
     }
 
 
@@ -220,6 +227,7 @@ def end(
         raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
     children.destroy_block_devices(connection, uuid)
     children.destroy_tags(connection, uuid)
+    shares.destroy(connection, uuid)
     # What there was of a build has gone with the rest.
     instances.mark_deleted(connection, uuid, build=None)
     actions.finish_event(connection, uuid, ctxt.request_id, event, host=host)
@@ -260,6 +268,21 @@ def change_block_devices(
         children.destroy_block_device(connection, device)
 
 
+def change_shares(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    statuses: dict[str, str],
+) -> None:
+    """Store the statuses of shares of a server that is still on the host."""
+    row = instances.held(connection, uuid)
+    if row is None or row.host != host:
+        LOG.info('Server %s is not on host %s; not changing its shares', uuid, host)
+        return
+    shares.report(connection, uuid, statuses)
+
+
 def note_power(
     connection: sa.Connection, ctxt: context.RequestContext, found: Iterable[rpcapi.Json]
 ) -> None:
@@ -295,6 +318,8 @@ def _note_power(
         LOG.debug('Server %s was changed; not storing its power state: %s', uuid, error)
         return
     if 'vm_state' in changes:
+        # The host unmounts them at its next comparison.
+        shares.deactivate(connection, uuid)
         LOG.warning('Server %s was found shut down on host %s. Set to STOPPED', uuid, host)
         now = runtime.naive_now()
         actions.start(connection, ctxt, uuid, 'stop')

@@ -20,6 +20,7 @@ from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
+from nova_lite.db.cell import shares
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.rpcapi import conductor as rpcapi
@@ -152,6 +153,7 @@ def instance_records(connection: sa.Connection, host: str, uuid: str) -> rpcapi.
     return {
         'instance': instance_objects.Instance.from_row(row),
         'block_devices': [block_device.BlockDevice.of(device) for device in devices],
+        'shares': shares.of_server(connection, uuid),
     }
 
 

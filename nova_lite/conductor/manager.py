@@ -220,9 +220,9 @@ class CellConductor:
         task_state: str | None,
         expect_task: list[str | None],
         interrupted: Sequence[str] = (),
-    ) -> None:
+    ) -> list[rpcapi.Share]:
         report = action_reports.Report(host, instance_uuid, event, expect_task)
-        self._write(
+        return self._write(
             action_reports.start, ctxt, report, task_state=task_state, interrupted=interrupted
         )
 
@@ -290,6 +290,15 @@ class CellConductor:
 
     def power_states(self, ctxt: context.RequestContext, states: list[rpcapi.Json]) -> None:
         self._write(action_reports.note_power, ctxt, states)
+
+    def update_shares(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        statuses: dict[str, str],
+    ) -> None:
+        self._write(action_reports.change_shares, ctxt, host, instance_uuid, statuses)
 
     def instance_records(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str

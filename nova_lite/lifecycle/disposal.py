@@ -20,6 +20,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
 
 LOG = log.getLogger(__name__)
@@ -43,6 +44,8 @@ def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: ro
     images = release.images_of(row, cell.db.read(actions.is_copying, row.uuid))
     ports = user_ports.described(row)
     release.release(world, ctxt, row.uuid, devices, ports=ports, images=images)
+    attached: list[typing.Any] = cell.db.read(shares.of_server, row.uuid)
+    release.revoke_shares(world.share, ctxt, row.uuid, attached)
     cell.db.write(_end, ctxt, row.uuid, world.cells.conf.host)
     world.api_db.write(instance_mappings.set_queued_for_delete, row.uuid)
 
@@ -77,6 +80,7 @@ def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, hos
     # Else the host may be building the server, and has them cleared away (compute.resume),
     # with the arguments of the build.
     children.destroy_tags(connection, uuid)
+    shares.destroy(connection, uuid)
     instances.mark_deleted(connection, uuid, **({'build': None} if row.host is None else {}))
     actions.record_event(connection, uuid, ctxt.request_id, EVENT, host=host)
     actions.end_interrupted(connection, uuid, error=f'Interrupted by {EVENT}.')

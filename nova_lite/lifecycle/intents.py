@@ -62,8 +62,8 @@ class Intent:
 def order(guard: transitions.Transition, action: str, **options: typing.Any) -> moves.Order:
     """Return the order of an action whose transition is `guard` (a row of transitions.TRANSITIONS).
 
-    options: changes, migration, claims, device, most_devices, down, message, host, same; see
-        db.cell.moves
+    options: changes, migration, claims, device, most_devices, share, detaches, down, message,
+        host, same; see db.cell.moves
     """
     during = {} if guard.during is None else {'task_state': str(guard.during)}
     return {
@@ -79,6 +79,9 @@ def order(guard: transitions.Transition, action: str, **options: typing.Any) -> 
         'down': options.get('down'),
         'most_devices': options.get('most_devices'),
         'same': options.get('same'),
+        'share': options.get('share'),
+        'detaches': options.get('detaches'),
+        'shareless': guard.shareless,
     }
 
 

@@ -5,10 +5,12 @@ import types
 
 from nova_lite import context
 from nova_lite.moves import attach_interface
+from nova_lite.moves import attach_share
 from nova_lite.moves import attach_volume
 from nova_lite.moves import confirm
 from nova_lite.moves import crash_dump
 from nova_lite.moves import detach_interface
+from nova_lite.moves import detach_share
 from nova_lite.moves import detach_volume
 from nova_lite.moves import evacuate
 from nova_lite.moves import live_migrate
@@ -37,6 +39,8 @@ SAGAS: tuple[type[step.Saga], ...] = (
     swap_volume.SwapVolume,
     attach_interface.AttachInterface,
     detach_interface.DetachInterface,
+    attach_share.AttachShare,
+    detach_share.DetachShare,
     crash_dump.CrashDump,
 )
 FIRST = 1

@@ -35,8 +35,9 @@ SOURCE_RECORDS, DEST_RECORDS = Place('cell database', SOURCE), Place('cell datab
 SOURCE_HOST, DEST_HOST = Place('compute', SOURCE), Place('compute', DEST)
 API_DATABASE = Place('API database')
 SCHEDULER, PLACEMENT = Place('scheduler'), Place('placement')
-IMAGES, NETWORK, VOLUMES = (
+IMAGES, NETWORK, VOLUMES, SHARES = (
     Place('image service'),
     Place('network service'),
     Place('volume service'),
+    Place('shared file system service'),
 )

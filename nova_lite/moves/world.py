@@ -22,6 +22,7 @@ from nova_lite.clients import port_allocations
 from nova_lite.clients import providers
 from nova_lite.clients import release
 from nova_lite.clients import session
+from nova_lite.clients import share as share_client
 from nova_lite.clients import volume as volumes
 from nova_lite.db import engine
 from nova_lite.objects import request_spec
@@ -186,6 +187,9 @@ class Clients(typing.Protocol):
 
     @property
     def volume(self) -> Volume: ...
+
+    @property
+    def share(self) -> share_client.Access: ...
 
     @property
     def image(self) -> Image: ...

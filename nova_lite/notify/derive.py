@@ -65,6 +65,7 @@ _LEAVE = (_moves('resize', phases=ALL),)
 _FINISH = (_moves('resize_finish', error_as='resize'),)
 _REVERTED = (_moves('resize_revert', phases=(END,)),)
 _VOLUME: dict[str, typing.Any] = {'payload': payloads.InstanceActionVolumePayload}
+_SHARE: dict[str, typing.Any] = {'payload': payloads.InstanceActionSharePayload, 'phases': ALL}
 
 # Notifications of an event of an action. Starts are sent in this order, ends in reverse.
 EVENTS = {
@@ -97,6 +98,8 @@ EVENTS = {
     'compute_swap_volume': (
         Notification('volume_swap', phases=ALL, payload=payloads.InstanceActionVolumeSwapPayload),
     ),
+    'compute_attach_share': (Notification('share_attach', **_SHARE),),
+    'compute_detach_share': (Notification('share_detach', **_SHARE),),
     'compute_attach_interface': (Notification('interface_attach', phases=ALL),),
     'compute_detach_interface': (Notification('interface_detach'),),
     'compute_prep_resize': _PREP,

@@ -144,6 +144,7 @@ SPECIAL = {
     'rescue_image_ref': lambda server, facts: server.row.system_metadata.get(RESCUE_IMAGE),
     'snapshot_image_id': lambda server, facts: facts.get('snapshot_image_id'),
     'volume_id': lambda server, facts: facts.get('volume_id'),
+    'share_id': lambda server, facts: facts.get('share_id'),
     'old_volume_id': lambda server, facts: facts.get('old_volume_id'),
     'new_volume_id': lambda server, facts: facts.get('volume_id'),
 }

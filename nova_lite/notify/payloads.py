@@ -120,7 +120,7 @@ class KeypairPayload(Payload):
 
 @payload
 class InstancePayload(Payload):
-    """A server. `shares` is always empty: there are none."""
+    """A server. `shares` is always empty, as in nova without include_share_mapping."""
 
     VERSION = '1.9'
     fields = {
@@ -215,6 +215,12 @@ class InstanceActionSnapshotPayload(InstanceActionPayload):
 class InstanceActionVolumePayload(InstanceActionPayload):
     VERSION = '1.8'
     fields = {'volume_id': _text()}
+
+
+@payload
+class InstanceActionSharePayload(InstanceActionPayload):
+    VERSION = '1.0'
+    fields = {'share_id': _text()}
 
 
 @payload

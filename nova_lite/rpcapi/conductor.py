@@ -36,6 +36,20 @@ class ActionFailure(Failure):
     changes: Json
 
 
+class Share(typing.TypedDict):
+    """A share of a server, see db.cell.models.ShareMapping. uuid: of the attachment"""
+
+    uuid: str
+    share_id: str
+    status: str
+    tag: str
+    share_proto: str
+    export_location: str
+    access_type: str
+    access_to: str
+    granted: bool
+
+
 class HostRecord(typing.TypedDict):
     """A server of a host. updated_at: when it changed last, as ISO 8601, or None"""
 
@@ -211,8 +225,10 @@ class ConductorAPI(rpc.Interface):
         task_state: str | None,
         expect_task: list[str | None],
         interrupted: Sequence[str] = (),
-    ) -> None:
+    ) -> list[Share] | None:
         """The host begins an action's event; optionally the task state moves on.
+
+        Returns the shares of the server; None from a conductor that knows none.
 
         task_state: new task state or None to leave it; expect_task: [allowed, ...]
         interrupted: events of other actions that end, if they are open: the host has
@@ -261,7 +277,8 @@ class ConductorAPI(rpc.Interface):
 
         Returns {'block_devices': [BlockDevice, ...], 'kept_ports': [ids of ports that
         were there before the server], 'images': {'copying': whether some of it were being
-        made, 'shelved': id of the one that it is shelved in, or None}} as they are now.
+        made, 'shelved': id of the one that it is shelved in, or None}, 'shares': [Share, ...]}
+        as they are now.
         Raises StateChanged when the server is another host's or is not being deleted, and
         InstanceNotFound.
         """
@@ -295,8 +312,18 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
+    def update_shares(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, statuses: dict[str, str]
+    ) -> None:
+        """Store whether the host has mounted shares of a server of its own.
+
+        statuses: {uuid of the attachment: inactive, active or error}; shares that are being
+            attached or detached keep theirs
+        """
+
+    @rpc.call(since='1.0')
     def instance_records(self, ctxt: Ctxt, host: str, instance_uuid: str) -> Json:
-        """A server of the host as it is now: {'instance', 'block_devices': [...]}.
+        """A server of the host as it is now: {'instance', 'block_devices': [...], 'shares': [...]}.
 
         Raises InstanceNotFound, and StateChanged when it is another host's.
         """

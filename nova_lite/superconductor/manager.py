@@ -53,7 +53,7 @@ Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 class World:
     """The databases and clients that builds and sagas use.
 
-    clients: object with the attributes placement, image, network and volume
+    clients: object with the attributes placement, image, network, volume and share
     engine: runs the sagas, once there is one
     notices: notify.watch.Notices, for notifications without a record; or None
     """
@@ -72,6 +72,7 @@ class World:
         self.api_db, self.cells = api_db, cells
         self.scheduler, self.placement = scheduler, clients.placement
         self.image, self.network, self.volume = clients.image, clients.network, clients.volume
+        self.share = clients.share
         self.engine: engine.Engine | None = None
 
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:

@@ -20,6 +20,7 @@ from nova_lite.verify import messaging
 from nova_lite.verify import networking
 from nova_lite.verify import placing
 from nova_lite.verify import quota
+from nova_lite.verify import sharing
 from nova_lite.verify import snapshot as snapshots
 from nova_lite.verify import storage
 from nova_lite.verify import work
@@ -199,6 +200,8 @@ CHECKS = (
     storage.statuses,
     storage.made_twice,
     storage.temporary_images,
+    sharing.locks,
+    sharing.mounts,
     membership.hosts,
     membership.groups,
     messaging.consumed,

@@ -20,6 +20,7 @@ from nova_lite.clients import placement
 from nova_lite.clients import providers as providers_module
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
+from nova_lite.clients import share
 from nova_lite.db import engine
 from nova_lite.db import rows
 from nova_lite.db.api import models as api_models
@@ -58,6 +59,7 @@ class Reader:
         self.volume = session.Neighbour(
             conf, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
         )
+        self.share = share.Share(conf)
         self._providers: dict[str, tuple[int, snapshot.Provider]] = {}
         self._running = running
         self._top: oslo_messaging.Transport | None = None
@@ -94,6 +96,7 @@ class Reader:
             **self._placement(ctxt),
             queues=self._queues(cells),
             unowned_queues=self._unowned_queues(cells),
+            share_locks=self._share_locks(ctxt, cells),
             server_images=self.image.list(ctxt, image_type='snapshot'),
             server_errors=files.server_errors(self.directory),
             isolated_aggregates=self.conf.scheduler.enable_isolated_aggregate_filtering,
@@ -154,6 +157,17 @@ class Reader:
                 return list(found.values())
             found.update((each['id'], each) for each in page)
             offset += len(page)
+
+    def _share_locks(
+        self, ctxt: context.RequestContext, cells: list[snapshot.CellSnapshot]
+    ) -> session.Jsons:
+        """Return the locks of attachments. A cloud without shares may have no such service."""
+        try:
+            return self.share.locks(ctxt)
+        except exception.Unavailable:
+            if any(cell.shares for cell in cells):
+                raise
+            return []
 
     def _bindings(self, ctxt: context.RequestContext, ports: session.Jsons) -> session.Json:
         """Bindings of the ports of servers, and what is allocated for them on each host."""
@@ -274,6 +288,7 @@ def _cell_rows(connection: sa.Connection, down_time_s: float) -> session.Json:
         'instances': rows.every(connection, m.Instance.__table__, deleted=False),
         'migrations': rows.every(connection, m.Migration.__table__),
         'block_devices': rows.every(connection, m.BlockDevice.__table__),
+        'shares': rows.every(connection, m.ShareMapping.__table__),
         'nodes': rows.every(connection, m.ComputeNode.__table__),
         'services': found,
         'open_events': connection.execute(_OPEN_EVENTS).all(),

@@ -20,6 +20,7 @@ class CellSnapshot:
 
     open_events: events of actions that have not ended; action and instance_uuid are
         those of their action
+    shares: those that are attached to servers
     down: hosts whose compute service is not up
     former_hosts: names of hosts on record that no service has any more
     """
@@ -32,6 +33,7 @@ class CellSnapshot:
     nodes: Sequence[rows.Row]
     services: Sequence[rows.Row] = ()
     open_events: Sequence[rows.Row] = ()
+    shares: Sequence[rows.Row] = ()
     down: frozenset[str] = frozenset()
     former_hosts: frozenset[str] = frozenset()
 
@@ -65,6 +67,7 @@ class Snapshot:
     providers: {uuid: Provider}
     guests: census rows; ports, attachments, volumes: as the neighbours give them
     ownerless_drives: [(uuid of a guest that is gone, node where its config drive is), ...]
+    share_locks: locks that attachments of shares have placed on shares and access rules
     server_images: images that were made of servers, as `clients.image.of` makes them
     bindings: {id of a port of a server: [(host, status), ...]}
     port_allocations: {id of a port of a server: {host: `allocation` of its binding there}}
@@ -92,6 +95,7 @@ class Snapshot:
     providers: dict[str, Provider] = dataclasses.field(default_factory=dict)
     volumes: session.Jsons = dataclasses.field(default_factory=list)
     server_images: session.Jsons = dataclasses.field(default_factory=list)
+    share_locks: session.Jsons = dataclasses.field(default_factory=list)
     bindings: dict[str, list[tuple[str, str]]] = dataclasses.field(default_factory=dict)
     port_allocations: dict[str, dict[str, resource_requests.Allocation]] = dataclasses.field(
         default_factory=dict

@@ -161,7 +161,10 @@ class Driver(Protocol):
         """Copy the guest's disk. result: {size (bytes), disk_format, container_format}."""
 
     def attach(self, node: str, guest: str, device: model.Device, *, key: str) -> model.Job:
-        """Plug the device in; one that is there is replaced. result: {attached: True}."""
+        """Plug the device in; one that is there is replaced. result: {attached: True}.
+
+        The node mounts a share for that.
+        """
 
     def detach(self, node: str, guest: str, device: model.Device, *, key: str) -> model.Job:
         """Unplug the device. result: {detached: whether it was there}."""

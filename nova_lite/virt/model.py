@@ -40,6 +40,8 @@ class Verb(enum.StrEnum):
     DETACH_VOLUME = 'detach_volume'
     ATTACH_INTERFACE = 'attach_interface'
     DETACH_INTERFACE = 'detach_interface'
+    MOUNT_SHARE = 'mount_share'
+    UNMOUNT_SHARE = 'unmount_share'
     MIGRATE_OUT = 'migrate_out'
     FINISH_MIGRATION = 'finish_migration'
     REVERT_MIGRATION = 'revert_migration'
@@ -85,6 +87,7 @@ class Role(enum.StrEnum):
 class DeviceKind(enum.StrEnum):
     VOLUME = 'volume'
     INTERFACE = 'interface'
+    SHARE = 'share'
 
 
 class PasswordSupport(enum.StrEnum):
@@ -103,7 +106,7 @@ class JobState(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Device:
-    """A volume (id: the volume's) or an interface (id: the port's).
+    """A volume (id: the volume's), an interface (id: the port's) or a share (id: the share's).
 
     data: what the hypervisor needs of it, JSON-serializable (connection_info,
     mac_address, tag, ...).

@@ -87,6 +87,8 @@ def offer(found):
 def limits(found):
     """Return what the README says of the operations that are not offered."""
     missing = [row.operation for row in found if not row.is_offered]
+    if not missing:
+        return 'All operations of Nova 34 are offered.'
     names = dict.fromkeys(_resource(each.path) for each in missing)
     listed = ', '.join(f'``{name}``' for name in names)
     return f'{len(missing)} operations of Nova 34 are not offered: those of {listed}.'

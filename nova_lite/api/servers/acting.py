@@ -15,6 +15,7 @@ from nova_lite.api import waiting
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import shares
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 
@@ -121,6 +122,8 @@ def _with_other_keys(row, changes):
 
 
 def _store(connection, ctxt, row, *, guard, changes, action, forced):
+    if guard.shareless:
+        shares.require_none(connection, row.uuid)
     write = instances.force if forced else instances.update
     write(
         connection,

@@ -19,6 +19,7 @@ EVENTS = models.InstanceActionEvent.__table__
 CHILDREN = (
     models.BlockDevice.__table__,
     models.Tag.__table__,
+    models.ShareMapping.__table__,
     models.InstanceFault.__table__,
     models.Migration.__table__,
     models.ConsoleToken.__table__,

@@ -321,6 +321,7 @@ def purge(connection: sa.Connection, uuid: str) -> None:
     for table in (
         models.BlockDevice.__table__,
         models.Tag.__table__,
+        models.ShareMapping.__table__,
         models.InstanceFault.__table__,
         models.ConsoleToken.__table__,
     ):

@@ -126,6 +126,31 @@ class BlockDevice(types.Timestamps, Base):
     connection_info: Mapped[dict[str, typing.Any] | None] = column(types.Json)
 
 
+class ShareMapping(types.Timestamps, Base):
+    """A share that is attached to a server.
+
+    access_type, access_to: the host, or the user on behalf of all hosts, that may mount it
+    granted: whether that access was granted
+    """
+
+    __tablename__ = 'share_mapping'
+    __table_args__ = (
+        sa.UniqueConstraint('instance_uuid', 'share_id', name='share_mapping_share_uc'),
+        sa.UniqueConstraint('instance_uuid', 'tag', name='share_mapping_tag_uc'),
+    )
+    id: Mapped[int] = column(sa.Integer, primary_key=True)
+    uuid: Mapped[str] = column(Uuid, unique=True)
+    instance_uuid: Mapped[str] = column(Uuid)
+    share_id: Mapped[str] = column(Uuid)
+    status: Mapped[str] = column(sa.String(16))
+    tag: Mapped[str] = column(sa.String(64))
+    export_location: Mapped[str] = column(types.LongText)
+    share_proto: Mapped[str] = column(sa.String(16))
+    access_type: Mapped[str] = column(sa.String(16))
+    access_to: Mapped[str] = column(Str)
+    granted: Mapped[bool] = column(sa.Boolean, default=False)
+
+
 class Tag(Base):
     __tablename__ = 'tags'
     instance_uuid: Mapped[str] = column(Uuid, primary_key=True)

@@ -12,6 +12,8 @@ migration: columns of a new migration, or None; claims: {'uuid', 'from', 'to'}, 
 device: columns of a new block device, or None; see db.cell.devices
 down: {'host', 'down_time_s'}: a host whose compute service must be down, or None
 most_devices: how many block devices the server may have with it, or None
+share: columns of a share to attach, or None; detaches: id of a share to detach, or None
+shareless: whether the server may have no shares
 same: columns of the server that must be as the request saw them, or None
 """
 
@@ -28,6 +30,7 @@ from nova_lite.db.cell import devices
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
+from nova_lite.db.cell import shares
 
 Claim = typing.TypedDict('Claim', {'uuid': str, 'from': list[str], 'to': str})
 
@@ -53,6 +56,9 @@ class Order(typing.TypedDict):
     device: typing.NotRequired[dict[str, typing.Any] | None]
     down: typing.NotRequired[Down | None]
     most_devices: typing.NotRequired[int | None]
+    share: typing.NotRequired[dict[str, typing.Any] | None]
+    detaches: typing.NotRequired[str | None]
+    shareless: typing.NotRequired[bool]
     same: typing.NotRequired[dict[str, typing.Any] | None]
 
 
@@ -92,6 +98,7 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
         migrations.create(connection, migration)
     if device := order.get('device'):
         devices.add(connection, uuid, device, order.get('most_devices'))
+    _change_shares(connection, uuid, order)
     actions.start(connection, ctxt, uuid, order['action'], order.get('message'))
     if row.task_state is not None and order['changes'].get('task_state'):
         # Its host may never come back to end them.
@@ -102,6 +109,15 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
             besides=ctxt.request_id,
         )
     return True
+
+
+def _change_shares(connection: sa.Connection, uuid: str, order: Order) -> None:
+    if order.get('shareless'):
+        shares.require_none(connection, uuid)
+    if share := order.get('share'):
+        shares.add(connection, uuid, share)
+    if share_id := order.get('detaches'):
+        shares.begin_detaching(connection, uuid, share_id)
 
 
 def _require_same(row: rows.Row, expected: rows.Values) -> None:

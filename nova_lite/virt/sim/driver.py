@@ -32,6 +32,7 @@ Verb = model.Verb
 _DEVICE_VERBS = {
     model.DeviceKind.VOLUME: (Verb.ATTACH_VOLUME, Verb.DETACH_VOLUME),
     model.DeviceKind.INTERFACE: (Verb.ATTACH_INTERFACE, Verb.DETACH_INTERFACE),
+    model.DeviceKind.SHARE: (Verb.MOUNT_SHARE, Verb.UNMOUNT_SHARE),
 }
 
 

@@ -229,5 +229,7 @@ EFFECTS = {
     Verb.DETACH_VOLUME: frame.Effect(_detach),
     Verb.ATTACH_INTERFACE: frame.Effect(_attach),
     Verb.DETACH_INTERFACE: frame.Effect(_detach),
+    Verb.MOUNT_SHARE: frame.Effect(_attach),
+    Verb.UNMOUNT_SHARE: frame.Effect(_detach),
     Verb.CACHE_IMAGE: frame.Effect(_cache_image, is_idle=_has_image),
 }

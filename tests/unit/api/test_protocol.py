@@ -272,7 +272,9 @@ class TestKeystone(testtools.TestCase):
         }
         for name, value in values.items():
             conf.set_override(name, value, 'keystone_authtoken')
-        clients = types.SimpleNamespace(image=None, network=None, volume=None, placement=None)
+        clients = types.SimpleNamespace(
+            image=None, network=None, volume=None, share=None, placement=None
+        )
         wsgi = app.make_app(conf, api_db=None, cells=None, clients=clients, super_conductor=None)
         return testing.TestClient(wsgi)
 

@@ -23,6 +23,7 @@ from nova_lite.objects import request_spec
 from tests.fixtures import cell as cell_fixture
 from tests.fixtures import database
 from tests.fixtures import neighbours
+from tests.fixtures import shares
 
 SMALL = {**cell_fixture.FLAVOR, 'id': 2, 'flavorid': '2', 'name': 'small', 'memory_mb': 2048}
 SOURCE, DEST, OTHER = 'host-1', 'host-2', 'host-3'
@@ -55,6 +56,7 @@ class World:
         self._cell = cell
         self.conf, self.api_db, self.placement = cell.conf, api_db, placement
         self.network, self.volume, self.image = cell.network, cell.volume, cell.image
+        self.share = shares.Shares()
         self.cells = types.SimpleNamespace(
             conf=cell.conf,
             get=lambda uuid: cell,

@@ -50,6 +50,8 @@ PHASED = [
     'volume_swap',
     'interface_attach',
     'interface_detach',
+    'share_attach',
+    'share_detach',
 ]
 FAILING = (
     'create',
@@ -59,6 +61,8 @@ FAILING = (
     'volume_attach',
     'volume_swap',
     'interface_attach',
+    'share_attach',
+    'share_detach',
 )
 PLAIN = ('update', 'evacuate', 'exists', 'rebuild_scheduled', 'lock', 'unlock')
 TASKS = ('build_instances', 'migrate_server', 'rebuild_server')

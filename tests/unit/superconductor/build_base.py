@@ -124,7 +124,11 @@ class BuildTestCase(testtools.TestCase):
             scheduler=self.scheduler,
             compute=self.compute,
             clients=types.SimpleNamespace(
-                placement=self.placement, image=None, network=None, volume=None
+                placement=self.placement,
+                image=None,
+                network=None,
+                volume=None,
+                share=None,
             ),
         )
         self.uuid = self.accept()

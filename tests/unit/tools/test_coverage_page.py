@@ -62,6 +62,10 @@ class PageTest(testtools.TestCase):
             page.limits(self.rows),
         )
 
+    def test_limits_of_what_is_complete(self):
+        rows = [row for row in self.rows if row.is_offered]
+        self.assertEqual('All operations of Nova 34 are offered.', page.limits(rows))
+
     def test_details(self):
         text = page.details(self.rows)
         self.assertIn('- Tempest 2.1–2.2, 2.60\n', text)

@@ -39,6 +39,7 @@ BODIES = {
     'removeFixedIp': {'address': '192.0.2.1'},
     '/remote-consoles': {'remote_console': {'protocol': 'vnc', 'type': 'novnc'}},
     'POST /os-interface': {'interfaceAttachment': {'port_id': ID}},
+    'POST /shares': {'share': {'share_id': ID}},
     'POST /metadata': {'metadata': {'key': 'value'}},
     'PUT /metadata': {'metadata': {'key': 'value'}},
     'PUT /metadata/{key}': {'meta': {'key': 'value'}},
@@ -47,7 +48,7 @@ BODIES = {
     'POST /os-volume_attachments': {'volumeAttachment': {'volumeId': ID}},
     'PUT /os-volume_attachments/{volume_id}': {'volumeAttachment': {'volumeId': ID}},
 }
-PARTS = {'port_id': ID, 'volume_id': ID, 'key': 'key', 'migration_id': '1', 'tag': 'tag',
+PARTS = {'port_id': ID, 'volume_id': ID, 'share_id': ID, 'key': 'key', 'migration_id': '1', 'tag': 'tag',
          'network_label': 'private', 'request_id': 'req-1', 'id': '1'}  # fmt: skip
 
 

@@ -1,0 +1,103 @@
+"""POST /servers/{server_id}/shares: attach a share to a server that is off.
+
+The answer does not wait: a saga grants the server's host access to the share and locks it.
+The host mounts the share when the server starts. Source: reference/nova/api-surface 2.3.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import transitions
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import moves
+from nova_lite.api.servers import shares
+from nova_lite.api.servers import source_host
+from nova_lite.clients import share as share_client
+from nova_lite.db.cell import compute_nodes
+from nova_lite.policies import server_shares as rules
+
+KEY = 'share'
+# The guest mounts the share by it.
+TAG = {'type': 'string', 'minLength': 1, 'maxLength': 64, 'pattern': r'^[ -~]+\Z'}
+ATTACH = types.whole({'share_id': types.UUID, 'tag': TAG}, required=['share_id'])
+VIRTIO_FS, SHARED_MEMORY = 'COMPUTE_STORAGE_VIRTIO_FS', 'COMPUTE_MEM_BACKING_FILE'
+PAGES = 'hw:mem_page_size'
+
+
+@operation.operation(
+    'POST',
+    shares.PATH,
+    policy=rules.ATTACH,
+    guard=transitions.ATTACH_SHARE,
+    since=shares.SINCE,
+    body={shares.SINCE: types.body(KEY, ATTACH)},
+    success=201,
+    faults=(400, 403, 404, 409),
+)
+def attach(req, server):
+    """Begin to attach a share."""
+    asked = req.content
+    acting.require_host(server)
+    share = req.app.share.get(req.ctxt, asked['share_id'])
+    _check(share)
+    node = server.cell.db.read(compute_nodes.find, server.row.host, server.row.node)
+    _require_support(req, server, node)
+    source_host.require_up(req, server)
+    access_type, access_to = share_client.access_of(share['protocol'], node.host_ip)
+    columns = {
+        'uuid': runtime.new_uuid(),
+        'share_id': share['id'],
+        'tag': asked.get('tag') or share['id'],
+        'share_proto': share['protocol'],
+        'export_location': share['export_location'],
+        'access_type': access_type,
+        'access_to': access_to,
+        'granted': False,
+    }
+    moves.begin(
+        req,
+        server,
+        kind='attach-share',
+        guard=transitions.ATTACH_SHARE,
+        action=transitions.ATTACH_SHARE.verb,
+        arguments={'share_id': share['id']},
+        share=columns,
+        patience_s=req.conf.api.device_timeout,
+    )
+    return {KEY: shares.detail(req, server, _Attaching(**columns))}
+
+
+class _Attaching:
+    """The record of a share that was just made."""
+
+    status = 'attaching'
+
+    def __init__(self, **columns):
+        vars(self).update(columns)
+
+
+def _check(share):
+    """Raise ShareNotUsable or Conflict for a share that no server can have now."""
+    if share['protocol'] not in (share_client.NFS, share_client.CEPHFS):
+        raise exception.ShareNotUsable(
+            share_id=share['id'], reason=f'servers cannot mount protocol {share["protocol"]}'
+        )
+    if share['status'] != 'available' or not share['export_location']:
+        raise exception.Conflict(
+            reason=f"share {share['id']} is in status '{share['status']}' instead of 'available'"
+        )
+
+
+def _require_support(req, server, node):
+    """Raise SharesNotSupported unless host and flavor can give a guest a file system."""
+    traits = set()
+    if node is not None:
+        traits, _generation = req.app.placement.providers.traits(req.ctxt, node.uuid)
+    missing = None
+    if VIRTIO_FS not in traits:
+        missing = f'it has no trait {VIRTIO_FS}'
+    elif SHARED_MEMORY not in traits and PAGES not in server.row.flavor['extra_specs']:
+        missing = f'it has no trait {SHARED_MEMORY}, and the flavor no extra spec {PAGES}'
+    if missing:
+        raise exception.SharesNotSupported(instance_id=server.uuid, reason=missing)

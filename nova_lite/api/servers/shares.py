@@ -1,0 +1,42 @@
+"""GET /servers/{server_id}/shares: the shares of a server.
+
+Source: reference/nova/api-surface 2.3.
+"""
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.db.cell import shares
+from nova_lite.policies import server_shares as rules
+
+PATH = '/servers/{server_id}/shares'
+ONE = PATH + '/{share_id}'
+SINCE = '2.97'
+
+
+@operation.operation('GET', PATH, policy=rules.LIST, since=SINCE, faults=(400, 403, 404))
+def index(req, server):
+    """List the shares of a server."""
+    found = {} if server.cell is None else server.cell.db.read(shares.of, [server.uuid])
+    return {'shares': [brief(row) for row in found.get(server.uuid, ())]}
+
+
+@operation.operation('GET', ONE, policy=rules.SHOW, since=SINCE, faults=(400, 403, 404))
+def show(req, server):
+    """Show a share of a server."""
+    share_id = req.args['share_id']
+    if server.cell is None:
+        raise exception.ShareNotAttached(instance_id=server.uuid, share_id=share_id)
+    return {'share': detail(req, server, server.cell.db.read(shares.get, server.uuid, share_id))}
+
+
+def brief(row):
+    """Return a share as lists show it."""
+    return {'share_id': row.share_id, 'status': row.status, 'tag': row.tag}
+
+
+def detail(req, server, row):
+    """Return a share as it is shown by itself. Only administrators are told where it is."""
+    shown = brief(row)
+    if req.allows(rules.SHOW_LOCATION, server.target):
+        shown.update(uuid=row.uuid, export_location=row.export_location)
+    return shown

@@ -1,0 +1,150 @@
+"""Shares of a server: its host mounts them before the guest starts, and unmounts them after.
+
+A guest is given each share that it may have, and no other: what a lost message has left is
+unplugged when it starts again. Source: reference/nova/api-surface 2.3.
+"""
+
+from collections.abc import Sequence
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.compute import guests
+from nova_lite.compute import jobs
+from nova_lite.compute import site
+from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+Status = states.ShareStatus
+# Shares that a saga attaches or detaches at the moment are not mounted.
+BETWEEN = (Status.ATTACHING, Status.DETACHING)
+STARTING = (
+    model.PowerAction.ON,
+    model.PowerAction.HARD_REBOOT,
+    model.PowerAction.RESCUE,
+    model.PowerAction.UNRESCUE,
+)
+
+
+class ShareNotMounted(exception.NovaLiteError):
+    msg = 'Share %(share_id)s cannot be mounted: %(reason)s'
+
+
+def mountable(shares: Sequence[conductor_rpc.Share]) -> list[conductor_rpc.Share]:
+    """Return the shares that the guest is to have when it starts."""
+    return [share for share in shares if share['status'] not in BETWEEN]
+
+
+class Mounts:
+    """The shares of one server on its node. shares: as the conductor reports them"""
+
+    def __init__(
+        self,
+        site: site.Site,
+        ctxt: context.RequestContext,
+        host: str,
+        *,
+        node: str,
+        uuid: str,
+        shares: Sequence[conductor_rpc.Share],
+    ) -> None:
+        self._site, self._ctxt, self._host = site, ctxt, host
+        self._node, self._uuid = node, uuid
+        self._shares = mountable(shares)
+
+    def before(self, power: model.PowerAction | None) -> jobs.Work[None]:
+        """Mount the shares if the guest is about to start. Raise ShareNotMounted."""
+        if power not in STARTING:
+            return
+        plugged = self._plugged()
+        wanted = {share['share_id'] for share in self._shares}
+        yield from self._unplug([device for device in plugged if device.id not in wanted])
+        for share in self._shares:
+            try:
+                yield from self._mount(share)
+            except exception.NovaLiteError as error:
+                share['status'] = Status.ERROR
+                yield from self._report({share['uuid']: Status.ERROR})
+                raise ShareNotMounted(share_id=share['share_id'], reason=error.message) from error
+        yield from self._report({share['uuid']: Status.ACTIVE for share in self._shares})
+
+    def after(self, power: model.PowerAction | None) -> jobs.Work[None]:
+        """Unmount the shares if the guest was switched off."""
+        if power is model.PowerAction.OFF:
+            yield from self._unmount()
+
+    def after_failure(self, power_state: int | None) -> jobs.Work[None]:
+        """Unmount the shares if the guest is off after all. power_state: None if unknown"""
+        if power_state == states.PowerState.SHUTDOWN:
+            yield from self._unmount()
+
+    def _unmount(self) -> jobs.Work[None]:
+        failed = yield from self._unplug(self._plugged())
+        statuses = {
+            share['uuid']: Status.ERROR if share['share_id'] in failed else Status.INACTIVE
+            for share in self._shares
+            if share['status'] != Status.ERROR or share['share_id'] in failed
+        }
+        yield from self._report(statuses)
+
+    def _mount(self, share: conductor_rpc.Share) -> jobs.Work[None]:
+        if not share['granted']:
+            raise exception.Conflict(reason='its host has no access. Detach the share')
+        try:
+            job = self._site.driver.attach(
+                self._node,
+                self._uuid,
+                guests.share_of(share),
+                key=self._key('mount', share['share_id']),
+            )
+            yield from jobs.ended(job)
+        except exception.DriverError as error:
+            # A hard reboot makes a guest that is lost, with its shares.
+            if error.error_class != 'GuestNotFound':
+                raise
+
+    def _unplug(self, devices: Sequence[model.Device]) -> jobs.Work[set[str]]:
+        """Unplug devices. Return the ids of those that could not be."""
+        failed = set()
+        for device in devices:
+            try:
+                job = self._site.driver.detach(
+                    self._node, self._uuid, device, key=self._key('unmount', device.id)
+                )
+                yield from jobs.ended(job)
+            except exception.NovaLiteError as error:
+                failed.add(device.id)
+                LOG.warning(
+                    'Cannot unmount share %s of server %s: %s', device.id, self._uuid, error
+                )
+        return failed
+
+    def _plugged(self) -> list[model.Device]:
+        """Return the shares that the guest has."""
+        try:
+            guest = self._site.driver.get_guest(self._node, self._uuid)
+        except exception.GuestNotFound:
+            return []
+        return shares_of(guest)
+
+    def _key(self, verb: str, share_id: str) -> str:
+        return f'{self._ctxt.request_id}/{verb}/{share_id}'
+
+    def _report(self, statuses: dict[str, Status]) -> jobs.Work[None]:
+        if statuses:
+            yield from jobs.insist(
+                self._site.conductor.update_shares,
+                self._ctxt,
+                host=self._host,
+                instance_uuid=self._uuid,
+                statuses={uuid: str(status) for uuid, status in statuses.items()},
+            )
+
+
+def shares_of(guest: model.Guest) -> list[model.Device]:
+    """Return the shares among the devices of a guest."""
+    return [device for device in guest.spec.devices if device.kind is model.DeviceKind.SHARE]
