@@ -257,7 +257,7 @@ class Isolation:
                 world=None,  # of other cells only affinity asks
                 destination=types.SimpleNamespace(service_host='host-9', availability_zone=None),
                 choice=types.SimpleNamespace(group=lambda: GROUP),
-                here=types.SimpleNamespace(copy=lambda uuid: copy),
+                here=types.SimpleNamespace(copy=lambda: copy),
                 there=types.SimpleNamespace(write=write, cell=None),
             )
             cross_cell.Crossing(saga).copy()

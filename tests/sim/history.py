@@ -49,6 +49,9 @@ class History:
             caller = caller_module.Caller(world.network, ledger, 'oracle', _apis(plan))
             end = ending.Ending(cloud, ledger, caller)
             end.check(plan.moments(now.time()))
+            for fault in world.faults.injected:
+                if fault.end == math.inf:
+                    now.fail(f'{fault.fate} of {fault.process} has not ended')
             if plan.rest_s:
                 end.check([now.time() + plan.rest_s])
 
@@ -100,9 +103,6 @@ class History:
         world.faults.quiet = True
         for thread in threads:
             thread.join()
-        for fault in world.faults.injected:
-            if fault.end == math.inf:
-                now.fail(f'{fault.fate} of {fault.process} has not ended')
 
 
 def _path(places, name):

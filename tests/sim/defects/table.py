@@ -247,8 +247,8 @@ DEFECTS = (
         (
             (
                 'compute/power.py',
-                'spec = yield from _definition(site, ctxt, host, instance.uuid)',
-                'pass',
+                'if start is None or action.power is model.PowerAction.HARD_REBOOT:',
+                'if start is None:',
             ),
             (
                 'compute/manager.py',
@@ -259,7 +259,11 @@ DEFECTS = (
                 '        spec = guests.spec_of(\n'
                 "            self.conf, found['instance'], block_devices=found['block_devices']\n"
                 '        )\n'
-                "        self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}', spec)",
+                "        name = f'reboot_{reboot_type.lower()}'\n"
+                '        start = functools.partial(\n'
+                '            self.site.driver.change_power, action=power.ACTIONS[name].power, spec=spec\n'
+                '        )\n'
+                "        self._act(ctxt, host, instance, name, start if 'hard' in name else None)",
             ),
             # What a later release does about reboots that began before a detachment ended.
             (

@@ -13,12 +13,14 @@ from tests.crash import killing
 
 # It differs from the resize between cells by its flavor alone.
 SAME = {'cross-cell-migrate'}
+# They meet faults in tests.functional.test_saga_faults alone.
+NOT_KILLED = {'attach-share', 'detach-share'}
 
 
 class CasesTest(testtools.TestCase):
     def test_every_saga_is_in_a_table(self):
         found = {case.move.kind for case in cases.every() if case.table != cases.ACTIONS}
-        self.assertEqual(set(kinds.KINDS) - SAME, found)
+        self.assertEqual(set(kinds.KINDS) - SAME - NOT_KILLED, found)
 
     def test_each_daemon_dies_at_each_step(self):
         found = cases.every(cases.CROSS_CELL, names=['revert'])
