@@ -92,10 +92,13 @@ def _health_urls(directory):
 
 
 def _is_healthy(url):
-    try:
-        return requests.get(f'{url}/healthcheck', timeout=ANSWER_S).ok
-    except requests.RequestException:
-        return False
+    with requests.Session() as session:
+        # A proxy of the environment does not reach this machine.
+        session.trust_env = False
+        try:
+            return session.get(f'{url}/healthcheck', timeout=ANSWER_S).ok
+        except requests.RequestException:
+            return False
 
 
 def _text(value):

@@ -30,6 +30,8 @@ LOG = log.getLogger(__name__)
 KEY_HEADER = 'X-Door-Key'
 LOOPBACK = re.compile(r'(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?', re.IGNORECASE)
 TIMEOUT_S = 60
+# Without the proxies of the environment, which would be sent the key.
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def path_of(state_path, name='scheduler'):
@@ -131,6 +133,11 @@ def place_of(state_path, name):
         ) from error
 
 
+def send(request, timeout_s):
+    """Send a urllib Request to a door; return the response. Raise as urllib's `urlopen`."""
+    return _OPENER.open(request, timeout=timeout_s)
+
+
 def ask(state_path, instance_uuid, host=None):
     """Return what SchedulerAPI.why returns, from the embedded cloud of `state_path`.
 
@@ -142,7 +149,7 @@ def ask(state_path, instance_uuid, host=None):
         f'{place["url"]}/why?{urllib.parse.urlencode(asked)}', headers={KEY_HEADER: place['key']}
     )
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+        with send(request, TIMEOUT_S) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
         raise exception.Invalid(reason=json.load(error)['error']) from error

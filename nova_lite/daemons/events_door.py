@@ -59,7 +59,7 @@ def follow(state_path):
         f'{place["url"]}/events', headers={door.KEY_HEADER: place['key']}
     )
     try:
-        with urllib.request.urlopen(request, timeout=SILENCE_S) as answer:
+        with door.send(request, SILENCE_S) as answer:
             for line in answer:
                 yield json.loads(line) if line.strip() else None
     except OSError as error:

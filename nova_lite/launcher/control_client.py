@@ -57,7 +57,7 @@ class Client:
     def _send(self, request):
         request.add_header(door.KEY_HEADER, self._place()['key'])
         try:
-            with urllib.request.urlopen(request, timeout=self._timeout_s) as answer:
+            with door.send(request, self._timeout_s) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise Refused(reason=json.load(error)['error']) from error

@@ -31,6 +31,15 @@ class ClientTest(testtools.TestCase):
         self.assertEqual({'a': [1]}, self.client.post('echo', a=[1]))
         self.assertEqual({'a': 'b c'}, self.client.get('echo', a='b c'))
 
+    def test_no_proxy_is_told_the_key(self):
+        self.start()
+        for name in ('http_proxy', 'all_proxy'):
+            self.useFixture(fixtures.EnvironmentVariable(name, 'http://127.0.0.1:9'))
+        self.useFixture(fixtures.EnvironmentVariable('no_proxy'))
+        # It keeps the proxies that it has found.
+        self.useFixture(fixtures.MonkeyPatch('urllib.request._opener', None))
+        self.assertEqual({'a': 1}, self.client.post('echo', a=1))
+
     def test_refused(self):
         self.start()
         error = self.assertRaises(control_client.Refused, self.client.post, 'echo', a=1, b=2)
