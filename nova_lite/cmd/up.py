@@ -209,9 +209,8 @@ def _start(cloud, fresh):
     with progress.Steps(
         f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}'
     ) as steps:
-        cloud.start(fresh=fresh, progress=steps.begin)
-        if not settings.bus:
-            cloud.save_fresh()
+        keep = {} if settings.bus else {'keep': True}
+        cloud.start(fresh=fresh, progress=steps.begin, **keep)
 
 
 def _await(places, child):

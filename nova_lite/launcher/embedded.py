@@ -76,7 +76,6 @@ class EmbeddedCloud:
         self._doors = []
         self.clock = None
         self.states = saved_states.SavedStates(self.places)
-        self._is_new = False
         self._incarnation = incarnation.Incarnation()
         self._ended = ended.Ended()
         self._changing = runtime.Lock()
@@ -86,13 +85,17 @@ class EmbeddedCloud:
     def url(self):
         return self.places.public_url
 
-    def start(self, *, fresh=False, progress=lambda text: None):
-        """Start everything, in the order in which one needs the other."""
+    def start(self, *, fresh=False, keep=False, progress=lambda text: None):
+        """Start everything, in the order in which one needs the other.
+
+        keep: save the state of a new cloud as `fresh`, before anybody can use it
+        """
         self.places.prepare(fresh=fresh)
+        # Written last: a cloud whose first start did not end is new.
+        is_new = not os.path.exists(self.places.clouds_path)
         progress('databases')
-        self._is_new = not os.path.exists(self.places.path('db', f'{layout.API}.sqlite'))
         setup.databases(self.places, fresh=fresh)
-        self.states.finish_restore()
+        self.states.finish()
         progress('identity, image, network and volume services')
         self._neighbours.start()
         self.urls |= self._neighbours.urls
@@ -106,6 +109,9 @@ class EmbeddedCloud:
         self._start_front()
         self._start_monitoring()
         self._open_doors()
+        if keep and is_new and self.places.settings.database is None:
+            self._wait_reported()
+            self.states.save(saved_states.FRESH)
         self.places.write_clouds()
         with open(self._pid_path, 'w') as file:
             file.write(f'{os.getpid()}\n')
@@ -132,23 +138,30 @@ class EmbeddedCloud:
             self._renew(functools.partial(self.states.restore, name))
 
     def save(self, name):
-        """Save the state under a name. Work in progress continues as after a restart."""
+        """Save the state under a name. Work in progress continues as after a restart.
+
+        Raise NotSaved; the cloud goes on then, too.
+        """
         self.states.require_files()
+        failures = []
+
+        def copy():
+            try:
+                self.states.save(name)
+            except saved_states.NotSaved as error:
+                failures.append(error)
+
         with self._changing:
             if self.clock is not None:
                 self.clock.resume()
             self._wait_reported()
-            self._renew(functools.partial(self.states.save, name))
+            self._renew(copy)
+        if failures:
+            raise failures[0]
 
     def wait_ended(self):
         """Wait until the daemons from before the resets have stopped."""
         self._ended.wait()
-
-    def save_fresh(self):
-        """Save the state of a cloud that `start` has created and nobody has used yet."""
-        if self._is_new and self.places.settings.database is None:
-            self._wait_reported()
-            self.states.save(saved_states.FRESH)
 
     def _wait_reported(self):
         """Wait until the inventories of all hosts are in placement, and so in what is saved."""

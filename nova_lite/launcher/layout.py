@@ -217,6 +217,11 @@ class Layout:
             self._lock = None
             self._ours = False
 
+    @property
+    def clouds_path(self):
+        """The file clouds.yaml."""
+        return self.path('clouds.yaml')
+
     def write_clouds(self):
         """Write clouds.yaml for the real clients; returns its path."""
         auth_url = f'{self.public_url}/identity/v3'
@@ -235,9 +240,8 @@ class Layout:
                 'identity_api_version': '3',
             }
 
-        path = self.path('clouds.yaml')
         write(
-            path,
+            self.clouds_path,
             yaml.safe_dump(
                 {
                     'clouds': {
@@ -247,7 +251,7 @@ class Layout:
                 }
             ),
         )
-        return path
+        return self.clouds_path
 
     def write_health(self, urls):
         """Write run/health.json: {daemon: URL of its /healthcheck and /metrics}.

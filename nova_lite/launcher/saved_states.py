@@ -1,13 +1,15 @@
 """Saved states of an embedded cloud: copies of all its databases and guests, by name.
 
-A state lies in `saved/NAME` of the state directory. It is whole: a draft is renamed once all
-its files are there. A restore overwrites the contents of the files of the cloud; readers in
+A state lies in `saved/NAME` of the state directory. It is whole: a draft (`.NAME.new`) is renamed
+once all its files are there, and a former state of that name (`.NAME.old`) deleted after that.
+A restore overwrites the contents of the files of the cloud; readers in
 other processes keep their connections. One that was cut short is repeated by the next start.
 """
 
 import contextlib
 import json
 import os
+import pathlib
 import re
 import shutil
 import sqlite3
@@ -21,6 +23,7 @@ from nova_lite.launcher import layout
 FRESH = 'fresh'
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 FACTS = 'state.json'
+DRAFT, FORMER = '.new', '.old'
 RESTORING = os.path.join('run', 'restoring')
 BUSY_S = 30
 # The time that passed since the state was saved has not passed for its services.
@@ -44,6 +47,17 @@ class OtherCloud(exception.Conflict):
     )
 
 
+class NotWhole(exception.Conflict):
+    msg = (
+        'The saved state %(name)s lacks %(files)s, so it cannot be restored. '
+        'Delete its directory %(directory)s.'
+    )
+
+
+class NotSaved(exception.Unavailable):
+    msg = 'The state %(name)s could not be saved: %(reason)s.'
+
+
 class SavedStates:
     """The saved states of a cloud. places: its Layout"""
 
@@ -52,22 +66,29 @@ class SavedStates:
 
     def names(self):
         """Return the names of all states, sorted."""
-        root = os.path.join(self._places.root, 'saved')
+        root = self._path()
         if not os.path.isdir(root):
             return []
         return sorted(name for name in os.listdir(root) if NAME.fullmatch(name))
 
     def check(self, name):
-        """Raise StateNotFound, or OtherCloud if this cloud cannot continue with a state."""
+        """Raise StateNotFound, NotWhole, or OtherCloud if this cloud cannot continue with it."""
         self.require_files()
         if name not in self.names():
             known = ', '.join(self.names()) or 'none'
             raise StateNotFound(name=name, known=known)
+        self._require((FACTS,), name)
         with open(self._path(name, FACTS)) as file:
             saved = json.load(file)['cloud']
         for what, now in self._cloud().items():
             if saved.get(what) != now:
                 raise OtherCloud(name=name, what=what, saved=saved.get(what), now=now)
+        self._require(self._files(), name)
+
+    def _require(self, files, name):
+        missing = [file for file in files if not os.path.exists(self._path(name, file))]
+        if missing:
+            raise NotWhole(name=name, files=', '.join(missing), directory=self._path(name))
 
     def require_files(self):
         """Raise NotImplementedHere unless the databases of the cloud are SQLite files."""
@@ -77,16 +98,25 @@ class SavedStates:
             )
 
     def save(self, name):
-        """Save the state of the cloud, replacing a state of that name."""
-        draft, path = f'{self._path("." + name)}.new', self._path(name)
+        """Save the state of the cloud, replacing a state of that name. Raise NotSaved."""
+        try:
+            self._save(name)
+        except (OSError, sqlite3.Error) as error:
+            shutil.rmtree(self._draft(name), ignore_errors=True)
+            raise NotSaved(name=name, reason=error) from error
+
+    def _save(self, name):
+        draft, former, path = self._draft(name), self._former(name), self._path(name)
         shutil.rmtree(draft, ignore_errors=True)
         os.makedirs(draft, mode=0o700)
         for file, source in self._files().items():
             _copy(source, os.path.join(draft, file), synchronous='OFF')
         facts = {'cloud': self._cloud(), 'saved_at': runtime.timestamp()}
         layout.write(os.path.join(draft, FACTS), json.dumps(facts))
-        shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(path, former)
         os.rename(draft, path)
+        shutil.rmtree(former, ignore_errors=True)
 
     def restore(self, name):
         """Give the cloud the contents of a state. Nothing else writes to its files."""
@@ -101,10 +131,30 @@ class SavedStates:
         _execute(self._database(layout.API), LEASES)
         os.unlink(marker)
 
-    def finish_restore(self):
-        """Repeat the restore during which the process was killed, if there was one."""
-        with contextlib.suppress(FileNotFoundError), open(self._places.path(RESTORING)) as file:
-            self.restore(file.read())
+    def finish(self):
+        """Finish what a process was killed in: a save is undone, and a restore repeated.
+
+        Raise as `check` if this cloud cannot repeat it.
+        """
+        root = self._path()
+        left = [each for each in os.listdir(root) if each[0] == '.'] if os.path.isdir(root) else []
+        for entry in left:
+            name = entry[1:].removesuffix(FORMER)
+            if entry.endswith(FORMER) and not os.path.exists(self._path(name)):
+                os.rename(self._path(entry), self._path(name))
+            else:
+                shutil.rmtree(self._path(entry))
+        if os.path.exists(self._places.path(RESTORING)):
+            with open(self._places.path(RESTORING)) as file:
+                name = file.read()
+            self.check(name)
+            self.restore(name)
+
+    def _draft(self, name):
+        return self._path(f'.{name}{DRAFT}')
+
+    def _former(self, name):
+        return self._path(f'.{name}{FORMER}')
 
     def _path(self, *parts):
         return os.path.join(self._places.root, 'saved', *parts)
@@ -131,7 +181,7 @@ class SavedStates:
 
 def _copy(source, target, *, synchronous):
     """Replace the contents of an SQLite file by those of another, in one transaction."""
-    with _open(source) as saved, _open(target) as written:
+    with _open(source) as saved, _open(target, 'rwc') as written:
         written.execute(f'PRAGMA synchronous = {synchronous}')
         saved.backup(written, sleep=0.001)
 
@@ -141,6 +191,8 @@ def _execute(path, statement, *values):
         connection.execute(statement, values)
 
 
-def _open(path):
-    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+def _open(path, mode='rw'):
+    """Connect to an SQLite file, which must exist unless the mode is rwc."""
+    url = f'{pathlib.Path(path).absolute().as_uri()}?mode={mode}'
+    connection = sqlite3.connect(url, uri=True, timeout=BUSY_S, isolation_level=None)
     return contextlib.closing(connection)

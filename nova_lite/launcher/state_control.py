@@ -4,7 +4,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.launcher import saved_states
 
-STATE = {'type': 'string', 'pattern': f'^{saved_states.NAME.pattern}$'}
+STATE = {'type': 'string', 'pattern': rf'^{saved_states.NAME.pattern}\Z'}
 NAMED = {'type': 'object', 'properties': {'state': STATE}, 'additionalProperties': False}
 SAVED = {**NAMED, 'required': ['state']}
 

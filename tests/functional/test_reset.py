@@ -4,6 +4,7 @@ import collections
 import gc
 import json
 import os
+import shutil
 
 import openstack
 import requests
@@ -179,9 +180,19 @@ class ResetTest(testtools.TestCase):
             (['../x'], 'argument state'),
             (['--save', 'fresh'], 'use another'),
             (['--save', ''], 'argument state'),
+            (['--save', 'x\n'], 'argument state'),
         ):
             self.assertIn(text, self.command(*args, code=2))
         self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
+
+    def test_a_save_that_fails(self):
+        """A file lies where the state is to be; a full disk is alike."""
+        server = self.cloud.boot()
+        with open(os.path.join(self.cloud.state_dir, 'saved', '.full.new'), 'w'):
+            pass
+        self.assertIn('The state full could not be saved', self.command('--save', 'full', code=2))
+        self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
+        self.cloud.boot('next')
 
     def test_a_state_of_a_larger_cloud(self):
         path = os.path.join(self.cloud.state_dir, 'saved', 'fresh', 'state.json')
@@ -204,6 +215,18 @@ class ResetTest(testtools.TestCase):
         self.assertEqual([], list(self.cloud.admin.compute.servers(all_projects=True)))
         self.assertEqual({}, self.cloud.guests())
         self.assertFalse(os.path.exists(places.path(saved_states.RESTORING)))
+
+    def test_a_first_start_that_was_interrupted(self):
+        """The next one, which completes it, saves the state of the new cloud."""
+        places, states = self.cloud.cloud.places, self.cloud.cloud.states
+        self.cloud.cloud.stop()
+        shutil.rmtree(places.path('saved'))
+        self.cloud.cloud.start(keep=True)
+        self.assertEqual([], states.names())
+        self.cloud.cloud.stop()
+        os.unlink(places.clouds_path)
+        self.cloud.cloud.start(keep=True)
+        self.assertEqual([saved_states.FRESH], states.names())
 
     def databases(self):
         """How many databases are in memory: every daemon that is kept would keep some."""
