@@ -13,6 +13,7 @@ import os
 import sys
 
 from nova_lite import exception
+from nova_lite.launcher import proxies
 from nova_lite.launcher import state_dir
 
 NOT_DONE, INTERRUPTED, UNREAD = 2, 130, 141
@@ -79,6 +80,7 @@ def main(argv=None):
     args = parser(wanted).parse_args(argv)
     # Errors are printed once, below; `up` and `demo` log to a file.
     logging.getLogger().addHandler(logging.NullHandler())
+    os.environ.update(proxies.exempt())
     try:
         with _clock(args):
             return args.run(args) or 0

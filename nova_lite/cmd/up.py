@@ -16,6 +16,7 @@ from nova_lite.launcher import clocks
 from nova_lite.launcher import layout
 from nova_lite.launcher import make
 from nova_lite.launcher import preflight
+from nova_lite.launcher import proxies
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 from nova_lite.wsgi import server
@@ -148,6 +149,7 @@ def settings_of(args):
 def run(args):
     """Start the cloud, print how to use it, wait for Ctrl-C, stop it."""
     settings = settings_of(args)
+    os.environ.update(proxies.exempt([settings.listen]))
     preflight.check(settings, conf_module.make_conf(files=[]))
     cloud = make.cloud(settings)
     cloud.places.hold()

@@ -1,10 +1,15 @@
 """The settings of clients from a cloud's clouds.yaml, and from nothing else."""
 
+import urllib.parse
+
+from keystoneauth1 import session
 from openstack import connection
 from openstack.config import loader
+import requests
 import yaml
 
 from nova_lite import exception
+from nova_lite.launcher import proxies
 
 # The administrator's.
 ADMIN = 'nova-lite'
@@ -25,12 +30,24 @@ UNSET = (
 
 def connect(path, name=ADMIN, **options):
     """Return a Connection to the cloud called `name` in the file at `path`."""
-    config = loader.OpenStackConfig(config_files=[path], load_envvars=False)
+    config = loader.OpenStackConfig(
+        config_files=[path], load_envvars=False, session_constructor=_session
+    )
     return connection.Connection(config=config.get_one(name, **options))
 
 
+def _session(**options):
+    # The environment may have a proxy, and passwords for hosts.
+    plain = requests.Session()
+    plain.trust_env = False
+    return session.Session(session=plain, **options)
+
+
 def variables(path, name):
-    """Return {variable: value}, OS_* for the cloud called `name`. Raise Invalid without it."""
+    """Return {variable: value}, OS_* for the cloud called `name`. Raise Invalid without it.
+
+    If the environment has a proxy, no_proxy is among them.
+    """
     with open(path) as file:
         clouds = yaml.safe_load(file)['clouds']
     if name not in clouds:
@@ -42,4 +59,5 @@ def variables(path, name):
         **{f'OS_{key.upper()}': value for key, value in chosen['auth'].items()},
         'OS_REGION_NAME': chosen['region_name'],
         'OS_IDENTITY_API_VERSION': chosen['identity_api_version'],
+        **proxies.exempt([urllib.parse.urlsplit(chosen['auth']['auth_url']).hostname]),
     }

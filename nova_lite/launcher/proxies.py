@@ -1,0 +1,21 @@
+"""Requests to a cloud of this machine that do not go through the proxy of its network."""
+
+from collections.abc import Iterable
+import os
+import urllib.request
+
+LOOPBACK = ('127.0.0.1', 'localhost', '::1')
+# Programs read one or the other.
+EXEMPT = ('no_proxy', 'NO_PROXY')
+
+
+def exempt(hosts: Iterable[str] = LOOPBACK) -> dict[str, str]:
+    """Return the variables with which programs use no proxy for hosts.
+
+    There are none in an environment without proxies.
+    """
+    if not {'http', 'https', 'all'} & set(urllib.request.getproxies_environment()):
+        return {}
+    listed = ','.join(os.environ.get(name, '') for name in EXEMPT).split(',')
+    found = [each.strip() for each in listed if each.strip()]
+    return dict.fromkeys(EXEMPT, ','.join(dict.fromkeys([*found, *hosts])))
