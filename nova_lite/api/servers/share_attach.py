@@ -15,6 +15,7 @@ from nova_lite.api.servers import shares
 from nova_lite.api.servers import source_host
 from nova_lite.clients import share as share_client
 from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import shares as share_rows
 from nova_lite.policies import server_shares as rules
 
 KEY = 'share'
@@ -46,7 +47,7 @@ def attach(req, server):
     source_host.require_up(req, server)
     access_type, access_to = share_client.access_of(share['protocol'], node.host_ip)
     columns = {
-        'uuid': runtime.new_uuid(),
+        'uuid': _uuid_for(server, share['id']),
         'share_id': share['id'],
         'tag': asked.get('tag') or share['id'],
         'share_proto': share['protocol'],
@@ -66,6 +67,12 @@ def attach(req, server):
         patience_s=req.conf.api.device_timeout,
     )
     return {KEY: shares.detail(req, server, _Attaching(**columns))}
+
+
+def _uuid_for(server, share_id):
+    """Return the uuid of the attachment: that of a failed one of the share, or a new one."""
+    known = server.cell.db.read(share_rows.find, server.uuid, share_id)
+    return runtime.new_uuid() if known is None else known.uuid
 
 
 class _Attaching:

@@ -26,21 +26,25 @@ DETACHABLE = (Status.INACTIVE, Status.ERROR)
 def add(connection: sa.Connection, instance_uuid: str, columns: rows.Values) -> None:
     """Record a share that is about to be attached. Raise ShareAlreadyAttached.
 
-    It replaces an attachment of the share that failed before access was granted.
+    It replaces an attachment of the share that is without access and has the same uuid, so that
+    locks which the failure has left are found again.
     """
-    for known in of(connection, [instance_uuid]).get(instance_uuid, ()):
-        same = known.share_id == columns['share_id']
-        if same and known.status == Status.ERROR and not known.granted:
-            destroy(connection, instance_uuid, known.uuid)
-        elif same or known.tag == columns['tag']:
-            raise exception.ShareAlreadyAttached(
-                share_id=columns['share_id'], tag=columns['tag'], instance_id=instance_uuid
-            )
-    rows.insert(
-        connection,
-        TABLE,
-        [{**columns, 'instance_uuid': instance_uuid, 'status': str(Status.ATTACHING)}],
+    taken = exception.ShareAlreadyAttached(
+        share_id=columns['share_id'], tag=columns['tag'], instance_id=instance_uuid
     )
+    for known in of(connection, [instance_uuid]).get(instance_uuid, ()):
+        if known.uuid == columns['uuid'] and is_replaceable(known):
+            destroy(connection, instance_uuid, known.uuid)
+        elif known.share_id == columns['share_id'] or known.tag == columns['tag']:
+            raise taken
+    values = {**columns, 'instance_uuid': instance_uuid, 'status': str(Status.ATTACHING)}
+    # To a database tags may be equal that differ in case, or in spaces at their end.
+    rows.insert_new(connection, TABLE, values, taken)
+
+
+def is_replaceable(row: rows.Row) -> bool:
+    """Return whether the attachment of a share has failed and has no access."""
+    return row.status == Status.ERROR and not row.granted
 
 
 def begin_detaching(connection: sa.Connection, instance_uuid: str, share_id: str) -> None:

@@ -69,13 +69,16 @@ class ShareAccess(part.Part):
         self.revoke()
 
     def fail(self, connection, row):
-        """Record that the share is neither attached nor detached. row: None if it is gone"""
+        """Record that the share is neither attached nor detached. row: None if it is gone
+
+        A failed detachment may have revoked a part of the access, so none counts as granted.
+        """
         if row is None:
             return
         found = shares.find(connection, row.uuid, self.move.arguments.share_id)
         if found is not None:
             between = (states.ShareStatus.ATTACHING, states.ShareStatus.DETACHING)
-            error = {'status': str(states.ShareStatus.ERROR)}
+            error = {'status': str(states.ShareStatus.ERROR), 'granted': False}
             shares.change(connection, found.uuid, error, status=between)
 
     @part.transaction

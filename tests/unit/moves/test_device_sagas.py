@@ -56,9 +56,9 @@ class DeviceSagasCase(testtools.TestCase):
 
     # ---- making them ----
 
-    def make(self, kind, guard, recorded=None, **arguments):
+    def make(self, kind, guard, recorded=None, order=None, **arguments):
         """A saga whose first transaction the API has made."""
-        order = intents.order(guard, guard.verb, device=recorded)
+        order = order or intents.order(guard, guard.verb, device=recorded)
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
         record = moves_base.saga_record(
             kind.kind, self.cell, self.server, order=order, arguments=arguments

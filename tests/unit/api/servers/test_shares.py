@@ -1,5 +1,7 @@
 """Shares of a server: what is refused, what is shown, and what is begun."""
 
+import sqlalchemy as sa
+
 from nova_lite import runtime
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import shares
@@ -113,9 +115,19 @@ class SharesTest(base.Case):
         self.assertIsNone(self.saga())
 
     def test_an_attachment_that_failed_is_replaced(self):
-        self.add('error', granted=False)
-        self.attach()
+        failed = self.add('error', granted=False)
+        # Locks that the failure may have left name it.
+        self.assertEqual(failed['uuid'], self.attach(who=base.ADMIN)['uuid'])
         self.assertEqual([(SHARE, 'attaching', SHARE)], self.rows())
+
+    def test_a_database_that_takes_two_tags_for_one(self):
+        other = runtime.new_uuid()
+        self.add(share_id=other, tag='Data')
+        db = self.api.cell('cell1').db
+        index = 'CREATE UNIQUE INDEX any_case ON share_mapping (instance_uuid, tag COLLATE NOCASE)'
+        db.write(lambda connection: connection.execute(sa.text(index)))
+        self.attach(409, 'data', values={'tag': 'data'})
+        self.assertIsNone(self.saga())
 
     def test_hosts_without_support(self):
         placement = self.api.neighbours.placement
