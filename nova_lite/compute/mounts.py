@@ -77,9 +77,17 @@ class Mounts:
         if power is model.PowerAction.OFF:
             yield from self._unmount()
 
-    def after_failure(self, power_state: int | None) -> jobs.Work[None]:
-        """Unmount the shares if the guest is off after all. power_state: None if unknown"""
-        if power_state == states.PowerState.SHUTDOWN:
+    def after_failure(self) -> jobs.Work[None]:
+        """Unmount the shares if the guest is off after all, or lost."""
+        try:
+            guest = self._site.driver.get_guest(self._node, self._uuid)
+            is_off = guest.power_state == states.PowerState.SHUTDOWN
+        except exception.GuestNotFound:
+            is_off = True
+        except exception.Unavailable as error:
+            LOG.warning('Leaving the shares of server %s to the audit: %s', self._uuid, error)
+            return
+        if is_off:
             yield from self._unmount()
 
     def _unmount(self) -> jobs.Work[None]:

@@ -153,7 +153,7 @@ def act(
         changes = left_behind(site, node, instance.uuid, action)
         if isinstance(error, mounts.ShareNotMounted):
             changes['vm_state'] = Vm.ERROR
-        yield from mounted.after_failure(changes.get('power_state'))
+        yield from mounted.after_failure()
         yield from fail(site, ctxt, host, instance.uuid, action, error=error, changes=changes)
         return
     changes = {'power_state': job.result['power_state']}

@@ -104,7 +104,9 @@ class PowerAudit:
             if not any(_has_mounts(record, guest) for record in records):
                 return
             LOG.info('Unmounting the shares of stopped server %s on node %s', uuid, node)
-            mounted = mounts.Mounts(self._site, ctxt, host, node=node, uuid=uuid, shares=())
+            found = self._site.conductor.instance_records(ctxt, host=host, instance_uuid=uuid)
+            shares = found.get('shares', ())
+            mounted = mounts.Mounts(self._site, ctxt, host, node=node, uuid=uuid, shares=shares)
             yield from mounted.after(model.PowerAction.OFF)
         except exception.NovaLiteError as error:
             LOG.warning('Cannot unmount the shares of server %s: %s', uuid, error)

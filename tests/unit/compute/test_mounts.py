@@ -71,3 +71,22 @@ class MountsTest(test_power.Base):
         self.assertEqual({'one': 'inactive'}, self.statuses())
         self.cell.compute.audit()
         self.assertEqual([], self.mounted())
+
+    def test_an_audit_reports_what_it_unmounts(self):
+        plugged = model.Device(model.DeviceKind.SHARE, 'share one')
+        self.cell.driver.attach('host-1', self.uuid, plugged, key='k')
+        # As a failed start leaves it if the hypervisor did not answer afterwards.
+        self.cell.db.write(shares.change, 'one', {'status': 'active'}, status=('inactive',))
+        self.add('two', 'attaching')
+        self.add('three', 'error')
+        self.cell.compute.audit()
+        self.assertEqual([], self.mounted())
+        self.assertEqual({'one': 'inactive', 'two': 'attaching', 'three': 'error'}, self.statuses())
+
+    def test_a_guest_that_is_lost(self):
+        self.cell.driver.destroy('host-1', self.uuid, key='lost')
+        self.act('start')
+        # Else it could not be detached before a hard reboot.
+        self.assertEqual({'one': 'inactive'}, self.statuses())
+        self.act('reboot_hard')
+        self.assertEqual(({'one': 'active'}, ['share one']), (self.statuses(), self.mounted()))
