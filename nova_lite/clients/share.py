@@ -23,6 +23,8 @@ ADDRESS, USER = 'ip', 'cephx'
 CEPH_USER = 'nova'
 REASON = 'nova-lite attachment '
 SHARE, RULE = 'share', 'access_rule'
+# Locks per request. The service gives no more than 1,000 unless it is configured otherwise.
+PAGE = 1000
 # A rule that another attachment gives up at this moment is made again.
 ATTEMPTS = 3
 IN_USE: session.Errors = {403: exception.Conflict, 404: None, 409: exception.Conflict}
@@ -174,10 +176,15 @@ class Share:
                 raise
 
     def _locks(self, ctxt: session.Ctxt, **filters: str) -> session.Jsons:
-        params = {'all_projects': 1, **filters}
-        answer = self._call(ctxt, 'GET', '/resource-locks', params=params)
-        found: session.Jsons = answer.json()['resource_locks']
-        return found
+        """Return all locks that match, from as many pages as there are."""
+        found: session.Jsons = []
+        while True:
+            params = {'all_projects': 1, 'limit': PAGE, 'offset': len(found), **filters}
+            answer = self._call(ctxt, 'GET', '/resource-locks', params=params)
+            page: session.Jsons = answer.json()['resource_locks']
+            found += page
+            if len(page) < PAGE:
+                return found
 
     def _lock(
         self, ctxt: session.Ctxt, attachment: Attachment, kind: str, resource_id: str

@@ -1,5 +1,7 @@
 """The client of the shared file system service, against simcloud."""
 
+import fixtures
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import share as share_client
@@ -106,3 +108,15 @@ class ShareTest(neighbours.NeighbourTestCase):
         lock = {'resource_id': self.share, 'resource_type': 'share', 'lock_reason': 'mine'}
         self.call('POST', '/resource-locks', json={'resource_lock': lock})
         self.assertEqual([], self.client.locks(self.operator))
+
+    def test_more_attachments_than_a_page_has_locks(self):
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.clients.share.PAGE', 2))
+        made = [self.attachment() for _ in range(4)]
+        for _ in range(2):
+            for each in made:
+                self.client.grant(self.operator, each)
+        self.assertEqual(['access_rule'] * 4 + ['share'] * 4, self.locked())
+        for each in made:
+            self.assertEqual(1, len(self.rules()))
+            self.client.revoke(self.operator, each)
+        self.assertEqual(([], []), (self.locked(), self.rules()))
