@@ -3,6 +3,8 @@
 It sends HTTP requests with the credentials of clouds.yaml. CPU seconds are summed over
 the processes of the cloud (found by their pid files) and those given with `--also PID`,
 such as a broker or a database server. To compare two versions, alternate their runs.
+
+Example: nova-lite bench boot --count 100
 """
 
 from nova_lite.bench import client
@@ -10,15 +12,16 @@ from nova_lite.bench import idle
 from nova_lite.bench import moves
 from nova_lite.bench import report
 from nova_lite.bench import scenarios
-from nova_lite.launcher import state_dir
+from nova_lite.cmd import actions
+
+HELP = 'measure a running cloud'
 
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser('bench', help='measure a running cloud', description=__doc__)
+def add_arguments(parser):
+    """Add the arguments and options."""
     known = {'idle', *scenarios.SCENARIOS, *moves.SCENARIOS}
     parser.add_argument('scenario', choices=sorted(known))
-    state_dir.add_option(parser)
+    actions.add_options(parser)
     moves.add_options(parser)
     parser.add_argument(
         '--count',
@@ -58,8 +61,6 @@ def add_parser(commands):
         metavar='N',
         help='duration of the scenario `idle` (default: %(default)s)',
     )
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.set_defaults(run=run)
 
 
 def run(args):

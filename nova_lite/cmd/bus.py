@@ -5,31 +5,24 @@ A bus that is cut closes its connections and refuses others; messages in its que
 Example: nova-lite bus cut cell1
 """
 
+from nova_lite.cmd import actions
+from nova_lite.cmd import control_request
 from nova_lite.console import faults
-from nova_lite.launcher import control_client
-from nova_lite.launcher import state_dir
+
+HELP = 'cut or heal message buses'
+STATES = {'cut': 'cut', 'heal': 'healed'}
 
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'bus',
-        help='cut or heal message buses',
-        description=__doc__,
-        formatter_class=state_dir.Formatter,
-    )
-    parser.add_argument('action', choices=('cut', 'heal'))
+def add_arguments(parser):
+    """Add the arguments and options."""
+    parser.add_argument('action', choices=STATES)
     parser.add_argument(
         'name', nargs='?', metavar='NAME', help='top or the name of a cell (default: all buses)'
     )
-    state_dir.add_option(parser)
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.set_defaults(run=run)
+    actions.add_options(parser)
 
 
 def run(args):
     """Switch the buses, and print all faults."""
-    name = {} if args.name is None else {'name': args.name}
-    state = 'cut' if args.action == 'cut' else 'healed'
-    client = control_client.Client(args.state_dir)
-    faults.show(client.post('bus', state=state, **name), as_json=args.json)
+    arguments = {'name': args.name, 'state': STATES[args.action]}
+    control_request.run(args, control_request.Request('bus', faults.show, arguments))

@@ -7,44 +7,30 @@ Examples: nova-lite clock advance 24h
           nova-lite clock rate 1000
 """
 
-import json
 import re
 
+from nova_lite.cmd import actions
+from nova_lite.cmd import control_request
 from nova_lite.console import tables
-from nova_lite.launcher import control_client
-from nova_lite.launcher import state_dir
 
+HELP = 'change the time of a running cloud'
+ACTIONS = {
+    'show': 'show the time of the cloud, and how it passes',
+    'freeze': 'stop time: nothing becomes due',
+    'resume': 'let time pass at its usual rate',
+    'advance': 'move time ahead and wait until the cloud has done what became due',
+    'rate': 'let time pass faster while the cloud has nothing to do',
+}
 UNITS = {'d': 86400, 'h': 3600, 'm': 60, 's': 1}
 DURATION = re.compile(r'(\d+(?:\.\d+)?)([dhms])')
 TIMEOUT_S = 3600
 
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'clock',
-        help='change the time of a running cloud',
-        description=__doc__,
-        formatter_class=state_dir.Formatter,
-    )
-    actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
-    for name, text in (
-        ('show', 'show the time of the cloud, and how it passes'),
-        ('freeze', 'stop time: nothing becomes due'),
-        ('resume', 'let time pass at its usual rate'),
-        ('advance', 'move time ahead and wait until the cloud has done what became due'),
-        ('rate', 'let time pass faster while the cloud has nothing to do'),
-    ):
-        action = actions.add_parser(
-            name, help=text, description=__doc__, formatter_class=state_dir.Formatter
-        )
-        if name == 'advance':
-            action.add_argument('duration', metavar='DURATION', help='such as 90s, 1h30m or 2d')
-        if name == 'rate':
-            action.add_argument('rate', type=float, metavar='N', help='1 to 100000')
-        state_dir.add_option(action)
-        action.add_argument('--json', action='store_true', help='print JSON')
-        action.set_defaults(run=run)
+def add_arguments(parser):
+    """Add the actions with their arguments and options."""
+    parsers = actions.add(parser, ACTIONS)
+    parsers['advance'].add_argument('duration', metavar='DURATION', help='such as 90s, 1h30m or 2d')
+    parsers['rate'].add_argument('rate', type=float, metavar='N', help='1 to 100000')
 
 
 def seconds_of(text):
@@ -56,16 +42,19 @@ def seconds_of(text):
 
 def run(args):
     """Change the clock and print what it shows."""
-    client = control_client.Client(args.state_dir, timeout_s=TIMEOUT_S)
+    control_request.run(
+        args, control_request.Request('clock', _show, _arguments(args)), timeout_s=TIMEOUT_S
+    )
+
+
+def _arguments(args):
+    """Return the arguments of the request, None to show the clock. Raise ValueError."""
     if args.action == 'show':
-        shown = client.get('clock')
-    elif args.action == 'advance':
-        shown = client.post('clock', action='advance', seconds=seconds_of(args.duration))
-    elif args.action == 'rate':
-        shown = client.post('clock', action='rate', rate=args.rate)
-    else:
-        shown = client.post('clock', action=args.action)
-    if args.json:
-        print(json.dumps(shown, indent=2))
-    else:
-        tables.show(('Field', 'Value'), [(name, str(value)) for name, value in shown.items()])
+        return None
+    if args.action == 'advance':
+        return {'action': args.action, 'seconds': seconds_of(args.duration)}
+    return {'action': args.action, 'rate': getattr(args, 'rate', None)}
+
+
+def _show(clock):
+    tables.show(('Field', 'Value'), clock.items())

@@ -3,15 +3,18 @@
 It starts an embedded cloud of two cells with three hosts each in a temporary
 directory, plays scenes through its HTTP API with openstacksdk, and ends with
 `verify`. The exit code is 0 if each check of the scenes and `verify` succeeded.
+
+Example: nova-lite demo --scene cross-cell --html moves.html
 """
 
 from nova_lite.demo import scenes
 from nova_lite.demo import show
 
+HELP = 'show the main features'
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser('demo', help='show the main features', description=__doc__)
+
+def add_arguments(parser):
+    """Add the arguments and options."""
     parser.add_argument(
         '--scene',
         action='append',
@@ -22,7 +25,6 @@ def add_parser(commands):
         '--html', metavar='FILE', help='write the timelines of the cross-cell moves to this file'
     )
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
-    parser.set_defaults(run=run)
 
 
 def run(args):

@@ -10,19 +10,16 @@ import json
 import os
 import shlex
 
+from nova_lite.cmd import actions
 from nova_lite.launcher import clouds
 from nova_lite.launcher import state_dir
 
+HELP = 'print the settings of clients'
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'env',
-        help='print the settings of clients',
-        description=__doc__,
-        formatter_class=state_dir.Formatter,
-    )
-    state_dir.add_option(parser)
+
+def add_arguments(parser):
+    """Add the arguments and options."""
+    actions.add_options(parser)
     parser.add_argument(
         '--cloud',
         default='nova-lite',
@@ -30,8 +27,6 @@ def add_parser(commands):
         help='name of a cloud in its clouds.yaml: nova-lite for the administrator, '
         'nova-lite-demo for a member (default: %(default)s)',
     )
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.set_defaults(run=run)
 
 
 def run(args):

@@ -3,6 +3,8 @@
 The notifications of the top bus and of all cells are merged. On RabbitMQ the command
 declares a queue of its own on each bus, which is deleted when the command ends. An
 embedded cloud sends its notifications over a local HTTP connection.
+
+Example: nova-lite events --count 10 --json
 """
 
 import json
@@ -12,12 +14,11 @@ from nova_lite import exception
 from nova_lite.launcher import following
 from nova_lite.launcher import state_dir
 
+HELP = 'print notifications as they are sent'
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'events', help='print notifications as they are sent', description=__doc__
-    )
+
+def add_arguments(parser):
+    """Add the arguments and options."""
     state_dir.add_option(parser)
     parser.add_argument(
         '--json', action='store_true', help='print each notification as one line of JSON'
@@ -28,7 +29,6 @@ def add_parser(commands):
     ends = parser.add_mutually_exclusive_group()
     ends.add_argument('--follow', action='store_true', help='print until interrupted (the default)')
     ends.add_argument('--count', type=int, metavar='N', help='exit after N notifications')
-    parser.set_defaults(run=run)
 
 
 def run(args):

@@ -7,38 +7,25 @@ Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
           nova-lite fault clear
 """
 
+from nova_lite.cmd import actions
+from nova_lite.cmd import control_request
 from nova_lite.console import faults
-from nova_lite.launcher import control_client
-from nova_lite.launcher import state_dir
 
+HELP = 'let operations of hosts fail'
+ACTIONS = {
+    'add': 'add a failure',
+    'list': 'list all injected faults',
+    'clear': 'remove a failure, or all',
+}
 MATCHES = ('host', 'flavor', 'server')
 OPTIONS = ('verb', 'when', 'probability', 'first', 'nth', 'error', 'message')
 
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'fault',
-        help='let operations of hosts fail',
-        description=__doc__,
-        formatter_class=state_dir.Formatter,
-    )
-    actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
-    for name, text in (
-        ('add', 'add a failure'),
-        ('list', 'list all injected faults'),
-        ('clear', 'remove a failure, or all'),
-    ):
-        action = actions.add_parser(
-            name, help=text, description=__doc__, formatter_class=state_dir.Formatter
-        )
-        if name == 'add':
-            _add_options(action)
-        elif name == 'clear':
-            action.add_argument('id', nargs='?', type=int, metavar='ID', help='default: all')
-        state_dir.add_option(action)
-        action.add_argument('--json', action='store_true', help='print JSON')
-        action.set_defaults(run=run)
+def add_arguments(parser):
+    """Add the actions with their arguments and options."""
+    parsers = actions.add(parser, ACTIONS)
+    _add_options(parsers['add'])
+    parsers['clear'].add_argument('id', nargs='?', type=int, metavar='ID', help='default: all')
 
 
 def _add_options(action):
@@ -70,14 +57,14 @@ def _add_options(action):
 
 def run(args):
     """Change the failures, and print all faults."""
-    client = control_client.Client(args.state_dir)
-    if args.action == 'add':
-        shown = client.post('faults/add', **_entry(args))
-    elif args.action == 'clear':
-        shown = client.post('faults/clear', **({} if args.id is None else {'id': args.id}))
-    else:
-        shown = client.get('faults')
-    faults.show(shown, as_json=args.json)
+    control_request.run(args, _request(args))
+
+
+def _request(args):
+    if args.action == 'list':
+        return control_request.Request('faults', faults.show)
+    arguments = _entry(args) if args.action == 'add' else {'id': args.id}
+    return control_request.Request(f'faults/{args.action}', faults.show, arguments)
 
 
 def _entry(args):

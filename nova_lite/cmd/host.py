@@ -6,27 +6,21 @@ considers the host down.
 Example: nova-lite host off cell1-host1
 """
 
+from nova_lite.cmd import actions
+from nova_lite.cmd import control_request
 from nova_lite.console import faults
-from nova_lite.launcher import control_client
-from nova_lite.launcher import state_dir
+
+HELP = 'power a host off or on'
 
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'host',
-        help='power a host off or on',
-        description=__doc__,
-        formatter_class=state_dir.Formatter,
-    )
+def add_arguments(parser):
+    """Add the arguments and options."""
     parser.add_argument('power', choices=('off', 'on'))
     parser.add_argument('name', metavar='NAME', help='name of the host')
-    state_dir.add_option(parser)
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.set_defaults(run=run)
+    actions.add_options(parser)
 
 
 def run(args):
     """Switch the host, and print all faults."""
-    client = control_client.Client(args.state_dir)
-    faults.show(client.post('host', name=args.name, power=args.power), as_json=args.json)
+    arguments = {'name': args.name, 'power': args.power}
+    control_request.run(args, control_request.Request('host', faults.show, arguments))

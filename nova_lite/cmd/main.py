@@ -10,7 +10,9 @@ import contextlib
 import importlib
 import logging
 import os
+import shutil
 import sys
+import textwrap
 
 from nova_lite import exception
 from nova_lite.launcher import proxies
@@ -48,6 +50,15 @@ def module_of(name):
     return MODULES.get(name, name.replace('-', '_'))
 
 
+def described(text):
+    """Return a docstring for --help: paragraphs fit the terminal, examples keep their lines."""
+    width = shutil.get_terminal_size().columns - 2
+    return '\n\n'.join(
+        part if part.startswith('Example') else textwrap.fill(part, width, break_on_hyphens=False)
+        for part in text.strip().split('\n\n')
+    )
+
+
 def parser(commands=COMMANDS):
     """Return the argument parser with these subcommands."""
     top = argparse.ArgumentParser(
@@ -55,21 +66,22 @@ def parser(commands=COMMANDS):
     )
     added = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
     for name in commands:
-        importlib.import_module(f'nova_lite.cmd.{module_of(name)}').add_parser(added)
+        module = importlib.import_module(f'nova_lite.cmd.{module_of(name)}')
+        command = added.add_parser(
+            name,
+            help=module.HELP,
+            description=described(module.__doc__),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.set_defaults(run=module.run)
+        module.add_arguments(command)
     return top
 
 
 def _clock(args):
     """Read the same time as the cloud whose files the subcommand reads."""
-    directory = getattr(args, 'state_dir', None)
-    if directory is None or args.command == 'up':
-        return contextlib.nullcontext()
-    if not os.path.exists(os.path.join(directory, state_dir.CLOCK)):
-        return contextlib.nullcontext()
-    # Few clouds have another time.
-    from nova_lite.launcher import clocks
-
-    return clocks.installed(directory)
+    directory = None if args.command == 'up' else getattr(args, 'state_dir', None)
+    return contextlib.nullcontext() if directory is None else state_dir.clock(directory)
 
 
 def main(argv=None):

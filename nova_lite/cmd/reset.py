@@ -10,23 +10,17 @@ The exit code is 0 if the cloud was reset or the state saved, and 2 if it could 
 Example: nova-lite reset --save three-servers && nova-lite reset three-servers
 """
 
-import json
-
+from nova_lite.cmd import actions
+from nova_lite.cmd import control_request
 from nova_lite.console import tables
-from nova_lite.launcher import control_client
 from nova_lite.launcher import saved_states
-from nova_lite.launcher import state_dir
+
+HELP = 'return a cloud to a saved state'
 
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'reset',
-        help='return a cloud to a saved state',
-        description=__doc__,
-        formatter_class=state_dir.Formatter,
-    )
-    state_dir.add_option(parser)
+def add_arguments(parser):
+    """Add the arguments and options."""
+    actions.add_options(parser)
     parser.add_argument(
         'state',
         nargs='?',
@@ -39,23 +33,28 @@ def add_parser(commands):
         '--save', metavar='NAME', help='save the state of the cloud under a name instead'
     )
     wanted.add_argument('--list', action='store_true', help='list the saved states instead')
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.set_defaults(run=run)
 
 
 def run(args):
     """Reset the cloud, save its state or list the saved states."""
-    client = control_client.Client(args.state_dir)
+    control_request.run(args, _request(args))
+
+
+def _request(args):
     if args.list:
-        found = client.get('states')
-    elif args.save is not None:
-        found = client.post('save', state=args.save)
-    else:
-        found = client.post('reset', state=args.state)
-    if args.json:
-        print(json.dumps(found))
-    elif args.list:
-        tables.show(('State',), [(name,) for name in found['states']])
-    else:
-        done = 'Reset to state' if args.save is None else 'Saved state'
-        print(f'{done} {found["state"]} in {found["seconds"] * 1000:.0f} ms')
+        return control_request.Request('states', _show_names)
+    if args.save is not None:
+        return control_request.Request('save', _show_saved, {'state': args.save})
+    return control_request.Request('reset', _show_reset, {'state': args.state})
+
+
+def _show_names(found):
+    tables.show(('State',), [(name,) for name in found['states']])
+
+
+def _show_saved(found):
+    print(f'Saved state {found["state"]} in {found["seconds"] * 1000:.0f} ms')
+
+
+def _show_reset(found):
+    print(f'Reset to state {found["state"]} in {found["seconds"] * 1000:.0f} ms')

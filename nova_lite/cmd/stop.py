@@ -9,12 +9,11 @@ Example: nova-lite stop --state-dir ./cloud
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 
+HELP = 'stop a cloud'
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'stop', help='stop a cloud', description=__doc__, formatter_class=state_dir.Formatter
-    )
+
+def add_arguments(parser):
+    """Add the arguments and options."""
     state_dir.add_option(parser)
     parser.add_argument(
         '--timeout',
@@ -23,7 +22,6 @@ def add_parser(commands):
         metavar='S',
         help='seconds to wait for its end (default: %(default)g)',
     )
-    parser.set_defaults(run=run)
 
 
 def run(args):

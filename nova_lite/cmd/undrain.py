@@ -3,19 +3,20 @@
 A compute service that was disabled for another reason stays disabled, unless --force is
 given. The exit code is 0 if the host is enabled, 1 if it stays disabled, and 2 if the host
 does not exist.
+
+Example: nova-lite undrain cell1-host1
 """
 
 import json
 
-from nova_lite.cmd import drain_host
 from nova_lite.maintenance import client
+from nova_lite.maintenance import draining
+
+HELP = 'enable a host after drain-host'
 
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'undrain', help='enable a host after drain-host', description=__doc__
-    )
+def add_arguments(parser):
+    """Add the arguments and options."""
     parser.add_argument('host', metavar='HOST')
     client.add_options(parser)
     parser.add_argument(
@@ -24,28 +25,14 @@ def add_parser(commands):
         help='enable the host even if it was disabled for another reason',
     )
     parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.set_defaults(run=run)
 
 
 def run(args):
     """Enable the service and return the exit code."""
-    cloud = client.connect(args)
-    service = cloud.service(args.host)
-    reason = service['disabled_reason'] or ''
-    text, code = f'{args.host} is already enabled', 0
-    if service['status'] == 'disabled':
-        if args.force or reason.startswith(drain_host.MARK):
-            service = cloud.change_service(service, status='enabled')
-            text = f'{args.host} is enabled'
-        else:
-            text = (
-                f'{args.host} stays disabled, because drain-host did not disable it '
-                f'({reason or "no reason given"}). Use --force to enable it.'
-            )
-            code = 1
+    service, text, enabled = draining.undrain(client.connect(args), args.host, force=args.force)
     if args.json:
         shown = {name: service[name] for name in ('host', 'status', 'state', 'disabled_reason')}
         print(json.dumps(shown, indent=2))
     else:
         print(text)
-    return code
+    return 0 if enabled else 1

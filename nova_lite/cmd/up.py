@@ -1,30 +1,21 @@
-"""nova-lite up: run a cloud, in this process or with a process for each daemon."""
+"""nova-lite up: run a cloud, in this process or with a process for each daemon.
 
-import contextlib
-import os
-import signal
-import sys
+Examples: nova-lite up --cells 3 --hosts 10
+          nova-lite up --detach --port 0 --fresh --state-dir ./cloud
+"""
 
-from nova_lite import conf as conf_module
-from nova_lite import runtime
-from nova_lite import service
-from nova_lite.console import progress
 from nova_lite.daemons import exposure
 from nova_lite.daemons import leash
-from nova_lite.daemons import process
-from nova_lite.launcher import clocks
+from nova_lite.launcher import foreground
 from nova_lite.launcher import layout
-from nova_lite.launcher import make
-from nova_lite.launcher import preflight
-from nova_lite.launcher import proxies
-from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 from nova_lite.wsgi import server
 
+HELP = 'start a cloud'
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser('up', help='start a cloud', description=__doc__)
+
+def add_arguments(parser):
+    """Add the arguments and options."""
     state_dir.add_option(parser)
     parser.add_argument(
         '--cells', type=int, default=2, metavar='N', help='number of cells (default: %(default)s)'
@@ -62,7 +53,6 @@ def add_parser(commands):
     )
     _add_servers(parser)
     _add_behaviour(parser)
-    parser.set_defaults(run=run)
 
 
 def _add_servers(parser):
@@ -147,95 +137,11 @@ def settings_of(args):
 
 
 def run(args):
-    """Start the cloud, print how to use it, wait for Ctrl-C, stop it."""
-    settings = settings_of(args)
-    os.environ.update(proxies.exempt([settings.listen]))
-    preflight.check(settings, conf_module.make_conf(files=[]))
-    cloud = make.cloud(settings)
-    cloud.places.hold()
-    if args.detach:
-        child = running.detach(cloud.places)
-        if child:
-            _await(cloud.places, child)
-            return
-    signals = service.Signals()
-    if args.until_exit is not None:
-        leash.follow(args.until_exit)
-    preflight.check_port(settings)
-    cloud.places.prepare(fresh=args.fresh)
-    make.log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)
-    with _clock(cloud):
-        _serve(cloud, args, signals)
-    process.leave()
-
-
-@contextlib.contextmanager
-def _clock(cloud):
-    """Use a clock that can be changed if all daemons are in this process."""
-    if cloud.places.settings.bus:
-        yield
-        return
-    with clocks.installed(cloud.places.root) as cloud.clock:
-        yield
-
-
-def _serve(cloud, args, signals):
-    """Run the cloud until a signal asks for its end."""
-    began = runtime.monotonic()
-    try:
-        _start(cloud, args.fresh)
-        signals.starting = False
-        ready = running.of(cloud.places)
-        running.write(cloud.places.root, ready)
-        print(f'\nReady after {runtime.monotonic() - began:.1f} s: {ready.compute_url}')
-        _tell(ready, cloud.places.metadata_secret_path)
-        print('\nCtrl-C stops the cloud. The next `nova-lite up` continues with the same servers.')
-        sys.stdout.flush()
-        while not signals.wait(None):
-            if signals.reload():
-                cloud.reload()
-    except service.Stopped:
-        signals.starting = False
-    except BaseException:
-        signals.starting = False
-        cloud.stop()
-        raise
-    print('Stopping', flush=True)
-    running.forget(cloud.places.root)
-    cloud.stop()
-    print('Stopped', flush=True)
-
-
-def _start(cloud, fresh):
-    settings = cloud.places.settings
-    with progress.Steps(
-        f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}'
-    ) as steps:
-        keep = {} if settings.bus else {'keep': True}
-        cloud.start(fresh=fresh, progress=steps.begin, **keep)
-
-
-def _await(places, child):
-    """Wait until the cloud of a child process is ready, and print how to use it."""
-    try:
-        ready = running.wait_ready(places.root, child)
-    except KeyboardInterrupt:
-        os.kill(child, signal.SIGTERM)
-        raise
-    print(f'Ready: {ready.compute_url}')
-    _tell(ready, places.metadata_secret_path)
-    print('\n`nova-lite stop` stops the cloud.')
-
-
-def _tell(ready, secret_path):
-    """Print how to use a cloud."""
-    print(
-        f"""
-  export OS_CLIENT_CONFIG_FILE={ready.clouds_yaml}
-  openstack --os-cloud nova-lite hypervisor list
-  openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
-      --network private --wait my-server
-
-Metadata of servers: {ready.metadata_url}
-Sign requests with the secret in {secret_path}"""
+    """Run the cloud until it is stopped, or until it is ready with --detach."""
+    foreground.run(
+        settings_of(args),
+        fresh=args.fresh,
+        detach=args.detach,
+        until_exit=args.until_exit,
+        debug=args.debug,
     )

@@ -3,13 +3,15 @@
 In a running cloud a violation is a finding if it persists for --settle seconds. A stopped
 cloud is read once. The exit code is 0 if the cloud is consistent, 1 if it breaks an
 invariant, and 2 if the cloud changed so much between two readings that neither is certain.
+
+Example: nova-lite verify --settle 30 --json
 """
 
-import json
 import sys
 
+from nova_lite.cmd import actions
 from nova_lite.console import progress
-from nova_lite.launcher import state_dir
+from nova_lite.console import verdicts
 from nova_lite.launcher import verification
 from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import settling
@@ -19,23 +21,13 @@ EXIT_CODES = {
     settling.Result.INCONSISTENT: 1,
     settling.Result.UNSETTLED: 2,
 }
-ENDINGS = {
-    settling.Result.CONSISTENT: 'No invariant is violated.',
-    settling.Result.INCONSISTENT: '{findings} findings, {unsettled} unsettled',
-    settling.Result.UNSETTLED: (
-        'The cloud did not settle: {unsettled} findings may be work in progress. '
-        'Run verify again under less load, or with a longer --settle.'
-    ),
-}
+HELP = 'check that a cloud is consistent'
 
 
-def add_parser(commands):
-    """Add the subcommand."""
-    parser = commands.add_parser(
-        'verify', help='check that a cloud is consistent', description=__doc__
-    )
+def add_arguments(parser):
+    """Add the arguments and options."""
     defaults = bounds_module.Bounds()
-    state_dir.add_option(parser)
+    actions.add_options(parser)
     for option, default, text in (
         ('--settle', 10.0, 'time for which a finding must persist; 0 reads the cloud once'),
         (
@@ -62,8 +54,6 @@ def add_parser(commands):
         action='store_true',
         help='also report sagas with a step whose cleanup failed',
     )
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.set_defaults(run=run)
 
 
 def run(args):
@@ -79,17 +69,5 @@ def run(args):
         verdict = verification.find(
             args.state_dir, settle_s=args.settle, bounds=bounds, say=steps.begin
         )
-    print(_as_json(verdict) if args.json else _as_text(verdict))
+    print(verdicts.as_json(verdict) if args.json else verdicts.as_text(verdict))
     return EXIT_CODES[verdict.result]
-
-
-def _as_json(verdict):
-    parts = {name: [each._asdict() for each in found] for name, found in verdict._asdict().items()}
-    return json.dumps({'result': verdict.result, **parts}, indent=2)
-
-
-def _as_text(verdict):
-    lines = ['  '.join(finding) for finding in verdict.findings]
-    lines += ['  '.join((*finding, '(unsettled)')) for finding in verdict.unsettled]
-    counts = {name: len(found) for name, found in verdict._asdict().items()}
-    return '\n'.join([*lines, ENDINGS[verdict.result].format(**counts)])

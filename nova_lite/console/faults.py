@@ -14,12 +14,9 @@ def lines(shown):
     return found
 
 
-def show(shown, *, as_json):
+def show(shown):
     """Print the faults that a cloud shows."""
-    if as_json:
-        print(json.dumps(shown, indent=2))
-    else:
-        tables.show(('Id', 'Fault'), lines(shown))
+    tables.show(('Id', 'Fault'), lines(shown))
 
 
 def _failure(entry):

@@ -1,6 +1,6 @@
 """The option --state-dir and the configuration found in that directory."""
 
-import argparse
+import contextlib
 import os
 
 from nova_lite import conf as conf_module
@@ -11,10 +11,6 @@ VARIABLE = 'NOVA_LITE_STATE'
 
 # The file of a cloud whose clock was changed; see `clocks`.
 CLOCK = 'clock.json'
-
-
-class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the lines of a command's description, with its example."""
 
 
 def default():
@@ -47,3 +43,13 @@ def existing(directory, *names):
 def control_conf(directory):
     """Return the configuration of the control daemons of the cloud in `directory`."""
     return conf_module.make_conf(files=[existing(directory, 'etc', 'control.conf')])
+
+
+def clock(directory):
+    """Return a context in which this process has the time of the cloud in `directory`."""
+    if not os.path.exists(os.path.join(directory, CLOCK)):
+        return contextlib.nullcontext()
+    # Few clouds have another time.
+    from nova_lite.launcher import clocks
+
+    return clocks.installed(directory)

@@ -27,6 +27,6 @@ class ExposureTest(testtools.TestCase):
 
     def test_up_refuses(self):
         parser = argparse.ArgumentParser()
-        up.add_parser(parser.add_subparsers())
-        asked = parser.parse_args(['up', '--auth', 'noauth', '--listen', '0.0.0.0'])
+        up.add_arguments(parser)
+        asked = parser.parse_args(['--auth', 'noauth', '--listen', '0.0.0.0'])
         self.assertIn('noauth', str(self.assertRaises(ValueError, up.settings_of, asked)))

@@ -2,13 +2,13 @@
 
 import testtools
 
-from nova_lite.cmd import saga
+from nova_lite.timeline import listing
 
 
 class SecretsTest(testtools.TestCase):
     def test_user_data_is_not_shown(self):
         order = {'action': 'rebuild', 'changes': {'user_data': 'cGFzcw==', 'key_name': 'mine'}}
-        shown = saga.without_secrets({'order': order, 'image': None})
+        shown = listing.without_secrets({'order': order, 'image': None})
         self.assertEqual({'user_data': '***', 'key_name': 'mine'}, shown['order']['changes'])
         self.assertEqual('rebuild', shown['order']['action'])
         # The saga itself still has them.
@@ -17,5 +17,5 @@ class SecretsTest(testtools.TestCase):
     def test_there_may_be_none(self):
         for changes in ({}, {'user_data': None}):
             arguments = {'order': {'changes': changes}}
-            self.assertEqual(arguments, saga.without_secrets(arguments))
-        self.assertEqual({}, saga.without_secrets({}))
+            self.assertEqual(arguments, listing.without_secrets(arguments))
+        self.assertEqual({}, listing.without_secrets({}))

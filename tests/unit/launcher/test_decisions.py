@@ -2,7 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.cmd import why
+from nova_lite.launcher import decisions
 from nova_lite.launcher import server_names
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler as scheduler_rpc
@@ -32,7 +32,7 @@ class SchedulersTest(cloud.ManagerTestCase):
         self.first, self.second = self.serve('first'), self.serve('second')
 
     def ask(self, uuid):
-        return why._ask_all(self.conf, self.cells, uuid, None)
+        return decisions.ask_all(self.conf, self.cells, uuid, None)
 
     def test_each_is_asked(self):
         for one in (self.first, self.second):

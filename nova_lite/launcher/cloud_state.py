@@ -1,0 +1,71 @@
+"""What is known of the cloud of a state directory: whether it runs, where, and how it is."""
+
+import dataclasses
+import datetime
+import json
+import os
+
+import requests
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.console import faults
+from nova_lite.launcher import control_client
+from nova_lite.launcher import layout
+from nova_lite.launcher import running
+
+NOT_RUNNING, STARTING, RUNNING = 'not running', 'starting or stopping', 'running'
+ANSWER_S = 10
+
+
+def read(directory):
+    """Return the state, URLs, unhealthy daemons, clock and faults, in JSON's terms."""
+    found = running.read(directory)
+    urls = None if found is None else _health_urls(directory)
+    if urls is None:
+        pid = running.holder(directory)
+        state = NOT_RUNNING if pid is None else STARTING
+        return {'state': state, 'state_dir': os.path.abspath(directory), 'pid': pid}
+    return {
+        'state': RUNNING,
+        'state_dir': os.path.abspath(directory),
+        **dataclasses.asdict(found),
+        'started_at': datetime.datetime.fromtimestamp(found.started_at, datetime.UTC).isoformat(
+            timespec='seconds'
+        ),
+        'uptime_s': round(runtime.timestamp() - found.started_at),
+        'unhealthy': sorted(name for name, url in urls.items() if not _is_healthy(url)),
+        **_control(directory),
+    }
+
+
+def _control(directory):
+    """Return the clock and the injected faults of an embedded cloud; {} of another."""
+    client = control_client.Client(directory, timeout_s=ANSWER_S)
+    try:
+        clock, shown = client.get('clock'), client.get('faults')
+    except (exception.Unavailable, control_client.Refused):
+        return {}
+    return {
+        'time': clock['now'] + (' (frozen)' if clock['frozen'] else ''),
+        'faults': [text for _id, text in faults.lines(shown)],
+    }
+
+
+def _health_urls(directory):
+    """Return {daemon: URL of its health endpoint}, None if `up --fresh` has removed them."""
+    try:
+        with open(os.path.join(directory, layout.HEALTH)) as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return None
+
+
+def _is_healthy(url):
+    with requests.Session() as session:
+        # A proxy of the environment does not reach this machine.
+        session.trust_env = False
+        try:
+            return session.get(f'{url}/healthcheck', timeout=ANSWER_S).ok
+        except requests.RequestException:
+            return False

@@ -1,0 +1,42 @@
+"""Config drives of the simulated guests of a cloud, from the files of its hosts."""
+
+import glob
+import os
+import pathlib
+
+from nova_lite import exception
+from nova_lite.launcher import server_names
+from nova_lite.launcher import state_dir
+from nova_lite.metadata import drive
+from nova_lite.virt.sim import census
+
+
+class NoConfigDrive(exception.NotFound):
+    msg = 'Server %(uuid)s has no guest with a config drive.'
+
+
+def find(directory, server):
+    """Return {path: content} of a server's config drive. Raise InstanceNotFound, NoConfigDrive."""
+    with server_names.cells_of(state_dir.control_conf(directory)) as cells:
+        uuid = server_names.uuid_of(cells, server)
+    for path in sorted(glob.glob(os.path.join(directory, 'guests', '*', 'guests.sqlite'))):
+        packed = census.drive(path, uuid)
+        if packed is not None:
+            return drive.unpack(packed)
+    raise NoConfigDrive(uuid=uuid)
+
+
+def write(files, path):
+    """Write the files of a drive below a new directory. Raise Invalid if it exists.
+
+    Only their owner may read them: they contain the administrator's password.
+    """
+    directory = pathlib.Path(path)
+    try:
+        directory.mkdir(mode=0o700)
+    except OSError as error:
+        raise exception.Invalid(reason=f'cannot create {directory}: {error.strerror}') from error
+    for name, content in files.items():
+        target = directory / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)

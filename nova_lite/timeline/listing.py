@@ -1,0 +1,74 @@
+"""Sagas as text and as JSON, for commands."""
+
+import json
+
+from nova_lite.console import tables
+
+# Columns of a server that often contain passwords, and what is shown in their place.
+SECRET, MARK = ('user_data',), '***'
+
+COLUMNS = (
+    'uuid',
+    'kind',
+    'instance_uuid',
+    'state',
+    'direction',
+    'step',
+    'attempts',
+    'owner',
+    'epoch',
+    'created_at',
+    'finished_at',
+)
+EVENT_COLUMNS = ('at', 'owner', 'epoch', 'step', 'what', 'detail')
+
+
+def show(found, *, as_json):
+    """Print sagas."""
+    if as_json:
+        print(json.dumps([_plain(row, COLUMNS) for row in found], indent=2))
+    else:
+        _show(found, COLUMNS)
+
+
+def show_one(saga, events, *, as_json):
+    """Print one saga and its events."""
+    if as_json:
+        print(json.dumps(_document(saga, events), indent=2))
+        return
+    _show([saga], COLUMNS)
+    if saga.error:
+        print(f'{saga.error["type"]}: {saga.error["message"]}')
+    _show(events, EVENT_COLUMNS)
+
+
+def _document(saga, events):
+    return {
+        **_plain(saga, COLUMNS),
+        'error': saga.error,
+        'data': saga.data,
+        'arguments': without_secrets(saga.arguments),
+        'events': [_plain(row, EVENT_COLUMNS) for row in events],
+    }
+
+
+def without_secrets(arguments):
+    """Return the arguments of a saga with the columns in SECRET masked."""
+    if not arguments.get('order'):
+        return arguments
+    changes = {
+        name: MARK if name in SECRET and value else value
+        for name, value in arguments['order']['changes'].items()
+    }
+    return {**arguments, 'order': {**arguments['order'], 'changes': changes}}
+
+
+def _show(rows, columns):
+    lines = [_plain(row, columns).values() for row in rows]
+    tables.show(columns, [['' if value is None else value for value in line] for line in lines])
+
+
+def _plain(row, columns):
+    return {
+        name: None if getattr(row, name) is None else str(getattr(row, name)) for name in columns
+    }
