@@ -119,11 +119,11 @@ class TestQueries(testscenarios.WithScenarios, testtools.TestCase):
         super().setUp()
         self.known = REQUESTS.query(self.operation)
 
-    def take(self, minor, name, value):
+    def take(self, minor, name, *values):
         """Return what counts of a query, and why it is refused."""
         compiled = self.operation.query.at(microversion.Version(2, minor))
         try:
-            return compiled.take({name: [value]}), None
+            return compiled.take({name: list(values)}), None
         except schema.InvalidInput as error:
             return None, str(error)
 
@@ -137,6 +137,17 @@ class TestQueries(testscenarios.WithScenarios, testtools.TestCase):
                     if isinstance(value, str):
                         reason = self.take(minor, name, value)[1]
                         self.assertIn(name, reason or '', f'2.{minor} {name}={value}: {reason}')
+
+    def test_repeated_names(self):
+        for minor in minors(self.operation, self.known.edges()):
+            for name, each in self.known.names(minor).items():
+                for value in each.accepted(minor)[:1]:
+                    _taken, reason = self.take(minor, name, value, value)
+                    shown = f'{self.operation} 2.{minor} {name} twice: {reason}'
+                    if each.once:
+                        self.assertIn(name, reason or '', shown)
+                    else:
+                        self.assertIsNone(reason, shown)
 
     def test_other_names(self):
         for minor in minors(self.operation, self.known.edges()):
