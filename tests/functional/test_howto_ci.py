@@ -75,7 +75,7 @@ class HowtoTest(testtools.TestCase):
             README.read_text().split('\nTest a client\n')[1].split('\nRehearse an operation\n')[0]
         )
         blocks = re.findall(r'::\n\n((?:      .*\n|\n)+)', text)
-        self.assertEqual(2, len(blocks))
+        self.assertEqual(3, len(blocks))
         lines = [textwrap.dedent(block) for block in blocks]
         script = '\n'.join(lines).replace("pip install -c constraints.txt '.[testing]'", 'true')
         self.assertIn('\ntrue\n', script)

@@ -1,0 +1,64 @@
+"""Every command has an example, --json where it prints data, and documented exit codes."""
+
+import contextlib
+import importlib
+import io
+import re
+import shlex
+
+import testtools
+
+from nova_lite.cmd import main
+from tests.fixtures import units
+
+PACKAGE = units.ROOT / 'nova_lite' / 'cmd'
+LINES = 1500
+# They print how they proceed. `status`, `env` and `saga` print data of the cloud.
+WITHOUT_DATA = {'up', 'stop', 'demo'}
+EXAMPLE = re.compile(r'^(?:Examples?:)? +(?:eval "\$\()?(nova-lite .*?)\)?"?$', re.MULTILINE)
+ACTION = re.compile(r'^    ([a-z]+) {2,}', re.MULTILINE)
+PAGE = units.ROOT / 'doc' / 'source' / 'reference' / 'commands.rst'
+
+
+def help_of(*words):
+    """Return what --help of a command or of its action prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        main.parser(words[:1]).parse_args([*words, '--help'])
+    return printed.getvalue()
+
+
+def with_actions():
+    """Yield the words of each command, once for each of its actions."""
+    for name in main.COMMANDS:
+        text = help_of(name)
+        actions = ACTION.findall(text) if 'ACTION ...' in text else []
+        yield from [(name, action) for action in actions] or [(name,)]
+
+
+class CommandsTest(testtools.TestCase):
+    def test_examples_are_accepted(self):
+        for words in with_actions():
+            shown = EXAMPLE.findall(help_of(*words))
+            self.assertNotEqual([], shown, words)
+            for line in shown:
+                for example in line.split(' && '):
+                    program, *argv = shlex.split(example)
+                    self.assertEqual(('nova-lite', words[0]), (program, argv[0]))
+                    main.parser([argv[0]]).parse_args(argv)
+
+    def test_data_as_json(self):
+        lacking = {words for words in with_actions() if '--json ' not in help_of(*words)}
+        self.assertEqual({(name,) for name in WITHOUT_DATA}, lacking)
+
+    def test_exit_codes_are_documented(self):
+        rows = re.findall(r'^   \* - ``nova-lite (\S+)``\n     - (.+)', PAGE.read_text(), re.M)
+        helps = {
+            name: importlib.import_module(f'nova_lite.cmd.{main.module_of(name)}').HELP
+            for name in main.COMMANDS
+        }
+        self.assertEqual(helps, dict(rows))
+
+    def test_the_package_only_parses_arguments(self):
+        count = sum(len(path.read_text().splitlines()) for path in PACKAGE.glob('*.py'))
+        self.assertLessEqual(count, LINES, 'move what a command does to a library')
