@@ -4,6 +4,7 @@ The same managers, RPC interfaces and sagas as with a process per daemon; only
 the URLs differ.
 """
 
+import contextlib
 import functools
 import os
 
@@ -180,18 +181,17 @@ class EmbeddedCloud:
 
     def _renew(self, change):
         """End all daemons, call `change()`, and start them again."""
-        if self.clock is not None:
-            # What is in progress takes time to end.
-            self.clock.resume()
-        self.faults.heal()
-        with self._gate.closed():
-            stops = self._end()
-            change()
-            self._incarnation = self._incarnation.next()
-            self._neighbours.renew()
-            self._start_daemons(reported=True)
-            self._make_apis()
-        self._ended.add(stops)
+        # What is in progress takes time to end.
+        resumed = contextlib.nullcontext() if self.clock is None else self.clock.resumed()
+        with resumed, contextlib.ExitStack() as last:
+            self.faults.heal()
+            with self._gate.closed():
+                last.callback(self._ended.add, self._end())
+                change()
+                self._incarnation = self._incarnation.next()
+                self._neighbours.renew()
+                self._start_daemons(reported=True)
+                self._make_apis()
 
     def _end(self):
         """End the incarnation; return what stops its parts, as `ended.Ended.add` takes it."""
@@ -215,9 +215,10 @@ class EmbeddedCloud:
 
     def reload(self):
         """Read the files that the configuration names again, such as the profile of hosts."""
-        for name, daemon in self.daemons.items():
-            self.confs.get(name, self.confs['control']).reload_config_files()
-            daemon.reload()
+        with self._changing:
+            for name, daemon in self.daemons.items():
+                self.confs.get(name, self.confs['control']).reload_config_files()
+                daemon.reload()
         LOG.info('The configuration was read again')
 
     def _drivers(self):
@@ -229,14 +230,13 @@ class EmbeddedCloud:
 
     def stop(self):
         """Stop everything, newest first. Work in progress continues at the next start."""
-        if self.clock is not None:
-            # The daemons wait a while for what is under way.
-            self.clock.resume()
-        self.faults.heal()
+        self._undo_control()
         doors = [opened.close for opened in self._doors]
         ended.together([*doors, *(running.stop for running in self._fronts)])
         self._doors.clear()
         self._fronts.clear()
+        # Again what the last request may have done.
+        self._undo_control()
         for close in self._take_apis():
             close()
         for kind in STOPPING:
@@ -248,6 +248,12 @@ class EmbeddedCloud:
             os.unlink(self._pid_path)
         embedded_bus.forget(self.places.tag)
         self.places.release()
+
+    def _undo_control(self):
+        """Let daemons have the time and the buses that they need to stop."""
+        if self.clock is not None:
+            self.clock.resume()
+        self.faults.heal()
 
     # ---- parts ----
 

@@ -6,6 +6,7 @@ progress, and periodic tasks run once in each.
 """
 
 import collections.abc
+import contextlib
 import typing
 
 from oslo_log import log
@@ -29,8 +30,15 @@ TICK_S, TICK_LIMIT_S = 0.02, 1.0
 
 class Busy(exception.Conflict):
     msg = (
-        'The clock was advanced by %(done)g s of %(seconds)g s: the cloud still works for '
+        'The clock was advanced by %(done).0f s of %(seconds).0f s: the cloud still works for '
         'requests after %(limit)g s. Advance the rest when it is idle'
+    )
+
+
+class Interrupted(exception.Conflict):
+    msg = (
+        'The clock was advanced by %(done).0f s of %(seconds).0f s: meanwhile it was resumed or given '
+        'another rate, or the cloud was reset or stopped'
     )
 
 
@@ -50,6 +58,8 @@ class Control:
         self._rate = 1.0
         # One moves the clock at a time, and one switches between frozen and the rates.
         self._turn, self._switch = runtime.Lock(), runtime.RLock()
+        # How often an advance was to end early. Each step looks at it and moves under the lock.
+        self._interrupts, self._step = 0, runtime.Lock()
         self._stop: runtime.Event | None = None
         self._driver: runtime.Thread | None = None
 
@@ -70,22 +80,42 @@ class Control:
         LOG.info('The clock is frozen at %s', self._clock.now())
 
     def resume(self) -> None:
-        """Let time pass at the rate of the system's clock."""
+        """Let time pass at the rate of the system's clock. An advance in progress ends."""
         with self._switch:
+            with self._step:
+                self._interrupts += 1
             self._end_rate()
             self._clock.resume()
             self._record(self._clock.state.ahead_s)
         LOG.info('The clock continues at %s', self._clock.now())
 
+    @contextlib.contextmanager
+    def resumed(self) -> collections.abc.Iterator[None]:
+        """Resume for the length of the block: changes of the clock wait for its end."""
+        with self._switch:
+            self.resume()
+            with self._turn:
+                yield
+
     def advance(self, seconds: float) -> None:
-        """Move ahead by `seconds` and let the cloud do what has become due. Raise Busy."""
+        """Move ahead by `seconds` and let the cloud do what has become due.
+
+        Raise Busy, Interrupted.
+        """
         if not 0 < seconds <= LONGEST_ADVANCE_S:
             raise exception.Invalid(
                 reason=f'seconds must be above 0 and at most {LONGEST_ADVANCE_S:.0f}'
             )
+        interrupts = self._interrupts
+
+        def is_wanted() -> bool:
+            return self._interrupts == interrupts
+
         with self._turn:
-            done = self._move(seconds, BUSY_LIMIT_S)
+            done = self._move(seconds, BUSY_LIMIT_S, is_wanted)
         LOG.info('The clock was advanced by %s s to %s', done, self._clock.now())
+        if done < seconds and not is_wanted():
+            raise Interrupted(done=done, seconds=seconds)
         if done < seconds:
             raise Busy(done=done, seconds=seconds, limit=BUSY_LIMIT_S)
 
@@ -103,11 +133,16 @@ class Control:
 
     # ---- parts ----
 
-    def _move(self, seconds: float, limit_s: float) -> float:
-        """Move ahead in steps; return by how much, less if the cloud works longer than that."""
+    def _move(
+        self, seconds: float, limit_s: float, is_wanted: collections.abc.Callable[[], bool]
+    ) -> float:
+        """Move ahead in steps while `is_wanted()`; return by how much.
+
+        Less also if the cloud works for longer than `limit_s`.
+        """
         longest = max(SHORT_STEP_S, seconds / STEPS)
         done, in_a_row = 0.0, 0
-        while quiet.wait(self._system, limit_s):
+        while quiet.wait(self._system, limit_s, is_wanted):
             left = seconds - done
             if left <= 0:
                 break
@@ -117,8 +152,11 @@ class Control:
             else:
                 in_a_row += 1
                 step = min(step, max(due, in_a_row * GROWTH_S))
-            self._record(self._clock.state.ahead_s + step)
-            self._clock.jump(step)
+            with self._step:
+                if not is_wanted():
+                    break
+                self._record(self._clock.state.ahead_s + step)
+                self._clock.jump(step)
             done = seconds if step == left else done + step
         return done
 
@@ -126,10 +164,10 @@ class Control:
         last = self._system.monotonic()
         while not stop.is_set():
             self._system.sleep(TICK_S)
+            passed_s = self._system.monotonic() - last
             with self._turn:
-                now = self._system.monotonic()
-                self._move((now - last) * (rate - 1), TICK_LIMIT_S)
-                # What the cloud worked for is not made up for.
+                self._move(passed_s * (rate - 1), TICK_LIMIT_S, lambda: not stop.is_set())
+                # The time of work and of an advance is not made up for.
                 last = self._system.monotonic()
 
     def _end_rate(self) -> None:

@@ -4,6 +4,7 @@ Linux tells the state of each thread. A thread that waits for the interpreter's 
 like one that sleeps, so the processor time of the process must stand still, too.
 """
 
+import collections.abc
 import os
 import resource
 
@@ -17,10 +18,13 @@ NAPS = 2
 WORKING = (b'R', b'D')
 
 
-def wait(clock: runtime.Runtime, limit_s: float) -> bool:
+def wait(
+    clock: runtime.Runtime, limit_s: float, is_wanted: collections.abc.Callable[[], bool]
+) -> bool:
     """Wait until all other threads wait, at most `limit_s`; False if they still work then.
 
     clock: of the system
+    is_wanted: whether the caller still wants to know. False is returned when not
     """
     until = clock.monotonic() + limit_s
     quiet = 0
@@ -29,7 +33,7 @@ def wait(clock: runtime.Runtime, limit_s: float) -> bool:
         clock.sleep(NAP_S)
         idle = _others_cpu_s() - before < IDLE_CPU_S and _working() <= 1
         quiet = quiet + 1 if idle else 0
-        if not quiet and clock.monotonic() > until:
+        if not is_wanted() or (not quiet and clock.monotonic() > until):
             return False
     return True
 

@@ -87,6 +87,62 @@ class ControlTest(testtools.TestCase):
         thread.join(LIMIT_S)
         self.assertIn('advanced by 0 s of 5 s', str(error))
 
+    def busy(self):
+        """Keep the process at work; return (what ends it, thread)."""
+        stopping = []
+        return stopping, runtime.spawn(lambda: [None for _ in iter(lambda: bool(stopping), True)])
+
+    def advancing(self, seconds):
+        """Advance in a thread until it waits for the cloud; return (thread, its errors)."""
+        errors = []
+
+        def advance():
+            try:
+                self.control.advance(seconds)
+            except exception.Conflict as error:
+                errors.append(error)
+
+        thread = runtime.spawn(advance)
+        while not self.control._turn.locked():
+            self.system.sleep(0.001)
+        return thread, errors
+
+    def test_resume_interrupts_an_advance(self):
+        stopping, working = self.busy()
+        thread, errors = self.advancing(86400)
+        began = self.system.monotonic()
+        self.control.resume()
+        thread.join(LIMIT_S)
+        waited_s = self.system.monotonic() - began
+        stopping.append(True)
+        working.join(LIMIT_S)
+        self.assertEqual([control.Interrupted], [type(each) for each in errors])
+        self.assertIn('by 0 s of 86400 s: meanwhile', str(errors[0]))
+        self.assertLess(waited_s, control.BUSY_LIMIT_S / 2)
+
+    def test_changes_wait_while_it_is_resumed(self):
+        self.control.freeze()
+        with self.control.resumed():
+            self.assertFalse(self.control.show()['frozen'])
+            threads = [
+                runtime.spawn(self.control.freeze),
+                runtime.spawn(self.control.advance, 5),
+            ]
+            self.system.sleep(0.05)
+            self.assertEqual([True, True], [each.is_alive() for each in threads])
+            self.assertFalse(self.control.show()['frozen'])
+        for thread in threads:
+            thread.join(LIMIT_S)
+        self.assertTrue(self.control.show()['frozen'])
+
+    def test_a_rate_makes_up_for_no_advance(self):
+        self.control.set_rate(1000)
+        with self.control._turn:
+            before = runtime.monotonic()
+            self.system.sleep(1)
+        self.control.freeze()
+        self.assertLess(runtime.monotonic() - before, 500)
+
     def test_refused(self):
         for seconds in (0, -1, control.LONGEST_ADVANCE_S + 1, float('nan')):
             error = self.assertRaises(exception.Invalid, self.control.advance, seconds)
