@@ -93,6 +93,15 @@ class SharesTest(base.Case):
             self.attach(400, named, values=values)
         self.assertEqual([], self.rows())
 
+    def test_servers_of_other_projects(self):
+        self.add()
+        one = f'{self.path}/{SHARE}'
+        for method, path in (('GET', self.path), ('GET', one), ('DELETE', one)):
+            self.refused(method, path, code=404, version=VERSION, who=compute_api.OTHER)
+        self.attach(404, who=compute_api.OTHER)
+        self.refused('DELETE', one, code=403, version=VERSION, who=compute_api.READER)
+        self.assertEqual([(SHARE, 'inactive', 'data')], self.rows())
+
     def test_shares_that_cannot_be_attached(self):
         double = self.api.neighbours.share
         for values, code, text in (
