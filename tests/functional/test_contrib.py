@@ -4,7 +4,9 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 
 import fixtures
 import testtools
@@ -12,6 +14,7 @@ import yaml
 
 from nova_lite.launcher import running
 from tests.fixtures import units
+from tests.fixtures import warm_programs
 from tests.fixtures import wheel
 
 CONTRIB = units.ROOT / 'contrib'
@@ -28,10 +31,16 @@ class ContribTest(testtools.TestCase):
         cls.wheel = wheel.Wheel()
         cls.wheel.setUp()
         cls.addClassCleanup(cls.wheel.cleanUp)
+        directory = fixtures.TempDir()
+        directory.setUp()
+        cls.addClassCleanup(directory.cleanUp)
+        cls.top = pathlib.Path(directory.path)
 
     def setUp(self):
         super().setUp()
-        self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        # `openstack` of the environment of the tests; nova-lite is that of the wheel.
+        warm = warm_programs.WarmPrograms(os.path.dirname(sys.executable), ['openstack'], ())
+        self.path = f'{self.useFixture(warm).directory}{os.pathsep}{os.environ["PATH"]}'
 
     def stop_at_end(self, state_dir):
         """The cloud in this directory does not outlive the test."""
@@ -41,7 +50,7 @@ class ContribTest(testtools.TestCase):
         """Run a script as GitHub and GitLab do; return what it prints."""
         done = subprocess.run(
             ['bash', '-e', '-o', 'pipefail', '-c', script],
-            env={**self.wheel.environment, **variables},
+            env={**self.wheel.environment, 'PATH': self.path, **variables},
             cwd=self.top,
             capture_output=True,
             text=True,
@@ -67,7 +76,7 @@ class ContribTest(testtools.TestCase):
         found = dict(line.split('=', 1) for line in files['GITHUB_ENV'].read_text().splitlines())
         self.assertIn(f'::add-mask::{found["OS_PASSWORD"]}\n', printed)
         self.assertEqual(f'state-dir={self.top}/nova-lite\n', files['GITHUB_OUTPUT'].read_text())
-        path = os.pathsep.join([files['GITHUB_PATH'].read_text().strip(), os.environ['PATH']])
+        path = os.pathsep.join([files['GITHUB_PATH'].read_text().strip(), self.path])
         self.run_script(
             f'{USE}\nnova-lite verify\nnova-lite stop', {**variables, **found, 'PATH': path}
         )
@@ -90,6 +99,11 @@ class ContribTest(testtools.TestCase):
         for name, value in job['variables'].items():
             variables[name] = value.replace('$CI_PROJECT_DIR', str(self.top))
         variables['NOVA_LITE_PACKAGE'] = str(self.wheel.path)
+        if (self.top / 'nova-lite-venv').exists():
+            # Of the other script: this one finds pip and the wheel installed.
+            shutil.copytree(
+                self.top / 'nova-lite-venv', self.top / '.nova-lite-venv', symlinks=True
+            )
         self.stop_at_end(variables['NOVA_LITE_STATE'])
         self.run_script('\n'.join([*job['before_script'], USE, 'nova-lite verify']), variables)
         self.assertTrue((self.top / job['artifacts']['paths'][0]).is_dir())

@@ -58,7 +58,7 @@ class HowToTest(testtools.TestCase):
         self.assertEqual((0, 'No invariant is violated.\n'), (code, printed), errors)
 
     def test_reset(self):
-        self.up()
+        self.up('--cells', '1', '--hosts', '1')
         printed = self.play('reset/suite.sh', user='nova-lite-demo')
         self.assertRegex(printed, r'status +. ACTIVE')
         # The list that follows is empty.
@@ -66,7 +66,7 @@ class HowToTest(testtools.TestCase):
         self.verify()
 
     def test_clock(self):
-        self.up('--set', 'DEFAULT.resize_confirm_window=3600')
+        self.up('--set', 'DEFAULT.resize_confirm_window=3600', '--cells', '1', '--hosts', '2')
         printed = self.play('clock/day.sh', user='nova-lite-demo')
         for shown in ('ACTIVE', 'm1.small', 'confirmResize'):
             self.assertIn(shown, printed)
@@ -90,7 +90,7 @@ class HowToTest(testtools.TestCase):
     def test_the_profile_is_read_again(self):
         path = self.useFixture(fixtures.TempDir()).join('profile.yaml')
         self.write(path, 'extends: instant')
-        self.up('--profile', path)
+        self.up('--profile', path, '--cells', '1', '--hosts', '1')
         self.write(path, 'extends: instant\nfailures: [{verb: spawn}]')
         log = os.path.join(self.state_dir, 'log', 'nova-lite.log')
         os.kill(running.holder(self.state_dir), signal.SIGHUP)

@@ -11,11 +11,16 @@ import fixtures
 import testtools
 
 from nova_lite.launcher import running
+from tests.fixtures import forking
 from tests.fixtures import units
+from tests.fixtures import warm_programs
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'howto' / 'ci.rst'
 README = units.ROOT / 'README.rst'
 LIMIT_S = 300
+MODULES = (*forking.COMMANDS, '_pytest.config')
+# Nothing listens there.
+PROXY = 'http://127.0.0.1:9'
 STOP_S = 60
 
 
@@ -23,16 +28,18 @@ class HowtoTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        source, names = os.path.dirname(sys.executable), ['openstack', 'nova-lite', 'pytest']
+        self.warm = self.useFixture(warm_programs.WarmPrograms(source, names, MODULES))
 
-    def run_commands(self, script, *state_dirs):
+    def run_commands(self, script, *state_dirs, **variables):
         """Run lines in a shell that ends at the first failure; return what it prints."""
         for name in state_dirs:
             self.addCleanup(running.stop, str(self.top / name), STOP_S)
         kept = {key: value for key, value in os.environ.items() if not key.startswith('OS_')}
-        path = os.pathsep.join([os.path.dirname(sys.executable), kept['PATH']])
+        path = os.pathsep.join([str(self.warm.directory), kept['PATH']])
         done = subprocess.run(
             ['bash', '-e', '-o', 'pipefail', '-c', script],
-            env={**kept, 'PATH': path, 'HOME': str(self.top), 'TMPDIR': str(self.top)},
+            env={**kept, 'PATH': path, 'HOME': str(self.top), 'TMPDIR': str(self.top), **variables},
             cwd=self.top,
             capture_output=True,
             text=True,
@@ -48,7 +55,8 @@ class HowtoTest(testtools.TestCase):
         return '\n'.join(line.removeprefix('   $ ') for line in block.splitlines())
 
     def test_in_a_shell(self):
-        printed = self.run_commands(self.of_section('In a shell'), 'cloud')
+        """Also where the network has a proxy, which cannot reach the cloud."""
+        printed = self.run_commands(self.of_section('In a shell'), 'cloud', http_proxy=PROXY)
         self.assertIn('ACTIVE', printed)
         self.assertIn('No invariant is violated.', printed)
         self.assertTrue(printed.endswith('Stopped\n'))
