@@ -183,8 +183,7 @@ class EmbeddedCloud:
         """End all daemons, call `change()`, and start them again."""
         # What is in progress takes time to end.
         resumed = contextlib.nullcontext() if self.clock is None else self.clock.resumed()
-        with resumed, contextlib.ExitStack() as last:
-            self.faults.heal()
+        with resumed, self.faults.healed(), contextlib.ExitStack() as last:
             with self._gate.closed():
                 last.callback(self._ended.add, self._end())
                 change()

@@ -4,6 +4,7 @@ Failures of operations and switched buses and databases end with the process; a 
 powered off stays off.
 """
 
+import contextlib
 import fnmatch
 
 from oslo_log import log
@@ -36,7 +37,7 @@ class Faults:
 
     def __init__(self, places, drivers, incarnation):
         self._places, self._drivers, self._incarnation = places, drivers, incarnation
-        self._lock = runtime.Lock()
+        self._lock = runtime.RLock()
         # By id: the entry as a profile would have it, and its rule.
         self._failures = {}
         self._number = 0
@@ -138,6 +139,13 @@ class Faults:
                 self._switch_database(name, True)
             for name in set(self._buses):
                 self._switch_bus(name, True)
+
+    @contextlib.contextmanager
+    def healed(self):
+        """Heal; what is to be injected inside the block waits for its end, and new daemons."""
+        with self._lock:
+            self.heal()
+            yield
 
     def _switch_database(self, name, up):
         url = self._places.database_url(name)

@@ -1,6 +1,7 @@
 """Faults that are injected into a cloud while it runs, and what is left when they are healed."""
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.virt.sim import reader
 from tests.functional import own_cloud
 from tests.sim.cases import loading
@@ -92,6 +93,15 @@ class FaultsTest(own_cloud.OwnCloudTest):
             self.assertEqual([[]] * 4, list(self.faults.show().values()))
             self.assertEqual('ACTIVE', self.status_of(server))
         self.assertEqual('ACTIVE', self.boot('cell1-host1').status)
+
+    def test_what_is_injected_during_a_reset(self):
+        """It waits for the new daemons, and has its effect on them."""
+        threads = []
+        self.cloud.cloud._renew(
+            lambda: threads.append(runtime.spawn(self.faults.add, {'verb': 'spawn'}))
+        )
+        threads[0].join()
+        self.assertEqual('ERROR', self.boot('cell1-host1', status='ERROR').status)
 
     def test_refused(self):
         for error, call, said in (
