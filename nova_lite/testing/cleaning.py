@@ -30,6 +30,7 @@ def clean(cloud: clouds.Cloud, *, project_id: str, user_id: str) -> None:
     _servers(admin, cloud.state_dir, project_id)
     _groups_and_keypairs(admin, project_id, user_id)
     _volumes(admin, project_id)
+    _shares(admin, project_id)
     _images(admin, project_id)
     _networks(admin, project_id)
 
@@ -60,10 +61,14 @@ def _servers(admin: services.Services, state_dir: str, project_id: str) -> None:
 
 
 def _delete_server(admin: services.Services, server_id: str) -> None:
+    _act(admin, 'compute', f'/servers/{server_id}', {'forceDelete': None})
+
+
+def _act(admin: services.Services, service: str, path: str, body: services.Json) -> None:
+    """Send an action, unless the resource is gone: the test may have deleted it already."""
     try:
-        admin.call('compute', 'POST', f'/servers/{server_id}/action', {'forceDelete': None})
+        admin.call(service, 'POST', f'{path}/action', body)
     except services.Refused as error:
-        # The test may have deleted it already.
         if error.kwargs['status'] != http.HTTPStatus.NOT_FOUND:
             raise
 
@@ -75,10 +80,11 @@ def _moments(state_dir: str) -> Generator[None, None, None]:
             if message is None or message.get('event_type') == DELETED:
                 yield
     except exception.Unavailable:
-        # It has a process for each daemon.
-        while True:
-            yield
-            runtime.sleep(PAUSE_S)
+        # It has a process for each daemon, or stops.
+        pass
+    while True:
+        yield
+        runtime.sleep(PAUSE_S)
 
 
 def _groups_and_keypairs(admin: services.Services, project_id: str, user_id: str) -> None:
@@ -98,8 +104,13 @@ def _version(number: str) -> dict[str, str]:
 def _volumes(admin: services.Services, project_id: str) -> None:
     wanted = {'all_tenants': True, 'project_id': project_id}
     for volume in admin.list(services.VOLUME, '/volumes', **wanted):
-        path = f'/volumes/{volume["id"]}/action'
-        admin.call(services.VOLUME, 'POST', path, {'os-force_delete': {}})
+        _act(admin, services.VOLUME, f'/volumes/{volume["id"]}', {'os-force_delete': {}})
+
+
+def _shares(admin: services.Services, project_id: str) -> None:
+    wanted = {'all_tenants': 1, 'project_id': project_id}
+    for share in admin.list(services.SHARE, '/shares', **wanted):
+        admin.delete(services.SHARE, f'/shares/{share["id"]}')
 
 
 def _images(admin: services.Services, project_id: str) -> None:

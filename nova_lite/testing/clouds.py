@@ -22,6 +22,7 @@ import typing
 from openstack import connection
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.launcher import clouds
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
@@ -130,7 +131,9 @@ class Clouds:
             with open(f'{directory}.lock', 'w') as lock:
                 # Another process may be starting it.
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                found = running.read(directory) or self._start(directory, text)
+                found = _started(directory) or self._start(directory, text)
+            # Again: who started it may have been killed before.
+            limits.lift_defaults(services.Services(found.clouds_yaml))
             self._known[name] = Cloud(directory, found, is_unlimited=True)
         return self._known[name]
 
@@ -157,7 +160,6 @@ class Clouds:
         found: running.Running | None = running.read(directory)
         if done.returncode or found is None:
             raise NotStarted(reason=done.stderr.strip() or f'exit code {done.returncode}')
-        limits.lift_defaults(services.Services(found.clouds_yaml))
         return found
 
 
@@ -167,6 +169,20 @@ def of_process() -> Clouds:
     made = Clouds(tempfile.mkdtemp(prefix=PREFIX), pid=os.getpid())
     atexit.register(made.close)
     return made
+
+
+def _started(directory: str) -> running.Running | None:
+    """Return the cloud of a directory, once it is ready if it is starting; None without one.
+
+    Who started it may have been killed.
+    """
+    until = runtime.monotonic() + STOP_S
+    while running.holder(directory) is not None and runtime.monotonic() < until:
+        found: running.Running | None = running.read(directory)
+        if found is not None:
+            return found
+        runtime.sleep(running.POLL_S)
+    return None
 
 
 def _remove(directory: str) -> None:

@@ -17,8 +17,8 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 
 TIMEOUT_S = 60
 # Types in the catalog, and what their URLs may lack.
-VERSIONS = {'compute': '', 'volumev3': '', 'image': '/v2', 'network': '/v2.0'}
-VOLUME = 'volumev3'
+VERSIONS = {'compute': '', 'volumev3': '', 'sharev2': '', 'image': '/v2', 'network': '/v2.0'}
+VOLUME, SHARE = 'volumev3', 'sharev2'
 
 
 class Refused(exception.NovaLiteError):

@@ -18,6 +18,7 @@ OF_PROJECT = (
     ('compute', '/servers', {'all_tenants': True}),
     (services.VOLUME, '/volumes', {'all_tenants': True}),
     (services.VOLUME, '/snapshots', {'all_tenants': True}),
+    (services.SHARE, '/shares', {'all_tenants': 1}),
     *(
         ('network', f'/{kind}', {})
         for kind in ('floatingips', 'routers', 'ports', 'networks', 'subnets')
@@ -86,6 +87,7 @@ class ProjectsTest(testtools.TestCase):
         connection.image.update_image(image, is_protected=True)
         volume = volumes.create_volume(name='data', size=1)
         volumes.create_snapshot(volume_id=volume.id, name='then')
+        connection.shared_file_system.create_share(size=1, share_protocol='NFS', name='files')
         (outer,) = network.networks(is_router_external=True)
         (port,) = network.ports(device_id=server.id)
         network.create_ip(floating_network_id=outer.id, port_id=port.id)

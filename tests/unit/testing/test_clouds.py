@@ -1,0 +1,44 @@
+"""Clouds that other processes start, and that end while a test cleans up."""
+
+import os
+
+import fixtures
+import testtools
+
+from nova_lite import runtime
+from nova_lite.daemons import events_door
+from nova_lite.launcher import layout
+from nova_lite.launcher import running
+from nova_lite.testing import cleaning
+from nova_lite.testing import clouds
+
+
+class CloudsTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = self.useFixture(fixtures.TempDir()).path
+        os.makedirs(os.path.join(self.directory, 'run'))
+
+    def test_one_that_starts(self):
+        """The worker that started it was killed."""
+        places = layout.Layout(layout.Settings(state_dir=self.directory, cells=1, hosts=1))
+        self.assertIsNone(clouds._started(self.directory))
+        places.hold()
+        self.addCleanup(places.release)
+        found = []
+        waiting = runtime.spawn(lambda: found.append(clouds._started(self.directory)))
+        ready = running.of(places)
+        running.write(self.directory, ready)
+        waiting.join()
+        self.assertEqual([ready], found)
+
+    def test_one_that_stops(self):
+        """Who waits for its notifications asks it again, and hears that it does not answer."""
+        door = events_door.EventsDoor(self.directory)
+        door.open()
+        moments = cleaning._moments(self.directory)
+        self.addCleanup(moments.close)
+        next(moments)
+        door.close()
+        for _each in range(3):
+            next(moments)
