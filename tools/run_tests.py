@@ -12,8 +12,8 @@ counts as failed.
 Each test runs once. A test that fails now and then shows a defect, of the product or of
 the test, so it counts as failed.
 
-Unit tests wait for a good part of their time, so three run at once on two cores; of those
-of whole clouds, which are simulated or have a process for each daemon, two do.
+Unit tests, and those that run commands against whole clouds, wait for a good part of their
+time, so three run at once on two cores; of clouds with a process for each daemon two do.
 NOVA_LITE_TEST_WORKERS and NOVA_LITE_TEST_CLOUDS say otherwise. Environments that only
 compute (BESIDE) run at the lowest priority beside the others, one after the other, and use
 what these leave of the processors. tools/sample.py says which cases of the tables of faults
