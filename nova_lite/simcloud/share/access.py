@@ -8,6 +8,7 @@ from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import microversions
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import microversion
 from nova_lite.simcloud.share import shares
@@ -144,7 +145,7 @@ class ActionResource:
         bodies.check(body, validator)
         (wanted,) = body.values()
         if {*_LOCKS, 'unrestrict'} & wanted.keys():
-            microversion.require(req, microversion.LOCKED_RULES)
+            microversions.require(req, microversion.LOCKED_RULES)
         return self._db.change(function, req.context.caller, share_id, wanted)
 
 

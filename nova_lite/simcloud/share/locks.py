@@ -11,6 +11,7 @@ import falcon
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import microversions
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.share import microversion
 from nova_lite.simcloud.share import tables
@@ -113,7 +114,7 @@ def _view(row):
 
 
 def _listed(conn, req):
-    microversion.require(req, microversion.LOCKS)
+    microversions.require(req, microversion.LOCKS)
     # Clients of Manila have two names for this.
     if req.get_param('all_projects') and not req.get_param('all_tenants'):
         req.params['all_tenants'] = req.get_param('all_projects')

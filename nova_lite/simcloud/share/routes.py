@@ -12,25 +12,11 @@ PREFIX = '/share'
 VersionHeaders = microversion.VersionHeaders
 
 
-def _versions(req):
-    kind = {'base': 'application/json', 'type': 'application/vnd.openstack.share+json;version=1'}
-    current = {
-        'id': 'v2.0',
-        'status': 'CURRENT',
-        'updated': '2015-08-27T11:33:21Z',
-        'version': f'2.{microversion.MAXIMUM}',
-        'min_version': f'2.{microversion.MINIMUM}',
-        'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2/'}],
-        'media-types': [kind],
-    }
-    return {'versions': [current]}
-
-
 def add(app, db):
     """Put the shared file system service's routes into `app`."""
     v2 = f'{PREFIX}/v2'
-    app.add_route(PREFIX, routing.Document(_versions, status=300))
-    app.add_route(v2, routing.Document(_versions))
+    app.add_route(PREFIX, routing.Document(microversion.VERSIONS.document, status=300))
+    app.add_route(v2, routing.Document(microversion.VERSIONS.document))
     for name, resource, field in (
         ('shares', shares.RESOURCE, 'share_id'),
         ('resource-locks', locks.RESOURCE, 'lock_id'),

@@ -7,9 +7,9 @@ from typing import Any
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import microversions
 from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import metadata
-from nova_lite.simcloud.volume import microversion
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import releases
@@ -290,7 +290,7 @@ class ActionResource:
         if name not in ACTIONS:
             raise faults.BadRequest(f"There is no such action: '{name[:64]}'.")
         action = ACTIONS[name]
-        microversion.require(req, action.since)
+        microversions.require(req, action.since)
         bodies.check(wanted, action.body)
         caller = req.context.caller
         caller.require_writer()

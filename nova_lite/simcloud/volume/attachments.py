@@ -12,8 +12,8 @@ from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import microversions
 from nova_lite.simcloud.volume import lists
-from nova_lite.simcloud.volume import microversion
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import releases
 from nova_lite.simcloud.volume import tables
@@ -210,7 +210,7 @@ class AttachmentResource:
 
     def _listed(self, req):
         """Return the rows of a page. As in Cinder, the answer has no link to the next one."""
-        microversion.require(req, 27)
+        microversions.require(req, 27)
         with self._db.read() as conn:
             query = lists.filtered(req, ATTACHMENTS, FILTERS)
             return lists.page_of(conn, req, ATTACHMENTS, query)
@@ -222,7 +222,7 @@ class AttachmentResource:
         resp.media = {'attachments': [views.attachment(row) for row in self._listed(req)]}
 
     def on_post(self, req, resp):
-        microversion.require(req, 27)
+        microversions.require(req, 27)
         wanted = bodies.read(req, CREATE, 'attachment')
         if 'mode' in wanted and req.context.minor < 54:
             raise faults.BadRequest('Invalid input for attachment: mode needs microversion 3.54.')
@@ -230,19 +230,19 @@ class AttachmentResource:
         resp.media = {'attachment': views.attachment(row)}
 
     def on_get_one(self, req, resp, attachment_id):
-        microversion.require(req, 27)
+        microversions.require(req, 27)
         with self._db.read() as conn:
             row = get(conn, req.context.caller, attachment_id)
         resp.media = {'attachment': views.attachment(row)}
 
     def on_put_one(self, req, resp, attachment_id):
-        microversion.require(req, 27)
+        microversions.require(req, 27)
         wanted = bodies.read(req, UPDATE, 'attachment')
         row = self._db.change(update, req.context.caller, attachment_id, wanted['connector'])
         resp.media = {'attachment': views.attachment(row)}
 
     def on_delete_one(self, req, resp, attachment_id):
-        microversion.require(req, 27)
+        microversions.require(req, 27)
         with self._db.read() as conn:
             row = get(conn, req.context.caller, attachment_id)
         releases.check(req.context.caller, self._compute, [row])
@@ -250,7 +250,7 @@ class AttachmentResource:
         resp.media = {'attachments': [views.attachment_brief(row) for row in left]}
 
     def on_post_action(self, req, resp, attachment_id):
-        microversion.require(req, 44)
+        microversions.require(req, 44)
         bodies.read(req, ACTION)
         self._db.change(complete, req.context.caller, attachment_id)
         resp.status = falcon.HTTP_204

@@ -17,20 +17,6 @@ PREFIX = '/volume'
 VersionHeaders = microversion.VersionHeaders
 
 
-def _versions(req):
-    kind = {'base': 'application/json', 'type': 'application/vnd.openstack.volume+json;version=3'}
-    current = {
-        'id': 'v3.0',
-        'status': 'CURRENT',
-        'updated': '2023-08-31T00:00:00Z',
-        'version': f'3.{microversion.MAXIMUM}',
-        'min_version': f'3.{microversion.MINIMUM}',
-        'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v3/'}],
-        'media-types': [kind],
-    }
-    return {'versions': [current]}
-
-
 ZONES = [{'zoneName': tables.ZONE, 'zoneState': {'available': True}}]
 SERVICES = [
     {
@@ -86,8 +72,8 @@ DEPLOYMENT = (
 def add(app, db, events):
     """Put the volume service's routes into `app`."""
     v3 = f'{PREFIX}/v3'
-    app.add_route(PREFIX, routing.Document(_versions, status=300))
-    app.add_route(v3, routing.Document(_versions))
+    app.add_route(PREFIX, routing.Document(microversion.VERSIONS.document, status=300))
+    app.add_route(v3, routing.Document(microversion.VERSIONS.document))
     for name, resource, field in (
         ('volumes', volumes.RESOURCE, 'volume_id'),
         ('snapshots', snapshots.RESOURCE, 'snapshot_id'),
