@@ -3,7 +3,6 @@
 The server is off. Its host mounts the share when the guest starts (compute.mounts).
 """
 
-from nova_lite import saga
 from nova_lite import states
 from nova_lite.db.cell import shares
 from nova_lite.moves import move
@@ -12,7 +11,6 @@ from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import share_access
 
-BEGIN = saga.Result('record the request', share_access.Began)
 GRANT = 'grant access to the share'
 EVENT = 'compute_attach_share'
 
@@ -28,7 +26,7 @@ class AttachShare(move.Move[share_access.Began]):
 
     arguments: Arguments
     kind = 'attach-share'
-    first = BEGIN
+    first = share_access.BEGIN
     named = ('share_id',)
     faults = False
     access = part.Of(share_access.ShareAccess, GRANT)

@@ -4,7 +4,6 @@ The server is off, so its host has not mounted the share. A failure leaves the s
 and it can be detached again.
 """
 
-from nova_lite import saga
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.moves import move
@@ -13,7 +12,6 @@ from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import share_access
 
-BEGIN = saga.Result('record the request', share_access.Began)
 REVOKE = 'revoke access to the share'
 EVENT = 'compute_detach_share'
 
@@ -29,7 +27,7 @@ class DetachShare(move.Move[share_access.Began]):
 
     arguments: Arguments
     kind = 'detach-share'
-    first = BEGIN
+    first = share_access.BEGIN
     named = ('share_id',)
     faults = False
     access = part.Of(share_access.ShareAccess, REVOKE)

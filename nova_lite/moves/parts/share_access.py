@@ -23,6 +23,9 @@ class Began(saga.Value):
     attachment: saga.Data
 
 
+BEGIN = saga.Result('record the request', Began)
+
+
 class ShareAccess(part.Part):
     """The share of the saga's argument share_id. name: of the step that grants or revokes"""
 
