@@ -167,11 +167,7 @@ class EmbeddedCloud:
     def _wait_reported(self):
         """Wait until the inventories of all hosts are in placement, and so in what is saved."""
         deadline = runtime.monotonic() + REPORTED_S
-        while any(
-            daemon.manager.is_coming_up
-            for name, daemon in self.daemons.items()
-            if name.startswith('compute-')
-        ):
+        while any(manager.is_coming_up for manager in self._computes()):
             if runtime.monotonic() > deadline:
                 raise exception.Unavailable(
                     service='The cloud',
@@ -221,10 +217,12 @@ class EmbeddedCloud:
         LOG.info('The configuration was read again')
 
     def _drivers(self):
+        return [manager.site.driver for manager in self._computes()]
+
+    def _computes(self):
+        """Return the managers of the compute processes."""
         return [
-            daemon.manager.site.driver
-            for name, daemon in self.daemons.items()
-            if name.startswith('compute-')
+            daemon.manager for name, daemon in self.daemons.items() if name.startswith('compute-')
         ]
 
     def stop(self):
