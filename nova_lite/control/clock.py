@@ -1,18 +1,17 @@
 """The clock of an embedded cloud on its control endpoint: GET and POST /control/clock."""
 
 from nova_lite import exception
+from nova_lite.api import types
 
 ACTIONS = ('freeze', 'resume', 'advance', 'rate')
-SCHEMA = {
-    'type': 'object',
-    'properties': {
+SCHEMA = types.whole(
+    {
         'action': {'enum': list(ACTIONS)},
         'seconds': {'type': 'number'},
         'rate': {'type': 'number'},
     },
-    'required': ['action'],
-    'additionalProperties': False,
-}
+    required=['action'],
+)
 # The argument that an action needs; the others take none.
 NEEDS = {'advance': 'seconds', 'rate': 'rate'}
 

@@ -13,13 +13,14 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite.api import faults
 from nova_lite.api import schema as schemas
+from nova_lite.api import types
 from nova_lite.daemons import door
 
 LOG = log.getLogger(__name__)
 
 PREFIX = '/control/'
 MAX_BODY = 1 << 20
-NO_ARGUMENTS = {'type': 'object', 'properties': {}, 'additionalProperties': False}
+NO_ARGUMENTS = types.whole({})
 
 
 class NoSuchPath(exception.NotFound):

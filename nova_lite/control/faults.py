@@ -4,28 +4,26 @@ GET /control/faults; POST /control/faults/add, faults/clear, host, cell and bus.
 with all faults.
 """
 
+from nova_lite.api import types
+
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
 PARTS = ('database', 'bus')
-
-
-def _schema(required, **properties):
-    return {
-        'type': 'object',
-        'properties': properties,
-        'required': required,
-        'additionalProperties': False,
-    }
-
-
-CLEAR = _schema([], id={'type': 'integer'})
-HOST = _schema(['name', 'power'], name=NAME, power={'enum': ['on', 'off']})
-CELL = _schema(
-    ['name', 'state'],
-    name=NAME,
-    state={'enum': ['up', 'down']},
-    parts={'type': 'array', 'items': {'enum': list(PARTS)}, 'minItems': 1, 'uniqueItems': True},
+CLEAR = types.whole({'id': {'type': 'integer'}})
+HOST = types.whole({'name': NAME, 'power': {'enum': ['on', 'off']}}, required=['name', 'power'])
+CELL = types.whole(
+    {
+        'name': NAME,
+        'state': {'enum': ['up', 'down']},
+        'parts': {
+            'type': 'array',
+            'items': {'enum': list(PARTS)},
+            'minItems': 1,
+            'uniqueItems': True,
+        },
+    },
+    required=['name', 'state'],
 )
-BUS = _schema(['state'], name=NAME, state={'enum': ['cut', 'healed']})
+BUS = types.whole({'name': NAME, 'state': {'enum': ['cut', 'healed']}}, required=['state'])
 
 
 def add(endpoint, faults):

@@ -133,8 +133,15 @@ def place_of(state_path, name):
         ) from error
 
 
-def send(request, timeout_s):
-    """Send a urllib Request to a door; return the response. Raise as urllib's `urlopen`."""
+def send(place, path, timeout_s, *, body=None):
+    """Send a request to a door; return the response. Raise as urllib's `urlopen`.
+
+    place: as of `place_of`; body: of a POST, any JSON value; None for a GET
+    """
+    headers, data = {KEY_HEADER: place['key']}, None
+    if body is not None:
+        headers['Content-Type'], data = 'application/json', json.dumps(body).encode()
+    request = urllib.request.Request(place['url'] + path, data=data, headers=headers)
     return _OPENER.open(request, timeout=timeout_s)
 
 
@@ -145,11 +152,8 @@ def ask(state_path, instance_uuid, host=None):
     """
     place = place_of(state_path, SchedulerDoor.name)
     asked = {'server': instance_uuid, **({'host': host} if host else {})}
-    request = urllib.request.Request(
-        f'{place["url"]}/why?{urllib.parse.urlencode(asked)}', headers={KEY_HEADER: place['key']}
-    )
     try:
-        with send(request, TIMEOUT_S) as answer:
+        with send(place, f'/why?{urllib.parse.urlencode(asked)}', TIMEOUT_S) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
         raise exception.Invalid(reason=json.load(error)['error']) from error

@@ -5,7 +5,6 @@ It sends an empty line every second, so that both ends notice a lost connection.
 
 import http
 import json
-import urllib.request
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -55,11 +54,8 @@ def follow(state_path):
     Raise Unavailable if the cloud is not up, or when it stops.
     """
     place = door.place_of(state_path, EventsDoor.name)
-    request = urllib.request.Request(
-        f'{place["url"]}/events', headers={door.KEY_HEADER: place['key']}
-    )
     try:
-        with door.send(request, SILENCE_S) as answer:
+        with door.send(place, '/events', SILENCE_S) as answer:
             for line in answer:
                 yield json.loads(line) if line.strip() else None
     except OSError as error:

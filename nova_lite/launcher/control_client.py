@@ -25,20 +25,14 @@ class Client:
 
     def get(self, name, /, **arguments):
         """Return the answer to GET /control/NAME. Raise as `post`."""
-        query = urllib.parse.urlencode(arguments)
-        return self._send(urllib.request.Request(f'{self._url(name)}?{query}'))
+        return self._send(f'{name}?{urllib.parse.urlencode(arguments)}')
 
     def post(self, name, /, **arguments):
         """Return the answer to POST /control/NAME.
 
         Raise Refused with the reason of the cloud, Unavailable if it does not run or answer.
         """
-        body = json.dumps(arguments).encode()
-        headers = {'Content-Type': 'application/json'}
-        return self._send(urllib.request.Request(self._url(name), data=body, headers=headers))
-
-    def _url(self, name):
-        return f'{self._place()["url"]}{endpoint.PREFIX}{name}'
+        return self._send(name, body=arguments)
 
     def _place(self):
         if running.holder(self._directory) is None:
@@ -54,10 +48,10 @@ class Client:
                 reason='it starts or stops, or was started with --bus and cannot be controlled',
             ) from error
 
-    def _send(self, request):
-        request.add_header(door.KEY_HEADER, self._place()['key'])
+    def _send(self, path, **options):
+        place = self._place()
         try:
-            with door.send(request, self._timeout_s) as answer:
+            with door.send(place, endpoint.PREFIX + path, self._timeout_s, **options) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise Refused(reason=json.load(error)['error']) from error

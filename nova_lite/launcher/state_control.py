@@ -2,11 +2,12 @@
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api import types
 from nova_lite.launcher import saved_states
 
 STATE = {'type': 'string', 'pattern': rf'^{saved_states.NAME.pattern}\Z'}
-NAMED = {'type': 'object', 'properties': {'state': STATE}, 'additionalProperties': False}
-SAVED = {**NAMED, 'required': ['state']}
+NAMED = types.whole({'state': STATE})
+SAVED = types.whole({'state': STATE}, required=['state'])
 
 
 def register(control, cloud):
