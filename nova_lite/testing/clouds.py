@@ -6,8 +6,10 @@ to, also if that is killed.
 
 import atexit
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+import contextlib
 import dataclasses
 import fcntl
 import functools
@@ -136,6 +138,19 @@ class Clouds:
             limits.lift_defaults(services.Services(found.clouds_yaml))
             self._known[name] = Cloud(directory, found, is_unlimited=True)
         return self._known[name]
+
+    @contextlib.contextmanager
+    def lent(
+        self, profile: str, failures: Sequence[Mapping[str, typing.Any]], *, test: str
+    ) -> Iterator[Cloud]:
+        """Yield a cloud for a test, named so: its own, stopped afterwards, if a failure counts."""
+        own = test if profiles.counts(failures) else ''
+        cloud = self.get(profile, failures, own=own)
+        try:
+            yield cloud
+        finally:
+            if own:
+                self.stop(cloud)
 
     def stop(self, cloud: Cloud) -> None:
         """Stop one of them and remove its files."""

@@ -40,11 +40,11 @@ class NovaCloud(fixtures.Fixture):
         if self._profile == profiles.DEFAULT and not self._failures:
             found = clouds.existing()
         if found is None:
-            pool = clouds.of_process()
-            own = runtime.new_uuid() if profiles.counts(self._failures) else ''
-            found = pool.get(self._profile, self._failures, own=own)
-            if own:
-                self.addCleanup(pool.stop, found)
+            kept = contextlib.ExitStack()
+            self.addCleanup(kept.close)
+            found = kept.enter_context(
+                clouds.of_process().lent(self._profile, self._failures, test=runtime.new_uuid())
+            )
         self.cloud = found
 
 

@@ -141,14 +141,9 @@ def _cloud_of(request: pytest.FixtureRequest, pool: 'clouds.Clouds') -> Iterator
     if profile is None and not failures:
         yield request.getfixturevalue('nova_cloud')
         return
-    own = node.nodeid if profiles.counts(failures) else ''
     name = profile.args[0] if profile is not None else profiles.DEFAULT
-    cloud = pool.get(name, failures, own=own)
-    try:
+    with pool.lent(name, failures, test=node.nodeid) as cloud:
         yield cloud
-    finally:
-        if own:
-            pool.stop(cloud)
 
 
 def _verb(marker: pytest.Mark) -> dict[str, str]:
