@@ -5,7 +5,6 @@ import pathlib
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 
 import fixtures
@@ -18,7 +17,6 @@ from tests.fixtures import warm_programs
 from tests.fixtures import wheel
 
 CONTRIB = units.ROOT / 'contrib'
-LIMIT_S = 300
 STOP_S = 60
 # What a job does with the cloud. `openstack` is a program of the environment of the tests.
 USE = 'openstack server create --flavor m1.tiny --image cirros --network private --wait web'
@@ -40,7 +38,8 @@ class ContribTest(testtools.TestCase):
         super().setUp()
         # `openstack` of the environment of the tests; nova-lite is that of the wheel.
         warm = warm_programs.WarmPrograms(os.path.dirname(sys.executable), ['openstack'], ())
-        self.path = f'{self.useFixture(warm).directory}{os.pathsep}{os.environ["PATH"]}'
+        self.warm = self.useFixture(warm)
+        self.path = f'{warm.directory}{os.pathsep}{os.environ["PATH"]}'
 
     def stop_at_end(self, state_dir):
         """The cloud in this directory does not outlive the test."""
@@ -48,13 +47,11 @@ class ContribTest(testtools.TestCase):
 
     def run_script(self, script, variables):
         """Run a script as GitHub and GitLab do; return what it prints."""
-        done = subprocess.run(
+        done = self.warm.run(
             ['bash', '-e', '-o', 'pipefail', '-c', script],
-            env={**self.wheel.environment, 'PATH': self.path, **variables},
-            cwd=self.top,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
+            variables,
+            environment=self.wheel.environment,
+            directory=self.top,
         )
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         return done.stdout

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 
 import fixtures
@@ -36,20 +35,12 @@ class HowToTest(testtools.TestCase):
 
     def play(self, script, *, user='nova-lite'):
         """Return what a script of a page prints."""
-        environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith('OS_')},
+        variables = {
             'NOVA_LITE_STATE': self.state_dir,
             'OS_CLIENT_CONFIG_FILE': f'{self.state_dir}/clouds.yaml',
             'OS_CLOUD': user,
-            'PATH': os.pathsep.join([str(self.warm.directory), os.environ['PATH']]),
         }
-        done = subprocess.run(
-            ['sh', '-eu', str(PAGES / script)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-        )
+        done = self.warm.run(['sh', '-eu', str(PAGES / script)], variables)
         self.assertEqual((0, ''), (done.returncode, done.stderr), done.stdout)
         return done.stdout
 

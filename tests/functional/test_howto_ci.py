@@ -3,7 +3,6 @@
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import textwrap
 
@@ -17,7 +16,6 @@ from tests.fixtures import warm_programs
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'howto' / 'ci.rst'
 README = units.ROOT / 'README.rst'
-LIMIT_S = 300
 MODULES = (*forking.COMMANDS, '_pytest.config')
 # Nothing listens there.
 PROXY = 'http://127.0.0.1:9'
@@ -35,15 +33,10 @@ class HowtoTest(testtools.TestCase):
         """Run lines in a shell that ends at the first failure; return what it prints."""
         for name in state_dirs:
             self.addCleanup(running.stop, str(self.top / name), STOP_S)
-        kept = {key: value for key, value in os.environ.items() if not key.startswith('OS_')}
-        path = os.pathsep.join([str(self.warm.directory), kept['PATH']])
-        done = subprocess.run(
+        done = self.warm.run(
             ['bash', '-e', '-o', 'pipefail', '-c', script],
-            env={**kept, 'PATH': path, 'HOME': str(self.top), 'TMPDIR': str(self.top), **variables},
-            cwd=self.top,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
+            {'HOME': str(self.top), 'TMPDIR': str(self.top), **variables},
+            directory=self.top,
         )
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         return done.stdout
