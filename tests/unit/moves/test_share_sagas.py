@@ -1,7 +1,6 @@
 """Sagas that attach and detach shares: each step repeated and undone, and their failures."""
 
 from nova_lite import exception
-from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
@@ -25,16 +24,7 @@ class ShareSagasTest(test_device_sagas.DeviceSagasCase):
         self.manila = self.world.share
 
     def attach(self, uuid=None):
-        columns = {
-            'uuid': uuid or runtime.new_uuid(),
-            'share_id': SHARE,
-            'tag': 'data',
-            'share_proto': 'NFS',
-            'export_location': 'there:/data',
-            'access_type': 'ip',
-            'access_to': '10.0.0.1',
-            'granted': False,
-        }
+        columns = doubles.columns(**({'uuid': uuid} if uuid else {}))
         return self.begin(attach_share.AttachShare, transitions.ATTACH_SHARE, share=columns)
 
     def detach(self):

@@ -32,17 +32,7 @@ class SharesTest(base.Case):
 
     def add(self, status='inactive', uuid=None, **values):
         """Record a share of the server."""
-        columns = {
-            'uuid': runtime.new_uuid(),
-            'share_id': SHARE,
-            'tag': 'data',
-            'share_proto': 'NFS',
-            'export_location': 'there:/data',
-            'access_type': 'ip',
-            'access_to': '10.0.0.1',
-            'granted': True,
-            **values,
-        }
+        columns = doubles.columns(**{'granted': True, **values})
         db = self.api.cell('cell1').db
         db.write(shares.add, uuid or self.uuid, columns)
         db.write(shares.change, columns['uuid'], {'status': status}, status=('attaching',))
