@@ -210,7 +210,7 @@ class Share:
         )
 
     def _unlock(self, ctxt: session.Ctxt, attachment: Attachment, resource_id: str) -> None:
-        """Remove the attachment's locks on a resource, those that hide it included."""
+        """Remove the attachment's locks on a resource, except those that hide it."""
         for lock in self._locks(ctxt, resource_id=resource_id):
             hides = lock['resource_action'] == 'show'
             if lock['lock_reason'] == REASON + attachment['uuid'] and not hides:

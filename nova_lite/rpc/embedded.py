@@ -121,7 +121,7 @@ def broker(name: str) -> Broker:
 
 
 def drop(name: str) -> None:
-    """Drop a bus that nobody uses any more."""
+    """Drop a bus that is no longer used."""
     with _brokers_lock:
         _brokers.pop(name, None)
 

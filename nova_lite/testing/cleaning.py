@@ -11,7 +11,7 @@ from nova_lite.testing import clouds
 from nova_lite.testing import services
 
 LIMIT_S = 60
-# Between two looks in a cloud of several processes, whose notifications nobody streams.
+# Interval of polling in a cloud of several processes, which does not stream notifications.
 PAUSE_S = 0.1
 DELETED = 'instance.delete.end'
 # Microversions: a list of the groups of all projects has their project; keypairs of others.

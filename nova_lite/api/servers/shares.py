@@ -35,7 +35,7 @@ def brief(row):
 
 
 def detail(req, server, row):
-    """Return a share as it is shown by itself. Only administrators are told where it is."""
+    """Return a share with all its fields. Only administrators see its export location."""
     shown = brief(row)
     if req.allows(rules.SHOW_LOCATION, server.target):
         shown.update(uuid=row.uuid, export_location=row.export_location)

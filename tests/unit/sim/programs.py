@@ -54,7 +54,7 @@ def lost_update():
 
 
 def dying_thread():
-    """A thread ends with an error that nobody waits for."""
+    """A thread ends with an error, and no other thread waits for it."""
     threading.Thread(target=lambda: {}['nothing'], name='dying').start()
     time.sleep(1)
 

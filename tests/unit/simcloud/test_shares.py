@@ -176,7 +176,7 @@ class TestLocks(SharesTestCase):
             found = self.nova.get(f'{LOCKS}?all_projects=1&{query}')['resource_locks']
             self.assertEqual([lock], found)
         self.assertEqual(lock, self.nova.get(f'{LOCKS}/{lock["id"]}')['resource_lock'])
-        # It is of the share's project, whoever placed it.
+        # A lock belongs to the project of its share, not to the project that placed it.
         self.assertEqual(2, len(self.demo.get(LOCKS)['resource_locks']))
 
     def test_a_user_removes_only_his_own(self):
