@@ -99,7 +99,7 @@ class Runs:
 
     def _run(self, name):
         say = functools.partial(_say, f'{name}: ' if len(self._rows) > 1 else '')
-        print('\n== %s (of %d)' % (name, len(self._names)), flush=True)
+        _say('', '\n== %s (of %d)' % (name, len(self._names)))
         lowered = ['nice', '-n', str(LOWEST_PRIORITY)] if self._is_beside(name) else []
         tox = [sys.executable, '-m', 'tox', '--current-env', '-q', '-e', name]
         # In the same session: Linux compares priorities only within one.
@@ -126,7 +126,8 @@ class Runs:
 
 
 def _say(prefix, line):
-    print(f'{prefix}{line}', flush=True)
+    # Text and line end in one write: two rows print at the same time.
+    print(f'{prefix}{line}\n', end='', flush=True)
 
 
 def follow(output, log, say):
