@@ -1,7 +1,7 @@
 """nova-lite status: show whether the cloud of a state directory runs, and where.
 
 The exit code is 0 if it runs and all daemons are healthy, 1 if it does not run, is starting
-or stopping, or a daemon is not healthy.
+or stopping, a daemon is not healthy, or it refuses all requests because a reset failed.
 
 Example: nova-lite status --json
 """
@@ -27,7 +27,8 @@ def run(args):
         print(json.dumps(shown, indent=2))
     else:
         tables.show(('Field', 'Value'), [(name, _text(value)) for name, value in shown.items()])
-    return 0 if shown['state'] == cloud_state.RUNNING and not shown['unhealthy'] else 1
+    serves = shown['state'] == cloud_state.RUNNING and not shown.get('problem')
+    return 0 if serves and not shown['unhealthy'] else 1
 
 
 def _text(value):

@@ -19,7 +19,7 @@ ANSWER_S = 10
 
 
 def read(directory):
-    """Return the state, URLs, unhealthy daemons, clock and faults, in JSON's terms."""
+    """Return the state, URLs, unhealthy daemons, problem, clock and faults, in JSON's terms."""
     found = running.read(directory)
     urls = None if found is None else _health_urls(directory)
     if urls is None:
@@ -40,13 +40,18 @@ def read(directory):
 
 
 def _control(directory):
-    """Return the clock and the injected faults of an embedded cloud; {} of another."""
+    """Return the problem, clock and injected faults of an embedded cloud; {} of another.
+
+    problem: why it refuses all requests, None while it does not
+    """
     client = control_client.Client(directory, timeout_s=ANSWER_S)
     try:
         clock, shown = client.get('clock'), client.get('faults')
+        problem = client.get('problem')['problem']
     except (exception.Unavailable, control_client.Refused):
         return {}
     return {
+        'problem': problem,
         'time': clock['now'] + (' (frozen)' if clock['frozen'] else ''),
         'faults': [text for _id, text in faults.lines(shown)],
     }

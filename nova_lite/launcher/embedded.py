@@ -52,6 +52,14 @@ EFFECTS_S = 2.0
 REPORTED_S, LOOK_S = 60.0, 0.01
 
 
+class ResetFailed(exception.Unavailable):
+    msg = (
+        'The cloud serves no requests: its reset to state %(name)s failed: %(reason)s. '
+        'Repeat `nova-lite reset`, perhaps to another state, or restart the cloud with '
+        '`nova-lite stop` and `nova-lite up`.'
+    )
+
+
 class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
 
@@ -85,6 +93,11 @@ class EmbeddedCloud:
     @property
     def url(self):
         return self.places.public_url
+
+    @property
+    def problem(self):
+        """Why all requests are refused, None while they are not."""
+        return self._gate.problem
 
     def start(self, *, fresh=False, keep=False, progress=lambda text: None):
         """Start everything, in the order in which one needs the other.
@@ -133,10 +146,18 @@ class EmbeddedCloud:
         """Return to a saved state. Raise StateNotFound, OtherCloud.
 
         Requests wait meanwhile. What was in progress ends as if its daemon had been killed.
+        After another error they are refused, until a reset succeeds.
         """
         with self._changing:
             self.states.check(name)
-            self._renew(functools.partial(self.states.restore, name))
+            try:
+                self._renew(functools.partial(self.states.restore, name))
+            except BaseException as error:
+                reason = str(error).rstrip('.') or type(error).__name__
+                problem = str(ResetFailed(name=name, reason=reason))
+                LOG.error('%s', problem)
+                self._gate.refuse(problem)
+                raise
 
     def save(self, name):
         """Save the state under a name. Work in progress continues as after a restart.

@@ -58,6 +58,13 @@ class NotSaved(exception.Unavailable):
     msg = 'The state %(name)s could not be saved: %(reason)s.'
 
 
+class NotRestored(exception.Unavailable):
+    msg = (
+        'The saved state %(name)s could not be restored: %(reason)s. '
+        'Restore another state, or create a new cloud with `nova-lite up --fresh`.'
+    )
+
+
 class SavedStates:
     """The saved states of a cloud. places: its Layout"""
 
@@ -119,7 +126,16 @@ class SavedStates:
         shutil.rmtree(former, ignore_errors=True)
 
     def restore(self, name):
-        """Give the cloud the contents of a state. Nothing else writes to its files."""
+        """Give the cloud the contents of a state. Nothing else writes to its files.
+
+        Raise NotRestored: the contents of the files are then of no use.
+        """
+        try:
+            self._restore(name)
+        except (OSError, sqlite3.Error) as error:
+            raise NotRestored(name=name, reason=error) from error
+
+    def _restore(self, name):
         marker = self._places.path(RESTORING)
         layout.write(marker, name)
         with open(self._path(name, FACTS)) as file:
@@ -134,7 +150,7 @@ class SavedStates:
     def finish(self):
         """Finish what a process was killed in: a save is undone, and a restore repeated.
 
-        Raise as `check` if this cloud cannot repeat it.
+        Raise as `check` if this cloud cannot repeat it, and NotRestored.
         """
         root = self._path()
         left = [each for each in os.listdir(root) if each[0] == '.'] if os.path.isdir(root) else []

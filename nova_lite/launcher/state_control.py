@@ -24,6 +24,7 @@ def register(control, cloud):
     control.add('POST', 'reset', reset, schema=NAMED)
     control.add('POST', 'save', save, schema=SAVED)
     control.add('GET', 'states', lambda _arguments: {'states': cloud.states.names()})
+    control.add('GET', 'problem', lambda _arguments: {'problem': cloud.problem})
 
 
 def _timed(change, name):

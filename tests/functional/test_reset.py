@@ -1,10 +1,12 @@
 """Saved states of a cloud: nothing of what came later is left when one is restored."""
 
 import collections
+import contextlib
 import gc
 import json
 import os
 import shutil
+import sqlite3
 
 import openstack
 import requests
@@ -12,6 +14,7 @@ import testtools
 
 from nova_lite import runtime
 from nova_lite.db import engine
+from nova_lite.launcher import running
 from nova_lite.launcher import saved_states
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import commands
@@ -193,6 +196,42 @@ class ResetTest(testtools.TestCase):
         self.assertIn('The state full could not be saved', self.command('--save', 'full', code=2))
         self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
         self.cloud.boot('next')
+
+    def status(self):
+        """The exit code of `nova-lite status`, and the problem that it shows."""
+        running.write(self.cloud.state_dir, running.of(self.cloud.cloud.places))
+        code, out, _err = commands.run('status', '--json', '--state-dir', self.cloud.state_dir)
+        return code, json.loads(out)['problem']
+
+    def damage(self, file):
+        """Save the state `damaged`, and replace one of its files by an empty database."""
+        self.command('--save', 'damaged')
+        path = os.path.join(self.cloud.state_dir, 'saved', 'damaged', file)
+        os.unlink(path)
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute('VACUUM')
+
+    def test_a_reset_that_fails(self):
+        """While files are restored, and while the cloud is started on them."""
+        for file, reason in (
+            ('api.sqlite', 'The saved state damaged could not be restored: no such table'),
+            ('simcloud.sqlite', 'no such table'),
+        ):
+            server = self.cloud.boot()
+            self.damage(file)
+            self.command('damaged', code=2)
+            answer = requests.get(f'{self.cloud.cloud.url}/compute/v2.1/servers', timeout=60)
+            self.assertEqual(503, answer.status_code)
+            problem = answer.json()['error']['message']
+            self.assertIn('its reset to state damaged failed', problem)
+            self.assertIn(reason, problem)
+            self.assertEqual(problem, self.cloud.cloud.problem)
+            self.assertEqual((1, problem), self.status())
+
+            self.reset()
+            self.assertEqual((0, None), self.status())
+            self.assertIsNone(self.cloud.admin.compute.find_server(server.id))
+            self.cloud.boot('next')
 
     def test_a_state_of_a_larger_cloud(self):
         path = os.path.join(self.cloud.state_dir, 'saved', 'fresh', 'state.json')

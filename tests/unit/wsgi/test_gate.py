@@ -23,6 +23,9 @@ class GateTest(testtools.TestCase):
         (started,) = found
         return started[0], dict(started[1])
 
+    def body_from(self, to):
+        return b''.join(to({}, lambda *_started: None)).decode()
+
     def test_a_request_waits(self):
         closed = gate.Gate(self.application)
         self.assertEqual('200 OK', self.send(closed)[0])
@@ -58,3 +61,18 @@ class GateTest(testtools.TestCase):
         self.assertEqual('503 Service Unavailable', status)
         self.assertEqual('1', headers['Retry-After'])
         self.assertEqual([], self.answered)
+
+    def test_a_problem(self):
+        closed = gate.Gate(self.application)
+        with testtools.ExpectedException(KeyError), closed.closed():
+            waiting = runtime.spawn(self.send, closed)
+            raise KeyError('x')
+        closed.refuse('The reason.')
+        waiting.join()
+        self.assertEqual('503 Service Unavailable', self.send(closed)[0])
+        self.assertIn('The reason.', self.body_from(closed))
+        self.assertEqual([], self.answered)
+        with closed.closed():
+            pass
+        self.assertIsNone(closed.problem)
+        self.assertEqual('200 OK', self.send(closed)[0])
