@@ -1,5 +1,6 @@
 """What is known of the cloud of a state directory: whether it runs, where, and how it is."""
 
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -45,16 +46,13 @@ def _control(directory):
     problem: why it refuses all requests, None while it does not
     """
     client = control_client.Client(directory, timeout_s=ANSWER_S)
-    try:
+    found = {}
+    with contextlib.suppress(exception.Unavailable, control_client.Refused):
+        found['problem'] = client.get('problem')['problem']
         clock, shown = client.get('clock'), client.get('faults')
-        problem = client.get('problem')['problem']
-    except (exception.Unavailable, control_client.Refused):
-        return {}
-    return {
-        'problem': problem,
-        'time': clock['now'] + (' (frozen)' if clock['frozen'] else ''),
-        'faults': [text for _id, text in faults.lines(shown)],
-    }
+        found['time'] = clock['now'] + (' (frozen)' if clock['frozen'] else '')
+        found['faults'] = [text for _id, text in faults.lines(shown)]
+    return found
 
 
 def _health_urls(directory):
