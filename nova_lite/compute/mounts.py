@@ -34,13 +34,11 @@ class ShareNotMounted(exception.NovaLiteError):
     msg = 'Share %(share_id)s cannot be mounted: %(reason)s'
 
 
-def mountable(shares: Sequence[conductor_rpc.Share]) -> list[conductor_rpc.Share]:
-    """Return the shares that the guest is to have when it starts."""
-    return [share for share in shares if share['status'] not in BETWEEN]
-
-
 class Mounts:
-    """The shares of one server on its node. shares: as the conductor reports them"""
+    """The shares of one server on its node. shares: as the conductor reports them
+
+    The attribute of this name: those that the guest is to have when it starts.
+    """
 
     def __init__(
         self,
@@ -53,24 +51,24 @@ class Mounts:
         shares: Sequence[conductor_rpc.Share],
     ) -> None:
         self._site, self._ctxt, self._host = site, ctxt, host
-        self._node, self._uuid = node, uuid
-        self._shares = mountable(shares)
+        self.node, self.uuid = node, uuid
+        self.shares = [share for share in shares if share['status'] not in BETWEEN]
 
     def before(self, power: model.PowerAction | None) -> jobs.Work[None]:
         """Mount the shares if the guest is about to start. Raise ShareNotMounted."""
         if power not in STARTING:
             return
         plugged = self._plugged()
-        wanted = {share['share_id'] for share in self._shares}
+        wanted = {share['share_id'] for share in self.shares}
         yield from self._unplug([device for device in plugged if device.id not in wanted])
-        for share in self._shares:
+        for share in self.shares:
             try:
                 yield from self._mount(share)
             except exception.NovaLiteError as error:
                 share['status'] = Status.ERROR
                 yield from self._report({share['uuid']: Status.ERROR})
                 raise ShareNotMounted(share_id=share['share_id'], reason=error.message) from error
-        yield from self._report({share['uuid']: Status.ACTIVE for share in self._shares})
+        yield from self._report({share['uuid']: Status.ACTIVE for share in self.shares})
 
     def after(self, power: model.PowerAction | None) -> jobs.Work[None]:
         """Unmount the shares if the guest was switched off."""
@@ -80,12 +78,12 @@ class Mounts:
     def after_failure(self) -> jobs.Work[None]:
         """Unmount the shares if the guest is off after all, or lost."""
         try:
-            guest = self._site.driver.get_guest(self._node, self._uuid)
+            guest = self._site.driver.get_guest(self.node, self.uuid)
             is_off = guest.power_state == states.PowerState.SHUTDOWN
         except exception.GuestNotFound:
             is_off = True
         except exception.Unavailable as error:
-            LOG.warning('Leaving the shares of server %s to the audit: %s', self._uuid, error)
+            LOG.warning('Leaving the shares of server %s to the audit: %s', self.uuid, error)
             return
         if is_off:
             yield from self._unmount()
@@ -94,7 +92,7 @@ class Mounts:
         failed = yield from self._unplug(self._plugged())
         statuses = {
             share['uuid']: Status.ERROR if share['share_id'] in failed else Status.INACTIVE
-            for share in self._shares
+            for share in self.shares
             if share['status'] != Status.ERROR or share['share_id'] in failed
         }
         yield from self._report(statuses)
@@ -104,8 +102,8 @@ class Mounts:
             raise exception.Conflict(reason='its host has no access. Detach the share')
         try:
             job = self._site.driver.attach(
-                self._node,
-                self._uuid,
+                self.node,
+                self.uuid,
                 guests.share_of(share),
                 key=self._key('mount', share['share_id']),
             )
@@ -121,20 +119,18 @@ class Mounts:
         for device in devices:
             try:
                 job = self._site.driver.detach(
-                    self._node, self._uuid, device, key=self._key('unmount', device.id)
+                    self.node, self.uuid, device, key=self._key('unmount', device.id)
                 )
                 yield from jobs.ended(job)
             except exception.NovaLiteError as error:
                 failed.add(device.id)
-                LOG.warning(
-                    'Cannot unmount share %s of server %s: %s', device.id, self._uuid, error
-                )
+                LOG.warning('Cannot unmount share %s of server %s: %s', device.id, self.uuid, error)
         return failed
 
     def _plugged(self) -> list[model.Device]:
         """Return the shares that the guest has."""
         try:
-            guest = self._site.driver.get_guest(self._node, self._uuid)
+            guest = self._site.driver.get_guest(self.node, self.uuid)
         except exception.GuestNotFound:
             return []
         return shares_of(guest)
@@ -148,7 +144,7 @@ class Mounts:
                 self._site.conductor.update_shares,
                 self._ctxt,
                 host=self._host,
-                instance_uuid=self._uuid,
+                instance_uuid=self.uuid,
                 statuses={uuid: str(status) for uuid, status in statuses.items()},
             )
 

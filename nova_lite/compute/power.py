@@ -144,7 +144,7 @@ def act(
     try:
         yield from mounted.before(action.power)
         if start is None or action.power is model.PowerAction.HARD_REBOOT:
-            start = yield from _starting(site, ctxt, host, node=node, uuid=instance.uuid, name=name)
+            start = yield from _starting(site, ctxt, host, mounted=mounted, name=name)
         job = start(node, instance.uuid, key=f'{ctxt.request_id}/{name}')
         job = yield from jobs.ended(job)
         yield from mounted.after(action.power)
@@ -173,7 +173,7 @@ def act(
 
 
 def _starting(
-    site: site.Site, ctxt: context.RequestContext, host: str, *, node: str, uuid: str, name: str
+    site: site.Site, ctxt: context.RequestContext, host: str, *, mounted: mounts.Mounts, name: str
 ) -> jobs.Work[Start]:
     """Return the method that starts a change of power. A hard reboot may make the guest again."""
     power = ACTIONS[name].power
@@ -181,8 +181,8 @@ def _starting(
         raise ValueError(f'{name} is no change of power')
     if power is not model.PowerAction.HARD_REBOOT:
         return functools.partial(site.driver.change_power, action=power)
-    yield from _return(site, ctxt, node, uuid)
-    spec = yield from _definition(site, ctxt, host, uuid)
+    yield from _return(site, ctxt, mounted.node, mounted.uuid)
+    spec = yield from _definition(site, ctxt, host, mounted)
     return functools.partial(site.driver.change_power, action=power, spec=spec)
 
 
@@ -206,15 +206,16 @@ def _return(site: site.Site, ctxt: context.RequestContext, node: str, uuid: str)
 
 
 def _definition(
-    site: site.Site, ctxt: context.RequestContext, host: str, uuid: str
+    site: site.Site, ctxt: context.RequestContext, host: str, mounted: mounts.Mounts
 ) -> jobs.Work[model.GuestSpec]:
     """Return the definition of a guest from its current records, with its current devices.
 
+    It has the shares that were mounted, and none whose attachment has ended since.
     A volume of which it is not on record how the host reaches it is not the server's yet: it is
     plugged in later, or not at all. Raises VolumeNotUsable when that is the root volume.
     """
     found = yield from jobs.insist(
-        site.conductor.instance_records, ctxt, host=host, instance_uuid=uuid
+        site.conductor.instance_records, ctxt, host=host, instance_uuid=mounted.uuid
     )
     devices = []
     for device in found['block_devices']:
@@ -225,8 +226,9 @@ def _definition(
             raise exception.VolumeNotUsable(
                 volume_id=device.volume_id, reason='no host is connected to it'
             )
-    shares = mounts.mountable(found.get('shares', ()))
-    spec = guests.spec_of(site.conf, found['instance'], block_devices=devices, shares=shares)
+    spec = guests.spec_of(
+        site.conf, found['instance'], block_devices=devices, shares=mounted.shares
+    )
     return config_drives.written(site.conf, spec, found['instance'], devices)
 
 

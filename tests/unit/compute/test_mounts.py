@@ -83,6 +83,18 @@ class MountsTest(test_power.Base):
         self.assertEqual([], self.mounted())
         self.assertEqual({'one': 'inactive', 'two': 'attaching', 'three': 'error'}, self.statuses())
 
+    def test_an_attachment_that_ends_while_a_lost_guest_is_made_again(self):
+        self.cell.driver.destroy('host-1', self.uuid, key='lost')
+        self.add('two', 'attaching')
+        ended = {'status': 'inactive', 'granted': True}
+        self.cell.lossy.meanwhile(
+            'instance_records',
+            lambda: self.cell.db.write(shares.change, 'two', ended, status=('attaching',)),
+        )
+        self.act('reboot_hard')
+        self.assertEqual({'one': 'active', 'two': 'inactive'}, self.statuses())
+        self.assertEqual(['share one'], self.mounted())
+
     def test_a_guest_that_is_lost(self):
         self.cell.driver.destroy('host-1', self.uuid, key='lost')
         self.act('start')
