@@ -3,7 +3,9 @@
 A share is read in the user's name. Access and locks are ours, so that users can neither remove
 them nor read whom they admit. Several servers may use one access rule, such as those of a host.
 So each attachment places a lock of its own on the share and on the rule, and the rule ends with
-its last lock. The locks name the attachment; nothing else is kept.
+its last lock, if an attachment made it: such a rule is hidden by a lock of ours. A rule that
+users have made for the same host is used and stays. The locks name the attachment; nothing else
+is kept.
 """
 
 import typing
@@ -21,6 +23,7 @@ VERSION = {'X-OpenStack-Manila-API-Version': '2.82'}  # access rules are locked
 NFS, CEPHFS = 'NFS', 'CEPHFS'
 ADDRESS, USER = 'ip', 'cephx'
 CEPH_USER = 'nova'
+LEVEL = 'rw'
 REASON = 'nova-lite attachment '
 SHARE, RULE = 'share', 'access_rule'
 # Locks per request. The service gives no more than 1,000 unless it is configured otherwise.
@@ -91,6 +94,11 @@ class Share:
         self._lock(ctxt, attachment, SHARE, attachment['share_id'])
         for _attempt in range(ATTEMPTS):
             rule = self._rule(ctxt, attachment) or self._allow(ctxt, attachment)
+            if rule['access_level'] != LEVEL:
+                raise _refused(attachment)(
+                    f'the access rule {rule["id"]} of its users admits the host with level '
+                    f'{rule["access_level"]} instead of {LEVEL}'
+                )
             try:
                 self._lock(ctxt, attachment, RULE, rule['id'])
             except exception.ShareNotFound:
@@ -101,18 +109,23 @@ class Share:
         raise exception.Conflict(reason=f'access to share {attachment["share_id"]} is changing')
 
     def revoke(self, ctxt: session.Ctxt, attachment: Attachment) -> None:
-        """Take back what `grant` gave. The rule stays while other attachments use it."""
+        """Take back what `grant` gave.
+
+        The rule stays while other attachments use it, or if users have made it.
+        """
         rule = self._rule(ctxt, attachment)
         if rule is not None:
             self._unlock(ctxt, attachment, rule['id'])
-            if not self._locks(ctxt, resource_id=rule['id'], resource_action='delete'):
+            locks = self._locks(ctxt, resource_id=rule['id'])
+            is_locked = any(each['resource_action'] == 'delete' for each in locks)
+            if not is_locked and any(_hides(each) for each in locks):
                 self._deny(ctxt, attachment, rule)
         self._unlock(ctxt, attachment, attachment['share_id'])
 
     def locks(self, ctxt: session.Ctxt) -> session.Jsons:
         """Return all locks that attachments have placed."""
         found = self._locks(ctxt, **{'lock_reason~': REASON})
-        return [each for each in found if (each['lock_reason'] or '').startswith(REASON)]
+        return [each for each in found if _is_ours(each)]
 
     def _call(
         self, ctxt: session.Ctxt, method: str, path: str, **options: typing.Any
@@ -136,7 +149,7 @@ class Share:
         wanted = {
             'access_type': attachment['access_type'],
             'access_to': attachment['access_to'],
-            'access_level': 'rw',
+            'access_level': LEVEL,
             'lock_visibility': True,
             'lock_reason': REASON + attachment['uuid'],
         }
@@ -212,9 +225,17 @@ class Share:
     def _unlock(self, ctxt: session.Ctxt, attachment: Attachment, resource_id: str) -> None:
         """Remove the attachment's locks on a resource, except those that hide it."""
         for lock in self._locks(ctxt, resource_id=resource_id):
-            hides = lock['resource_action'] == 'show'
-            if lock['lock_reason'] == REASON + attachment['uuid'] and not hides:
+            if lock['lock_reason'] == REASON + attachment['uuid'] and not _hides(lock):
                 self._call(ctxt, 'DELETE', f'/resource-locks/{lock["id"]}', errors={404: None})
+
+
+def _is_ours(lock: session.Json) -> bool:
+    return (lock['lock_reason'] or '').startswith(REASON)
+
+
+def _hides(lock: session.Json) -> bool:
+    """Return whether a lock hides a rule that an attachment has made."""
+    return lock['resource_action'] == 'show' and _is_ours(lock)
 
 
 def _refused(attachment: Attachment) -> session.Raising:

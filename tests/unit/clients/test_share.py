@@ -99,6 +99,30 @@ class ShareTest(neighbours.NeighbourTestCase):
         self.client.revoke(self.operator, attachment)
         self.assertEqual([], self.locked())
 
+    def test_a_rule_of_users_stays(self):
+        action = {'allow_access': {'access_type': 'ip', 'access_to': '10.0.0.1'}}
+        self.call('POST', f'/shares/{self.share}/action', json=action)
+        attachments = [self.attachment(), self.attachment()]
+        for each in attachments:
+            self.assertTrue(self.client.grant(self.operator, each))
+        (rule,) = self.rules()
+        self.assertEqual(['access_rule'] * 2 + ['share'] * 2, self.locked())
+        for each in attachments:
+            self.client.revoke(self.operator, each)
+        self.assertEqual([rule], self.rules())
+        self.assertEqual([], self.locked())
+
+    def test_a_rule_of_users_that_only_permits_reading(self):
+        wanted = {'access_type': 'ip', 'access_to': '10.0.0.1', 'access_level': 'ro'}
+        self.call('POST', f'/shares/{self.share}/action', json={'allow_access': wanted})
+        attachment = self.attachment()
+        error = self.assertRaises(
+            exception.ShareNotUsable, self.client.grant, self.operator, attachment
+        )
+        self.assertIn('level ro instead of rw', error.message)
+        self.client.revoke(self.operator, attachment)
+        self.assertEqual((1, []), (len(self.rules()), self.locked()))
+
     def test_a_share_that_is_gone(self):
         attachment = self.attachment(share_id=runtime.new_uuid())
         self.assertRaises(exception.ShareNotFound, self.client.grant, self.operator, attachment)
