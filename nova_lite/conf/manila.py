@@ -1,11 +1,20 @@
-"""[manila]: how we reach the shared file system service."""
+"""[manila]: how we reach the shared file system service, and how long we wait for it."""
 
 from oslo_config import cfg
 
 from nova_lite.conf import service_user
 
 GROUP = 'manila'
-OPTS = [*service_user.neighbour('shared-file-system')]
+OPTS = [
+    *service_user.neighbour('shared-file-system'),
+    cfg.IntOpt(
+        'share_apply_policy_timeout',
+        default=10,
+        min=0,
+        help='Seconds to wait until the rule that admits a host to a share is active. After them '
+        'the attachment of the share fails. With 0 it fails unless the rule is active at once.',
+    ),
+]
 
 
 def register(conf: cfg.ConfigOpts) -> None:

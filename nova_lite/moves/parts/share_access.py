@@ -3,9 +3,12 @@
 A server with a share does not move, so whom the access admits stays as the request recorded it.
 """
 
+import datetime
+
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.db import clock
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.moves import duties
@@ -23,7 +26,14 @@ class Began(saga.Value):
     attachment: saga.Data
 
 
+class Awaited(saga.Value):
+    """since: when the rule was first found not to be active, by the clock of the database"""
+
+    since: str
+
+
 BEGIN = saga.Result('record the request', Began)
+AWAITED = saga.Result('access rule awaited', Awaited)
 
 
 class ShareAccess(part.Part):
@@ -51,10 +61,26 @@ class ShareAccess(part.Part):
         return places.SHARES.step(self._name, self.grant, self.revoke, clean=clean)
 
     def grant(self):
+        """Grant access. Raise ShareNotUsable if the rule does not become active in time."""
         move = self.move
-        if not move.world.share.grant(move.ctxt, move.began.attachment):
-            return saga.Pending(wake_in=WAIT_S, detail='the access rule is not active yet')
-        return None
+        if move.world.share.grant(move.ctxt, move.began.attachment):
+            return None
+        timeout_s = move.world.conf.manila.share_apply_policy_timeout
+        if self._waited_s() >= timeout_s:
+            raise exception.ShareNotUsable(
+                share_id=move.arguments.share_id,
+                reason=f'its access rule did not become active within {timeout_s} s',
+            )
+        return saga.Pending(wake_in=WAIT_S, detail='the access rule is not active yet')
+
+    def _waited_s(self):
+        """Return for how long the rule has been found not to be active."""
+        now = self.move.world.api_db.read(clock.read)
+        awaited = self.move.results.get(AWAITED)
+        if awaited is None:
+            self.move.results[AWAITED] = Awaited(since=now.isoformat())
+            return 0
+        return (now - datetime.datetime.fromisoformat(awaited.since)).total_seconds()
 
     def revoke(self):
         """Take the access back. This may be repeated."""

@@ -9,6 +9,7 @@ from nova_lite.db.cell import shares
 from nova_lite.lifecycle import intents
 from nova_lite.moves import attach_share
 from nova_lite.moves import detach_share
+from nova_lite.moves.parts import share_access
 from tests.fixtures import shares as doubles
 from tests.unit.moves import test_device_sagas
 
@@ -77,6 +78,23 @@ class ShareSagasTest(test_device_sagas.DeviceSagasCase):
         self.assertIsInstance(grant.do(), saga.Pending)
         self.do(made, [grant, *rest])
         self.assertEqual('inactive', self.share().status)
+
+    def test_a_rule_that_never_becomes_active(self):
+        made = self.attach()
+        self.manila.pending = 9
+        begin, grant, _record = made.steps()
+        self.do(made, [begin])
+        self.assertIsInstance(grant.do(), saga.Pending)
+        since = made.results[share_access.AWAITED].since
+        # A repeated attempt waits no longer, whoever makes it.
+        self.assertIsInstance(grant.do(), saga.Pending)
+        self.assertEqual(since, made.results[share_access.AWAITED].since)
+        self.world.conf.set_override('share_apply_policy_timeout', 0, 'manila')
+        error = self.assertRaises(exception.ShareNotUsable, grant.do)
+        self.assertIn('did not become active within 0 s', error.message)
+        self.undo(made, [begin, grant])
+        self.assertEqual(('error', False, False), self.state())
+        self.assertEqual({}, self.manila.granted)
 
     def test_a_server_that_is_deleted_meanwhile(self):
         made = self.attach()
