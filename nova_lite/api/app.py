@@ -145,7 +145,7 @@ class Application:
 
 def _falcon(app):
     """Return the falcon application with every operation's route."""
-    inner = falcon.App(middleware=[_Caller(app)], router=_router())
+    inner = falcon.App(middleware=[_Caller(app)], router=router())
     inner.req_options.keep_blank_qs_values = True
     inner.req_options.auto_parse_qs_csv = False
     errors = _Errors(app)
@@ -155,21 +155,22 @@ def _falcon(app):
 
 
 @functools.cache
-def _router():
+def router():
     """Return the routes, which all applications of a process share: they take long to make."""
-    router = routing.CompiledRouter()
-    router.add_route('/', version_documents.Root())
+    made = routing.CompiledRouter()
     by_path = {}
     for each in operation.load_all():
         by_path.setdefault(each.path, []).append(each)
     endpoints = {path: dispatch.Endpoint(operations) for path, operations in by_path.items()}
     for prefix, name, _legacy in ROOTS:
         for root in (prefix, prefix + '/'):
-            router.add_route(root, version_documents.Document(name))
+            made.add_route(root, version_documents.Document(name))
         for path, endpoint in endpoints.items():
-            router.add_route(prefix + path, endpoint)
-            router.add_route(prefix + '/{project_id}' + path, endpoint)
-    return router
+            made.add_route(prefix + path, endpoint)
+            made.add_route(prefix + '/{project_id}' + path, endpoint)
+    # Compiled now, not while the first request waits.
+    made.add_route('/', version_documents.Root(), compile=True)
+    return made
 
 
 class _Caller:

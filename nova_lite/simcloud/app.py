@@ -4,6 +4,7 @@ import contextlib
 import logging
 
 import falcon
+from falcon import routing
 import sqlalchemy as sa
 
 from nova_lite.simcloud import database as databases
@@ -28,8 +29,13 @@ class Application(falcon.App):
     """The WSGI callable. `close` stops its thread and closes its connections."""
 
     def __init__(self, db, events, **kwargs):
-        super().__init__(**kwargs)
+        self._routes = routing.CompiledRouter()
+        super().__init__(router=self._routes, **kwargs)
         self._db, self._parts = db, (events, db)
+
+    def compile_routes(self):
+        """Do now what the first request would wait for."""
+        self._routes.find('/')
 
     def end(self):
         """Refuse all changes, before another application takes over the database."""
@@ -104,23 +110,24 @@ def make_app(database, public_url, *, options=None, is_new=True):
     notices = events.Silent()
     if settings.compute_events:
         notices = events.Events(db, tokens, catalog.compute_url)
+    app = _bare(db, notices, middleware.Identify(tokens, catalog, settings, public_url))
+    identity.add(app, db, tokens, catalog, password_cost=settings.password_cost)
+    image.add(app, db)
+    network.add(app, db, notices, plugging.make(db, settings.port_rules, notices))
+    volume.add(app, db, notices)
+    share.add(app, db)
+    app.compile_routes()
+    return app
+
+
+def _bare(db, notices, identify):
+    """Return an Application without routes."""
     app = Application(
-        db,
-        notices,
-        middleware=[
-            middleware.Identify(tokens, catalog, settings, public_url),
-            volume.VersionHeaders(),
-            share.VersionHeaders(),
-        ],
+        db, notices, middleware=[identify, volume.VersionHeaders(), share.VersionHeaders()]
     )
     app.req_options.strip_url_path_trailing_slash = True
     app.add_error_handler(Exception, _on_error)
     app.add_error_handler(sa.exc.DataError, _on_bad_value)
     app.add_error_handler(faults.Fault, _on_fault)
     app.set_error_serializer(_on_http_error)
-    identity.add(app, db, tokens, catalog, password_cost=settings.password_cost)
-    image.add(app, db)
-    network.add(app, db, notices, plugging.make(db, settings.port_rules, notices))
-    volume.add(app, db, notices)
-    share.add(app, db)
     return app

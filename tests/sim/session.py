@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 
+from nova_lite.api import app as api
 from tests.sim import history
 from tests.sim import kernel
 from tests.sim.workload import themes
@@ -25,6 +26,8 @@ SERVERS = {
 @contextlib.contextmanager
 def prepared(_seeds, args):
     """The body of histories. args: see command.parser"""
+    # Imports the operations: once for all starts of histories.
+    api.router()
     root = places.directory()
     try:
         with server(root, args.database) as backend:
