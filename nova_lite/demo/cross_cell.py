@@ -15,7 +15,7 @@ CONDUCTOR, SECOND = 'super-conductor', 'super-conductor-2'
 SOURCE, DEST = 'cell1', 'cell2'
 MOVE, REVERT = 'cross-cell-migrate', 'cross-cell-revert'
 # The third move's super-conductor is killed after this step, while it is at the next.
-BEFORE = 'create snapshot image'
+BEFORE = 'create-snapshot-image'
 LOOK_S = 0.005
 
 

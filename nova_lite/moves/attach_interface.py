@@ -17,8 +17,8 @@ from nova_lite.moves import steps
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import port_resources
 
-BIND = saga.Result('give the server its port', saga.Data)
-PLUG = 'attach on the host'
+BIND = saga.Result('bind-port', saga.Data)
+PLUG = 'attach-on-host'
 EVENT = 'compute_attach_interface'
 
 
@@ -49,7 +49,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
             *self.resources.claiming(self.asking_port),
             places.NETWORK.step(BIND, self.bind, self.release, clean=duties.foreign_ports(self)),
             self.guest.step(self.plug, self.unplug),
-            places.SOURCE_RECORDS.step('record the interface', self.record, pivot=True),
+            places.SOURCE_RECORDS.step('record-interface', self.record, pivot=True),
             *self.guest.replugging(self.replug),
         )
 

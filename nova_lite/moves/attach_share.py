@@ -11,7 +11,7 @@ from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import share_access
 
-GRANT = 'grant access to the share'
+GRANT = 'grant-access-to-share'
 EVENT = 'compute_attach_share'
 
 
@@ -35,7 +35,7 @@ class AttachShare(move.Move[share_access.Began]):
         return (
             steps.begin(self),
             self.access.granting(),
-            places.SOURCE_RECORDS.step('record the attachment', self.record, pivot=True),
+            places.SOURCE_RECORDS.step('record-attachment', self.record, pivot=True),
         )
 
     def record_begin(self, connection, row):

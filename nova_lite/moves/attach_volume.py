@@ -15,9 +15,9 @@ from nova_lite.moves import steps
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
 
-BEGIN = saga.Result('record the block device', guest_devices.Began)
-RESERVE = saga.Result('reserve the volume', str)
-PLUG = saga.Result('attach on the host', answers.Device)
+BEGIN = saga.Result('record-block-device', guest_devices.Began)
+RESERVE = saga.Result('reserve-volume', str)
+PLUG = saga.Result('attach-on-host', answers.Device)
 EVENT, LOCAL_EVENT = 'compute_attach_volume', 'api_attach_volume'
 NAME_EVENT = 'compute_reserve_block_device_name'
 
@@ -44,7 +44,7 @@ class AttachVolume(move.Move[guest_devices.Began]):
             steps.begin(self),
             self.reservation.step(self._record_attachment),
             self.guest.step(self.plug, self.unplug),
-            places.SOURCE_RECORDS.step('record the attachment', self.record, pivot=True),
+            places.SOURCE_RECORDS.step('record-attachment', self.record, pivot=True),
             *self.guest.replugging(self.settle),
         )
 

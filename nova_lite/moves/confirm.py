@@ -20,8 +20,8 @@ from nova_lite.moves import resized
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 
-BEGIN = saga.Result('record the request', resized.Ends)
-CLEAN = 'clean up at source'
+BEGIN = saga.Result('record-request', resized.Ends)
+CLEAN = 'clean-up-at-source'
 EVENT = 'compute_confirm_resize'
 
 
@@ -40,19 +40,19 @@ class ConfirmResize(move.Move[resized.Ends]):
     ways = (saga.Way(), saga.Way({'delete': True}))
 
     def steps(self):
-        purge = places.SOURCE_RECORDS.step('remove source records', self.purge)
-        last = places.DEST_HOST.step('delete the server', self.delete)
+        purge = places.SOURCE_RECORDS.step('remove-source-records', self.purge)
+        last = places.DEST_HOST.step('delete-server', self.delete)
         return (
             steps.begin(self, at=places.DEST_RECORDS, pivot=True),
             places.SOURCE_HOST.best_effort(CLEAN, self.clean, calls=('confirm_resize',)),
             places.NETWORK.best_effort(
-                'drop source bindings',
+                'drop-source-bindings',
                 self.unbind,
                 clean=saga.Clean(self.unbind_late, alone=True),
             ),
-            places.PLACEMENT.step('release source allocation', self.free_source),
+            places.PLACEMENT.step('release-source-allocation', self.free_source),
             *((purge,) if resized.crosses(self) else ()),
-            places.DEST_RECORDS.step('record confirmation', self.record),
+            places.DEST_RECORDS.step('record-confirmation', self.record),
             *((last,) if self.arguments.delete else ()),
         )
 

@@ -9,7 +9,7 @@ from nova_lite.moves import move
 from nova_lite.moves import places
 from nova_lite.moves import steps
 
-TRIGGER = 'interrupt the guest'
+TRIGGER = 'interrupt-guest'
 EVENT = 'compute_trigger_crash_dump'
 
 
@@ -17,13 +17,13 @@ class CrashDump(move.Move[saga.Data]):
     """Interrupt a guest. The saga has no arguments and cannot undo the interrupt."""
 
     kind = 'crash-dump'
-    first = saga.Result('record the request', saga.Data)
+    first = saga.Result('record-request', saga.Data)
 
     def steps(self):
         return (
             steps.begin(self),
             places.SOURCE_HOST.step(TRIGGER, self.trigger, calls=('trigger_crash_dump',)),
-            places.SOURCE_RECORDS.step('end the action', self.end, pivot=True),
+            places.SOURCE_RECORDS.step('end-action', self.end, pivot=True),
         )
 
     def record_begin(self, connection, row):

@@ -21,8 +21,8 @@ from nova_lite.moves.parts import port_resources
 
 LOG = log.getLogger(__name__)
 
-UNPLUG = saga.Result('detach on the host', answers.Device)
-AGAIN = 'unplug it from a guest made again'
+UNPLUG = saga.Result('detach-on-host', answers.Device)
+AGAIN = 'unplug-from-new-guest'
 EVENT = 'compute_detach_interface'
 ALLOCATION = resource_requests.ALLOCATION
 
@@ -51,9 +51,9 @@ class DetachInterface(move.Move[guest_devices.Began]):
         return (
             steps.begin(self),
             self.guest.step(self.unplug, self.plug),
-            places.NETWORK.step('give the port up', self.release, pivot=True),
+            places.NETWORK.step('release-port', self.release, pivot=True),
             *self.resources.releasing(self.began.vif if self.has_begun else None),
-            places.SOURCE_RECORDS.step('forget the interface', self.forget),
+            places.SOURCE_RECORDS.step('forget-interface', self.forget),
             self.guest.unplugged(places.SOURCE_HOST, AGAIN),
         )
 

@@ -12,7 +12,7 @@ from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import share_access
 
-REVOKE = 'revoke access to the share'
+REVOKE = 'revoke-access-to-share'
 EVENT = 'compute_detach_share'
 
 
@@ -36,7 +36,7 @@ class DetachShare(move.Move[share_access.Began]):
         return (
             steps.begin(self),
             places.SHARES.step(REVOKE, self.access.revoke),
-            places.SOURCE_RECORDS.step('forget the attachment', self.forget, pivot=True),
+            places.SOURCE_RECORDS.step('forget-attachment', self.forget, pivot=True),
         )
 
     def record_begin(self, connection, row):

@@ -14,8 +14,8 @@ from nova_lite.moves import steps
 from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 
-UNPLUG = saga.Result('detach on the host', answers.Device)
-END = 'end the attachment'
+UNPLUG = saga.Result('detach-on-host', answers.Device)
+END = 'end-attachment'
 EVENT, LOCAL_EVENT = 'compute_detach_volume', 'api_detach_volume'
 
 
@@ -39,7 +39,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
             steps.begin(self),
             self.detaching.step(self.mark),
             self.guest.step(self.unplug, self.plug),
-            places.SOURCE_RECORDS.step('forget the block device', self.forget, pivot=True),
+            places.SOURCE_RECORDS.step('forget-block-device', self.forget, pivot=True),
             self.guest.unplugged(places.VOLUMES, END, self.guest.end_attachment),
         )
 

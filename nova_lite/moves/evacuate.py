@@ -20,8 +20,8 @@ from nova_lite.moves.parts import relocation
 Status = states.MigrationStatus
 Vm = states.VmState
 
-NOTE = saga.Result('note what is held', list[str])
-REBUILD = saga.Result('rebuild on destination', answers.Guest)
+NOTE = saga.Result('note-held-providers', list[str])
+REBUILD = saga.Result('rebuild-on-destination', answers.Guest)
 CONDUCTOR_EVENT = 'rebuild_server'
 REBUILD_EVENT = 'compute_rebuild_instance'
 STOP_EVENT = 'compute_stop_instance'
@@ -63,7 +63,7 @@ class Evacuation(move.Move[steps.Began]):
             self.relocation.switching(REBUILD, columns=self._columns_of_arrival),
             self.relocation.ports.settling(steps.ACTIVATE),
             self.relocation.volumes.settling(steps.FORMER),
-            places.SOURCE_RECORDS.step('tell that it is done', self.complete),
+            places.SOURCE_RECORDS.step('record-end-of-action', self.complete),
         )
 
     def record_begin(self, connection, row):

@@ -101,14 +101,14 @@ def plans(kind, saga_class=None):
     """Return the different plans of a kind. saga_class: see `specimen`"""
     ways = (saga_class or KINDS[kind]).ways
     made = [specimen(kind, way, saga_class).steps() for way in ways]
-    return list({tuple(step.name for step in plan): plan for plan in made}.values())
+    return list({tuple(step.id for step in plan): plan for plan in made}.values())
 
 
 @functools.cache
 def steps(kind):
-    """Return {name: Step} of all steps that a kind may have, in all its versions."""
+    """Return {id: Step} of all steps that a kind may have, in all its versions."""
     classes = [saga for saga in SAGAS if kind in saga.kinds()]
-    return {each.name: each for saga in classes for plan in plans(kind, saga) for each in plan}
+    return {each.id: each for saga in classes for plan in plans(kind, saga) for each in plan}
 
 
 @functools.cache

@@ -67,10 +67,10 @@ class Copied(saga.Answer):
         }
 
 
-PREPARE = saga.Result('prepare destination', Prepared)
+PREPARE = saga.Result('prepare-destination', Prepared)
 COPY = saga.Result('copy', Copied, secret=True)
-START = saga.Result('start guest on destination', answers.Guest)
-CLEAN = 'clean up source'
+START = saga.Result('start-guest-on-destination', answers.Guest)
+CLEAN = 'clean-up-source'
 PREPARE_EVENT = 'compute_pre_live_migration'
 START_EVENT = 'compute_post_live_migration_at_destination'
 ROLLBACK_EVENT = 'compute_rollback_live_migration_at_destination'
@@ -110,7 +110,10 @@ class LiveMigration(move.Move[steps.Began]):
             self.relocation.ports.binding(steps.BIND),
             self.checks.accepting(),
             places.SOURCE_HOST.step(
-                'wait for a turn at source', self.take_turn, calls=('take_live_migration_turn',)
+                'wait-for-turn',
+                self.take_turn,
+                calls=('take_live_migration_turn',),
+                title='wait for other migrations of the source',
             ),
             self.relocation.volumes.step(),
             places.DEST_HOST.step(
@@ -140,8 +143,8 @@ class LiveMigration(move.Move[steps.Began]):
                 CLEAN, self.clean_source, attempts=3, calls=('post_live_migration',)
             ),
             self.relocation.volumes.settling(steps.FORMER),
-            places.PLACEMENT.step('free source allocation', self.free_source),
-            places.SOURCE_RECORDS.step('tell that it is complete', self.complete),
+            places.PLACEMENT.step('free-source-allocation', self.free_source),
+            places.SOURCE_RECORDS.step('record-end-of-migration', self.complete),
         )
 
     # ---- what it consists of ----

@@ -21,6 +21,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.moves import asking
+from nova_lite.moves import former_ids
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
@@ -54,15 +55,16 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     """Base class of moves.
 
     tasks: the task states that this saga sets, and may clear
-    refusable: names of steps whose refusal leads to another destination
-    harmless: names of steps whose undo may fail without breaking the server
-    first: name of the first step
+    refusable: ids of steps whose refusal leads to another destination
+    harmless: ids of steps whose undo may fail without breaking the server
+    first: id of the first step
     named: arguments that notifications of this saga contain
     faults: whether a failure is a fault of the server, which has a task meanwhile
     """
 
     world: worlds.World
     arguments: Arguments
+    former_ids = former_ids.IDS
     tasks = ()
     refusable = ()
     harmless = ()

@@ -19,16 +19,16 @@ class Place(typing.NamedTuple):
     end: str | None = None
 
     def step(
-        self, name: str, do: saga.Effect, undo: saga.Effect | None = None, **options: typing.Any
+        self, step: str, do: saga.Effect, undo: saga.Effect | None = None, **options: typing.Any
     ) -> saga.Step:
-        """Return a step that takes effect here. options: of saga.Step"""
-        return saga.Step(name, do, undo, at=self, **options)
+        """Return a step that takes effect here. step: its id; options: of saga.Step"""
+        return saga.Step(step, do, undo, at=self, **options)
 
     def best_effort(
-        self, name: str, do: saga.Effect, *, attempts: int = ATTEMPTS, **options: typing.Any
+        self, step: str, do: saga.Effect, *, attempts: int = ATTEMPTS, **options: typing.Any
     ) -> saga.Step:
         """Return a step after the pivot, which is given up after `attempts` tries."""
-        return self.step(name, do, attempts=attempts, best_effort=True, **options)
+        return self.step(step, do, attempts=attempts, best_effort=True, **options)
 
 
 SOURCE_RECORDS, DEST_RECORDS = Place('cell database', SOURCE), Place('cell database', DEST)

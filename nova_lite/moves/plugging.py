@@ -21,7 +21,7 @@ from nova_lite.moves import asking
 LOG = log.getLogger(__name__)
 
 # {'host', 'since', 'made'}: the destination, the begin of the wait, the step's result so far.
-AWAITED = saga.Result('ports awaited', saga.Data)
+AWAITED = saga.Result('ports-awaited', saga.Data)
 HYBRID = 'ovs_hybrid_plug'
 
 

@@ -29,13 +29,13 @@ from nova_lite.objects import image as image_objects
 Task = states.TaskState
 Vm = states.VmState
 
-CHECK = 'check the host for the image'
-COMMIT = 'give up the former guest'
-DESTROY = 'destroy the former guest'
-DROP = 'drop former attachments'
-REIMAGE = 'write the image onto the root volume'
-MAKE = saga.Result('rebuild the guest', answers.Guest)
-CLEAR = 'leave nothing of a deleted server'
+CHECK = 'check-host-for-image'
+COMMIT = 'give-up-former-guest'
+DESTROY = 'destroy-former-guest'
+DROP = 'drop-former-attachments'
+REIMAGE = 'write-image'
+MAKE = saga.Result('rebuild-guest', answers.Guest)
+CLEAR = 'remove-deleted-guest'
 CONDUCTOR_EVENT = 'rebuild_server'
 EVENT = 'compute_rebuild_instance'
 STOP_EVENT = 'compute_stop_instance'
@@ -88,9 +88,13 @@ class Rebuild(move.Move[steps.Began]):
                 MAKE, self.make, attempts=TRIES, calls=('rebuild_instance', 'revert_resize')
             ),
             places.SOURCE_HOST.best_effort(
-                CLEAR, self.clear, attempts=TRIES, calls=('revert_resize',)
+                CLEAR,
+                self.clear,
+                attempts=TRIES,
+                calls=('revert_resize',),
+                title='remove the guest of a deleted server',
             ),
-            places.SOURCE_RECORDS.step('tell that it is done', self.complete),
+            places.SOURCE_RECORDS.step('record-end-of-action', self.complete),
         )
 
     def _reimaging(self):
@@ -100,7 +104,9 @@ class Rebuild(move.Move[steps.Began]):
             clean = saga.Clean(self.volumes.end_former)
         return (
             places.VOLUMES.best_effort(DROP, self.drop_former, attempts=TRIES, clean=clean),
-            places.VOLUMES.best_effort(REIMAGE, self.reimage, attempts=TRIES),
+            places.VOLUMES.best_effort(
+                REIMAGE, self.reimage, attempts=TRIES, title='write the image onto the root volume'
+            ),
         )
 
     def record_begin(self, connection, row):

@@ -29,8 +29,8 @@ Task = states.TaskState
 Status = states.MigrationStatus
 Type = states.MigrationType
 
-LEAVE = saga.Result('resize at source', answers.Departed, secret=True)
-FINISH = saga.Result('finish on destination', answers.Guest)
+LEAVE = saga.Result('resize-at-source', answers.Departed, secret=True)
+FINISH = saga.Result('finish-on-destination', answers.Guest)
 PREP_EVENT = 'compute_prep_resize'
 SOURCE_EVENT = 'compute_resize_instance'
 FINISH_EVENT = 'compute_finish_resize'
@@ -83,7 +83,7 @@ class Resize(move.Move[steps.Began]):
             places.DEST_HOST.step(
                 FINISH, self.finish, self.destroy, calls=('finish_resize', 'revert_resize')
             ),
-            places.SOURCE_RECORDS.step('switch the record to destination', self.switch, pivot=True),
+            places.SOURCE_RECORDS.step('switch-record-to-destination', self.switch, pivot=True),
             steps.save_spec(self),
             *self.steps_of_attachments(),
         )

@@ -30,15 +30,15 @@ from nova_lite.moves.parts import volumes
 
 Status = states.MigrationStatus
 
-RESERVE = saga.Result('reserve volumes for source', steps.Reserved)
+RESERVE = saga.Result('reserve-volumes-for-source', steps.Reserved)
 ACTIVATE = cross_cell_revert.ACTIVATE
-DESTROY = 'destroy on destination'
-FINISH = saga.Result('finish revert on source', answers.Guest)
+DESTROY = 'destroy-on-destination'
+FINISH = saga.Result('finish-revert-on-source', answers.Guest)
 # A note: the volumes are no longer attached to the destination.
 FREED = saga.Result('freed', bool)
 # A note: the server holds resources for ports.
-HOLDS = saga.Result('holds for ports', bool)
-DROP = 'drop destination'
+HOLDS = saga.Result('holds-for-ports', bool)
+DROP = 'drop-destination'
 DEST_EVENT = 'compute_revert_resize'
 SOURCE_EVENT = 'compute_finish_revert_resize'
 STOP_EVENT = 'compute_stop_instance'
@@ -50,7 +50,7 @@ class Began(resized.Ends):
     flavor: saga.Data | None
 
 
-BEGIN = saga.Result('record the request', Began)
+BEGIN = saga.Result('record-request', Began)
 
 
 class RevertResize(move.Move[Began]):
@@ -78,7 +78,7 @@ class RevertResize(move.Move[Began]):
             self.ports.activating(ACTIVATE),
             self.destroying(attempts=places.ATTEMPTS),
             places.SOURCE_RECORDS.step(
-                'switch the record to source', self.switch, pivot=True, attempts=saga.FOREVER
+                'switch-record-to-source', self.switch, pivot=True, attempts=saga.FOREVER
             ),
             *self.returning(),
         )
@@ -98,12 +98,12 @@ class RevertResize(move.Move[Began]):
             places.SOURCE_HOST.best_effort(
                 FINISH, self.finish, calls=('discard_guest', 'restore_guest')
             ),
-            places.PLACEMENT.step('give allocations back', self.release),
+            places.PLACEMENT.step('return-allocations', self.release),
             places.NETWORK.best_effort(
                 DROP, self.drop_dest, clean=saga.Clean(self.drop_dest_late, alone=True)
             ),
             steps.save_spec(self),
-            places.SOURCE_RECORDS.step('record the revert', self.record),
+            places.SOURCE_RECORDS.step('record-revert', self.record),
         )
 
     # ---- the two ends ----

@@ -21,9 +21,9 @@ from nova_lite.moves.parts import snapshot
 Task = states.TaskState
 Vm = states.VmState
 
-QUEUE = 'create shelved image'
-SNAPSHOT = 'stop and snapshot'
-RECORD = 'record that it is shelved'
+QUEUE = 'create-shelved-image'
+SNAPSHOT = 'stop-and-snapshot'
+RECORD = 'record-shelved'
 # A note: a guest that was paused or suspended has been stopped.
 STOPPED = saga.Result('stopped', bool)
 IMAGE_NAME = '%s-shelved'
@@ -60,7 +60,9 @@ class Shelve(move.Move[steps.Began]):
                 self.take_back,
                 calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
             ),
-            places.SOURCE_RECORDS.step(RECORD, self.record, pivot=True),
+            places.SOURCE_RECORDS.step(
+                RECORD, self.record, pivot=True, title='record that the server is shelved'
+            ),
             *(offload.Offload(self).steps() if self.arguments.offload else ()),
         )
 
@@ -125,7 +127,7 @@ class ShelveOffload(move.Move[steps.Began]):
     def steps(self):
         return (
             steps.begin(self),
-            places.SOURCE_RECORDS.step('see that the host is up', self.agree, pivot=True),
+            places.SOURCE_RECORDS.step('check-host-is-up', self.agree, pivot=True),
             *offload.Offload(self).steps(),
         )
 

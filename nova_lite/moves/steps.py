@@ -45,15 +45,15 @@ class Began(saga.Value):
         )
 
 
-MIGRATION = saga.Result('record the migration', Began)
-HOLD = 'hold source allocation'
-CHOOSE = saga.Result('choose destination', selection.Selection)
-RECORD = 'record destination'
-BIND = 'bind ports to destination'
-RESERVE = saga.Result('reserve volumes for destination', Reserved)
-CLAIM = 'claim on destination'
-ACTIVATE = saga.Result('activate destination bindings', Info)
-FORMER = 'drop source attachments'
+MIGRATION = saga.Result('record-migration', Began)
+HOLD = 'hold-source-allocation'
+CHOOSE = saga.Result('choose-destination', selection.Selection)
+RECORD = 'record-destination'
+BIND = 'bind-ports-to-destination'
+RESERVE = saga.Result('reserve-volumes-for-destination', Reserved)
+CLAIM = 'claim-on-destination'
+ACTIVATE = saga.Result('activate-destination-bindings', Info)
+FORMER = 'drop-source-attachments'
 # A note: uuid of the server group whose policy the destination must obey.
 GROUP = saga.Result('group', str)
 # A note: destinations that have refused, in order.
@@ -77,4 +77,4 @@ def choose(move):
 
 def save_spec(move):
     """Return the step that updates the server's stored request."""
-    return places.API_DATABASE.step('save request spec', move.save_spec)
+    return places.API_DATABASE.step('save-request-spec', move.save_spec)

@@ -17,9 +17,9 @@ from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
 
-RESERVE = saga.Result('reserve the other volume', str)
-SWAP = saga.Result('swap on the host', answers.Device)
-TELL = saga.Result('tell the volume service', str)
+RESERVE = saga.Result('reserve-other-volume', str)
+SWAP = saga.Result('swap-on-host', answers.Device)
+TELL = saga.Result('complete-volume-migration', str)
 EVENT = 'compute_swap_volume'
 
 
@@ -48,14 +48,16 @@ class SwapVolume(move.Move[guest_devices.Began]):
             self.detaching.step(),
             self.reservation.step(),
             self.guest.step(self.swap, self.swap_back),
-            places.SOURCE_RECORDS.step('record the other volume', self.record, pivot=True),
+            places.SOURCE_RECORDS.step('record-other-volume', self.record, pivot=True),
             self.guest.unplugged(places.VOLUMES, TELL, self.tell, late=self.tell_late),
             places.VOLUMES.best_effort(
-                'end the attachment',
+                'end-attachment',
                 self.guest.end_attachment,
                 clean=saga.Clean(self.guest.end_attachment),
             ),
-            places.SOURCE_RECORDS.step('record the name it keeps', self.rename),
+            places.SOURCE_RECORDS.step(
+                'record-kept-volume-id', self.rename, title='record the id that the volume keeps'
+            ),
         )
 
     @property

@@ -26,10 +26,10 @@ from nova_lite.moves.parts import shelving
 
 Vm = states.VmState
 
-RECORD = 'admit the destination'
+RECORD = 'admit-destination'
 BIND = saga.Result(steps.BIND, steps.Info)
-SPAWN = saga.Result('spawn on destination', answers.Guest)
-START = saga.Result('start where it is', answers.Guest)
+SPAWN = saga.Result('spawn-on-destination', answers.Guest)
+START = saga.Result('start-on-its-host', answers.Guest)
 CONDUCTOR_EVENT = 'conductor_unshelve_instance'
 EVENT = 'compute_unshelve_instance'
 START_EVENT = 'compute_start_instance'
@@ -59,7 +59,7 @@ class Unshelve(move.Move[steps.Began]):
 
     def steps(self):
         way = self._on_another_host() if self.arguments.offloaded else self._where_it_is()
-        done = places.SOURCE_RECORDS.step('tell that it is done', self.give_back)
+        done = places.SOURCE_RECORDS.step('record-end-of-action', self.give_back)
         return (steps.begin(self), *way, done)
 
     def _where_it_is(self):
@@ -70,13 +70,18 @@ class Unshelve(move.Move[steps.Began]):
                 self.stop,
                 calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
             ),
-            places.SOURCE_RECORDS.step('record that it runs', self.record_running, pivot=True),
+            places.SOURCE_RECORDS.step(
+                'record-running',
+                self.record_running,
+                pivot=True,
+                title='record that the server runs',
+            ),
             self._dropping(),
         )
 
     def _on_another_host(self):
         return (
-            places.IMAGES.step('look for the image', self.find_image),
+            places.IMAGES.step('find-image', self.find_image),
             steps.choose(self),
             places.SOURCE_RECORDS.step(RECORD, self.admit),
             places.NETWORK.step(BIND, self.bind, self.unbind, clean=duties.no_bindings(self)),
@@ -87,16 +92,16 @@ class Unshelve(move.Move[steps.Began]):
                 self.destroy,
                 calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
             ),
-            places.SOURCE_RECORDS.step('switch host in record', self.switch, pivot=True),
+            places.SOURCE_RECORDS.step('switch-host-in-record', self.switch, pivot=True),
             steps.save_spec(self),
             self._dropping(),
-            self.volumes.settling('drop former attachments'),
+            self.volumes.settling('drop-former-attachments'),
         )
 
     def _dropping(self):
         """Return the step that deletes the shelved image."""
         clean = saga.Clean(self.drop_image)
-        return places.IMAGES.best_effort('delete shelved image', self.drop_image, clean=clean)
+        return places.IMAGES.best_effort('delete-shelved-image', self.drop_image, clean=clean)
 
     def record_begin(self, connection, row):
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)

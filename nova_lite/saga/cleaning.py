@@ -23,7 +23,7 @@ if typing.TYPE_CHECKING:
 
 LOG = log.getLogger(__name__)
 
-# Keys of a saga's data: duties, and the names of the steps whose duties were done.
+# Keys of a saga's data: duties, and the ids of the steps whose duties were done.
 DUTIES, CLEANED = '_duties', '_cleaned'
 # A note: {step: {kind: ids}} of what stays reserved for a server that has it no longer, until
 # the duty of the step is done.
@@ -57,7 +57,7 @@ def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Fa
         return
     known = {name: value for name, value in saga.data.items() if not name.startswith('_')}
     duty = {
-        'step': step.name,
+        'step': step.id,
         'alone': step.clean.alone,
         'data': known,
         'error': error['message'],
@@ -66,7 +66,7 @@ def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Fa
 
 
 def owed(data: journal_module.Data) -> set[str]:
-    """Return the names of the steps whose duties a saga with such data has yet to do."""
+    """Return the ids of the steps whose duties a saga with such data has yet to do."""
     return {duty['step'] for duty in data.get(DUTIES, ())}
 
 
@@ -167,7 +167,7 @@ class Cleaning:
         known = self._saga.data
         self._saga.data = {**known, **duty['data'], step_module.TRIES: _tries(known, duty)}
         try:
-            steps = {step.name: step for step in self._saga.steps()}
+            steps = {step.id: step for step in self._saga.steps()}
             step = steps.get(duty['step'])
             if step is None or step.clean is None:
                 raise LookupError(f'no step "{duty["step"]}" with a cleanup')

@@ -15,6 +15,7 @@ from nova_lite import runtime
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import queue as queue_module
+from nova_lite.saga import renaming
 from nova_lite.saga import run as run_module
 from nova_lite.saga import step as step_module
 
@@ -253,8 +254,9 @@ class Engine:
         """Return the saga of a record, or None if its plan differs from that of this release."""
         try:
             saga = self.make_saga(record)
-            kept, ours = record.data.get(step_module.PLAN), saga.plan(saga.steps())
-            saga.results.check(step.name for step in saga.steps())
+            renaming.rename(saga, record)
+            kept, ours = saga.data.get(step_module.PLAN), saga.plan(saga.steps())
+            saga.results.check(step.id for step in saga.steps())
             if kept in (None, ours):
                 return saga
             raise journal_module.UnknownPlan(f'its plan is {kept}, here it would be {ours}')

@@ -118,7 +118,7 @@ class Run:
         try:
             result = self._timed(step, FORWARD, step.do)
             if not isinstance(result, step_module.Pending | step_module.Skipped | None):
-                self.saga.results.keep(step.name, result)
+                self.saga.results.keep(step.id, result)
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
@@ -145,7 +145,7 @@ class Run:
             LOG.error(
                 'Saga %s: undo of "%s" failed, continuing with the next undo: %s',
                 self.saga.uuid,
-                step.name,
+                step.id,
                 error,
                 exc_info=not isinstance(error, exception.Unavailable),
             )
@@ -155,7 +155,7 @@ class Run:
             if isinstance(result, step_module.Pending):
                 self._wait(step, result)
                 return None
-        if self.saga.data.get(step_module.GO_BACK) == step.name:
+        if self.saga.data.get(step_module.GO_BACK) == step.id:
             del self.saga.data[step_module.GO_BACK]
             self._forget(index)
             return self._reach(index, FORWARD, step, what='turns')
@@ -164,7 +164,7 @@ class Run:
     def _timed(
         self, step: step_module.Step, direction: str, effect: step_module.Effect
     ) -> typing.Any:
-        labels = {'kind': self.record.kind, 'step': step.name, 'direction': direction}
+        labels = {'kind': self.record.kind, 'step': step.id, 'direction': direction}
         with metrics.timed(metrics.STEPS, **labels):
             return effect()
 
@@ -178,10 +178,10 @@ class Run:
         error: journal_module.Failure | None = None,
     ) -> Reached:
         self.attempts = 0
-        note = journal_module.Note(what, step.name, error and error['message'])
+        note = journal_module.Note(what, step.id, error and error['message'])
         reached: dict[str, typing.Any] = {'position': max(index, 0), 'data': self._data()}
         if self._is_end(index, direction):
-            self.saga.results.drop_secrets(each.name for each in self.steps)
+            self.saga.results.drop_secrets(each.id for each in self.steps)
             # Recorded together with the end of the saga, which follows at once.
             self._last = {'note': note, **reached}
         else:
@@ -209,7 +209,7 @@ class Run:
             LOG.warning(
                 'Saga %s: continuing without step "%s", which keeps failing: %s',
                 self.saga.uuid,
-                step.name,
+                step.id,
                 error,
             )
             self._note(step_module.GIVEN_UP, step, describe(error))
@@ -223,7 +223,7 @@ class Run:
         LOG.warning(
             'Saga %s: step "%s" failed, undoing: %s',
             self.saga.uuid,
-            step.name,
+            step.id,
             error,
             exc_info=not isinstance(error, exception.NovaLiteError),
         )
@@ -249,32 +249,32 @@ class Run:
             self.saga.uuid,
             self.record.kind,
             self.saga.instance_uuid,
-            step.name,
+            step.id,
             type(error).__name__,
             error,
             self.attempts,
             seconds,
             exc_info=cleaning.exc_info(error, self.attempts),
         )
-        self._park(seconds, 'retries', step.name, f'{type(error).__name__}: {error}')
+        self._park(seconds, 'retries', step.id, f'{type(error).__name__}: {error}')
 
     def _note(self, key: str, step: step_module.Step, value: typing.Any) -> None:
-        self.saga.data[key] = {**self.saga.data.get(key, {}), step.name: value}
+        self.saga.data[key] = {**self.saga.data.get(key, {}), step.id: value}
 
     def _count_try(self, step: step_module.Step) -> None:
-        tries = self.saga.data.get(step_module.TRIES, {}).get(step.name, 0)
+        tries = self.saga.data.get(step_module.TRIES, {}).get(step.id, 0)
         self._note(step_module.TRIES, step, tries + 1)
 
     def _forget(self, index: int) -> None:
         """Drop the results of steps that were undone and will be done again."""
         for step in self.steps[index:]:
-            self.saga.data.pop(step.name, None)
+            self.saga.data.pop(step.id, None)
 
     def _wait(self, step: step_module.Step, pending: step_module.Pending) -> None:
-        if self.record.waits_on != step.name:
+        if self.record.waits_on != step.id:
             # The first poll of a wait is logged, and recorded in the journal.
             self._log_parked(step, pending.detail or 'its effect is in progress')
-        self._park(pending.wake_in, 'waits', step.name, pending.detail)
+        self._park(pending.wake_in, 'waits', step.id, pending.detail)
 
     def _log_parked(self, step: step_module.Step, why: str) -> None:
         LOG.info(
@@ -282,7 +282,7 @@ class Run:
             self.saga.uuid,
             self.record.kind,
             self.saga.instance_uuid,
-            step.name,
+            step.id,
             why,
         )
 

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import typing
 
+from nova_lite.saga import former
 from nova_lite.saga import journal
 from nova_lite.saga import values
 
@@ -12,7 +13,7 @@ from nova_lite.saga import values
 FOREVER = 1 << 30
 # Keys of Saga.data that the engine keeps for itself.
 TRIES, GIVEN_UP, NOT_UNDONE, GO_BACK = '_tries', '_left', '_not_undone', '_turn'
-PLAN, ASIDE = '_plan', '_aside'
+PLAN, ASIDE, FORMER = '_plan', '_aside', '_former'
 
 # What is done or taken back; its result is a value of the step's Result, Pending, Skipped or None.
 Effect: typing.TypeAlias = typing.Callable[[], typing.Any]
@@ -51,8 +52,8 @@ class Clean:
 class Step:
     """One effect with its undo. Both may run twice, and undo also if nothing was done.
 
-    name: the words of the spec or the reference; unique in a plan, and the key of the step
-        in the journal; a Result if other steps read what the step leaves
+    id: the step in the journal, for good, in words with hyphens; unique in a plan; a Result if
+        other steps read what the step leaves
     pivot: after this step nothing is undone; one transaction, or one request to a service
     attempts: how often it is tried when it fails; a service that does not answer is
         called several times in any case. After the pivot there is no limit
@@ -63,9 +64,10 @@ class Step:
     at: where it takes effect, for the timeline and the documentation
     calls: names of the remote methods that it may call, forward, back and afterwards; a saga
         is refused while a host does not support one of them
+    title: for people, in the words of the spec or the reference; default: the words of the id
     """
 
-    name: str
+    id: str
     do: Effect
     undo: Effect | None = None
     pivot: bool = False
@@ -74,6 +76,11 @@ class Step:
     clean: Clean | None = None
     at: typing.Any = None
     calls: tuple[str, ...] = ()
+    title: str = ''
+
+    def __post_init__(self) -> None:
+        if not self.title:
+            object.__setattr__(self, 'title', self.id.replace('-', ' '))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,8 +124,10 @@ class Saga(abc.ABC):
     arguments: typing.Any
     # Further kinds that the class runs.
     also: tuple[str, ...] = ()
-    # Of the plans of a kind: another one when steps come, go, or change names or places.
+    # Of the plans of a kind: another one when steps come, go, or change ids or places.
     version = 1
+    # Ids of steps and notes by the names that a former release gave them, see saga.former.
+    former_ids: typing.Mapping[str, str] = {}
     # One for each plan that there may be.
     ways: tuple[Way, ...] = (Way(),)
 
@@ -154,7 +163,7 @@ class Saga(abc.ABC):
 
     def plan(self, steps: list[Step]) -> journal.Data:
         """Return what the journal keeps of `steps`, to recognize them."""
-        return {'version': self.version, 'steps': [step.name for step in steps]}
+        return {'version': self.version, 'steps': [step.id for step in steps]}
 
     def go_back(self, step: Step, error: Exception) -> str | None:
         """Return the step to which to go back after `step` failed before the pivot, or None.
@@ -168,10 +177,17 @@ class Saga(abc.ABC):
         """Return the idempotency key of one step, for the far side.
 
         Another one after the step failed: a far side keeps failures, too.
-        step: its name, or 'name/part' of one that asks for several things
+        step: its id, 'undo id', or 'id/part' of one that asks for several things
         """
         tries = self.data.get(TRIES, {}).get(step.partition('/')[0])
+        if FORMER in self.data:
+            step = self._former_key(step)
         return f'{self.uuid}/{step}' + (f'/{tries}' if tries else '')
+
+    def _former_key(self, step: str) -> str:
+        name, slash, part = step.partition('/')
+        undo = 'undo ' if name.startswith('undo ') else ''
+        return undo + former.name_of(name.removeprefix(undo), self.former_ids) + slash + part
 
     def failed(self, step: str) -> bool:
         """Return whether a step has failed before."""
@@ -194,12 +210,12 @@ class Saga(abc.ABC):
 
     @property
     def given_up(self) -> dict[str, journal.Failure]:
-        """{step name: error} of steps that were given up."""
+        """{step id: error} of steps that were given up."""
         given_up: dict[str, journal.Failure] = self.data.get(GIVEN_UP, {})
         return given_up
 
     @property
     def not_undone(self) -> dict[str, journal.Failure]:
-        """{step name: error} of steps whose undo failed."""
+        """{step id: error} of steps whose undo failed."""
         not_undone: dict[str, journal.Failure] = self.data.get(NOT_UNDONE, {})
         return not_undone

@@ -9,8 +9,10 @@ import dataclasses
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
+from nova_lite.moves import former_ids
 from nova_lite.moves import kinds
 from nova_lite.moves import places
+from nova_lite.saga import former
 from nova_lite.saga import journal
 
 CONTROL = 'super-conductor'
@@ -109,7 +111,7 @@ def _bars(row, events, ends):
         elif outcome in ENDS and event.detail:
             notes.append(event.detail)
         if outcome in (*ENDS, LOST):
-            known = steps.get(step)
+            known = steps.get(former.id_of(step, former_ids.IDS))
             daemon, cell = _place(known, ends)
             yield Bar(
                 step=step,

@@ -220,7 +220,7 @@ class Case(typing.NamedTuple):
 
 def steps(move):
     """The names of a move's steps, in order, or of its other points."""
-    return list(move.points) or [step.name for step in _steps(move)]
+    return list(move.points) or [step.id for step in _steps(move)]
 
 
 def _steps(move):
@@ -229,14 +229,14 @@ def _steps(move):
 
 def last(move):
     """The last step whose failure has the move undone: its pivot."""
-    return next(step.name for step in _steps(move) if step.pivot)
+    return next(step.id for step in _steps(move) if step.pivot)
 
 
 def _undone(move):
     """The steps that are undone when the pivot fails."""
     found = _steps(move)
     pivot = next(at for at, step in enumerate(found) if step.pivot)
-    return tuple(step.name for step in found[:pivot] if step.undo is not None)
+    return tuple(step.id for step in found[:pivot] if step.undo is not None)
 
 
 TABLES[UNDO] = {

@@ -81,7 +81,7 @@ def _told(saga, step):
 
 
 def _around(act, saga, step, what):
-    where = {'at': what, 'uuid': saga.instance_uuid, 'kind': saga.kind, 'step': step.name}
+    where = {'at': what, 'uuid': saga.instance_uuid, 'kind': saga.kind, 'step': step.id}
 
     def told():
         ask(**where, when=BEFORE)

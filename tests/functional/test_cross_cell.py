@@ -153,7 +153,7 @@ class FailingSpawnTest(testtools.TestCase):
     def test_source_takes_the_server_back(self):
         server = self.moving.boot_full(availability_zone='nova:cell1-host1')
         self.faults.fault = saga_faults.Fault(
-            'cross-cell-migrate', 'spawn on destination', saga_faults.Mode.AFTER
+            'cross-cell-migrate', 'spawn-on-destination', saga_faults.Mode.AFTER
         )
         self.moving.act(server, 'migrate', {'host': 'cell2-host1'})
         self.crossing.idle(server)

@@ -16,7 +16,7 @@ load_tests = loading.load_tests
 Mode = saga_faults.Mode
 HOSTS = ('cell1-host1', 'cell2-host1')
 THERE = (cross_cell.SNAPSHOT, cross_cell.SPAWN, cross_cell.SHOW, cross_cell.SWITCH, cross_cell.HIDE)
-BACK = (cross_cell_revert.SHOW, cross_cell_revert.SWITCH, 'hide destination records')
+BACK = (cross_cell_revert.SHOW, cross_cell_revert.SWITCH, 'hide-destination-records')
 
 
 class Writer(fixtures.Fixture):

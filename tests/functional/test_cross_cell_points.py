@@ -88,7 +88,7 @@ class PointsTest(moves_base.MovesTest):
         self.assertEqual([], looks.errors)
         self.faults.fault = None
         steps = saga_faults.steps_of(kind, {})
-        self.assertEqual([step.name for step in steps], looks.met)
+        self.assertEqual([step.id for step in steps], looks.met)
         self.look(server, 'at its end')
         self.assertEqual([], self.wrong)
 

@@ -49,7 +49,7 @@ class DeletedCase(testtools.TestCase):
         for step, mode in saga_faults.sample(itertools.product(steps, modes), number):
             found = self.run_case(kind, scenario, step, mode)
             if found:
-                wrong.append((step.name, str(mode), found))
+                wrong.append((step.id, str(mode), found))
         self.assertEqual([], wrong, sample.replay())
 
     def try_to_delete(self, server):
@@ -66,7 +66,7 @@ class DeletedCase(testtools.TestCase):
         self.stage.wait_idle(server)
         self.faults.fault = saga_faults.Fault(
             kind,
-            step.name,
+            step.id,
             mode,
             meanwhile=lambda: self.try_to_delete(server),
         )

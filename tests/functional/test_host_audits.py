@@ -62,7 +62,7 @@ class HostAuditTest(moves_base.MovesTest):
         server = self.shelved()
         faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
         faults.fault = saga_faults.Fault(
-            'unshelve', 'spawn on destination', saga_faults.Mode.DIES_AFTER
+            'unshelve', 'spawn-on-destination', saga_faults.Mode.DIES_AFTER
         )
         self.stage.act(server, 'unshelve')
         self.cloud.wait_for(lambda: faults.fault.met, 'the guest to be made')

@@ -154,7 +154,7 @@ class LiveMigrationTest(LiveMigrationTestCase):
         second = self.cloud.boot('second', availability_zone=f'nova:{first.compute_host}')
         for end in (self.moving.abort, self.moving.force_complete):
             self.moving.go(second)
-            self.moving.waits_at(second, 'wait for a turn at source')
+            self.moving.waits_at(second, 'wait-for-turn')
             self.assertEqual(202, end(first, migration))
             migration = self.moving.watched(second, 'running')
             self.moving.ended(first)

@@ -162,7 +162,7 @@ class PatientTest(PluggingTestCase):
     def test_abort_of_a_live_migration(self):
         server = self.boot('host1', network='shared')
         self.moving.go(server, 'cell1-host3')
-        self.moving.waits_at(server, 'prepare destination')
+        self.moving.waits_at(server, 'prepare-destination')
         self.assertEqual(202, self.moving.abort(server, self.moving.migration(server)))
         self.assertEqual('cancelled', self.moving.ended(server)['status'])
         self.assertStayed(server)

@@ -39,12 +39,12 @@ def cases(kind, arguments, **data):
                 yield step, mode, 'undone' if fatal else 'done', None
         for mode in (Mode.LOST, Mode.DIES_BEFORE, Mode.DIES_AFTER):
             yield step, mode, 'done', None
-        if step.name in saga_class.refusable:
+        if step.id in saga_class.refusable:
             yield step, Mode.REFUSED, 'done', None
         last = saga_faults.last_fatal(steps)
         if index < last and step.undo is not None:
             for mode in (Mode.UNDO_LOST, Mode.UNDO_DIES_BEFORE, Mode.UNDO_DIES_AFTER):
-                yield step, mode, 'undone', steps[last].name
+                yield step, mode, 'undone', steps[last].id
 
 
 class FaultsCase(testtools.TestCase):
@@ -78,7 +78,7 @@ class FaultsCase(testtools.TestCase):
         server, table = scenario.boot(self.stage), []
         for step, mode, expected, last in wanted:
             found = self.run_case(kind, scenario, server, step=step, mode=mode, last=last)
-            table.append((step.name, str(mode), expected, found))
+            table.append((step.id, str(mode), expected, found))
         self.report(name, table)
         wrong = [row for row in table if row[2] != row[3]]
         self.assertEqual([], wrong, sample.replay())
@@ -87,7 +87,7 @@ class FaultsCase(testtools.TestCase):
         """Provoke one fault; returns 'done', 'undone', or what was wrong afterwards."""
         scenario.prepare(self.stage, server)
         self.stage.wait_idle(server)
-        self.faults.fault = fault = saga_faults.Fault(kind, step.name, mode, last)
+        self.faults.fault = fault = saga_faults.Fault(kind, step.id, mode, last)
         scenario.ask(self.stage, server)
         outcome = self.faults.ended(server).state
         self.faults.fault = None

@@ -37,7 +37,7 @@ class ZombiesCase(test_saga_faults.FaultsCase):
         server = scenario.boot(self.stage)
         steps = saga_faults.steps_of(kind, scenario.arguments)
         found = [
-            (name, step.name, self.sleep_at(kind, scenario, server, step))
+            (name, step.id, self.sleep_at(kind, scenario, server, step))
             for step in saga_faults.sample(steps, number, self.every)
         ]
         scenario.recover(self.stage)

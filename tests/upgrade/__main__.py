@@ -21,14 +21,16 @@ from nova_lite.launcher import layout
 from nova_lite.launcher import state_dir
 from nova_lite.launcher import verification
 from nova_lite.moves import evacuate
+from nova_lite.moves import former_ids
 from nova_lite.moves import live_migrate
 from nova_lite.moves import steps
+from nova_lite.saga import former
 from nova_lite.saga import journal
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
-from tests.upgrade import leave as former
+from tests.upgrade import leave as leaving
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAVE = os.path.join(TOP, 'tests', 'upgrade', 'leave.py')
@@ -48,9 +50,9 @@ def cases(name):
     plan = saga_faults.steps_of(scenarios.kind_of(name), scenarios.SCENARIOS[name].arguments)
     last = saga_faults.last_fatal(plan)
     for index, step in enumerate(plan):
-        yield step.name, None
+        yield step.id, None
         if index <= last and step.undo is not None:
-            yield step.name, plan[last].name
+            yield step.id, plan[last].id
 
 
 def leave(tree, directory, name, case, *, database):
@@ -60,7 +62,7 @@ def leave(tree, directory, name, case, *, database):
     Returns (what it left, None), or (None, why not). Some steps are skipped, or not
     reached: then the move ends, and nothing is left.
     """
-    words = [word for word in case if word is not None]
+    words = [f'{step}={former.name_of(step, former_ids.IDS)}' for step in case if step is not None]
     done = subprocess.run(
         [sys.executable, LEAVE, database, name, *words],
         cwd=tree,
@@ -72,7 +74,7 @@ def leave(tree, directory, name, case, *, database):
     lines = done.stdout.splitlines()
     if done.returncode == 0 and lines:
         return json.loads(lines[-1]), None
-    return None, UNREACHED if done.returncode == former.NOT_REACHED else done.stderr[-2000:]
+    return None, UNREACHED if done.returncode == leaving.NOT_REACHED else done.stderr[-2000:]
 
 
 def take_up(left):
@@ -139,7 +141,7 @@ def run(tree, name, case, *, database):
 def _server(name):
     """Start a database server, and give its URL; without a name, databases are files."""
     if name is None:
-        yield former.FILES
+        yield leaving.FILES
         return
     with SERVERS[name]() as server:
         yield server.root_url

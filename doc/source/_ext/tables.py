@@ -74,7 +74,7 @@ class Sagas(docutils.SphinxDirective):
         for kind in kinds.KINDS:
             lines = [kind, '=' * len(kind), '']
             for plan in kinds.plans(kind):
-                lines += ['.. list-table::', '   :header-rows: 1', '   :widths: 34 22 12 32', '']
+                lines += ['.. list-table::', '   :header-rows: 1', '   :widths: 40 20 12 28', '']
                 for row in (('Step', 'Where', 'Back', 'Asks hosts for'), *map(_of_step, plan)):
                     for position, text in enumerate(row):
                         lines.append('   %s - %s' % (' ' if position else '*', text))
@@ -90,7 +90,12 @@ def _of_step(step):
         back = f'given up after {step.attempts}'
     if step.clean:
         back += ', duty' if back else 'duty'
-    return step.name, where, back, ', '.join(f'``{name}``' for name in step.calls)
+    return (
+        f'{step.title} (``{step.id}``)',
+        where,
+        back,
+        ', '.join(f'``{name}``' for name in step.calls),
+    )
 
 
 class Packages(docutils.SphinxDirective):

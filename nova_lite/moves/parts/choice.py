@@ -103,7 +103,7 @@ class Choice(part.Part):
         Return None if the step may not be refused or no other destination may be tried.
         """
         move = self.move
-        if step.name not in move.refusable or not move.may_retry:
+        if step.id not in move.refusable or not move.may_retry:
             return None
         if not (getattr(error, 'reschedule', False) or getattr(error, 'transient', False)):
             return None

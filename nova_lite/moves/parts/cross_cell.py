@@ -40,15 +40,15 @@ class Hidden(saga.Value):
     gone: bool
 
 
-COPY = 'copy records to destination cell'
-QUEUE = saga.Result('create snapshot image', Image)
-SNAPSHOT = 'stop and snapshot at source'
-LEAVE = saga.Result('leave the source', answers.Departed, secret=True)
-SPAWN = saga.Result('spawn on destination', answers.Guest)
-SHOW = 'show the copy'
-SWITCH = 'switch mapping to destination cell'
-HIDE = saga.Result('hide source records', Hidden)
-DELETE = 'delete what was deleted meanwhile'
+COPY = 'copy-records-to-destination-cell'
+QUEUE = saga.Result('create-snapshot-image', Image)
+SNAPSHOT = 'stop-and-snapshot-at-source'
+LEAVE = saga.Result('leave-source', answers.Departed, secret=True)
+SPAWN = saga.Result('spawn-on-destination', answers.Guest)
+SHOW = 'show-copy'
+SWITCH = 'switch-mapping-to-destination-cell'
+HIDE = saga.Result('hide-source-records', Hidden)
+DELETE = 'delete-if-deleted'
 PREP_EVENT = 'compute_prep_snapshot_based_resize_at_dest'
 SOURCE_EVENT = 'compute_prep_snapshot_based_resize_at_source'
 FINISH_EVENT = 'compute_finish_snapshot_based_resize_at_dest'
@@ -124,9 +124,14 @@ class Crossing(part.Part):
             places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
             places.SOURCE_RECORDS.step(HIDE, self.hide_source),
             steps.save_spec(move),
-            self.image.dropping('delete snapshot image'),
+            self.image.dropping('delete-snapshot-image'),
             *move.steps_of_attachments(),
-            places.DEST_RECORDS.step(DELETE, self.delete, calls=('discard_guest',)),
+            places.DEST_RECORDS.step(
+                DELETE,
+                self.delete,
+                calls=('discard_guest',),
+                title='delete the server if it was deleted',
+            ),
         )
 
     # ---- records in both cells ----

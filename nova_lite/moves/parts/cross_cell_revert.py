@@ -22,9 +22,9 @@ from nova_lite.moves import steps
 
 Status = states.MigrationStatus
 
-SHOW = 'show source records'
-SWITCH = saga.Result('switch mapping to source cell', saga.Data)
-ACTIVATE = saga.Result('activate source bindings', steps.Info)
+SHOW = 'show-source-records'
+SWITCH = saga.Result('switch-mapping-to-source-cell', saga.Data)
+ACTIVATE = saga.Result('activate-source-bindings', steps.Info)
 SOURCE_EVENT = 'compute_finish_revert_snapshot_based_resize_at_source'
 # Columns that the source's record keeps.
 OWN = ('launched_on',)
@@ -41,11 +41,11 @@ class Crossing(part.Part):
             move.volumes.step(),
             places.SOURCE_RECORDS.step(SHOW, self.show, self.hide_source, clean=duties.shown(move)),
             places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
-            places.DEST_RECORDS.step('hide destination records', self.hide_dest),
+            places.DEST_RECORDS.step('hide-destination-records', self.hide_dest),
             places.NETWORK.step(ACTIVATE, self.activate),
             move.destroying(),
             *move.returning(),
-            places.DEST_RECORDS.step('remove destination records', self.purge_dest),
+            places.DEST_RECORDS.step('remove-destination-records', self.purge_dest),
         )
 
     def find(self):

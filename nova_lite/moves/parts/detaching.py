@@ -11,7 +11,7 @@ from nova_lite.db.api import sagas
 from nova_lite.moves import part
 from nova_lite.moves import places
 
-MARK = 'mark the volume as detaching'
+MARK = 'mark-volume-as-detaching'
 DETACHING = 'detaching'
 # A note until the pivot: id of the volume that the saga has marked; False if that was refused;
 # absent while the reply is unknown.

@@ -32,7 +32,7 @@ ACCEPTED: saga.Result[str | bool] = saga.Result('accepted', object)
 ASKED = saga.Result('asked', bool)
 # A note: a hard reboot was requested before the attachment was recorded.
 REBOOTED = saga.Result('rebooted', bool)
-REPLUG = 'plug it into a guest made again'
+REPLUG = 'plug-into-new-guest'
 # Seconds until a host whose reply was lost is called again.
 UNKNOWN_S = 5.0
 
@@ -56,7 +56,7 @@ class Began(saga.Value):
     vif: saga.Data | None = None
 
 
-BEGIN = saga.Result('record the request', Began)
+BEGIN = saga.Result('record-request', Began)
 
 
 class GuestDevices(part.Part):

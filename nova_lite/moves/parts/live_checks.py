@@ -18,8 +18,8 @@ class Facts(saga.Answer):
     block_migration: bool
 
 
-CHECK_DEST = saga.Result('check destination', Facts)
-CHECK_SOURCE = 'check source'
+CHECK_DEST = saga.Result('check-destination', Facts)
+CHECK_SOURCE = 'check-source'
 # A note: the hosts have agreed.
 CHECKED = saga.Result('checked', bool)
 DEST_EVENT = 'compute_check_can_live_migrate_destination'
@@ -32,7 +32,7 @@ class LiveChecks(part.Part):
 
     def of_server(self):
         """Return the step that checks that the guest runs and its host is up."""
-        return places.SOURCE_RECORDS.step('check server', self._check_server)
+        return places.SOURCE_RECORDS.step('check-server', self._check_server)
 
     def _check_server(self):
         row = self.move.row()
@@ -106,7 +106,7 @@ class LiveChecks(part.Part):
 
     def accepting(self):
         """Return the step that ends the checks: from here on the hosts work."""
-        return places.SOURCE_RECORDS.step('accept destination', self._accept)
+        return places.SOURCE_RECORDS.step('accept-destination', self._accept)
 
     def _accept(self):
         self._accept_in()

@@ -14,7 +14,7 @@ from nova_lite.moves.parts import shelving
 
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
-DESTROY = 'destroy the guest'
+DESTROY = 'destroy-guest'
 
 
 class Offload(part.Part):
@@ -25,11 +25,13 @@ class Offload(part.Part):
         return (
             places.SOURCE_HOST.step(DESTROY, self._destroy, calls=('revert_resize',)),
             self._volumes.forward(),
-            places.NETWORK.step('unbind ports', self._unbind),
-            places.SOURCE_RECORDS.step('record that it is nowhere', self._record),
-            places.PLACEMENT.step('give allocations back', self._release),
-            self._volumes.settling('drop former attachments'),
-            places.SOURCE_RECORDS.step('tell that it is offloaded', self.move.give_back),
+            places.NETWORK.step('unbind-ports', self._unbind),
+            places.SOURCE_RECORDS.step(
+                'record-no-host', self._record, title='record that the server is on no host'
+            ),
+            places.PLACEMENT.step('return-allocations', self._release),
+            self._volumes.settling('drop-former-attachments'),
+            places.SOURCE_RECORDS.step('record-end-of-offload', self.move.give_back),
         )
 
     _volumes = shelving.attachments(needless=lambda move: move.is_gone())

@@ -9,7 +9,7 @@ from nova_lite.moves import places
 from nova_lite.saga import cleaning
 
 # The `allocation` of the port's binding.
-CLAIM = saga.Result('allocate what the port asks for', object)
+CLAIM = saga.Result('allocate-for-port', object)
 
 
 class PortResources(part.Part):
@@ -29,6 +29,7 @@ class PortResources(part.Part):
                 lambda: self._claim(port),
                 self._give_up,
                 clean=saga.Clean(self.release, alone=True),
+                title='allocate the resources that the port requests',
             ),
         )
 
@@ -70,8 +71,9 @@ class PortResources(part.Part):
             return ()
         return (
             places.PLACEMENT.best_effort(
-                'release what the port held',
+                'release-for-port',
                 self.release,
                 clean=saga.Clean(self.release, alone=True),
+                title='release the resources of the port',
             ),
         )

@@ -26,10 +26,10 @@ from nova_lite.objects import selection as selection_objects
 LOG = log.getLogger(__name__)
 
 
-BEGIN = saga.Result('record the move', steps.Began)
+BEGIN = saga.Result('record-move', steps.Began)
 # A note: the destination is on record.
 RECORDED = saga.Result('recorded', bool)
-SWITCH = 'switch host in record'
+SWITCH = 'switch-host-in-record'
 
 
 class Relocation(choice.Choice):

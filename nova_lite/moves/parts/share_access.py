@@ -32,8 +32,8 @@ class Awaited(saga.Value):
     since: str
 
 
-BEGIN = saga.Result('record the request', Began)
-AWAITED = saga.Result('access rule awaited', Awaited)
+BEGIN = saga.Result('record-request', Began)
+AWAITED = saga.Result('access-rule-awaited', Awaited)
 
 
 class ShareAccess(part.Part):

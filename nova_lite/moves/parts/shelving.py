@@ -9,8 +9,8 @@ from nova_lite.moves import part
 from nova_lite.moves import steps
 from nova_lite.moves.parts import volumes
 
-BEGIN = saga.Result('record the action', steps.Began)
-RESERVE = saga.Result('reserve volumes', steps.Reserved)
+BEGIN = saga.Result('record-action', steps.Began)
+RESERVE = saga.Result('reserve-volumes', steps.Reserved)
 SHELVE_EVENT = 'compute_shelve_instance'
 OFFLOAD_EVENT = 'compute_shelve_offload_instance'
 # Keys of a shelved server's system metadata, with nova's names.

@@ -25,7 +25,7 @@ class CasesTest(testtools.TestCase):
     def test_each_daemon_dies_at_each_step(self):
         found = cases.every(cases.CROSS_CELL, names=['revert'])
         steps = cases.steps(cases.TABLES[cases.CROSS_CELL]['revert'])
-        self.assertIn('switch mapping to source cell', steps)
+        self.assertIn('switch-mapping-to-source-cell', steps)
         self.assertEqual(len(steps) * 2 * len(cases.ROLES), len(set(found)))
 
     def test_batches_are_of_one_role_and_begin_alike(self):

@@ -187,7 +187,7 @@ class MoveTestCase(testtools.TestCase):
                 made.repeated = times > 1
                 result = step.do()
                 if result is not None and not isinstance(result, saga.Skipped):
-                    made.results.keep(step.name, result)
+                    made.results.keep(step.id, result)
 
     def undo(self, made, steps):
         made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}

@@ -55,7 +55,7 @@ class RemovedHostTest(moves_base.MoveTestCase):
     def up_to(self, made, name):
         """Take the steps of a saga before the one of a name; that step."""
         plan = made.steps()
-        index = [step.name for step in plan].index(name)
+        index = [step.id for step in plan].index(name)
         self.do(made, plan[:index])
         return plan[index]
 

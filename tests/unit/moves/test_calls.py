@@ -13,11 +13,11 @@ from nova_lite.rpcapi import compute
 CALL = re.compile(r'\bcompute\.(\w+)')
 # Steps that ask a host besides what they do elsewhere.
 BESIDE = {
-    'record the request',  # its undo clears the source of a server that is deleted
-    'delete what was deleted meanwhile',
-    'end the attachment',
-    'reserve volumes for destination',  # asks the host how the volumes reach it
-    'tell the volume service',
+    'record-request',  # its undo clears the source of a server that is deleted
+    'delete-if-deleted',
+    'end-attachment',
+    'reserve-volumes-for-destination',  # asks the host how the volumes reach it
+    'complete-volume-migration',
 }
 # Casts that are as old as the interface; deletes and builds begin elsewhere.
 ELSEWHERE = {'delete_instance'}
@@ -65,6 +65,6 @@ class CallsTest(testtools.TestCase):
     def test_each_step_takes_effect_somewhere(self):
         for kind in kinds.KINDS:
             for step in kinds.steps(kind).values():
-                self.assertIsInstance(step.at, places.Place, step.name)
+                self.assertIsInstance(step.at, places.Place, step.id)
                 at_host = step.at in (places.SOURCE_HOST, places.DEST_HOST)
-                self.assertTrue(at_host or not step.calls or step.name in BESIDE, step.name)
+                self.assertTrue(at_host or not step.calls or step.id in BESIDE, step.id)

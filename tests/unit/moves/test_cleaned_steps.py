@@ -31,39 +31,39 @@ NOT_RESTORED = (
 )
 
 AUDITED = {
-    'hold source allocation': ORPHANS,
-    'choose destination': ORPHANS,
-    'claim on destination': PROMISES,
-    'finish on destination': STRANGERS,
-    'spawn on destination': STRANGERS,
-    'rebuild on destination': STRANGERS,
-    'clean up at source': DEPARTED,
-    'clean up source': DEPARTED,
-    'prepare destination': AWAITED,
-    'resize at source': BACK,
-    'stop and snapshot': BACK,
-    'stop and snapshot at source': BACK,
+    'hold-source-allocation': ORPHANS,
+    'choose-destination': ORPHANS,
+    'claim-on-destination': PROMISES,
+    'finish-on-destination': STRANGERS,
+    'spawn-on-destination': STRANGERS,
+    'rebuild-on-destination': STRANGERS,
+    'clean-up-at-source': DEPARTED,
+    'clean-up-source': DEPARTED,
+    'prepare-destination': AWAITED,
+    'resize-at-source': BACK,
+    'stop-and-snapshot': BACK,
+    'stop-and-snapshot-at-source': BACK,
     'copy': COPIED,
-    'start guest on destination': NOT_STARTED,
-    'finish revert on source': NOT_RESTORED,
-    'start where it is': OFF,
-    'destroy the former guest': NOT_MADE,
-    'write the image onto the root volume': NOT_WRITTEN,
-    'rebuild the guest': NOT_MADE,
-    'leave nothing of a deleted server': STRANGERS,
+    'start-guest-on-destination': NOT_STARTED,
+    'finish-revert-on-source': NOT_RESTORED,
+    'start-on-its-host': OFF,
+    'destroy-former-guest': NOT_MADE,
+    'write-image': NOT_WRITTEN,
+    'rebuild-guest': NOT_MADE,
+    'remove-deleted-guest': STRANGERS,
 }
 # Records in the server's own cell: the undo of the first step, which is repeated until that
 # cell's database answers, sets the columns and ends the events.
 SETTLED = {
-    'record destination': (
+    'record-destination': (
         'unit/moves/test_moves.py',
         'test_a_destination_that_was_not_taken_back_is_forgotten_in_the_end',
     ),
-    'check destination': (
+    'check-destination': (
         'unit/moves/test_moves.py',
         'test_checks_that_were_not_taken_back_end_in_the_end',
     ),
-    'check source': (
+    'check-source': (
         'unit/moves/test_moves.py',
         'test_checks_that_were_not_taken_back_end_in_the_end',
     ),
@@ -78,7 +78,7 @@ class CleanedStepsTest(testtools.TestCase):
         The undo of the first step is repeated until its database answers.
         """
         return {
-            step.name
+            step.id
             for name, scenario in scenarios.SCENARIOS.items()
             for step in self.steps(scenarios.kind_of(name), scenario)[1:]
             if (step.undo or step.best_effort) and step.clean is None

@@ -55,7 +55,7 @@ class OnRecord:
     names = ()
 
     def on_record(self, steps):
-        found = [step for step in steps if step.name in self.names]
+        found = [step for step in steps if step.id in self.names]
         if self.arguments.breaks:
             pivot = next((i for i, step in enumerate(found) if step.pivot), len(found))
             found.insert(pivot, saga.Step('break', self.fail))
@@ -89,9 +89,9 @@ class Revert(OnRecord, revert.RevertResize):
         revert.RevertResize.first,
         cross_cell_revert.SHOW,
         cross_cell_revert.SWITCH,
-        'hide destination records',
-        'record the revert',
-        'remove destination records',
+        'hide-destination-records',
+        'record-revert',
+        'remove-destination-records',
     )
 
     def steps(self):
@@ -101,7 +101,7 @@ class Revert(OnRecord, revert.RevertResize):
 class Confirm(OnRecord, confirm.ConfirmResize):
     arguments: EndArguments
     kind = 'cross-cell-confirm'
-    names = ('record the request', 'remove source records', 'record confirmation')
+    names = ('record-request', 'remove-source-records', 'record-confirmation')
 
     def steps(self):
         return self.on_record(super().steps())
@@ -227,7 +227,7 @@ class CopyDutiesTest(build_base.BuildTestCase):
         return self.duty(found, step)
 
     def duty(self, made, name):
-        return next(step.clean for step in made.steps() if step.name == name)
+        return next(step.clean for step in made.steps() if step.id == name)
 
     def clean(self, uuid):
         self.run_until(uuid, journal.UNDONE)

@@ -116,7 +116,7 @@ class DeviceSagasCase(testtools.TestCase):
                 made.repeated = times > 1
                 result = step.do()
                 if result is not None:
-                    made.results.keep(step.name, result)
+                    made.results.keep(step.id, result)
 
     def undo(self, made, steps):
         made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
@@ -159,7 +159,7 @@ class DeviceSagasTest(testscenarios.WithScenarios, DeviceSagasCase):
             last += 1
             self.do(made, steps)
             self.undo(made, steps)
-            self.assertEqual(start, self.picture(), steps[-1].name)
+            self.assertEqual(start, self.picture(), steps[-1].id)
             self.assertEqual(('active', None, HOST), self.cell.state(self.server))
 
     def test_steps_may_be_repeated(self):
@@ -312,7 +312,7 @@ class DeletedVolumeTest(DeviceSagasCase):
         """After the pivot: there is nobody to be told."""
         for gone in (self.volume, self.new):
             swap = self.swap_volume()
-            steps = {step.name: step for step in swap.steps()}
+            steps = {step.id: step for step in swap.steps()}
             self.cell.volume.volumes.update({self.volume: 'in-use', self.new: 'reserved'})
             self.cell.volume.delete(self.ctxt, gone)
             self.assertEqual(self.new, steps[swap_volume.TELL].do())
@@ -325,7 +325,7 @@ class ForeignAttachmentsTest(DeviceSagasCase):
         super().setUp()
         self.world.cells.of_instance = lambda uuid: self.cell
         made = self.attach_volume()
-        steps = {step.name: step for step in made.steps()}
+        steps = {step.id: step for step in made.steps()}
         self.duty = steps[attach_volume.RESERVE].clean.do
         self.ctxt = context.admin()
         self.cell.db.write(children.destroy_block_device, made.arguments.device)

@@ -16,14 +16,14 @@ class LanesTest(testtools.TestCase):
 
     def test_where_it_is_and_where_it_goes(self):
         data = {
-            'record the migration': {'host': 'h1', 'node': 'n1', 'zone': None},
-            'choose destination': {'service_host': 'h2', 'cell_uuid': 'two', 'limits': {}},
+            'record-migration': {'host': 'h1', 'node': 'n1', 'zone': None},
+            'choose-destination': {'service_host': 'h2', 'cell_uuid': 'two', 'limits': {}},
         }
         expected = ['cell one', 'host h1', 'cell two', 'host h2']
         self.assertEqual(expected, self.of(data, cell='one'))
 
     def test_both_ends_of_a_resize(self):
-        data = {'record the request': {'source': {'host': 'h1'}, 'dest': {'host': 'h2'}}}
+        data = {'record-request': {'source': {'host': 'h1'}, 'dest': {'host': 'h2'}}}
         self.assertEqual(['cell one', 'host h1', 'host h2'], self.of(data, cell='one'))
 
     def test_what_names_no_host(self):

@@ -87,7 +87,7 @@ class LostBeforeTheRecordTest(testscenarios.WithScenarios, test_device_sagas.Dev
         self.cell.ask(self.server, 'reboot', 'rebooting_hard')
         self.do(made, [pivot])
         last = made.steps()[-1]
-        self.assertEqual(guest_devices.REPLUG, last.name)
+        self.assertEqual(guest_devices.REPLUG, last.id)
         self.assertIsInstance(last.do(), saga.Pending)
         self.cell.driver.destroy(HOST, self.server, key='lost')
         action = model.PowerAction.HARD_REBOOT

@@ -79,7 +79,7 @@ class MovesTest(moves_base.MoveTestCase):
             steps = made.steps()[: last + 1]
             self.do(made, steps)
             self.undo(made, steps)
-            self.assertEqual(start, self.cell.leftovers(), steps[-1].name)
+            self.assertEqual(start, self.cell.leftovers(), steps[-1].id)
             self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
             self.assertEqual('error', self.status(made.uuid))
             self.assertEqual('because', self.cell.fault(self.server))
@@ -127,7 +127,7 @@ class MovesTest(moves_base.MoveTestCase):
     def test_an_undo_does_not_wait_for_a_dead_host(self):
         """Asked in vain it is given up once it is down; one that is forced down is not asked."""
         made = self.resize()
-        steps = {step.name: step for step in made.steps()}
+        steps = {step.id: step for step in made.steps()}
         self.do(made, self.before_pivot(made.steps()))
         made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
         asked = []
@@ -149,7 +149,7 @@ class MovesTest(moves_base.MoveTestCase):
 
     def test_a_guest_that_may_run_elsewhere_is_not_started(self):
         made = self.resize()
-        steps = {step.name: step for step in made.steps()}
+        steps = {step.id: step for step in made.steps()}
         self.do(made, self.before_pivot(made.steps()))
         made.data['_not_undone'] = {resize.FINISH: 'its host is down'}
         steps[resize.LEAVE].undo()
@@ -180,26 +180,26 @@ class MovesTest(moves_base.MoveTestCase):
         made = self.resize()
         self.do(made, made.steps()[:-2])
         self.api_db.write(rows.change, sagas.TABLE, {'epoch': 2}, uuid=made.uuid)
-        step = next(step for step in made.steps() if step.name == 'save request spec')
+        step = next(step for step in made.steps() if step.id == 'save-request-spec')
         self.assertRaises(exception.StaleEpoch, step.do)
         spec = self.api_db.read(request_specs.get, self.server)
         self.assertEqual('m1.tiny', spec.flavor.name)
 
     def test_refusal_leads_to_an_alternate(self):
         made = self.resize()
-        steps = {step.name: step for step in made.steps()}
+        steps = {step.id: step for step in made.steps()}
         self.do(made, made.steps()[:3])
-        self.assertEqual('choose destination', made.go_back(steps[move_steps.CLAIM], REFUSED))
-        steps['choose destination'].undo()
-        self.assertEqual(OTHER, steps['choose destination'].do().service_host)
-        again = self.assertRaises(exception.MaxRetriesExceeded, steps['choose destination'].do)
+        self.assertEqual('choose-destination', made.go_back(steps[move_steps.CLAIM], REFUSED))
+        steps['choose-destination'].undo()
+        self.assertEqual(OTHER, steps['choose-destination'].do().service_host)
+        again = self.assertRaises(exception.MaxRetriesExceeded, steps['choose-destination'].do)
         self.assertIn(self.server, again.message)
 
     def test_host_that_was_asked_for_has_no_alternate(self):
         made = self.resize()
         made.arguments = dataclasses.replace(made.arguments, host=DEST)
         self.do(made, made.steps()[:3])
-        step = next(step for step in made.steps() if step.name == move_steps.CLAIM)
+        step = next(step for step in made.steps() if step.id == move_steps.CLAIM)
         self.assertIsNone(made.go_back(step, REFUSED))
 
     def test_attachment_made_while_the_server_is_deleted_goes(self):
@@ -265,7 +265,7 @@ class MovesTest(moves_base.MoveTestCase):
         """The source could not have its guest back; the states were changed before the end."""
         made = self.revert()
         steps = made.steps()
-        self.do(made, [step for step in steps if step.name != revert.FINISH][:-1])
+        self.do(made, [step for step in steps if step.id != revert.FINISH][:-1])
         made.data['_left'] = {revert.FINISH: {'message': 'broken', 'traceback': 't'}}
         self.cell.db.write(instances.force, self.server, meanwhile)
         self.do(made, steps[-1:], times=2)

@@ -2,16 +2,19 @@
 
 import json
 import pathlib
+import re
 import types
 
 import testtools
 
+from nova_lite.moves import former_ids
 from nova_lite.moves import kinds
 from nova_lite.saga import journal
 from nova_lite.saga import step
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 
+ID = re.compile('[a-z]+(-[a-z]+)*')
 GOLDEN = pathlib.Path(__file__).with_name('plans.json')
 CHANGED = (
     'The steps of a kind of saga have changed. A saga that the release before has begun is run '
@@ -21,9 +24,9 @@ CHANGED = (
 
 
 def plans():
-    """{'kind@version': [names of the steps, for each way that its sagas may go]} of the code."""
+    """{'kind@version': [ids of the steps, for each way that its sagas may go]} of the code."""
     return {
-        f'{kind}@{saga.version}': [[step.name for step in plan] for plan in kinds.plans(kind, saga)]
+        f'{kind}@{saga.version}': [[step.id for step in plan] for plan in kinds.plans(kind, saga)]
         for saga in kinds.SAGAS
         for kind in saga.kinds()
     }
@@ -37,6 +40,11 @@ class TestPlans(testtools.TestCase):
         for kind, ways in plans().items():
             for steps in ways:
                 self.assertEqual(sorted({*steps}), sorted(steps), kind)
+
+    def test_ids_are_words_with_hyphens(self):
+        found = {step for ways in plans().values() for steps in ways for step in steps}
+        self.assertEqual(set(), {each for each in found if not ID.fullmatch(each)})
+        self.assertEqual(set(), set(former_ids.IDS.values()) - found)
 
     def test_steps_that_kinds_declare_are_in_a_plan(self):
         for saga_class in kinds.SAGAS:
@@ -54,7 +62,7 @@ class TestPlans(testtools.TestCase):
         for name, scenario in scenarios.SCENARIOS.items():
             made = kinds.KINDS[scenarios.kind_of(name)]
             kind = scenarios.kind_of(name)
-            steps = [step.name for step in saga_faults.steps_of(kind, scenario.arguments)]
+            steps = [step.id for step in saga_faults.steps_of(kind, scenario.arguments)]
             self.assertIn(steps, plans()[f'{kind}@{made.version}'], name)
 
 

@@ -68,7 +68,7 @@ class RebuildTestCase(moves_base.MoveTestCase):
                 while isinstance(result := step.do(), saga.Pending):
                     pass
                 if result is not None and not isinstance(result, saga.Skipped):
-                    made.results.keep(step.name, result)
+                    made.results.keep(step.id, result)
 
     def each_is_undone(self):
         start = self.cell.leftovers()
@@ -211,9 +211,9 @@ class StepsTest(RebuildTestCase):
                 self.undo(made, steps[:last])
                 rest = ()
             self.play(made, rest)
-            self.assertNotIn(self.server, self.cell.guests(), steps[last - 1].name)
+            self.assertNotIn(self.server, self.cell.guests(), steps[last - 1].id)
             found = [each for each in self.cell.events(self.server) if each[-1] is None]
-            self.assertEqual([], found, steps[last - 1].name)
+            self.assertEqual([], found, steps[last - 1].id)
 
     def test_deleted_while_the_guest_is_made(self):
         made = self.rebuild()
@@ -282,7 +282,7 @@ class FromVolumeTest(RebuildTestCase):
     def reimaging(self):
         """A saga whose guest is gone and whose volume is about to be written."""
         made = self.rebuild()
-        names = [step.name for step in made.steps()]
+        names = [step.id for step in made.steps()]
         self.play(made, made.steps()[: names.index(rebuild.REIMAGE)])
         return made
 
@@ -331,7 +331,7 @@ class FromVolumeTest(RebuildTestCase):
         kept = self.device().attachment_id
         self.cell.volume.volumes[self.volume] = 'error'
         made = self.rebuild()
-        steps = {step.name: step for step in made.steps()}
+        steps = {step.id: step for step in made.steps()}
         self.do(made, [steps[name] for name in (shelving.BEGIN, shelving.RESERVE)])
         self.assertNotIn(shelving.RESERVE, made.data)
         self.assertEqual({kept: None}, self.attachments())
@@ -345,7 +345,7 @@ class FromVolumeTest(RebuildTestCase):
         self.assertEqual(2, len(self.cell.volume.written))
 
     def left(self, made, step):
-        names = [each.name for each in made.steps()]
+        names = [each.id for each in made.steps()]
         self.play(made, made.steps()[: names.index(step)])
         failure = {'type': 'X', 'message': 'no', 'kind': 'internal', 'traceback': 't'}
         made.data['_left'] = {step: failure}
@@ -381,7 +381,7 @@ class FromVolumeTest(RebuildTestCase):
             failure = {'type': 'X', 'message': 'no', 'kind': 'internal', 'traceback': 't'}
             made.data['_left'] = dict.fromkeys((*undropped, rebuild.DROP), failure)
             made.complete()
-            (step,) = [each for each in made.steps() if each.name == rebuild.DROP]
+            (step,) = [each for each in made.steps() if each.id == rebuild.DROP]
             step.clean.do()
             kept = new if ends_former else former
             self.assertEqual({kept}, set(self.attachments()))

@@ -58,7 +58,7 @@ class ResizedTest(moves_base.MoveTestCase):
     def test_source_that_fails_a_revert_leaves_an_error(self):
         made = self.revert()
         steps = made.steps()
-        self.do(made, [step for step in steps if step.name != revert.FINISH][:-1])
+        self.do(made, [step for step in steps if step.id != revert.FINISH][:-1])
         made.data['_left'] = {revert.FINISH: {'message': 'broken', 'traceback': 't'}}
         steps[-1].do()
         self.assertEqual(('error', None, SOURCE), self.cell.state(self.server))

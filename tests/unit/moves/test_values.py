@@ -40,7 +40,7 @@ def shapes():
     left = {
         f'{kind}: {name}': shape(name.kind)
         for kind in kinds.KINDS
-        for name in (each.name for each in kinds.steps(kind).values())
+        for name in (each.id for each in kinds.steps(kind).values())
         if isinstance(name, saga.Result)
     }
     names = {step for kind in kinds.KINDS for step in kinds.steps(kind)}

@@ -35,7 +35,7 @@ class VolumesTest(moves_base.MoveTestCase):
     def until(self, made, name):
         """The steps of a saga up to one of that name, and this one."""
         steps = made.steps()
-        names = [step.name for step in steps]
+        names = [step.id for step in steps]
         return steps[: names.index(name)], steps[names.index(name)]
 
     def test_go_to_the_destination_and_back(self):

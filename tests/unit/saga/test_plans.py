@@ -49,7 +49,7 @@ class Leaving(test_engine.Toy):
 
     def steps(self):
         first, *others = super().steps()
-        return (dataclasses.replace(first, name=saga.Result('first', Flavored)), *others)
+        return (dataclasses.replace(first, id=saga.Result('first', Flavored)), *others)
 
 
 class Mistaken(Leaving):

@@ -68,7 +68,7 @@ class Journey(saga.Saga):
         )
 
     def go_back(self, step, error):
-        if step.name == 'take' and error is NO and len(self.data.get('refused', ())) < 2:
+        if step.id == 'take' and error is NO and len(self.data.get('refused', ())) < 2:
             self.data['refused'] = [*self.data.get('refused', ()), 'this way']
             return 'choose'
         return None

@@ -20,12 +20,12 @@ from nova_lite.timeline import terminal
 from tests.fixtures import clock
 from tests.fixtures import database
 
-SNAPSHOT, SPAWN = 'stop and snapshot at source', 'spawn on destination'
-SWITCH = 'switch mapping to destination cell'
-TOLD = ('record the migration', 'choose destination', SNAPSHOT, SPAWN, SWITCH)
+SNAPSHOT, SPAWN = 'stop-and-snapshot-at-source', 'spawn-on-destination'
+SWITCH = 'switch-mapping-to-destination-cell'
+TOLD = ('record-migration', 'choose-destination', SNAPSHOT, SPAWN, SWITCH)
 DATA = {
-    'record the migration': {'host': 'cell1-host1'},
-    'choose destination': {'service_host': 'cell2-host1'},
+    'record-migration': {'host': 'cell1-host1'},
+    'choose-destination': {'service_host': 'cell2-host1'},
 }
 
 
@@ -105,8 +105,8 @@ class TimelineTest(testtools.TestCase):
         told = self.read(killed_at=killed_at)
         self.assertEqual(
             [
-                ('record the migration', 'cell database, cell1', 0.0, 0.5, 'done', 'one'),
-                ('choose destination', 'scheduler', 0.5, 1.0, 'done', 'one'),
+                ('record-migration', 'cell database, cell1', 0.0, 0.5, 'done', 'one'),
+                ('choose-destination', 'scheduler', 0.5, 1.0, 'done', 'one'),
                 (SNAPSHOT, 'compute cell1-host1, cell1', 1.0, 21.2, 'lost', 'two'),
                 (SNAPSHOT, 'compute cell1-host1, cell1', 21.2, 21.7, 'done', 'two'),
                 (SPAWN, 'compute cell2-host1, cell2', 21.7, 22.2, 'done', 'two'),

@@ -1,0 +1,45 @@
+"""Take over sagas that a former release has begun, whose data have names instead of ids.
+
+Far sides know the steps of such a saga by their former names, so these stay part of its keys,
+see `Saga.key`.
+"""
+
+import functools
+
+from nova_lite.saga import cleaning
+from nova_lite.saga import former
+from nova_lite.saga import journal
+from nova_lite.saga import step as step_module
+
+# Keys of data whose values are by step.
+BY_STEP = {step_module.TRIES, step_module.GIVEN_UP, step_module.NOT_UNDONE, cleaning.HELD}
+
+
+def rename(saga: step_module.Saga, record: journal.Record) -> None:
+    """Replace names in the data of a saga by ids, and mark a saga that had names."""
+    if not saga.former_ids:
+        return
+    data = _renamed(saga.data, saga.former_ids)
+    had_no_plan = record.position > 0 and step_module.PLAN not in data
+    if had_no_plan or data != saga.data:
+        saga.data = {**data, step_module.FORMER: True}
+
+
+def _renamed(data: journal.Data, ids: former.Ids) -> journal.Data:
+    of = functools.partial(former.id_of, ids=ids)
+    made = {of(key): value for key, value in data.items()}
+    for key in BY_STEP & made.keys():
+        made[key] = {of(step): value for step, value in made[key].items()}
+    if step_module.GO_BACK in made:
+        made[step_module.GO_BACK] = of(made[step_module.GO_BACK])
+    if step_module.PLAN in made:
+        plan = made[step_module.PLAN]
+        made[step_module.PLAN] = {**plan, 'steps': [of(step) for step in plan['steps']]}
+    if cleaning.CLEANED in made:
+        made[cleaning.CLEANED] = [of(step) for step in made[cleaning.CLEANED]]
+    if cleaning.DUTIES in made:
+        made[cleaning.DUTIES] = [
+            {**duty, 'step': of(duty['step']), 'data': _renamed(duty['data'], ids)}
+            for duty in made[cleaning.DUTIES]
+        ]
+    return made
