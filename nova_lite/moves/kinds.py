@@ -5,18 +5,17 @@ import types
 
 from nova_lite import context
 from nova_lite.moves import attach_interface
-from nova_lite.moves import attach_share
 from nova_lite.moves import attach_volume
 from nova_lite.moves import confirm
 from nova_lite.moves import crash_dump
 from nova_lite.moves import detach_interface
-from nova_lite.moves import detach_share
 from nova_lite.moves import detach_volume
 from nova_lite.moves import evacuate
 from nova_lite.moves import live_migrate
 from nova_lite.moves import rebuild
 from nova_lite.moves import resize
 from nova_lite.moves import revert
+from nova_lite.moves import shares
 from nova_lite.moves import shelve
 from nova_lite.moves import swap_volume
 from nova_lite.moves import unshelve
@@ -39,8 +38,7 @@ SAGAS: tuple[type[step.Saga], ...] = (
     swap_volume.SwapVolume,
     attach_interface.AttachInterface,
     detach_interface.DetachInterface,
-    attach_share.AttachShare,
-    detach_share.DetachShare,
+    shares.ShareAttachment,
     crash_dump.CrashDump,
 )
 FIRST = 1

@@ -56,14 +56,14 @@ class DeviceSagasCase(testtools.TestCase):
 
     # ---- making them ----
 
-    def make(self, kind, guard, recorded=None, order=None, **arguments):
-        """A saga whose first transaction the API has made."""
+    def make(self, made_by, guard, recorded=None, *, order=None, kind=None, **arguments):
+        """A saga whose first transaction the API has made. made_by: its class"""
         order = order or intents.order(guard, guard.verb, device=recorded)
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
         record = moves_base.saga_record(
-            kind.kind, self.cell, self.server, order=order, arguments=arguments
+            kind or made_by.kind, self.cell, self.server, order=order, arguments=arguments
         )
-        made = kind(self.world, record, ctxt)
+        made = made_by(self.world, record, ctxt)
         self.cell.db.write(moves.begin, made.ctxt, self.server, order)
         return made
 

@@ -7,9 +7,7 @@ from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.lifecycle import intents
-from nova_lite.moves import attach_share
-from nova_lite.moves import detach_share
-from nova_lite.moves.parts import share_access
+from nova_lite.moves import shares as share_sagas
 from tests.fixtures import shares as doubles
 from tests.unit.moves import test_device_sagas
 
@@ -26,14 +24,15 @@ class ShareSagasTest(test_device_sagas.DeviceSagasCase):
 
     def attach(self, uuid=None):
         columns = doubles.columns(**({'uuid': uuid} if uuid else {}))
-        return self.begin(attach_share.AttachShare, transitions.ATTACH_SHARE, share=columns)
+        return self.begin(share_sagas.ATTACH, transitions.ATTACH_SHARE, share=columns)
 
     def detach(self):
-        return self.begin(detach_share.DetachShare, transitions.DETACH_SHARE, detaches=SHARE)
+        return self.begin(share_sagas.DETACH, transitions.DETACH_SHARE, detaches=SHARE)
 
     def begin(self, kind, guard, **ordered):
         order = intents.order(guard, guard.verb, **ordered)
-        return self.make(kind, guard, order=order, share_id=SHARE)
+        made_by = share_sagas.ShareAttachment
+        return self.make(made_by, guard, order=order, kind=kind, share_id=SHARE)
 
     def attached(self):
         made = self.attach()
@@ -85,10 +84,10 @@ class ShareSagasTest(test_device_sagas.DeviceSagasCase):
         begin, grant, _record = made.steps()
         self.do(made, [begin])
         self.assertIsInstance(grant.do(), saga.Pending)
-        since = made.results[share_access.AWAITED].since
+        since = made.results[share_sagas.AWAITED].since
         # A repeated attempt waits no longer, whoever makes it.
         self.assertIsInstance(grant.do(), saga.Pending)
-        self.assertEqual(since, made.results[share_access.AWAITED].since)
+        self.assertEqual(since, made.results[share_sagas.AWAITED].since)
         self.world.conf.set_override('share_apply_policy_timeout', 0, 'manila')
         error = self.assertRaises(exception.ShareNotUsable, grant.do)
         self.assertIn('did not become active within 0 s', error.message)

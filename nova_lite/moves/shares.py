@@ -1,0 +1,152 @@
+"""Attach a share to a server that is off, and detach it: its host's access, and its record.
+
+The host mounts the share when the guest starts (compute.mounts). A failure leaves the share in
+error, and it can be detached then. A server with a share does not move, so whom the access
+admits stays as the request recorded it.
+"""
+
+import datetime
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.db import clock
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import shares
+from nova_lite.moves import duties
+from nova_lite.moves import move
+from nova_lite.moves import part
+from nova_lite.moves import places
+from nova_lite.moves import steps
+
+Status = states.ShareStatus
+
+ATTACH, DETACH = 'attach-share', 'detach-share'
+# Seconds until a rule that is not active yet is read again.
+WAIT_S = 1.0
+
+
+class Arguments(move.Arguments):
+    """share_id: of the share, of which there is a record already"""
+
+    share_id: str
+
+
+class Began(saga.Value):
+    """attachment: of the share, as its client takes it"""
+
+    host: str | None
+    attachment: saga.Data
+
+
+class Awaited(saga.Value):
+    """since: when the rule was first found not to be active, by the clock of the database"""
+
+    since: str
+
+
+BEGIN = saga.Result('record-request', Began)
+AWAITED = saga.Result('access-rule-awaited', Awaited)
+
+
+class ShareAttachment(move.Move[Began]):
+    """Attach a share to a server, or detach it."""
+
+    arguments: Arguments
+    kind, also = ATTACH, (DETACH,)
+    first = BEGIN
+    named = ('share_id',)
+    faults = False
+
+    def steps(self):
+        steps_of_kind = self._attaching if self.kind == ATTACH else self._detaching
+        return (steps.begin(self), *steps_of_kind())
+
+    def _attaching(self):
+        clean = saga.Clean(self._revoke_foreign, alone=True)
+        return (
+            places.SHARES.step('grant-access-to-share', self.grant, self.revoke, clean=clean),
+            places.SOURCE_RECORDS.step('record-attachment', self.record, pivot=True),
+        )
+
+    def _detaching(self):
+        return (
+            places.SHARES.step('revoke-access-to-share', self.revoke),
+            places.SOURCE_RECORDS.step('forget-attachment', self.forget, pivot=True),
+        )
+
+    def record_begin(self, connection, row):
+        self.require_there(row)
+        event = 'compute_attach_share' if self.kind == ATTACH else 'compute_detach_share'
+        self.events.start(connection, event, row.host)
+        found = shares.get(connection, self.instance_uuid, self.arguments.share_id)
+        names = ('uuid', 'share_id', 'access_type', 'access_to')
+        return Began(host=row.host, attachment={name: getattr(found, name) for name in names})
+
+    def record_undo(self, connection, row):
+        """Record that the share is neither attached nor detached.
+
+        A failed detachment may have revoked a part of the access, so none counts as granted.
+        """
+        found = row and shares.find(connection, row.uuid, self.arguments.share_id)
+        if found is not None:
+            error = {'status': str(Status.ERROR), 'granted': False}
+            between = (Status.ATTACHING, Status.DETACHING)
+            shares.change(connection, found.uuid, error, status=between)
+
+    def grant(self):
+        """Grant access. Raise ShareNotUsable if the rule does not become active in time."""
+        if self.world.share.grant(self.ctxt, self.began.attachment):
+            return None
+        timeout_s = self.world.conf.manila.share_apply_policy_timeout
+        if self._waited_s() >= timeout_s:
+            raise exception.ShareNotUsable(
+                share_id=self.arguments.share_id,
+                reason=f'its access rule did not become active within {timeout_s} s',
+            )
+        return saga.Pending(wake_in=WAIT_S, detail='the access rule is not active yet')
+
+    def _waited_s(self):
+        """Return for how long the rule has been found not to be active."""
+        now = self.world.api_db.read(clock.read)
+        awaited = self.results.get(AWAITED)
+        if awaited is None:
+            self.results[AWAITED] = Awaited(since=now.isoformat())
+            return 0
+        return (now - datetime.datetime.fromisoformat(awaited.since)).total_seconds()
+
+    def revoke(self):
+        """Take the access back. This may be repeated."""
+        if self.has_begun:
+            self.world.share.revoke(self.ctxt, self.began.attachment)
+
+    def _revoke_foreign(self):
+        """Take the access back, unless a later request has attached the share by this record."""
+        cell, row = duties.now(self)
+        if row is not None:
+            found = cell.read(shares.find, row.uuid, self.arguments.share_id)
+            mine = found is not None and found.uuid == self.began.attachment['uuid']
+            if mine and found.granted:
+                return
+        self.revoke()
+
+    @part.transaction
+    def record(self, connection):
+        """Record that the share can be mounted. This is the pivot."""
+        self.require_there(instances.lock(connection, self.instance_uuid))
+        share_id = self.arguments.share_id
+        found = shares.get(connection, self.instance_uuid, share_id)
+        values = {'status': str(Status.INACTIVE), 'granted': True}
+        # A repeated pivot finds its own result.
+        before = (Status.ATTACHING, Status.INACTIVE)
+        if not shares.change(connection, found.uuid, values, status=before):
+            detail = 'its status has changed'
+            raise exception.StateChanged(what='Share', key=share_id, detail=detail)
+        self.events.end_all(connection)
+
+    @part.transaction
+    def forget(self, connection):
+        """Remove the record of the share. This is the pivot."""
+        instances.lock(connection, self.instance_uuid)
+        shares.destroy(connection, self.instance_uuid, self.began.attachment['uuid'])
+        self.events.end_all(connection)
