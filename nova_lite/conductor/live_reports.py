@@ -24,6 +24,7 @@ LOG = log.getLogger(__name__)
 
 Status = states.MigrationStatus
 EVENT = 'compute_live_migration'
+PREPARE_EVENT = 'compute_pre_live_migration'
 
 
 def take_turn(
@@ -64,6 +65,10 @@ def note_progress(
     if row.status != Status.RUNNING:
         _refuse_unwanted(row)
         values['status'] = str(Status.RUNNING)
+        # The destination is prepared, or the copy would not begin.
+        actions.finish_event(
+            connection, row.instance_uuid, ctxt.request_id, PREPARE_EVENT, host=row.dest_compute
+        )
     if values:
         migrations.update(connection, uuid, values)
     return live_migrations.commands(row)

@@ -39,6 +39,8 @@ class World(release.Clients, typing.Protocol):
 
 def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: rows.Row) -> None:
     """Delete a server's record after releasing its resources elsewhere."""
+    host = world.cells.conf.host
+    cell.db.write(actions.start_event, row.uuid, ctxt.request_id, EVENT, top_host=host)
     found = cell.db.read(children.block_devices, [row.uuid])
     devices: list[typing.Any] = [device._mapping for device in found.get(row.uuid, [])]
     images = release.images_of(row, cell.db.read(actions.is_copying, row.uuid))
@@ -46,7 +48,7 @@ def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: ro
     release.release(world, ctxt, row.uuid, devices, ports=ports, images=images)
     attached: list[typing.Any] = cell.db.read(shares.of_server, row.uuid)
     release.revoke_shares(world.share, ctxt, row.uuid, attached)
-    cell.db.write(_end, ctxt, row.uuid, world.cells.conf.host)
+    cell.db.write(_end, ctxt, row.uuid, host)
     world.api_db.write(instance_mappings.set_queued_for_delete, row.uuid)
 
 
@@ -74,6 +76,8 @@ def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> b
 def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, host: str) -> None:
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
+        # Another request has deleted it meanwhile.
+        actions.finish_event(connection, uuid, ctxt.request_id, EVENT, host=host)
         return
     if row.host is None or row.build is None:
         children.destroy_block_devices(connection, uuid)
@@ -82,5 +86,5 @@ def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, hos
     children.destroy_tags(connection, uuid)
     shares.destroy(connection, uuid)
     instances.mark_deleted(connection, uuid, **({'build': None} if row.host is None else {}))
-    actions.record_event(connection, uuid, ctxt.request_id, EVENT, host=host)
+    actions.finish_event(connection, uuid, ctxt.request_id, EVENT, host=host)
     actions.end_interrupted(connection, uuid, error=f'Interrupted by {EVENT}.')

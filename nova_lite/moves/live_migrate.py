@@ -197,6 +197,7 @@ class LiveMigration(move.Move[steps.Began]):
 
     def roll_dest_back(self):
         """Undo `prepare`: the destination does not expect the guest any more."""
+        self._begin_rollback()
         roll_back = self.compute.rollback_live_migration_at_destination
         waits = self._ask_dest(roll_back, self.find(), key=self.key(PREPARE))
         if isinstance(waits, saga.Pending):
@@ -205,9 +206,13 @@ class LiveMigration(move.Move[steps.Began]):
         return None
 
     @part.transaction
-    def _rolled_dest_back(self, connection):
+    def _begin_rollback(self, connection):
         if PREPARE in self.results:
             self.events.end(connection, PREPARE_EVENT, self.dest_host)
+        self.events.start_once(connection, ROLLBACK_EVENT, self.dest_host)
+
+    @part.transaction
+    def _rolled_dest_back(self, connection):
         self.events.end(connection, ROLLBACK_EVENT, self.dest_host)
 
     def copy(self):

@@ -262,6 +262,7 @@ class MovesTest(NotificationsTestCase):
         self.addCleanup(self.moving.behave, INSTANT)
         self.moving.go(server)
         migration = self.moving.watched(server, 'running')
+        self.assertEqual(ABORTED[:4], self.heard.until(server, 'instance.live_migration_pre.end'))
         self.moving.abort(server, migration)
         self.moving.ended(server)
         for last in (ABORTED[-1], ABORT[-1]):
@@ -269,7 +270,6 @@ class MovesTest(NotificationsTestCase):
         found = self.heard.types(server)
         self.assertEqual(ABORTED, [each for each in found if each not in ABORT])
         self.assertEqual(ABORT, [each for each in found if each in ABORT])
-        self.heard.forget()
 
     def test_evacuated(self):
         server = self.boot()

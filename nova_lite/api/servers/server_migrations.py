@@ -183,14 +183,10 @@ def _write(connection, ctxt, instance_uuid, migration_uuid, *, command, action, 
             verb=verb, migration_id=row.id, instance_id=instance_uuid, status=row.status
         )
     actions.start(connection, ctxt, instance_uuid, action)
+    event = (instance_uuid, ctxt.request_id, live_migrations.ANSWERS[command])
+    # It ends when the source's host answers, or with the migration.
+    actions.start_event(connection, *event, host=row.source_compute)
     if live_migrations.add_command(connection, row, command, ctxt):
         return True
-    actions.record_event(
-        connection,
-        instance_uuid,
-        ctxt.request_id,
-        live_migrations.ANSWERS[command],
-        host=row.source_compute,
-        error=ALREADY,
-    )
+    actions.finish_event(connection, *event, host=row.source_compute, error=ALREADY)
     return False

@@ -13,6 +13,11 @@ class Events(part.Part):
         top_host = self.move.world.conf.host
         actions.start_event(connection, *self._request, event, host=host, top_host=top_host)
 
+    def start_once(self, connection, event, host):
+        """Begin an event unless it has ended, as it has when a step is repeated."""
+        if not actions.has_ended(connection, *self._request, event, host):
+            self.start(connection, event, host)
+
     def record(self, connection, event, host):
         """Record an event that has begun and ended at once."""
         actions.record_event(connection, *self._request, event, host=host)

@@ -104,6 +104,14 @@ class ProgressTest(LiveTestCase):
         self.assertEqual(asked.request_id, found['abort']['request_id'])
         self.assertNotIn('auth_token', found['abort'])
 
+    def test_the_copy_ends_the_preparation(self):
+        ctxt, move = self.begun(status='preparing')
+        uuid = self.read(move).instance_uuid
+        event = 'compute_pre_live_migration'
+        self.cell.db.write(actions.start_event, uuid, ctxt.request_id, event, host='host-2')
+        self.progress(ctxt, move)
+        self.assertIn((event, 'host-2', 'Success'), self.cell.events(uuid))
+
     def test_a_copy_that_was_called_off_does_not_begin(self):
         ctxt, move = self.begun(status='preparing')
         self.command(move, live_migrations.ABORT)

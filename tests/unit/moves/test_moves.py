@@ -97,7 +97,7 @@ class MovesTest(moves_base.MoveTestCase):
         self.assertEqual((None, None), (row.new_flavor, row.availability_zone))
         self.events_have_ended()
 
-    def test_checks_that_were_not_taken_back_end_in_the_end(self):
+    def live_migration(self):
         made = self.make(
             live_migrate.LiveMigration,
             transitions.LIVE_MIGRATE,
@@ -109,6 +109,31 @@ class MovesTest(moves_base.MoveTestCase):
         values = {'migration_type': 'live-migration', 'status': 'accepted', 'data': {}}
         values |= {'uuid': made.uuid, 'instance_uuid': self.server}
         self.cell.db.write(migrations.create, values)
+        return made
+
+    def test_the_event_of_a_rollback_lasts_as_long_as_that(self):
+        made = self.live_migration()
+        names = [step.id for step in made.steps()]
+        self.do(made, made.steps()[: names.index(move_steps.RECORD) + 1])
+        made.progress(started=(live_migrate.PREPARE_EVENT, DEST))
+        made.data[live_migrate.PREPARE] = {}
+        meanwhile = []
+
+        def answer(*_args, **_kwargs):
+            meanwhile.append(self.open_events()[-1])
+            return {'done': True}
+
+        self.cell.answers.rollback_live_migration_at_destination = answer
+        for _time in range(2):
+            made.roll_dest_back()
+        event = live_migrate.ROLLBACK_EVENT
+        self.assertEqual((event, DEST, None), meanwhile[0])
+        found = self.cell.events(self.server)
+        self.assertEqual([(event, DEST, 'Success')], [each for each in found if each[0] == event])
+        self.assertIn((live_migrate.PREPARE_EVENT, DEST, 'Success'), found)
+
+    def test_checks_that_were_not_taken_back_end_in_the_end(self):
+        made = self.live_migration()
         begin = made.steps()[:1]
         self.do(made, begin)
         checks = {(live_checks.DEST_EVENT, DEST), (live_checks.SOURCE_EVENT, SOURCE)}

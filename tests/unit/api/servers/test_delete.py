@@ -6,6 +6,7 @@ from nova_lite import conf
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models as api_models
@@ -123,6 +124,7 @@ class TestLocalDelete(Sweeping, base.Case):
             self.sweep()
             where = str(POINTS[number])
             self.assertTrue(self.api.row(uuid, 'cell0').deleted, where)
+            self.assertNotIn(('api_local_delete', None), self.events('cell0'), where)
             mapping = self.api.api_db.read(instance_mappings.get, uuid)
             self.assertTrue(mapping.queued_for_delete, where)
             neighbours = self.api.neighbours
@@ -160,6 +162,23 @@ class TestLocalDelete(Sweeping, base.Case):
         self.assertEqual('deleting', self.api.row(uuid).task_state)
         mapping = self.api.api_db.read(instance_mappings.get, uuid)
         self.assertTrue(mapping.queued_for_delete)
+
+    def test_the_event_begins_before_anything_is_released(self):
+        uuid, _attachment = self.server_in('cell1')
+        self.kill_in('network', 'deallocate', False, 'DELETE', f'/servers/{uuid}')
+        self.assertEqual([('api_local_delete', None)], self.events())
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        # The first was interrupted, and has been since.
+        self.assertEqual(
+            [('api_local_delete', 'Error'), ('api_local_delete', 'Success')], self.events()
+        )
+
+    def events(self, cell='cell1'):
+        """[(event, result), ...], oldest first."""
+        found = self.api.cell(cell).db.read(
+            rows.every, actions.EVENTS, order_by=actions.EVENTS.c.id
+        )
+        return [(row.event, row.result) for row in found]
 
 
 class TestCounted(Sweeping, base.Case):

@@ -3,7 +3,9 @@
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import rows
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
 from nova_lite.saga import journal
@@ -37,6 +39,19 @@ class WishesTest(base.Case):
         """Who looks at the migration next finds it, so the request has not failed."""
         self.ok('DELETE', self.path, version='2.65', who=base.ADMIN, code=202)
         self.assertIn(live_migrations.ABORT, live_migrations.commands(self.row()))
+
+    def test_the_event_of_a_command_begins_with_the_request(self):
+        self.ok('DELETE', self.path, version='2.65', who=base.ADMIN, code=202)
+        self.assertEqual([('host1', None)], self.events())
+        self.ok('DELETE', self.path, version='2.65', who=base.ADMIN, code=202)
+        self.assertEqual([('host1', None), ('host1', 'Error')], self.events())
+
+    def events(self):
+        """[(host, result), ...], oldest first."""
+        found = self.api.cell('cell1').db.read(
+            rows.every, actions.EVENTS, order_by=actions.EVENTS.c.id
+        )
+        return [(row.host, row.result) for row in found]
 
     def test_an_abort_of_what_no_super_conductor_is_told_of(self):
         self.api.super_conductor.answers['run_saga'] = AWAY
