@@ -9,11 +9,11 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
+from nova_lite.simcloud import storage
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import microversion
 from nova_lite.simcloud.share import shares
 from nova_lite.simcloud.share import tables
-from nova_lite.simcloud.volume import views
 
 RULES = tables.rules
 # What may be granted access to a share, by protocol; 'ip' for the others.
@@ -41,7 +41,7 @@ LIST = bodies.compiled(bodies.record({'access_list': {}}, ['access_list'], extra
 def _view(conn, caller, row):
     shown = {**row, 'state': 'active'}
     for name in ('created_at', 'updated_at'):
-        shown[name] = views.stamp(row[name])
+        shown[name] = storage.stamp(row[name])
     if locks.has(conn, row['id'], locks.SHOW) and not caller.is_privileged:
         shown.update(access_to=HIDDEN, access_key=HIDDEN if row['access_key'] else None)
     return shown

@@ -1,8 +1,8 @@
 """/v2/shares/{id}/export_locations: where hosts mount a share. There is one for each share."""
 
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import storage
 from nova_lite.simcloud.share import shares
-from nova_lite.simcloud.volume import views
 
 SERVER = '10.254.0.5'
 PATHS = {
@@ -20,8 +20,8 @@ def of(row, caller):
         'id': row['id'],
         'path': PATHS.get(row['share_proto'], OTHER).format(row['id']),
         'preferred': True,
-        'created_at': views.stamp(row['created_at']),
-        'updated_at': views.stamp(row['created_at']),
+        'created_at': storage.stamp(row['created_at']),
+        'updated_at': storage.stamp(row['created_at']),
         'metadata': {},
     }
     if caller.is_privileged:

@@ -13,10 +13,9 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import storage
 from nova_lite.simcloud.share import microversion
 from nova_lite.simcloud.share import tables
-from nova_lite.simcloud.volume import lists
-from nova_lite.simcloud.volume import views
 
 LOCKS = tables.locks
 DELETE, SHOW = 'delete', 'show'
@@ -109,7 +108,7 @@ def _delete(conn, caller, lock_id):
 
 
 def _view(row):
-    times = {name: views.stamp(row[name]) for name in ('created_at', 'updated_at')}
+    times = {name: storage.stamp(row[name]) for name in ('created_at', 'updated_at')}
     return {**row, **times, 'links': []}
 
 
@@ -118,12 +117,12 @@ def _listed(conn, req):
     # Clients of Manila have two names for this.
     if req.get_param('all_projects') and not req.get_param('all_tenants'):
         req.params['all_tenants'] = req.get_param('all_projects')
-    return lists.page_of(conn, req, LOCKS, lists.filtered(req, LOCKS, FILTERS))
+    return storage.listed(conn, req, LOCKS, FILTERS)
 
 
 RESOURCE = resources.Resource(
     name='resource_lock',
-    style=dataclasses.replace(lists.STYLE, created=falcon.HTTP_200, deleted=falcon.HTTP_204),
+    style=dataclasses.replace(storage.STYLE, created=falcon.HTTP_200, deleted=falcon.HTTP_204),
     listed=_listed,
     get=_get,
     views=resources.each(_view),

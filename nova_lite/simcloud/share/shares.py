@@ -9,11 +9,10 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import storage
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import tables
 from nova_lite.simcloud.share import types
-from nova_lite.simcloud.volume import lists
-from nova_lite.simcloud.volume import views
 
 SHARES = tables.shares
 HOST = 'simcloud@sim#sim'
@@ -90,7 +89,7 @@ def view(req, row):
     shown = {
         **{name: row[name] for name in SHOWN},
         **CONSTANT,
-        'created_at': views.stamp(row['created_at']),
+        'created_at': storage.stamp(row['created_at']),
         'links': _links(req, row),
     }
     if req.context.caller.is_privileged:
@@ -175,12 +174,12 @@ def remove_rule(conn, rule_id):
 def _listed(conn, req):
     if listing.flag_of(req, 'is_soft_deleted'):
         return []  # There is no recycle bin.
-    return lists.page_of(conn, req, SHARES, lists.filtered(req, SHARES, FILTERS))
+    return storage.listed(conn, req, SHARES, FILTERS)
 
 
 RESOURCE = resources.Resource(
     name='share',
-    style=dataclasses.replace(lists.STYLE, created=falcon.HTTP_200),
+    style=dataclasses.replace(storage.STYLE, created=falcon.HTTP_200),
     listed=_listed,
     get=get,
     views=resources.each_as_asked(view),

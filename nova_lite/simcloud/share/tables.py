@@ -2,19 +2,15 @@
 
 import sqlalchemy as sa
 
-from nova_lite import runtime
 from nova_lite.simcloud import database
+from nova_lite.simcloud import storage
 
 # The availability zone of all shares that are given none.
 ZONE = 'nova'
 
 
 def _identified():
-    return (
-        sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
-        sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
-        sa.Column('updated_at', database.Time, nullable=False),
-    )
+    return (*storage.identified(), sa.Column('updated_at', database.Time, nullable=False))
 
 
 shares = sa.Table(

@@ -13,7 +13,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
-from nova_lite.simcloud.volume import lists
+from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import releases
 from nova_lite.simcloud.volume import tables
@@ -212,8 +212,7 @@ class AttachmentResource:
         """Return the rows of a page. As in Cinder, the answer has no link to the next one."""
         microversions.require(req, 27)
         with self._db.read() as conn:
-            query = lists.filtered(req, ATTACHMENTS, FILTERS)
-            return lists.page_of(conn, req, ATTACHMENTS, query)
+            return storage.listed(conn, req, ATTACHMENTS, FILTERS)
 
     def on_get(self, req, resp):
         resp.media = {'attachments': [views.attachment_brief(row) for row in self._listed(req)]}

@@ -7,7 +7,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.volume import lists
+from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
@@ -58,7 +58,7 @@ REPORTED = {
 
 
 def _listed(conn, req):
-    return lists.page_of(conn, req, SNAPSHOTS, lists.filtered(req, SNAPSHOTS, FILTERS))
+    return storage.listed(conn, req, SNAPSHOTS, FILTERS)
 
 
 def _prepared(req, wanted):
@@ -132,7 +132,7 @@ class ActionResource:
 _views = resources.each_as_asked(views.snapshot)
 RESOURCE = resources.Resource(
     name='snapshot',
-    style=lists.STYLE,
+    style=storage.STYLE,
     listed=_listed,
     get=records.get_snapshot,
     views=_views,

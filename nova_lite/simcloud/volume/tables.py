@@ -2,8 +2,8 @@
 
 import sqlalchemy as sa
 
-from nova_lite import runtime
 from nova_lite.simcloud import database
+from nova_lite.simcloud import storage
 
 # Key of admin_metadata with the progress of a migration.
 MIGRATION = 'migration_status'
@@ -13,17 +13,10 @@ ZONE = 'nova'
 DEFAULTS = 'default'
 
 
-def _identified():
-    return (
-        sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
-        sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
-    )
-
-
 def _stored():
     """Return the columns that volumes and snapshots share."""
     return (
-        *_identified(),
+        *storage.identified(),
         sa.Column('updated_at', database.Time, nullable=False),
         sa.Column('project_id', database.Id, nullable=False, index=True),
         sa.Column('user_id', database.Id, nullable=False),
@@ -53,7 +46,7 @@ volumes = sa.Table(
 attachments = sa.Table(
     'volume_attachments',
     database.METADATA,
-    *_identified(),
+    *storage.identified(),
     sa.Column('project_id', database.Id, nullable=False, index=True),
     sa.Column('volume_id', database.Id, nullable=False, index=True),
     sa.Column('instance_uuid', database.Id, index=True),
@@ -76,7 +69,7 @@ snapshots = sa.Table(
 types = sa.Table(
     'volume_types',
     database.METADATA,
-    *_identified(),
+    *storage.identified(),
     sa.Column('name', database.Name, nullable=False, unique=True),
     sa.Column('description', database.Text),
     sa.Column('is_public', sa.Boolean, nullable=False, default=True),

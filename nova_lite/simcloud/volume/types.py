@@ -10,7 +10,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.volume import lists
+from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import tables
 
@@ -118,7 +118,7 @@ def _listed(conn, req):
 RESOURCE = resources.Resource(
     name='volume_type',
     style=dataclasses.replace(
-        lists.STYLE, collection=lambda _req, key, items: {key: items}, created=falcon.HTTP_200
+        storage.STYLE, collection=lambda _req, key, items: {key: items}, created=falcon.HTTP_200
     ),
     permit=resources.admins('volume type', actions=resources.CHANGES),
     listed=_listed,

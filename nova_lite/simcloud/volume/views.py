@@ -2,6 +2,7 @@
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
+from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import tables
 
 SHOWN = bodies.words(
@@ -10,11 +11,6 @@ SHOWN = bodies.words(
 HOST = 'simcloud@sim#sim'
 # Extensions of Cinder add fields to answers that show volumes, and to no others.
 EXTENSION, IMAGE_METADATA = 'os-vol-', 'volume_image_metadata'
-
-
-def stamp(moment):
-    """Return a time as Cinder writes it: UTC, microseconds, no zone."""
-    return moment.isoformat(timespec='microseconds') if moment else None
 
 
 def links(req, kind, row_id):
@@ -34,7 +30,7 @@ def _attachment(row, caller):
         'volume_id': row['volume_id'],
         'server_id': row['instance_uuid'],
         'device': row['mountpoint'],
-        'attached_at': stamp(row['attach_time']),
+        'attached_at': storage.stamp(row['attach_time']),
         'host_name': row['attached_host'] if caller.is_privileged else None,
     }
 
@@ -71,8 +67,8 @@ def detail(req, row, type_name, attachments):
     answer = {
         **{name: row[name] for name in SHOWN},
         **brief(req, row),
-        'created_at': stamp(row['created_at']),
-        'updated_at': stamp(row['updated_at']),
+        'created_at': storage.stamp(row['created_at']),
+        'updated_at': storage.stamp(row['updated_at']),
         'volume_type': type_name,
         'bootable': str(row['bootable']).lower(),
         'encrypted': False,
@@ -126,8 +122,8 @@ def snapshot(req, row):
     shown = ('id', 'name', 'description', 'volume_id', 'status', 'size', 'metadata')
     answer = {
         **{name: row[name] for name in shown},
-        'created_at': stamp(row['created_at']),
-        'updated_at': stamp(row['updated_at']),
+        'created_at': storage.stamp(row['created_at']),
+        'updated_at': storage.stamp(row['updated_at']),
         'os-extended-snapshot-attributes:progress': '100%',
         'os-extended-snapshot-attributes:project_id': row['project_id'],
     }
@@ -144,7 +140,7 @@ def attachment(row):
     """Return one attachment in full."""
     return {
         **attachment_brief(row),
-        'attached_at': stamp(row['attach_time']) or '',
+        'attached_at': storage.stamp(row['attach_time']) or '',
         'detached_at': '',
         'attach_mode': row['attach_mode'],
         'connection_info': row['connection_info'],

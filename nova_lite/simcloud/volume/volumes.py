@@ -8,7 +8,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.volume import lists
+from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
@@ -52,18 +52,18 @@ FILTERS = bodies.words(
 
 
 def _listed(conn, req):
-    query = lists.filtered(req, VOLUMES, FILTERS)
+    query = storage.filtered(req, VOLUMES, FILTERS)
     if kind := req.get_param('volume_type'):
         row = types.find(conn, req.context.caller, kind)
         query = query.where(VOLUMES.c.volume_type_id == (row['id'] if row else ''))
     if listing.flag_of(req, 'with_count') and req.context.minor >= 45:
         count = sa.select(sa.func.count()).select_from(query.subquery())
         req.context.count = conn.execute(count).scalar()
-    return lists.page_of(conn, req, VOLUMES, query)
+    return storage.page_of(conn, req, VOLUMES, query)
 
 
 def _collection(req, key, items):
-    answer = lists.collection(req, key, items)
+    answer = storage.collection(req, key, items)
     if hasattr(req.context, 'count'):
         answer['count'] = req.context.count
     return answer
@@ -93,7 +93,7 @@ def _options(req):
 
 RESOURCE = resources.Resource(
     name='volume',
-    style=dataclasses.replace(lists.STYLE, collection=_collection),
+    style=dataclasses.replace(storage.STYLE, collection=_collection),
     listed=_listed,
     get=records.get,
     views=views.details,
@@ -114,6 +114,6 @@ class SummaryResource:
 
     def on_get(self, req, resp):
         with self._db.read() as conn:
-            found = database.rows(conn, lists.owned(req, VOLUMES))
+            found = database.rows(conn, storage.owned(req, VOLUMES))
         total = {'total_count': len(found), 'total_size': sum(row['size'] for row in found)}
         resp.media = {'volume-summary': {**total, 'metadata': {}}}

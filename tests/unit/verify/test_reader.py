@@ -7,7 +7,7 @@ import fixtures
 from nova_lite import runtime
 from nova_lite.clients import volume
 from nova_lite.db.api import cell_mappings
-from nova_lite.simcloud.volume import lists
+from nova_lite.simcloud import storage
 from nova_lite.verify import bounds
 from nova_lite.verify import invariants
 from nova_lite.verify import reader
@@ -23,7 +23,7 @@ class PagesTest(neighbours.NeighbourTestCase):
 
     def setUp(self):
         super().setUp()
-        self.patch(lists, 'MOST', PAGE)
+        self.patch(storage, 'MOST', PAGE)
         api = self.useFixture(database.ApiDatabase())
         cell = self.useFixture(database.CellDatabase())
         values = {'uuid': runtime.new_uuid(), 'name': 'cell1', 'transport_url': 'embedded://'}

@@ -1,8 +1,12 @@
-"""Filters and pages of the volume service's lists, and the conventions of its nouns."""
+"""What the volume service and the shared file system service have in common.
+
+Manila began as a copy of Cinder: their lists, times and answers to changes are alike.
+"""
 
 import falcon
 import sqlalchemy as sa
 
+from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -16,6 +20,19 @@ SORTABLE = set(
         ' volume_id'
     )
 )
+
+
+def identified():
+    """Return the first columns of a table."""
+    return (
+        sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
+        sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
+    )
+
+
+def stamp(moment):
+    """Return a time as both services write it: UTC, microseconds, no zone."""
+    return moment.isoformat(timespec='microseconds') if moment else None
 
 
 def of_everyone(req):
@@ -76,6 +93,11 @@ def page_of(conn, req, table, query):
     text = req.get_param('offset') or '0'
     offset = _number(text, f"offset must be a number, not '{text[:64]}'.")
     return database.rows(conn, listing.paged(conn, query, table, page).offset(offset))
+
+
+def listed(conn, req, table, filters):
+    """Return the rows of a page that a request chooses by `filters`, see `filtered`."""
+    return page_of(conn, req, table, filtered(req, table, filters))
 
 
 def collection(req, key, items):
