@@ -160,26 +160,19 @@ class EmbeddedCloud:
                 raise
 
     def save(self, name):
-        """Save the state under a name. Work in progress continues as after a restart.
+        """Save the state under a name. The cloud goes on meanwhile. Raise NotSaved, NotQuiet."""
+        with self._whole():
+            self.states.save(name)
 
-        Raise NotSaved; the cloud goes on then, too.
-        """
+    @contextlib.contextmanager
+    def _whole(self):
+        """Keep the files of the cloud whole for the block."""
         self.states.require_files()
-        failures = []
-
-        def copy():
-            try:
-                self.states.save(name)
-            except saved_states.NotSaved as error:
-                failures.append(error)
-
         with self._changing:
-            if self.clock is not None:
-                self.clock.resume()
+            if self.problem is not None:
+                raise exception.Unavailable(service='The cloud', reason=self.problem)
             self._wait_reported()
-            self._renew(copy)
-        if failures:
-            raise failures[0]
+            yield
 
     def wait_ended(self):
         """Wait until the daemons from before the resets have stopped."""
@@ -189,6 +182,9 @@ class EmbeddedCloud:
         """Wait until the inventories of all hosts are in placement, and so in what is saved."""
         deadline = runtime.monotonic() + REPORTED_S
         while any(manager.is_coming_up for manager in self._computes()):
+            # Time that stands still would never end the wait.
+            if self.clock is not None and self.clock.is_frozen:
+                self.clock.resume()
             if runtime.monotonic() > deadline:
                 raise exception.Unavailable(
                     service='The cloud',

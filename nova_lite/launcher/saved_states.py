@@ -9,7 +9,6 @@ other processes keep their connections. One that was cut short is repeated by th
 import contextlib
 import json
 import os
-import pathlib
 import re
 import shutil
 import sqlite3
@@ -17,6 +16,7 @@ import sqlite3
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import migrate
+from nova_lite.launcher import copies
 from nova_lite.launcher import layout
 
 # What `up` saves of a cloud that was just created.
@@ -25,11 +25,11 @@ NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 FACTS = 'state.json'
 DRAFT, FORMER = '.new', '.old'
 RESTORING = os.path.join('run', 'restoring')
-BUSY_S = 30
-# The time that passed since the state was saved has not passed for its services.
+# The time that passed since the state was saved has not passed for its services and hosts.
 SERVICES = """
 UPDATE services SET last_seen_up = strftime('%Y-%m-%d %H:%M:%f000', last_seen_up, ?)
 """
+JOBS = 'UPDATE clock SET ahead = ahead - ?1, wall = wall + ?1'
 # The super-conductor that held them is gone.
 LEASES = 'UPDATE sagas SET owner = NULL, lease_until = NULL'
 
@@ -90,7 +90,7 @@ class SavedStates:
         for what, now in self._cloud().items():
             if saved.get(what) != now:
                 raise OtherCloud(name=name, what=what, saved=saved.get(what), now=now)
-        self._require(self._files(), name)
+        self._require(self.files(), name)
 
     def _require(self, files, name):
         missing = [file for file in files if not os.path.exists(self._path(name, file))]
@@ -109,20 +109,37 @@ class SavedStates:
         try:
             self._save(name)
         except (OSError, sqlite3.Error) as error:
-            shutil.rmtree(self._draft(name), ignore_errors=True)
+            shutil.rmtree(self.draft(name), ignore_errors=True)
             raise NotSaved(name=name, reason=error) from error
 
     def _save(self, name):
-        draft, former, path = self._draft(name), self._former(name), self._path(name)
-        shutil.rmtree(draft, ignore_errors=True)
-        os.makedirs(draft, mode=0o700)
-        for file, source in self._files().items():
-            _copy(source, os.path.join(draft, file), synchronous='OFF')
-        facts = {'cloud': self._cloud(), 'saved_at': runtime.timestamp()}
-        layout.write(os.path.join(draft, FACTS), json.dumps(facts))
+        self.copy(self.draft(name))
+        self.adopt(name)
+
+    def copy(self, directory):
+        """Copy the files of the cloud, as they are at one instant, to a new directory.
+
+        Return when that was, in seconds since the epoch. Raise NotQuiet, OSError, sqlite3.Error.
+        """
+        shutil.rmtree(directory, ignore_errors=True)
+        os.makedirs(directory, mode=0o700)
+        files = {path: os.path.join(directory, name) for name, path in self.files().items()}
+        found = []
+        copies.copy_all(files, noted=lambda: found.append(runtime.timestamp()))
+        self.describe(directory, saved_at=found[0])
+        return found[0]
+
+    def describe(self, directory, *, saved_at):
+        """Write what `check` and `restore` need to know of the files in a directory."""
+        facts = {'cloud': self._cloud(), 'saved_at': saved_at}
+        layout.write(os.path.join(directory, FACTS), json.dumps(facts))
+
+    def adopt(self, name):
+        """Make the draft of a state the state of that name."""
+        former, path = self._former(name), self._path(name)
         with contextlib.suppress(FileNotFoundError):
             os.rename(path, former)
-        os.rename(draft, path)
+        os.rename(self.draft(name), path)
         shutil.rmtree(former, ignore_errors=True)
 
     def restore(self, name):
@@ -136,16 +153,23 @@ class SavedStates:
             raise NotRestored(name=name, reason=error) from error
 
     def _restore(self, name):
-        marker = self._places.path(RESTORING)
-        layout.write(marker, name)
+        marker = self.mark(name)
         with open(self._path(name, FACTS)) as file:
             passed_s = runtime.timestamp() - json.load(file)['saved_at']
-        for file, target in self._files().items():
-            _copy(self._path(name, file), target, synchronous='NORMAL')
+        for file, target in self.files().items():
+            copies.copy(self._path(name, file), target)
         for cell in (layout.CELL0, *self._places.cell_names):
-            _execute(self._database(cell), SERVICES, f'{passed_s:+.3f} seconds')
-        _execute(self._database(layout.API), LEASES)
+            copies.execute(self._database(cell), SERVICES, f'{passed_s:+.3f} seconds')
+        for cell in self._places.cell_names:
+            copies.execute(self._places.guests_path(cell), JOBS, passed_s)
+        copies.execute(self._database(layout.API), LEASES)
         os.unlink(marker)
+
+    def mark(self, name):
+        """Have the next start restore a state. Return the path of the mark."""
+        marker = self._places.path(RESTORING)
+        layout.write(marker, name)
+        return marker
 
     def finish(self):
         """Finish what a process was killed in: a save is undone, and a restore repeated.
@@ -166,7 +190,8 @@ class SavedStates:
             self.check(name)
             self.restore(name)
 
-    def _draft(self, name):
+    def draft(self, name):
+        """Return the directory of a state while it is written."""
         return self._path(f'.{name}{DRAFT}')
 
     def _former(self, name):
@@ -178,7 +203,7 @@ class SavedStates:
     def _database(self, name):
         return self._places.path('db', f'{name}.sqlite')
 
-    def _files(self):
+    def files(self):
         """Return {name of the copy: path of the file of the cloud}."""
         cells = self._places.cell_names
         names = (layout.API, layout.CELL0, *cells, layout.PLACEMENT, layout.SIMCLOUD)
@@ -193,22 +218,3 @@ class SavedStates:
             'directory': self._places.root,
             'schemas': [migrate.newest('api'), migrate.newest('cell')],
         }
-
-
-def _copy(source, target, *, synchronous):
-    """Replace the contents of an SQLite file by those of another, in one transaction."""
-    with _open(source) as saved, _open(target, 'rwc') as written:
-        written.execute(f'PRAGMA synchronous = {synchronous}')
-        saved.backup(written, sleep=0.001)
-
-
-def _execute(path, statement, *values):
-    with _open(path) as connection:
-        connection.execute(statement, values)
-
-
-def _open(path, mode='rw'):
-    """Connect to an SQLite file, which must exist unless the mode is rwc."""
-    url = f'{pathlib.Path(path).absolute().as_uri()}?mode={mode}'
-    connection = sqlite3.connect(url, uri=True, timeout=BUSY_S, isolation_level=None)
-    return contextlib.closing(connection)

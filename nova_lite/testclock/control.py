@@ -68,9 +68,14 @@ class Control:
         return {
             'now': self._clock.now().isoformat(timespec='milliseconds'),
             'ahead_s': round(self._clock.now().timestamp() - self._system.now().timestamp(), 3),
-            'frozen': self._clock.state.frozen is not None,
+            'frozen': self.is_frozen,
             'rate': self._rate,
         }
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether time stands still."""
+        return self._clock.state.frozen is not None
 
     def freeze(self) -> None:
         """Stop time."""

@@ -14,6 +14,8 @@ TABLES = (
     'CREATE TABLE IF NOT EXISTS services (last_seen_up)',
     'CREATE TABLE IF NOT EXISTS sagas (owner, lease_until)',
     'CREATE TABLE IF NOT EXISTS told (value)',
+    'CREATE TABLE IF NOT EXISTS clock (boot_id, ahead, wall)',
+    'CREATE TABLE IF NOT EXISTS cell_mappings (name, transport_url, database_connection)',
 )
 
 
