@@ -24,6 +24,8 @@ COMMANDS = (
     'status',
     'env',
     'reset',
+    'snapshot',
+    'fork',
     'stop',
     'demo',
     'verify',
@@ -80,7 +82,8 @@ def parser(commands=COMMANDS):
 
 def _clock(args):
     """Read the same time as the cloud whose files the subcommand reads."""
-    directory = None if args.command == 'up' else getattr(args, 'state_dir', None)
+    is_start = args.command in ('up', 'fork')
+    directory = None if is_start else getattr(args, 'state_dir', None)
     return contextlib.nullcontext() if directory is None else state_dir.clock(directory)
 
 

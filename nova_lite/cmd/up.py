@@ -2,12 +2,14 @@
 
 Examples: nova-lite up --cells 3 --hosts 10
           nova-lite up --detach --port 0 --fresh --state-dir ./cloud
+          nova-lite up --from moving.snapshot --state-dir ./moving
 """
 
 from nova_lite.daemons import exposure
 from nova_lite.daemons import leash
 from nova_lite.launcher import foreground
 from nova_lite.launcher import layout
+from nova_lite.launcher import snapshots
 from nova_lite.launcher import state_dir
 from nova_lite.wsgi import server
 
@@ -18,14 +20,17 @@ def add_arguments(parser):
     """Add the arguments and options."""
     state_dir.add_option(parser)
     parser.add_argument(
-        '--cells', type=int, default=2, metavar='N', help='number of cells (default: %(default)s)'
+        '--cells',
+        type=int,
+        metavar='N',
+        help=f'number of cells (default: {layout.Settings.cells}, or as in the snapshot)',
     )
     parser.add_argument(
         '--hosts',
         type=int,
-        default=3,
         metavar='N',
-        help='number of simulated hosts in each cell (default: %(default)s)',
+        help='number of simulated hosts in each cell '
+        f'(default: {layout.Settings.hosts}, or as in the snapshot)',
     )
     parser.add_argument(
         '--port',
@@ -78,23 +83,28 @@ def _add_behaviour(parser):
     """Add the options that change the behaviour of the cloud."""
     parser.add_argument(
         '--profile',
-        default='default',
         metavar='NAME|FILE',
-        help='behaviour of the simulated hosts (default: %(default)s)',
+        help='behaviour of the simulated hosts '
+        f'(default: {layout.Settings.profile}, or as in the snapshot)',
     )
     parser.add_argument(
         '--speed',
         type=float,
-        default=1.0,
         metavar='X',
-        help='factor by which simulated operations are faster (default: %(default)s)',
+        help='factor by which simulated operations are faster '
+        f'(default: {layout.Settings.speed}, or as in the snapshot)',
     )
     parser.add_argument(
         '--auth',
         choices=('keystone', 'noauth'),
-        default='keystone',
         help='keystone checks tokens; noauth accepts identity headers without a check, for '
-        'benchmarks only (default: %(default)s)',
+        f'benchmarks only (default: {layout.Settings.auth}, or as in the snapshot)',
+    )
+    parser.add_argument(
+        '--from',
+        dest='snapshot',
+        metavar='FILE',
+        help='continue with a snapshot of another cloud, see `nova-lite snapshot`',
     )
     parser.add_argument('--fresh', action='store_true', help='delete the former cloud in DIR first')
     parser.add_argument(
@@ -116,23 +126,26 @@ def settings_of(args):
         if not (equals and dot):
             raise ValueError(f'--set must be GROUP.OPTION=VALUE, not {assignment}')
         options.setdefault(group, {})[option] = value
-    found = exposure.problem(args.auth, args.listen)
-    if found is not None:
-        raise ValueError(found)
     if args.debug:
         options.setdefault('DEFAULT', {})['debug'] = 'true'
+    given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen['state_dir'] = args.state_dir
+    if options:
+        chosen['options'] = options
+    if args.snapshot is not None:
+        if args.bus or args.db:
+            raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
+        chosen = snapshots.settings_of(snapshots.read(args.snapshot), args.state_dir, chosen)
+    found = exposure.problem(chosen.get('auth', layout.Settings.auth), args.listen)
+    if found is not None:
+        raise ValueError(found)
     return layout.Settings(
-        state_dir=args.state_dir,
-        cells=args.cells,
-        hosts=args.hosts,
         bus=tuple(args.bus),
         database=args.db,
         listen=args.listen,
         port=args.port or server.free_port(args.listen),
-        auth=args.auth,
-        profile=args.profile,
-        speed=args.speed,
-        options=options,
+        **chosen,
     )
 
 
@@ -144,4 +157,5 @@ def run(args):
         detach=args.detach,
         until_exit=args.until_exit,
         debug=args.debug,
+        snapshot=args.snapshot,
     )

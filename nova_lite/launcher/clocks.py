@@ -1,7 +1,8 @@
 """The clock of an embedded cloud, kept in its state directory.
 
 A cloud whose clock was advanced has records in the future of this machine, so the clock
-stays ahead when the cloud is started again, and in commands that read its databases.
+stays ahead when the cloud is started again, and in commands that read its databases. That of
+a cloud from a snapshot continues where the snapshot was taken, mostly in the past.
 """
 
 import contextlib
@@ -19,22 +20,37 @@ from nova_lite.testclock import control
 @contextlib.contextmanager
 def installed(directory):
     """Use the clock of the cloud in a state directory in this process; yield its Control."""
-    path = os.path.join(directory, state_dir.CLOCK)
-    clock = clock_module.Clock(ahead_s(directory))
+    found = _read(directory)
+    clock = clock_module.Clock(found['ahead_s'], found['set_by_s'])
     writing = runtime.Lock()
 
     def record(seconds):
         with writing:
-            layout.write(path, json.dumps({'ahead_s': seconds}))
+            _write(directory, ahead_s=seconds, set_by_s=found['set_by_s'])
 
     with runtime.install(clock), keystoneauth.clock(runtime.naive_now):
         yield control.Control(clock, record)
 
 
+def set_to(directory, timestamp):
+    """Let the clock of a cloud that does not run continue at a time, in seconds since the epoch."""
+    seconds = timestamp - runtime.timestamp()
+    _write(directory, ahead_s=seconds, set_by_s=seconds)
+
+
 def ahead_s(directory):
     """Return by how many seconds the clock of a cloud is ahead of this machine's."""
+    return _read(directory)['ahead_s']
+
+
+def _write(directory, **values):
+    layout.write(os.path.join(directory, state_dir.CLOCK), json.dumps(values))
+
+
+def _read(directory):
+    """Return {ahead_s, set_by_s}. set_by_s: by how much its time of day was set at its beginning"""
     try:
         with open(os.path.join(directory, state_dir.CLOCK)) as file:
-            return float(json.load(file)['ahead_s'])
+            return {'set_by_s': 0.0, **json.load(file)}
     except FileNotFoundError:
-        return 0.0
+        return {'ahead_s': 0.0, 'set_by_s': 0.0}

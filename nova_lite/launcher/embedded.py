@@ -33,6 +33,7 @@ from nova_lite.launcher import neighbours
 from nova_lite.launcher import preflight
 from nova_lite.launcher import saved_states
 from nova_lite.launcher import setup
+from nova_lite.launcher import snapshots
 from nova_lite.launcher import state_control
 from nova_lite.monitoring import app as monitoring
 from nova_lite.rpc import embedded as embedded_bus
@@ -123,7 +124,9 @@ class EmbeddedCloud:
         self._start_front()
         self._start_monitoring()
         self._open_doors()
-        if keep and is_new and self.places.settings.database is None:
+        # That of a cloud from a snapshot is there.
+        keep = keep and is_new and saved_states.FRESH not in self.states.names()
+        if keep and self.places.settings.database is None:
             self._wait_reported()
             self.states.save(saved_states.FRESH)
         self.places.write_clouds()
@@ -163,6 +166,11 @@ class EmbeddedCloud:
         """Save the state under a name. The cloud goes on meanwhile. Raise NotSaved, NotQuiet."""
         with self._whole():
             self.states.save(name)
+
+    def snapshot(self, path):
+        """Write a snapshot; return its snapshots.Manifest. Raise NotSaved, NotQuiet."""
+        with self._whole():
+            return snapshots.save(self.places, self.states, path)
 
     @contextlib.contextmanager
     def _whole(self):

@@ -16,13 +16,15 @@ from nova_lite.launcher import make
 from nova_lite.launcher import preflight
 from nova_lite.launcher import proxies
 from nova_lite.launcher import running
+from nova_lite.launcher import snapshots
 
 
-def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False):
+def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, snapshot=None):
     """Start the cloud of these settings, print how to use it, wait for a signal, stop it.
 
     fresh: delete the former cloud first; detach: return when a child process runs the cloud
     until_exit: stop the cloud when this process ends; debug: log at level DEBUG
+    snapshot: path of a snapshot that a new cloud continues with
     """
     os.environ.update(proxies.exempt([settings.listen]))
     preflight.check(settings, conf_module.make_conf(files=[]))
@@ -38,6 +40,8 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False):
         leash.follow(until_exit)
     preflight.check_port(settings)
     cloud.places.prepare(fresh=fresh)
+    if snapshot is not None:
+        snapshots.extract(snapshot, cloud.places)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     with _clock(cloud):
         _serve(cloud, fresh, signals)

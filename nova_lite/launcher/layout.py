@@ -14,6 +14,7 @@ import shutil
 import sqlalchemy as sa
 import yaml
 
+from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.rpc import transport
@@ -116,6 +117,11 @@ class Layout:
             return f'sqlite:///{self.path("db", name + ".sqlite")}'
         server = sa.make_url(self.settings.database)
         return server.set(database=self.database_name(name)).render_as_string(hide_password=False)
+
+    def cell_urls(self, name):
+        """Return where the bus and the database of a cell are, as in its mapping."""
+        bus = cells.NO_BUS if name == CELL0 else self.bus_url(name)
+        return {'transport_url': bus, 'database_connection': self.database_url(name)}
 
     def database_name(self, name):
         """Return what the database called `name` is called on a server."""

@@ -3,7 +3,8 @@
 A state lies in `saved/NAME` of the state directory. It is whole: a draft (`.NAME.new`) is renamed
 once all its files are there, and a former state of that name (`.NAME.old`) deleted after that.
 A restore overwrites the contents of the files of the cloud; readers in
-other processes keep their connections. One that was cut short is repeated by the next start.
+other processes keep their connections. One that was cut short is repeated by the next start,
+and a snapshot becomes the cloud of a directory in the same way (`snapshots`).
 """
 
 import contextlib

@@ -86,10 +86,10 @@ def mappings(places, conf):
 
     def write(connection):
         known = {row.name: row for row in cell_mappings.every(connection)}
-        wanted = {layout.CELL0: (cells_module.CELL0_UUID, cells_module.NO_BUS)}
-        wanted |= {name: (runtime.new_uuid(), places.bus_url(name)) for name in places.cell_names}
-        for name, (uuid, bus) in wanted.items():
-            urls = {'transport_url': bus, 'database_connection': places.database_url(name)}
+        wanted = {layout.CELL0: cells_module.CELL0_UUID}
+        wanted |= {name: runtime.new_uuid() for name in places.cell_names}
+        for name, uuid in wanted.items():
+            urls = places.cell_urls(name)
             if name in known:
                 cell_mappings.update(connection, known[name].uuid, urls)
             else:

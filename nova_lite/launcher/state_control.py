@@ -1,13 +1,18 @@
-"""Requests to the control endpoint that save, list and restore states of the cloud."""
+"""Requests to the control endpoint that save, list and restore states, and write snapshots."""
+
+import os
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import types
 from nova_lite.launcher import saved_states
+from nova_lite.launcher import snapshots
 
 STATE = {'type': 'string', 'pattern': rf'^{saved_states.NAME.pattern}\Z'}
 NAMED = types.whole({'state': STATE})
 SAVED = types.whole({'state': STATE}, required=['state'])
+FILE = {'type': 'string', 'minLength': 1, 'maxLength': 4096}
+SNAPSHOT = types.whole({'file': FILE}, required=['file'])
 
 
 def register(control, cloud):
@@ -21,6 +26,20 @@ def register(control, cloud):
             raise exception.Invalid(reason='the state fresh is that of a new cloud: use another')
         return _timed(cloud.save, arguments['state'])
 
+    def snapshot(arguments):
+        path = arguments['file']
+        if not os.path.isabs(path):
+            raise exception.Invalid(reason='the argument file must be an absolute path')
+        began = runtime.monotonic()
+        found = snapshots.describe(cloud.snapshot(path))
+        return {
+            'file': path,
+            'bytes': os.path.getsize(path),
+            'taken_at': found['taken_at'],
+            'seconds': round(runtime.monotonic() - began, 4),
+        }
+
+    control.add('POST', 'snapshot', snapshot, schema=SNAPSHOT)
     control.add('POST', 'reset', reset, schema=NAMED)
     control.add('POST', 'save', save, schema=SAVED)
     control.add('GET', 'states', lambda _arguments: {'states': cloud.states.names()})

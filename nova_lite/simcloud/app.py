@@ -1,6 +1,7 @@
 """The WSGI application: five services on one port, with one database."""
 
 import contextlib
+import hashlib
 import logging
 
 import falcon
@@ -23,6 +24,16 @@ from nova_lite.simcloud.share import routes as share
 from nova_lite.simcloud.volume import routes as volume
 
 LOG = logging.getLogger(__name__)
+
+
+def fingerprint():
+    """Return a text that is another one if tables or columns of the services are others."""
+    names = sorted(
+        f'{table.name}.{column.name}'
+        for table in databases.METADATA.tables.values()
+        for column in table.columns
+    )
+    return hashlib.sha256(' '.join(names).encode()).hexdigest()[:16]
 
 
 class Application(falcon.App):

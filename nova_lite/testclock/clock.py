@@ -1,7 +1,7 @@
 """The clock itself: the system's clocks, moved ahead, and the waits that it wakes.
 
-All clocks of `runtime` move together. While time is frozen they stand still, and waits with
-a timeout end only by a notification or an advance.
+All clocks of `runtime` move together once the time of day was set. While time is frozen they
+stand still, and waits with a timeout end only by a notification or an advance.
 """
 
 import collections.abc
@@ -47,10 +47,13 @@ class Clock(runtime.Runtime):
     """The runtime of an embedded cloud.
 
     ahead_s: seconds by which it is ahead of the system's clocks
+    set_by_s: the part of them by which only the time of day was set, perhaps back; clocks that
+        count elapsed time never go below zero
     """
 
-    def __init__(self, ahead_s: float = 0.0) -> None:
+    def __init__(self, ahead_s: float = 0.0, set_by_s: float = 0.0) -> None:
         super().__init__()
+        self._set_by_s = set_by_s
         self._state = State(ahead_s)
         self._waits: dict[int, _Wait] = {}
         self._numbers = itertools.count()
@@ -81,12 +84,12 @@ class Clock(runtime.Runtime):
     def monotonic(self) -> float:
         state = self._state
         shown = super().monotonic() if state.frozen is None else state.frozen.monotonic
-        return shown + state.ahead_s
+        return shown + state.ahead_s - self._set_by_s
 
     def boottime(self) -> float:
         state = self._state
         shown = super().boottime() if state.frozen is None else state.frozen.boot
-        return shown + state.ahead_s
+        return shown + state.ahead_s - self._set_by_s
 
     def leap_s(self, within_s: float) -> float:
         at, seconds = self._leap

@@ -1,0 +1,49 @@
+"""nova-lite snapshot: write a whole running cloud to a file, or show what such a file has.
+
+`nova-lite up --from FILE` starts a cloud that continues where the snapshot was taken, with moves
+in progress and at the same time by its clock. The cloud that the snapshot is taken of goes
+on; its databases take no changes while they are copied. Clouds with --bus or --db have none.
+
+The file has the passwords of the cloud; only its owner can read it. The exit code is 2 if it
+could not be written or cannot be used.
+
+Example: nova-lite snapshot save moving.snapshot && nova-lite snapshot show moving.snapshot
+"""
+
+import json
+import os
+
+from nova_lite.cmd import actions
+from nova_lite.cmd import control_request
+from nova_lite.console import tables
+from nova_lite.launcher import branches
+from nova_lite.launcher import snapshots
+
+HELP = 'write a cloud to a file'
+ACTIONS = {
+    'save': 'write the running cloud to a file',
+    'show': 'show what a file has, and whether this release can use it',
+}
+
+
+def add_arguments(parser):
+    """Add the actions with their arguments and options."""
+    for each in actions.add(parser, ACTIONS).values():
+        each.add_argument('file', metavar='FILE', help='file of the snapshot')
+
+
+def run(args):
+    """Write a snapshot, or show one."""
+    if args.action == 'save':
+        request = control_request.Request('snapshot', _show, {'file': os.path.abspath(args.file)})
+        control_request.run(args, request, timeout_s=branches.TIMEOUT_S)
+        return
+    shown = snapshots.describe(snapshots.read(args.file))
+    if args.json:
+        print(json.dumps(shown, indent=2))
+    else:
+        tables.show(('Field', 'Value'), shown.items())
+
+
+def _show(found):
+    print(f'Wrote {found["file"]} ({found["bytes"]} bytes), taken at {found["taken_at"]}')

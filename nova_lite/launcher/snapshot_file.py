@@ -1,0 +1,176 @@
+"""The file of a snapshot: a ZIP archive of `manifest.json` and of other files.
+
+The manifest says what the cloud is, when the snapshot was taken, and the size and digest of
+each other file. A reader asks for files by names of its own, never by those in the archive.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+
+from nova_lite import exception
+from nova_lite.api import schema as schemas
+from nova_lite.api import types
+
+FORMAT = 1
+MANIFEST = 'manifest.json'
+MOST_MANIFEST, CHUNK = 1 << 20, 1 << 20
+# Fast: a snapshot is mostly read on the machine that took it.
+LEVEL = 1
+# The end of the year 9999, the last that a clock can show.
+LAST = 253402300799
+
+TEXT = {'type': 'string', 'minLength': 1}
+SETTINGS = {
+    'cells': {'type': 'integer', 'minimum': 1, 'maximum': 1000},
+    'hosts': {'type': 'integer', 'minimum': 1, 'maximum': 100_000},
+    'auth': {'enum': ['keystone', 'noauth']},
+    'profile': {'type': ['string', 'null']},
+    'speed': {'type': 'number', 'exclusiveMinimum': 0},
+    'shared_cidr': {'type': ['string', 'null']},
+    'options': {'type': 'object', 'additionalProperties': {'type': 'object'}},
+}
+DIGEST = types.whole(
+    {'size': {'type': 'integer', 'minimum': 0}, 'sha256': TEXT}, required=['size', 'sha256']
+)
+PROPERTIES = {
+    'format': {'const': FORMAT},
+    'release': TEXT,
+    'schemas': {'type': 'object'},
+    'taken_at': {'type': 'number', 'minimum': 0, 'maximum': LAST},
+    'settings': types.whole(SETTINGS, required=list(SETTINGS)),
+    'files': {'type': 'object', 'additionalProperties': DIGEST},
+}
+SCHEMA = schemas.Schema(types.whole(PROPERTIES, required=list(PROPERTIES)), place='manifest')
+
+
+class Unusable(exception.Invalid):
+    msg = '%(file)s cannot be used as a snapshot: %(reason)s.'
+
+
+class Damaged(exception.Invalid):
+    msg = 'The snapshot %(file)s is damaged: %(reason)s. Copy it again, or take a new one.'
+
+
+class OtherFormat(exception.Invalid):
+    msg = (
+        'The snapshot %(file)s has format %(found)s; this release reads format %(known)s. Use '
+        'nova-lite %(release)s, or take the snapshot again with this release.'
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What a snapshot says of itself.
+
+    release: of nova-lite; schemas: {database: version}
+    taken_at: seconds since the epoch by the clock of the cloud
+    settings: by the names in SETTINGS, as in layout.Settings. profile: None for a file of the
+        snapshot
+    files: {name: {'size': bytes, 'sha256': digest}}
+    """
+
+    format: int = FORMAT
+    release: str
+    schemas: dict
+    taken_at: float
+    settings: dict
+    files: dict
+
+
+def write(path, manifest, files):
+    """Write a snapshot that only its owner can read. files: {name: path of its content}
+
+    The manifest gets the files' sizes and digests. Return it. A former file is replaced once the
+    new one is whole.
+    """
+    digests = {name: _digest(source) for name, source in files.items()}
+    whole = dataclasses.replace(manifest, files=digests)
+    draft = f'{path}.new'
+    descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with (
+            open(descriptor, 'w+b') as file,
+            zipfile.ZipFile(file, 'w', zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive,
+        ):
+            archive.writestr(MANIFEST, json.dumps(dataclasses.asdict(whole), indent=2))
+            for name, source in files.items():
+                archive.write(source, name)
+        os.replace(draft, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(draft)
+        raise
+    return whole
+
+
+def _digest(path):
+    with open(path, 'rb') as file:
+        digest = hashlib.file_digest(file, 'sha256').hexdigest()
+        return {'size': file.tell(), 'sha256': digest}
+
+
+def read(path):
+    """Return the Manifest of a snapshot. Raise Unusable, Damaged, OtherFormat."""
+    with _opened(path) as archive:
+        if MANIFEST not in archive.namelist():
+            raise Unusable(file=path, reason=f'it has no {MANIFEST}')
+        with archive.open(MANIFEST) as file:
+            text = file.read(MOST_MANIFEST)
+    try:
+        values = json.loads(text)
+        found = values['format']
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise Damaged(file=path, reason=f'its {MANIFEST} cannot be read') from error
+    if found != FORMAT:
+        release = values.get('release', 'of another release')
+        raise OtherFormat(file=path, found=found, known=FORMAT, release=release)
+    try:
+        SCHEMA.check(values)
+    except exception.Invalid as error:
+        raise Damaged(file=path, reason=f'its {MANIFEST} is wrong: {error}') from error
+    return Manifest(**values)
+
+
+def extract(path, manifest, targets):
+    """Write files of a snapshot. targets: {name: path}. Raise Unusable, Damaged."""
+    with _opened(path) as archive:
+        known = set(archive.namelist()).intersection(manifest.files)
+        missing = sorted(set(targets) - known)
+        if missing:
+            raise Damaged(file=path, reason=f'it lacks {", ".join(missing)}')
+        for name, target in targets.items():
+            if not _extract(archive, name, target, **manifest.files[name]):
+                raise Damaged(
+                    file=path, reason=f'{name} has another content than when it was taken'
+                )
+
+
+def _extract(archive, name, target, *, size, sha256):
+    """Write a file; return whether it has that size and digest."""
+    digest, left = hashlib.sha256(), size
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with archive.open(name) as source, open(descriptor, 'wb') as written:
+        while left >= 0 and (chunk := source.read(CHUNK)):
+            left -= len(chunk)
+            digest.update(chunk)
+            written.write(chunk)
+    return left == 0 and digest.hexdigest() == sha256
+
+
+@contextlib.contextmanager
+def _opened(path):
+    """Yield the archive. Raise Unusable, Damaged for what goes wrong as it is read."""
+    try:
+        if not zipfile.is_zipfile(path) and os.path.exists(path):
+            raise Unusable(file=path, reason='it is no snapshot, or not whole')
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except OSError as error:
+        raise Unusable(file=path, reason=error.strerror or error) from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise Damaged(file=path, reason=error) from error

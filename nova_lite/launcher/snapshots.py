@@ -1,0 +1,167 @@
+"""Snapshots of an embedded cloud: one file from which others start.
+
+A snapshot has the databases, the guests, the passwords and the settings of the cloud, and
+neither its addresses nor the keys of its doors. In the state directory of another cloud it
+becomes the saved state `fresh`, which the next start restores.
+"""
+
+import datetime
+import importlib.metadata
+import os
+import shutil
+import sqlite3
+
+from nova_lite import exception
+from nova_lite.db import migrate
+from nova_lite.launcher import clocks
+from nova_lite.launcher import copies
+from nova_lite.launcher import layout
+from nova_lite.launcher import saved_states
+from nova_lite.launcher import snapshot_file
+from nova_lite.simcloud import app as simcloud
+from nova_lite.virt.sim import profile
+from nova_lite.virt.sim import store
+
+# In the archive as in the state directory.
+KEPT = ('secrets.json', 'metadata-secret', 'etc/policy.yaml')
+# Where a profile lies that was a file.
+PROFILE = 'etc/profile.yaml'
+# The draft of a state, which the next start deletes if it is left.
+DRAFT = 'snapshot'
+MAPPING = """
+UPDATE cell_mappings SET transport_url = ?, database_connection = ? WHERE name = ?
+"""
+# As after another boot: time counts from what the wall clock showed.
+BOOT = "UPDATE clock SET boot_id = ''"
+
+
+class OtherSchemas(exception.Conflict):
+    msg = (
+        'The snapshot %(file)s was taken by nova-lite %(release)s with another version of '
+        '%(what)s: %(found)s, not %(known)s. Use that release, or take the snapshot again '
+        'with this one.'
+    )
+
+
+class OtherSize(exception.Conflict):
+    msg = 'The cloud of the snapshot has %(what)s=%(found)s, not %(given)s. Omit --%(what)s.'
+
+
+class NotEmpty(exception.Conflict):
+    msg = (
+        'The state directory %(directory)s has a cloud already. Choose another with '
+        '--state-dir, or delete that cloud with --fresh.'
+    )
+
+
+def save(places, states, path):
+    """Write a snapshot of the running cloud and return its Manifest.
+
+    states: the SavedStates of the cloud. Raise NotSaved, NotQuiet
+    """
+    directory = states.draft(DRAFT)
+    settings = {name: getattr(places.settings, name) for name in snapshot_file.SETTINGS}
+    files = {name: os.path.join(directory, name) for name in states.files()}
+    files |= {name: places.path(name) for name in KEPT}
+    if settings['profile'] not in profile.bundled():
+        files[PROFILE], settings['profile'] = settings['profile'], None
+    try:
+        manifest = snapshot_file.Manifest(
+            release=importlib.metadata.version('nova-lite'),
+            schemas=_schemas(),
+            taken_at=states.copy(directory),
+            settings=settings,
+            files={},
+        )
+        return snapshot_file.write(path, manifest, files)
+    except (OSError, sqlite3.Error) as error:
+        raise saved_states.NotSaved(name=path, reason=error) from error
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def read(path):
+    """Return the Manifest of a snapshot that this release can use.
+
+    Raise Unusable, Damaged, OtherFormat, OtherSchemas.
+    """
+    manifest = snapshot_file.read(path)
+    for what, known in _schemas().items():
+        found = manifest.schemas.get(what)
+        if found != known:
+            raise OtherSchemas(
+                file=path, release=manifest.release, what=what, found=found, known=known
+            )
+    return manifest
+
+
+def describe(manifest):
+    """Return what people want to know of a snapshot, in JSON's terms."""
+    taken_at = datetime.datetime.fromtimestamp(manifest.taken_at, datetime.UTC)
+    return {
+        'format': manifest.format,
+        'release': manifest.release,
+        'taken_at': taken_at.isoformat(timespec='milliseconds'),
+        **manifest.settings,
+        'bytes': sum(each['size'] for each in manifest.files.values()),
+    }
+
+
+def settings_of(manifest, state_dir, given):
+    """Return the keyword arguments of layout.Settings for a cloud from a snapshot.
+
+    given: those that were chosen for the new cloud. Raise OtherSize
+    """
+    for what in ('cells', 'hosts'):
+        found = manifest.settings[what]
+        if given.get(what, found) != found:
+            raise OtherSize(what=what, found=found, given=given[what])
+    taken = dict(manifest.settings)
+    if taken['profile'] is None:
+        taken['profile'] = os.path.join(os.path.abspath(state_dir), PROFILE)
+    return {**taken, **given, 'state_dir': state_dir}
+
+
+def extract(path, places):
+    """Have the next start of a cloud restore a snapshot, and each reset afterwards.
+
+    places: the Layout of a state directory that this process holds
+    Raise NotEmpty, and as `read`.
+    """
+    if os.path.exists(places.path('db', f'{layout.API}.sqlite')):
+        raise NotEmpty(directory=places.root)
+    manifest, states = read(path), saved_states.SavedStates(places)
+    draft = states.draft(saved_states.FRESH)
+    shutil.rmtree(draft, ignore_errors=True)
+    os.makedirs(draft, mode=0o700)
+    targets = {name: os.path.join(draft, name) for name in states.files()}
+    targets |= {name: places.path(name) for name in KEPT}
+    if manifest.settings['profile'] is None:
+        targets[PROFILE] = places.path(PROFILE)
+    # From here on the cloud cannot start without the state.
+    states.mark(saved_states.FRESH)
+    snapshot_file.extract(path, manifest, targets)
+    _settle(places, draft)
+    states.describe(draft, saved_at=manifest.taken_at)
+    clocks.set_to(places.root, manifest.taken_at)
+    states.adopt(saved_states.FRESH)
+
+
+def _settle(places, directory):
+    """Have copies in a directory name the buses and databases of this cloud."""
+    api = os.path.join(directory, f'{layout.API}.sqlite')
+    for cell in (layout.CELL0, *places.cell_names):
+        urls = places.cell_urls(cell)
+        copies.execute(api, MAPPING, urls['transport_url'], urls['database_connection'], cell)
+    for cell in places.cell_names:
+        copies.execute(os.path.join(directory, f'guests-{cell}.sqlite'), BOOT)
+
+
+def _schemas():
+    """Return what a release must have in common with the one that took a snapshot."""
+    return {
+        'api': migrate.newest('api'),
+        'cell': migrate.newest('cell'),
+        'guests': store.VERSION,
+        'simcloud': simcloud.fingerprint(),
+    }

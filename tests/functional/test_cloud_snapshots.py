@@ -1,0 +1,130 @@
+"""A cloud that continues with a snapshot of another: from where it was, and by itself."""
+
+import json
+import os
+
+import fixtures
+import testtools
+
+from nova_lite.launcher import clocks
+from nova_lite.launcher import clouds
+from nova_lite.launcher import layout
+from nova_lite.launcher import running
+from nova_lite.launcher import state_dir
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import commands
+from tests.fixtures import forking
+from tests.fixtures import live_moving
+from tests.functional import own_cloud
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
+LIMIT_S = 300
+# A copy that takes 14 s.
+SLOW = """
+extends: instant
+hosts:
+  - match: '*'
+    live_migration: {bandwidth_mb_s: 150, dirty_rate_mb_s: 1}
+"""
+
+
+class ProgressTest(own_cloud.OwnCloudTest):
+    settings = {'cells': 1, 'hosts': 3}
+
+    def test_a_live_migration(self):
+        server = self.cloud.boot(flavor='m1.small')
+        self.moving.behave(SLOW)
+        self.moving.go(server)
+        self.moving.watched(server, 'running')
+        before = self.cloud.wait_for(lambda: self.progress(server, least=40), 'progress')
+        path = os.path.join(self.cloud.state_dir, 'moving.snapshot')
+        manifest = self.cloud.cloud.snapshot(path)
+        self.moving.ended(server)
+
+        self.cloud.continue_from(path)
+        self.moving = live_moving.LiveMoving(self.cloud)
+        after = self.progress(server)
+        self.assertGreaterEqual(after, before)
+        self.assertLess(after, 90)
+        self.assertEqual(server.compute_host, self.moving.running(server)[0])
+        self.moving.ended(server)
+        self.assertNotEqual(server.compute_host, self.cloud.wait(server).compute_host)
+        self.assertEqual(self.settings['hosts'], manifest.settings['hosts'])
+
+    def progress(self, server, least=0):
+        """Percent of the memory that was copied, None below `least` or before the first look."""
+        found = self.cloud.api('GET', f'/servers/{server.id}/migrations', version='2.80').json()
+        (row,) = found['migrations']
+        total = row['memory_total_bytes']
+        percent = 100 * row['memory_processed_bytes'] / total if total else 0
+        return percent if percent >= least else None
+
+
+class ForkTest(testtools.TestCase):
+    """The commands, with two processes."""
+
+    plain = True
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
+        self.directory = self.useFixture(fixtures.TempDir())
+
+    def tearDown(self):
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
+    def command(self, *args, code=0):
+        found, out, err = commands.run(*args)
+        self.assertEqual(code, found, err)
+        return err if code else out
+
+    def test_a_fork(self):
+        server = self.cloud.boot('both')
+        running.write(self.cloud.state_dir, running.of(self.cloud.cloud.places))
+        # The new cloud goes by the time of the snapshot, not by the clock of the commands.
+        layout.write(os.path.join(self.cloud.state_dir, state_dir.CLOCK), '{"ahead_s": 9000}')
+        second = self.directory.join('second')
+        self.addCleanup(commands.run, 'stop', '--state-dir', second)
+        args = [commands.MODULE, 'fork', '--state-dir', self.cloud.state_dir, second]
+        code, printed, errors = forking.run(args, timeout_s=LIMIT_S)
+        self.assertEqual((0, ''), (code, errors), printed)
+
+        self.assertLess(abs(clocks.ahead_s(second)), LIMIT_S)
+        other = clouds.connect(os.path.join(second, 'clouds.yaml'))
+        self.assertNotEqual(self.cloud.cloud.url, running.read(second).compute_url)
+        self.assertEqual('ACTIVE', other.compute.get_server(server.id).status)
+        other.compute.delete_server(server)
+        other.compute.wait_for_delete(server)
+        self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
+        self.cloud.boot('first')
+        # The state fresh of the fork is the snapshot.
+        self.command('reset', '--state-dir', second)
+        self.assertEqual(
+            ['both'],
+            [
+                each.name
+                for each in clouds.connect(os.path.join(second, 'clouds.yaml')).compute.servers(
+                    all_projects=True
+                )
+            ],
+        )
+        self.command('verify', '--state-dir', second)
+        self.assertIn('is in use by process', forking.run(args, timeout_s=LIMIT_S)[2])
+
+    def test_the_commands(self):
+        path = self.directory.join('a.snapshot')
+        save = 'snapshot', 'save', '--state-dir', self.cloud.state_dir
+        found = json.loads(self.command(*save, '--json', path))
+        self.assertEqual((path, os.path.getsize(path)), (found['file'], found['bytes']))
+        self.assertIn(f'Wrote {path} (', self.command(*save, path))
+        shown = json.loads(self.command('snapshot', 'show', '--json', path))
+        self.assertEqual((1, 2, 'instant'), (shown['cells'], shown['hosts'], shown['profile']))
+
+        nowhere = self.directory.join('no', 'a.snapshot')
+        self.assertIn('No such file', self.command(*save, nowhere, code=2))
+        with open(path, 'r+b') as file:
+            file.truncate(1000)
+        for args in (('snapshot', 'show', path), ('up', '--from', path)):
+            self.assertIn('or not whole', self.command(*args, code=2))

@@ -1,0 +1,93 @@
+"""Snapshots in the middle of sagas: in the cloud that continues, each ends as it would have.
+
+A snapshot is taken before a step, in the thread of the saga. Kinds and steps come from the
+code. A sample is run, of each run another; `tox -e faults` runs them all.
+"""
+
+import os
+
+import fixtures
+
+from tests.fixtures import live_moving
+from tests.fixtures import saga_faults
+from tests.fixtures import scenarios
+from tests.functional import test_saga_faults
+from tests.sim.cases import loading
+from tools import sample
+
+load_tests = loading.load_tests
+# How many scenarios of a class, and how many steps, one stands for, where not all are run.
+SAMPLED = 16
+CROSSING = [name for name in scenarios.SCENARIOS if name.startswith('cross-cell')]
+WITHIN = [name for name in scenarios.SCENARIOS if name not in CROSSING]
+
+
+class SnapshotsCase(test_saga_faults.FaultsCase):
+    def run_all(self, names):
+        found = []
+        for number, name in enumerate(names):
+            found += self.run_snapshots(name, number)
+        wrong = [row for row in found if row[2] != 'done']
+        self.assertEqual([], wrong, sample.replay())
+
+    def run_snapshots(self, name, number):
+        """[(scenario, step, how it ended), ...] of the number-th scenario."""
+        scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
+        server = scenario.boot(self.stage)
+        scenario.prepare(self.stage, server)
+        self.stage.wait_idle(server)
+        names = [step.name for step in saga_faults.steps_of(kind, scenario.arguments)]
+        directory = self.useFixture(fixtures.TempDir()).path
+        paths = {
+            step: os.path.join(directory, f'{names.index(step)}.snapshot')
+            for step in saga_faults.sample(names, number, every=len(names))
+        }
+
+        def look(step):
+            if step in paths:
+                self.cloud.cloud.snapshot(paths[step])
+
+        self.faults.fault = looks = saga_faults.Look(kind, look)
+        scenario.ask(self.stage, server)
+        self.assertEqual('done', self.faults.ended(server).state)
+        self.faults.fault = None
+        self.assertEqual([], looks.errors)
+        return [(name, step, self.ended(scenario, server, path)) for step, path in paths.items()]
+
+    def ended(self, scenario, server, path):
+        """How a saga ends in a cloud that continues with a snapshot."""
+        self.cloud.continue_from(path)
+        # Those of before look at the cloud that was stopped.
+        self.stage = live_moving.LiveMoving(self.cloud)
+        self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
+        outcome = self.faults.ended(server).state
+        self.cloud.wait(server, scenario.done)
+        wrong = self.cloud.findings()
+        return f'{outcome}, and {wrong}' if wrong else outcome
+
+
+class CrossingCase(SnapshotsCase, test_saga_faults.CrossingCase):
+    """The settings of one, and the rest of the other."""
+
+
+def _class_of(title, base, names):
+    """A test of these scenarios."""
+
+    def test_snapshots(self):
+        self.run_all(names)
+
+    return type(title, (base,), {'test_snapshots': test_snapshots, '__module__': __name__})
+
+
+def _classes():
+    """Tests of a sample, or one of each scenario: classes are run beside each other."""
+    for kind, base, names in (('', SnapshotsCase, WITHIN), ('Crossing', CrossingCase, CROSSING)):
+        if saga_faults.ALL:
+            for name in names:
+                yield _class_of(f'{name.title().replace("-", "")}Test', base, [name])
+        else:
+            chosen = saga_faults.sample(names, every=SAMPLED)
+            yield _class_of(f'{kind}SnapshotsTest', base, chosen)
+
+
+globals().update((case.__name__, case) for case in _classes())

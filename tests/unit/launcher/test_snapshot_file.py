@@ -1,0 +1,133 @@
+"""The file of a snapshot: what is whole is read again, all else is refused with a reason."""
+
+import json
+import os
+import pathlib
+import stat
+import zipfile
+
+import fixtures
+import testtools
+
+from nova_lite.launcher import snapshot_file
+
+SETTINGS = {
+    'cells': 1,
+    'hosts': 1,
+    'auth': 'keystone',
+    'profile': 'default',
+    'speed': 1.0,
+    'shared_cidr': None,
+    'options': {},
+}
+CONTENT = b'content of a file' * 1000
+
+
+class SnapshotFileTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.path = str(self.directory / 'a.snapshot')
+        self.source = self.directory / 'source'
+        self.source.write_bytes(CONTENT)
+        self.manifest = self.write()
+
+    def write(self):
+        manifest = snapshot_file.Manifest(
+            release='1.0', schemas={}, taken_at=5.0, settings=SETTINGS, files={}
+        )
+        return snapshot_file.write(self.path, manifest, {'a/file': self.source})
+
+    def refused(self, error, call=snapshot_file.read, *args):
+        """The message with which the file is refused."""
+        message = str(self.assertRaises(error, call, self.path, *args))
+        self.assertIn(self.path, message)
+        return message
+
+    def extract(self):
+        target = self.directory / 'target'
+        snapshot_file.extract(self.path, self.manifest, {'a/file': target})
+        return target
+
+    def change(self, **values):
+        """Write the manifest with other values, None to omit one."""
+        with zipfile.ZipFile(self.path) as archive:
+            found = json.loads(archive.read('manifest.json')) | values
+        with zipfile.ZipFile(self.path, 'w') as archive:
+            kept = {name: value for name, value in found.items() if value is not None}
+            archive.writestr('manifest.json', json.dumps(kept))
+
+    def test_what_was_written(self):
+        self.assertEqual(self.manifest, snapshot_file.read(self.path))
+        self.assertEqual(len(CONTENT), self.manifest.files['a/file']['size'])
+        target = self.extract()
+        self.assertEqual(CONTENT, target.read_bytes())
+        for path in (self.path, target):
+            self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
+        self.assertNotIn('a.snapshot.new', os.listdir(self.directory))
+
+    def test_what_is_no_snapshot(self):
+        os.unlink(self.path)
+        self.assertIn('No such file', self.refused(snapshot_file.Unusable))
+        pathlib.Path(self.path).write_bytes(b'text')
+        self.assertIn('it is no snapshot', self.refused(snapshot_file.Unusable))
+        with zipfile.ZipFile(self.path, 'w') as archive:
+            archive.writestr('other', '')
+        self.assertIn('it has no manifest.json', self.refused(snapshot_file.Unusable))
+
+    def test_one_that_was_cut_short(self):
+        content = pathlib.Path(self.path).read_bytes()
+        pathlib.Path(self.path).write_bytes(content[: len(content) // 2])
+        self.assertIn('not whole', self.refused(snapshot_file.Unusable))
+
+    def test_every_damaged_byte(self):
+        """No other content is extracted, and no error is unexpected."""
+        content = pathlib.Path(self.path).read_bytes()
+        for place in range(0, len(content), 7):
+            damaged = bytearray(content)
+            damaged[place] ^= 0x55
+            pathlib.Path(self.path).write_bytes(damaged)
+            try:
+                found = snapshot_file.read(self.path)
+                snapshot_file.extract(self.path, found, {'a/file': self.directory / 'target'})
+            except (snapshot_file.Unusable, snapshot_file.Damaged, snapshot_file.OtherFormat):
+                continue
+            self.assertEqual(CONTENT, (self.directory / 'target').read_bytes())
+
+    def test_another_content(self):
+        with zipfile.ZipFile(self.path, 'a') as archive:
+            archive.writestr('b', 'x')
+        for size in (1, 2):
+            wrong = {'size': size, 'sha256': self.manifest.files['a/file']['sha256']}
+            self.manifest.files['b'] = wrong
+            text = self.refused(
+                snapshot_file.Damaged,
+                snapshot_file.extract,
+                self.manifest,
+                {'b': self.directory / 'b'},
+            )
+            self.assertIn('b has another content', text)
+
+    def test_a_file_that_is_missing(self):
+        targets = {'c': self.directory / 'c'}
+        text = self.refused(snapshot_file.Damaged, snapshot_file.extract, self.manifest, targets)
+        self.assertIn('it lacks c', text)
+
+    def test_another_format(self):
+        self.change(format=2, release='9.0')
+        text = self.refused(snapshot_file.OtherFormat)
+        self.assertIn('format 2; this release reads format 1. Use nova-lite 9.0', text)
+
+    def test_a_wrong_manifest(self):
+        for values in (
+            {'settings': {**SETTINGS, 'cells': '../..'}},
+            {'settings': {**SETTINGS, 'cells': 0}},
+            {'settings': None},
+            {'taken_at': 'now'},
+            {'taken_at': 1e300},
+            {'files': {'x': 'y'}},
+            {'other': 1},
+        ):
+            self.write()
+            self.change(**values)
+            self.assertIn('manifest.json is wrong', self.refused(snapshot_file.Damaged), values)

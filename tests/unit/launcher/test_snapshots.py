@@ -1,0 +1,186 @@
+"""Snapshots and the clouds that continue with them."""
+
+import os
+import sqlite3
+import stat
+
+import fixtures
+import testtools
+
+from nova_lite import runtime
+from nova_lite.launcher import clocks
+from nova_lite.launcher import copies
+from nova_lite.launcher import layout
+from nova_lite.launcher import saved_states
+from nova_lite.launcher import snapshot_file
+from nova_lite.launcher import snapshots
+from tests.fixtures import clock
+from tests.unit.launcher import test_saved_states
+
+HOUR_S = 3600.0
+
+
+class SnapshotsTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = self.useFixture(fixtures.TempDir())
+        self.time = self.enterContext(runtime.install(clock.ManualRuntime()))
+        self.profile = self.directory.join('my.yaml')
+        with open(self.profile, 'w') as file:
+            file.write('extends: instant\n')
+        self.places = self.layout('first', profile=self.profile)
+        self.places.prepare()
+        for path in saved_states.SavedStates(self.places).files().values():
+            with copies.opened(path, 'rwc') as connection:
+                for statement in test_saved_states.TABLES:
+                    connection.execute(statement)
+                connection.execute('INSERT INTO told VALUES (?)', ('first',))
+        self.path = self.directory.join('a.snapshot')
+        self.manifest = snapshots.save(
+            self.places, saved_states.SavedStates(self.places), self.path
+        )
+
+    def layout(self, name, **settings):
+        """The Layout of a cloud, which is let go at the end."""
+        directory = self.directory.join(name)
+        found = layout.Layout(
+            layout.Settings(state_dir=directory, **{'cells': 1, 'hosts': 1, **settings})
+        )
+        self.addCleanup(found.release)
+        return found
+
+    def continued(self, name='second', **given):
+        """The Layout of a cloud that continues with the snapshot, before its first start."""
+        settings = snapshots.settings_of(
+            snapshots.read(self.path), self.directory.join(name), given
+        )
+        places = layout.Layout(layout.Settings(**settings))
+        self.addCleanup(places.release)
+        places.prepare()
+        snapshots.extract(self.path, places)
+        return places
+
+    def test_a_cloud_that_continues(self):
+        self.time.advance(HOUR_S)
+        places = self.continued()
+        states = saved_states.SavedStates(places)
+        for path in states.files().values():
+            with copies.opened(path, 'rwc') as connection:
+                for statement in test_saved_states.TABLES:
+                    connection.execute(statement)
+        states.finish()
+        for path in states.files().values():
+            with copies.opened(path) as connection:
+                self.assertEqual([('first',)], connection.execute('SELECT * FROM told').fetchall())
+        self.assertEqual([saved_states.FRESH], states.names())
+        states.check(saved_states.FRESH)
+        self.assertEqual(-HOUR_S, clocks.ahead_s(places.root))
+
+        before = self.places.secrets
+        places.prepare()
+        self.assertEqual(before, places.secrets)
+        self.assertEqual(self.places.metadata_secret, places.metadata_secret)
+        with open(places.settings.profile) as file:
+            self.assertEqual('extends: instant\n', file.read())
+        self.assertTrue(places.settings.profile.startswith(places.root))
+
+    def test_the_file(self):
+        self.assertEqual(0o600, stat.S_IMODE(os.stat(self.path).st_mode))
+        with open(self.path, 'rb') as file:
+            self.assertNotIn(self.places.root.encode(), file.read())
+        self.assertEqual([], os.listdir(self.places.path('saved', '')))
+
+    def test_the_mappings(self):
+        """They name the buses and databases of the cloud that continues."""
+        with copies.opened(self.places.path('db', 'api.sqlite')) as connection:
+            connection.executemany(
+                'INSERT INTO cell_mappings VALUES (?, ?, ?)',
+                [('cell0', 'x', 'x'), ('cell1', 'x', 'x')],
+            )
+        snapshots.save(self.places, saved_states.SavedStates(self.places), self.path)
+        places = self.continued()
+        saved = os.path.join(places.root, 'saved', 'fresh', 'api.sqlite')
+        with copies.opened(saved) as connection:
+            found = connection.execute('SELECT * FROM cell_mappings').fetchall()
+        self.assertEqual(
+            [
+                ('cell0', 'none:///', places.database_url('cell0')),
+                ('cell1', places.bus_url('cell1'), places.database_url('cell1')),
+            ],
+            found,
+        )
+
+    def test_what_is_chosen(self):
+        found = snapshots.settings_of(self.manifest, '/x', {'speed': 2.0, 'port': 1})
+        self.assertEqual(2.0, found['speed'])
+        self.assertEqual('/x/etc/profile.yaml', found['profile'])
+        error = self.assertRaises(
+            snapshots.OtherSize, snapshots.settings_of, self.manifest, '/x', {'hosts': 2}
+        )
+        self.assertIn('hosts=1, not 2. Omit --hosts.', str(error))
+
+    def test_a_directory_with_a_cloud(self):
+        before = os.listdir(self.places.root)
+        self.assertRaises(snapshots.NotEmpty, snapshots.extract, self.path, self.places)
+        self.assertEqual(before, os.listdir(self.places.root))
+
+    def test_a_snapshot_of_another_release(self):
+        schemas = {**self.manifest.schemas, 'cell': 'abc'}
+        other = snapshot_file.Manifest(
+            release='0.9', schemas=schemas, taken_at=1.0, settings=self.manifest.settings, files={}
+        )
+        snapshot_file.write(self.path, other, {})
+        error = self.assertRaises(snapshots.OtherSchemas, snapshots.read, self.path)
+        self.assertIn('nova-lite 0.9 with another version of cell: abc', str(error))
+
+    def test_a_damaged_one_starts_no_cloud(self):
+        """A later start without it finds no whole state, either."""
+        files = {name: self.places.path(name) for name in snapshots.KEPT}
+        snapshot_file.write(self.path, self.manifest, files)
+        places = self.layout('second')
+        places.prepare()
+        error = self.assertRaises(snapshot_file.Damaged, snapshots.extract, self.path, places)
+        self.assertIn('it lacks api.sqlite', str(error))
+        self.assertRaises(saved_states.StateNotFound, saved_states.SavedStates(places).finish)
+
+    def test_a_profile_that_is_gone(self):
+        os.unlink(self.profile)
+        states = saved_states.SavedStates(self.places)
+        error = self.assertRaises(
+            saved_states.NotSaved, snapshots.save, self.places, states, self.path
+        )
+        self.assertIn('my.yaml', str(error))
+        self.assertEqual(self.manifest, snapshots.read(self.path))
+
+
+class CopiesTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = self.useFixture(fixtures.TempDir())
+        self.paths = [self.directory.join(name) for name in ('a', 'b')]
+        for path in self.paths:
+            with copies.opened(path, 'rwc') as connection:
+                connection.execute('PRAGMA journal_mode = WAL')
+                connection.execute('CREATE TABLE told (value)')
+
+    def files(self):
+        return {path: f'{path}-copy' for path in self.paths}
+
+    def test_nobody_writes_meanwhile(self):
+        def write():
+            with copies.opened(self.paths[0], busy_s=0) as connection:
+                connection.execute('INSERT INTO told VALUES (1)')
+
+        copies.copy_all(
+            self.files(), noted=lambda: self.assertRaises(sqlite3.OperationalError, write)
+        )
+        write()
+
+    def test_it_waits_for_who_writes(self):
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.launcher.copies.QUIET_S', 0.01))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.launcher.copies.HELD_UP_S', 0.0))
+        with copies.opened(self.paths[1]) as writer:
+            writer.execute('BEGIN IMMEDIATE')
+            self.assertRaises(copies.NotQuiet, copies.copy_all, self.files())
+        copies.copy_all(self.files())
+        self.assertTrue(all(os.path.exists(path) for path in self.files().values()))
