@@ -11,6 +11,7 @@ from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import port_records
+from nova_lite.simcloud.network import ports
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import subnets
@@ -41,14 +42,19 @@ SHOWN = ('floating_network_id', 'floating_ip_address', 'port_id', 'fixed_ip_addr
 PORT_DETAILS = bodies.words('name network_id mac_address admin_state_up device_id device_owner')
 
 
-def views(conn, _req, found):
+def _views(conn, found, plugging):
     """Return rows with the port details of the extension fip-port-details."""
-    ports = database.grouped(conn, PORTS.c.id, [row['port_id'] for row in found if row['port_id']])
-    return [_view(row, *ports.get(row['port_id'], ())) for row in found]
+    ids = [row['port_id'] for row in found if row['port_id']]
+    owned = [port for (port,) in database.grouped(conn, PORTS.c.id, ids).values()]
+    statuses = ports.statuses(conn, owned, plugging)
+    details = {
+        port['id']: {name: port[name] for name in PORT_DETAILS} | {'status': statuses[port['id']]}
+        for port in owned
+    }
+    return [_view(row, details.get(row['port_id'])) for row in found]
 
 
-def _view(row, port=None):
-    details = port and {**{name: port[name] for name in PORT_DETAILS}, 'status': 'ACTIVE'}
+def _view(row, details):
     return {
         **standard.view(row, *SHOWN, without=['name']),
         'status': 'ACTIVE' if row['port_id'] else 'DOWN',
@@ -171,7 +177,7 @@ def delete(conn, caller, floating_id):
     return row
 
 
-def resource(events):
+def resource(events, plugging):
     """Return the resource, which notifies the compute service of changed addresses."""
 
     def notify(db, caller, _action, row):
@@ -181,6 +187,9 @@ def resource(events):
         with db.read() as conn:
             concerned = port_records.servers_with(conn, port_ids)
         events.send('network-changed', concerned)
+
+    def views(conn, _req, found):
+        return _views(conn, found, plugging)
 
     return resources.Resource(
         name='floatingip',

@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import bindings
@@ -65,13 +66,28 @@ def _is_active(row, active):
     return row['admin_state_up'] and plugged
 
 
+def statuses(conn, rows, plugging):
+    """Return {port id: its status} of rows of ports."""
+    ids = [row['id'] for row in rows]
+    return _statuses(conn, rows, database.grouped(conn, tables.bindings.c.port_id, ids), plugging)
+
+
+def _statuses(conn, rows, port_bindings, plugging):
+    known, found = plugging.statuses(conn, [row['id'] for row in rows]), {}
+    for row in rows:
+        active = bindings.active_of(row['id'], port_bindings.get(row['id'], ()))
+        status = known.get(row['id'], plugs.ACTIVE)
+        found[row['id']] = status if _is_active(row, active) else plugs.DOWN
+    return found
+
+
 def view(row, related, status, caller):
-    """Return one port. Only privileged callers see its binding. status: of a bound port"""
+    """Return one port. Only privileged callers see its binding."""
     allocations, groups, port_bindings, requests = related
     active = bindings.active_of(row['id'], port_bindings.get(row['id'], ()))
     answer = {
         **standard.view(row, *SHOWN),
-        'status': status if _is_active(row, active) else plugs.DOWN,
+        'status': status,
         'fixed_ips': [addresses.fixed_ip(one) for one in allocations.get(row['id'], ())],
         'security_groups': [one['security_group_id'] for one in groups.get(row['id'], ())],
         'qos_network_policy_id': None,
@@ -159,8 +175,9 @@ def resource(events, plugging):
 
     def views(conn, req, found):
         related, caller = port_records.related(conn, found), req.context.caller
-        statuses = plugging.statuses(conn, [row['id'] for row in found])
-        return [view(row, related, statuses.get(row['id'], plugs.ACTIVE), caller) for row in found]
+        _allocations, _groups, port_bindings, _requests = related
+        known = _statuses(conn, found, port_bindings, plugging)
+        return [view(row, related, known[row['id']], caller) for row in found]
 
     return resources.Resource(
         name='port',

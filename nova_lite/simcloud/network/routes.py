@@ -123,7 +123,7 @@ def add(app, db, events, plugging):
         ('security-groups', security_groups.RESOURCE, 'group_id'),
         ('security-group-rules', security_rules.RESOURCE, 'rule_id'),
         ('routers', routers.RESOURCE, 'router_id'),
-        ('floatingips', floating_ips.resource(events), 'floating_id'),
+        ('floatingips', floating_ips.resource(events, plugging), 'floating_id'),
         ('qos/policies', qos.POLICY, 'policy_id'),
         *(
             (f'qos/policies/{{policy_id}}/{kind.name}_rules', kind.resource, 'rule_id')

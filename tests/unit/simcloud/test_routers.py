@@ -96,7 +96,11 @@ class RouterTestCase(base.SimCloudTestCase):
             ('ACTIVE', router['id'], port['fixed_ips'][0]['ip_address']),
             (made['status'], made['router_id'], made['fixed_ip_address']),
         )
-        self.assertEqual(port['mac_address'], made['port_details']['mac_address'])
+        details = made['port_details']
+        self.assertEqual((port['mac_address'], 'DOWN'), (details['mac_address'], details['status']))
+        self.admin.put(f'{V2}/ports/{port["id"]}', {'port': {'binding:host_id': 'host-1'}})
+        shown = self.demo.get(f'{V2}/floatingips/{made["id"]}')['floatingip']
+        self.assertEqual('ACTIVE', shown['port_details']['status'])
         fault = self.floating(port_id=port['id'], expect=409)
         self.assertEqual('FloatingIPPortAlreadyAssociated', fault['NeutronError']['type'])
         address = made['floating_ip_address']
