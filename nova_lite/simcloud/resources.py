@@ -25,6 +25,10 @@ def as_it_is(_req, item):
     return item
 
 
+def _as_sent(value, _schema):
+    return value
+
+
 def _unguarded(_req, _table, _path, change):
     return change
 
@@ -69,6 +73,7 @@ class Style:
     collection: (req, plural, items) -> body of a list
     narrowed: (req, item) -> the item as the request wants it
     guarded: (req, table, path, change) -> change with the request's preconditions
+    converted: (body, schema) -> the body with values of the types of the schema
     wrapped: requests and answers have an item under the name of its noun
     only_writers: readers may change nothing
     bulk: one request may create several items, all or none, under the name of a list
@@ -77,6 +82,7 @@ class Style:
     collection: Callable
     narrowed: Callable = as_it_is
     guarded: Callable = _unguarded
+    converted: Callable = _as_sent
     wrapped: bool = True
     only_writers: bool = False
     bulk: bool = False
@@ -102,7 +108,7 @@ class Resource:
     options: req -> keyword arguments of `delete`
     revisions: the table whose revision numbers `guarded` compares, if any
     permit: (caller, action, path) raises Forbidden before the body is read
-    read: (req, validator, key) -> what the body holds
+    read: (req, validator, key) -> what the body holds, instead of an item under its name
     prepare: (req, wanted) -> values made outside of the transaction, such as a hash
     location: (req, row) -> URL of what was created, for the header
     notify: (db, caller, action, row) after a change, before the answer
@@ -124,7 +130,7 @@ class Resource:
     options: Callable = _no_options
     revisions: Any = None
     permit: Callable = permit_all
-    read: Callable = bodies.read
+    read: Callable | None = None
     prepare: Callable = _as_read
     location: Callable | None = None
     notify: Callable | None = None
@@ -199,7 +205,15 @@ class Endpoint:
         resource = self._resource
         resource.permit(req.context.caller, action, path)
         key = resource.name if resource.style.wrapped else None
-        return resource.prepare(req, resource.read(req, validator, key))
+        if resource.read:
+            return resource.prepare(req, resource.read(req, validator, key))
+        body = self._checked(bodies.parsed(req), validator)
+        return resource.prepare(req, body[key] if key else body)
+
+    def _checked(self, body, validator):
+        body = self._resource.style.converted(body, validator.schema)
+        bodies.check(body, validator)
+        return body
 
     def _guarded(self, req, path, change):
         return self._resource.style.guarded(req, self._resource.revisions, path, change)
@@ -213,11 +227,9 @@ class Endpoint:
         resource.permit(req.context.caller, CREATE, path)
         body, key = bodies.parsed(req), resource.list_key
         if not isinstance(body, dict) or not isinstance(body.get(key), list) or len(body) != 1:
-            bodies.check(body, validator)
-            return resource.prepare(req, body[resource.name])
-        for item in body[key]:
-            bodies.check({resource.name: item}, validator)
-        return [resource.prepare(req, item) for item in body[key]]
+            return resource.prepare(req, self._checked(body, validator)[resource.name])
+        items = [self._checked({resource.name: item}, validator) for item in body[key]]
+        return [resource.prepare(req, item[resource.name]) for item in items]
 
     def _create_several(self, req, resp, path, several):
         resource, caller = self._resource, req.context.caller

@@ -7,6 +7,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import conversions
 from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import tables
 
@@ -205,5 +206,10 @@ def collection(req, key, items):
 
 
 STYLE = resources.Style(
-    collection=collection, narrowed=only_fields, guarded=guarded, only_writers=True, bulk=True
+    collection=collection,
+    narrowed=only_fields,
+    guarded=guarded,
+    converted=conversions.converted,
+    only_writers=True,
+    bulk=True,
 )

@@ -37,7 +37,7 @@ CREATE = bodies.wrapped(
     {
         **_UPDATABLE,
         'network_id': bodies.ID,
-        'ip_version': {'enum': [4, 6, '4', '6']},
+        'ip_version': {'type': 'integer', 'enum': [4, 6]},
         'cidr': ADDRESS,
         'ipv6_address_mode': IPV6_MODE,
         'ipv6_ra_mode': IPV6_MODE,
@@ -161,7 +161,7 @@ def _require_no_overlap(conn, network_id, network):
 def create(conn, caller, wanted):
     """Insert a subnet from a request's values and return its row."""
     owner = networks.get_own(conn, caller, wanted['network_id'])
-    version = int(wanted['ip_version'])
+    version = wanted['ip_version']
     network = _network_of(wanted['cidr'], version)
     _require_no_overlap(conn, owner['id'], network)
     gateway = _gateway_of(network, wanted)

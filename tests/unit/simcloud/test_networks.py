@@ -48,6 +48,17 @@ class NetworkTestCase(base.SimCloudTestCase):
         for body in ({'networks': {}}, {'networks': [5]}, []):
             self.demo.post(f'{V2}/networks', body, expect=400)
 
+    def test_numbers_and_booleans_may_be_text(self):
+        made = self.network(mtu='1400', admin_state_up='False', port_security_enabled=1)
+        shown = [made[name] for name in ('mtu', 'admin_state_up', 'port_security_enabled')]
+        self.assertEqual([1400, False, True], shown)
+        body = {'network_id': made['id'], 'cidr': '192.0.2.0/24', 'ip_version': '4'}
+        body = {'subnets': [{**body, 'enable_dhcp': '0'}]}
+        (subnet,) = self.demo.post(f'{V2}/subnets', body)['subnets']
+        self.assertEqual((4, False), (subnet['ip_version'], subnet['enable_dhcp']))
+        for wrong in ({'mtu': 'x'}, {'mtu': '1e3'}, {'admin_state_up': 'maybe'}):
+            self.admin.put(f'{V2}/networks/{made["id"]}', {'network': wrong}, expect=400)
+
     def test_unknown_paths(self):
         fault = self.demo.get(f'{V2}/nothing', expect=404)['NeutronError']
         self.assertEqual('HTTPNotFound', fault['type'])
