@@ -124,11 +124,11 @@ class AttachInterface(move.Move[guest_devices.Began]):
 
     def replug(self, **options):
         """Restore the port after a reboot that may have missed it."""
-        return self.guest.settle_port(self.results[BIND], **options)
+        return self.guest.reconcile_port(self.results[BIND], **options)
 
-    def settle(self):
+    def reconcile(self):
         """Do the duty of a failed `unplug`. Until then the port stays reserved."""
-        waits = self.guest.settle_port(self.results[BIND])
+        waits = self.guest.reconcile_port(self.results[BIND])
         if waits is None:
             duties.forget_port(self, self.given)
             if self.asking_port:

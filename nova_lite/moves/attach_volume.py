@@ -45,7 +45,7 @@ class AttachVolume(move.Move[guest_devices.Began]):
             self.reservation.step(self._record_attachment),
             self.guest.step(self.plug, self.unplug),
             places.SOURCE_RECORDS.step('record-attachment', self.record, pivot=True),
-            *self.guest.replugging(self.settle),
+            *self.guest.replugging(self.reconcile),
         )
 
     def begin(self):
@@ -74,9 +74,9 @@ class AttachVolume(move.Move[guest_devices.Began]):
     def unplug(self):
         return self.guest.undo(self.compute.detach_volume, volume_id=self.arguments.volume_id)
 
-    def settle(self, **options):
+    def reconcile(self, **options):
         """Do the duty of a failed `unplug`. Until then the volume stays reserved."""
-        return self.guest.settle_volumes(self.arguments.volume_id, **options)
+        return self.guest.reconcile_volumes(self.arguments.volume_id, **options)
 
     def record(self):
         """Record the connection of the volume. This is the pivot."""

@@ -74,9 +74,9 @@ class DetachInterface(move.Move[guest_devices.Began]):
             return None
         return self.guest.undo(self.compute.attach_interface, vif=self.began.vif)
 
-    def settle(self, **options):
+    def reconcile(self, **options):
         """Make the guest's port match the records. This is the duty of a failed `plug`."""
-        return self.guest.settle_port(self.began.vif, **options)
+        return self.guest.reconcile_port(self.began.vif, **options)
 
     def release(self):
         """Delete the port, or release the user's. This is the pivot."""

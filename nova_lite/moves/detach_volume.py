@@ -64,9 +64,9 @@ class DetachVolume(move.Move[guest_devices.Began]):
                 return self.guest.undo(self.compute.attach_volume, block_device=device)
         return None
 
-    def settle(self, **options):
+    def reconcile(self, **options):
         """Make the guest's volume match the records. This is the duty of a failed `plug`."""
-        return self.guest.settle_volumes(self.arguments.volume_id, **options)
+        return self.guest.reconcile_volumes(self.arguments.volume_id, **options)
 
     def forget(self):
         """Remove the block device. This is the pivot."""

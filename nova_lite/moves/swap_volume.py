@@ -96,9 +96,9 @@ class SwapVolume(move.Move[guest_devices.Began]):
             self.compute.swap_volume, old_volume_id=self._new, block_device=device
         )
 
-    def settle(self, **options):
+    def reconcile(self, **options):
         """Make the guest's volumes match the records. This is the duty of a failed `swap_back`."""
-        return self.guest.settle_volumes(self._new, self._old, **options)
+        return self.guest.reconcile_volumes(self._new, self._old, **options)
 
     def record(self):
         """Record the other volume. This is the pivot."""

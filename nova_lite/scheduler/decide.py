@@ -39,7 +39,7 @@ NOT_ENOUGH = 'There are not enough hosts available.'
 class World(typing.NamedTuple):
     """The databases and clients that decisions use; created once by the manager.
 
-    segment_aggregates: see request_filters.World
+    segment_aggregates: see request_filters.Deployment
     """
 
     conf: cfg.ConfigOpts
@@ -115,7 +115,7 @@ class Decision:
         self.snapshot = self.world.states.get(version)
         self.record.notes = request_filters.apply(
             self.spec,
-            request_filters.World(
+            request_filters.Deployment(
                 self.world.conf.scheduler,
                 aggregates=self.snapshot.aggregates,
                 oldest_compute=self.snapshot.minimum_version,

@@ -62,7 +62,7 @@ BEGIN = saga.Result('record-request', Began)
 class GuestDevices(part.Part):
     """name: of the step that changes the guest; calls: the methods of computes for that
 
-    If that step cannot be undone, `settle` of the saga is its duty.
+    If that step cannot be undone, `reconcile` of the saga is its duty.
     """
 
     def __init__(self, move, name, *calls):
@@ -94,8 +94,8 @@ class GuestDevices(part.Part):
     # ---- the host ----
 
     def step(self, do, undo):
-        """Return the step that changes the guest. Its duty is `settle` of the saga."""
-        clean = saga.Clean(self.move.settle, alone=True)
+        """Return the step that changes the guest. Its duty is `reconcile` of the saga."""
+        clean = saga.Clean(self.move.reconcile, alone=True)
         return places.SOURCE_HOST.step(self._name, do, undo, clean=clean, calls=self._calls)
 
     def block_device(self, uuid):
@@ -144,17 +144,17 @@ class GuestDevices(part.Part):
         then: what the step does besides; late: what its duty does instead
         """
 
-        def settle(then, **options):
+        def reconcile(then, **options):
             unplugged, waits = self.results.get(self._name), None
             is_sure = unplugged is None or unplugged.detached
             if not is_sure or self.move.read(self._is_rebooted):
-                waits = self.move.settle(running=name, **options)
+                waits = self.move.reconcile(running=name, **options)
             return then() if waits is None else waits
 
         return place.best_effort(
             name,
-            lambda: settle(then, forward=True),
-            clean=saga.Clean(lambda: settle(late or then), alone=True),
+            lambda: reconcile(then, forward=True),
+            clean=saga.Clean(lambda: reconcile(late or then), alone=True),
             calls=self._calls,
         )
 
@@ -162,19 +162,19 @@ class GuestDevices(part.Part):
         move, reboot = self.move, transitions.REBOOT_HARD.verb
         return actions.is_followed_by(connection, move.instance_uuid, move.ctxt.request_id, reboot)
 
-    def replugging(self, settle):
+    def replugging(self, reconcile):
         """Return the step that follows the record of an attachment after a hard reboot, or none.
 
         A reboot that was requested before may create a lost guest again without the device.
-        settle: makes the guest match the records and releases nothing; takes options of _settle
+        reconcile: makes the guest match the records and releases nothing; takes options of _reconcile
         """
         if REBOOTED not in self.results:
             return ()
         return (
             places.SOURCE_HOST.best_effort(
                 REPLUG,
-                lambda: settle(running=REPLUG, forward=True),
-                clean=saga.Clean(lambda: settle(running=REPLUG), alone=True),
+                lambda: reconcile(running=REPLUG, forward=True),
+                clean=saga.Clean(lambda: reconcile(running=REPLUG), alone=True),
                 calls=self._calls,
             ),
         )
@@ -194,10 +194,10 @@ class GuestDevices(part.Part):
         self.results[cleaning.HELD] = {**held, step: {**held.get(step, {}), kind: list(ids)}}
         return True
 
-    def settle_volumes(self, *volume_ids, **options):
+    def reconcile_volumes(self, *volume_ids, **options):
         """Unplug and release those volumes that are not on record, plug the others.
 
-        Return a Pending while that is in progress. options: of _settle
+        Return a Pending while that is in progress. options: of _reconcile
         """
         cell, row = duties.now(self.move)
         found, goes, comes = [], [], []
@@ -210,15 +210,15 @@ class GuestDevices(part.Part):
                     goes.append((cell.compute.detach_volume, {'volume_id': volume_id}))
                 else:
                     comes.append((cell.compute.attach_volume, {'block_device': device}))
-        waits = self._settle(row, goes, **options)
+        waits = self._reconcile(row, goes, **options)
         if waits is not None:
             return waits
         named = {each.get('attachment_id') for each in found}
         for attachment_id in self._held(neighbours.ATTACHMENTS) - named:
             self.move.world.volume.delete_attachment(self.move.ctxt, attachment_id)
-        return self._settle(row, comes, **options)
+        return self._reconcile(row, comes, **options)
 
-    def settle_port(self, port, **options):
+    def reconcile_port(self, port, **options):
         """Do the same for a port. port: its entry of network information"""
         cell, row = duties.now(self.move)
         found, calls = {}, []
@@ -228,7 +228,7 @@ class GuestDevices(part.Part):
                 calls = [(cell.compute.attach_interface, {'vif': found[port['id']]})]
             else:
                 calls = [(cell.compute.detach_interface, {'port_id': port['id']})]
-        waits = self._settle(row, calls, **options)
+        waits = self._reconcile(row, calls, **options)
         if waits is None and port['id'] in self._held(neighbours.PORTS) - set(found):
             move = self.move
             move.world.network.release_from(move.ctxt, move.instance_uuid, [port])
@@ -238,7 +238,7 @@ class GuestDevices(part.Part):
         held = self.results.get(cleaning.HELD) or {}
         return set(held.get(self._name, {}).get(kind, ()))
 
-    def _settle(self, row, calls, *, forward=False, running=None):
+    def _reconcile(self, row, calls, *, forward=False, running=None):
         """Make calls to the host of a server one after the other. Return a Pending or None.
 
         A server that is gone, or on no host, has no guest. The guest of an evacuated server is
@@ -255,6 +255,7 @@ class GuestDevices(part.Part):
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         for method, arguments in calls:
             try:
+                # Hosts know the key, so it has the former name of this method.
                 waits = self._ask(row, method, f'{running or self._name}/settle', arguments)
             except exception.MessagingTimeout as error:
                 if forward:

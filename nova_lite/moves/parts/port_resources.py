@@ -47,7 +47,7 @@ class PortResources(part.Part):
     def _give_up(self):
         """Undo: nothing is held for a port that the server does not have.
 
-        While the guest may have the port it stays the server's; `settle` releases it later.
+        While the guest may have the port it stays the server's; `reconcile` releases it later.
         """
         move = self.move
         if move.is_gone():

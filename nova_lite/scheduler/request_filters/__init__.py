@@ -1,6 +1,6 @@
 """Request filters: what is added to a spec before placement is asked.
 
-Each is a function (spec, world) that adds conditions to the spec and returns
+Each is a function (spec, deployment) that adds conditions to the spec and returns
 what it did as text, or None when the request does not concern it. They run on
 every request, for moves and forced hosts too. Source: reference/nova/scheduling 2.
 """
@@ -14,7 +14,7 @@ from nova_lite.scheduler.request_filters import traits
 
 LOG = log.getLogger(__name__)
 
-World = base.World
+Deployment = base.Deployment
 
 ORDER: tuple[base.RequestFilter, ...] = (
     aggregates.require_tenant_aggregate,
@@ -34,14 +34,14 @@ ORDER: tuple[base.RequestFilter, ...] = (
 )
 
 
-def apply(spec: request_spec.RequestSpec, world: World) -> list[tuple[str, str]]:
+def apply(spec: request_spec.RequestSpec, deployment: Deployment) -> list[tuple[str, str]]:
     """Run all request filters; returns [(name, what it did), ...].
 
     Raises RequestFilterFailed when no host can do.
     """
     notes = []
     for request_filter in ORDER:
-        note = request_filter(spec, world)
+        note = request_filter(spec, deployment)
         if note is not None:
             notes.append((request_filter.__name__, note))
     LOG.debug('Request filters: %s', notes)

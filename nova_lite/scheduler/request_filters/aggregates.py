@@ -16,13 +16,15 @@ TRAIT_KEY = 'trait:'
 REQUIRED = 'required'
 
 
-def require_tenant_aggregate(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def require_tenant_aggregate(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """A project that aggregates name stays in these."""
-    if not world.options.limit_tenants_to_placement_aggregate:
+    if not deployment.options.limit_tenants_to_placement_aggregate:
         return None
     found = [
         aggregate
-        for aggregate in world.aggregates.all
+        for aggregate in deployment.aggregates.all
         if any(
             key.startswith(PROJECT_KEY) and value == spec.project_id
             for key, value in aggregate.metadata.items()
@@ -30,28 +32,30 @@ def require_tenant_aggregate(spec: request_spec.RequestSpec, world: base.World) 
     ]
     if found:
         return f'project {spec.project_id} is limited to {_require(spec, found)}'
-    if world.options.placement_aggregate_required_for_tenants:
+    if deployment.options.placement_aggregate_required_for_tenants:
         raise exception.RequestFilterFailed(reason='No hosts available for tenant')
     return None
 
 
-def map_az_to_placement_aggregate(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def map_az_to_placement_aggregate(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """A zone stands for its aggregates; a zone that none names restricts nothing."""
     zone = spec.availability_zone
     if not zone:
         return None
-    found = world.aggregates.with_metadata(hosts.ZONE_KEY, zone)
+    found = deployment.aggregates.with_metadata(hosts.ZONE_KEY, zone)
     if not found:
         return None
     return f'zone {zone} is {_require(spec, found)}'
 
 
-def isolate_aggregates(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def isolate_aggregates(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
     """Keep out of aggregates that require a trait which is not asked for."""
-    if not world.options.enable_isolated_aggregate_filtering:
+    if not deployment.options.enable_isolated_aggregate_filtering:
         return None
     asked = query.build(spec).required_traits
-    found = isolated(world.aggregates.all, asked)
+    found = isolated(deployment.aggregates.all, asked)
     if not found:
         return None
     spec.destination().forbid_aggregates(aggregate.uuid for aggregate in found)
@@ -81,13 +85,15 @@ def required_traits(metadata: dict[str, str]) -> set[str]:
     }
 
 
-def routed_networks_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def routed_networks_filter(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """Stay with the hosts that reach a segment of each network asked for."""
-    if not world.options.query_placement_for_routed_network_aggregates:
+    if not deployment.options.query_placement_for_routed_network_aggregates:
         return None
     done = []
     for asked in spec.requested_networks:
-        uuids = world.segment_aggregates(asked.get('network_id'), asked.get('port_id'))
+        uuids = deployment.segment_aggregates(asked.get('network_id'), asked.get('port_id'))
         if uuids is None:
             continue
         what = asked.get('port_id') or asked.get('network_id')

@@ -18,8 +18,8 @@ def _not_routed(network_id: str | None, port_id: str | None) -> None:
 
 
 @dataclasses.dataclass(frozen=True)
-class World:
-    """The data that request filters may use.
+class Deployment:
+    """What request filters know of the deployment.
 
     options: [scheduler]; oldest_compute: lowest version of a compute service
     segment_aggregates: function (network id or None, port id or None) -> uuids of
@@ -33,5 +33,5 @@ class World:
 
 
 RequestFilter: typing.TypeAlias = collections.abc.Callable[
-    [request_spec.RequestSpec, World], str | None
+    [request_spec.RequestSpec, Deployment], str | None
 ]

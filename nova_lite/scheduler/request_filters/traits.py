@@ -31,23 +31,29 @@ REMOTE_MANAGED = 'remote-managed'
 TPM_SECURITY = ('user', 'host', 'deployment')
 
 
-def require_image_type_support(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def require_image_type_support(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """The host can read the image's disk format; a volume has none."""
-    if not world.options.query_placement_for_image_type_support:
+    if not deployment.options.query_placement_for_image_type_support:
         return None
     if spec.is_bfv or spec.image is None or not spec.image.disk_format:
         return None
     return _require_known(spec, [f'COMPUTE_IMAGE_TYPE_{spec.image.disk_format.upper()}'])
 
 
-def compute_status_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def compute_status_filter(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """Not a host whose service is disabled."""
     return _forbid(spec, os_traits.COMPUTE_STATUS_DISABLED)
 
 
-def transform_image_metadata(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def transform_image_metadata(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """The host has what the image's properties want of buses, models, architecture."""
-    if not world.options.image_metadata_prefilter or spec.image is None:
+    if not deployment.options.image_metadata_prefilter or spec.image is None:
         return None
     properties = spec.image.properties
     names = [
@@ -58,28 +64,34 @@ def transform_image_metadata(spec: request_spec.RequestSpec, world: base.World) 
     return _require_known(spec, names)
 
 
-def accelerators_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def accelerators_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
     """The host handles accelerators."""
     if not spec.flavor.extra_specs.get('accel:device_profile'):
         return None
     return _require(spec, [os_traits.COMPUTE_ACCELERATORS])
 
 
-def packed_virtqueue_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def packed_virtqueue_filter(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """The host offers packed virtqueues."""
     if not features.wishes(spec, 'virtio_packed_ring'):
         return None
     return _require(spec, [os_traits.COMPUTE_NET_VIRTIO_PACKED])
 
 
-def remote_managed_ports_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def remote_managed_ports_filter(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """The host handles ports that are managed remotely."""
     if not any(asked.get('vnic_type') == REMOTE_MANAGED for asked in spec.requested_networks):
         return None
     return _require(spec, [os_traits.COMPUTE_REMOTE_MANAGED_PORTS])
 
 
-def ephemeral_encryption_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def ephemeral_encryption_filter(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """The host encrypts ephemeral disks, in the format asked for."""
     if not features.wishes(spec, 'ephemeral_encryption'):
         return None
@@ -90,14 +102,16 @@ def ephemeral_encryption_filter(spec: request_spec.RequestSpec, world: base.Worl
     return _require(spec, names)
 
 
-def virtio_sound_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def virtio_sound_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
     """The host has virtio sound devices."""
     if features.wish(spec, 'sound_model') != 'virtio':
         return None
     return _require(spec, [os_traits.COMPUTE_SOUND_MODEL_VIRTIO])
 
 
-def tpm_secret_security_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def tpm_secret_security_filter(
+    spec: request_spec.RequestSpec, deployment: base.Deployment
+) -> str | None:
     """The host keeps the secret of a virtual TPM as asked for."""
     if features.wish(spec, 'tpm_version') is None:
         return None
@@ -109,11 +123,12 @@ def tpm_secret_security_filter(spec: request_spec.RequestSpec, world: base.World
     return _require(spec, [f'COMPUTE_SECURITY_TPM_SECRET_SECURITY_{security.upper()}'])
 
 
-def owner_nova_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
+def owner_nova_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
     """The provider is a compute's, once every compute says so of its own."""
-    if world.oldest_compute < versions.OWNER_TRAIT_SINCE:
+    if deployment.oldest_compute < versions.OWNER_TRAIT_SINCE:
         LOG.debug(
-            'OWNER_NOVA is not required: a compute service is at version %s', world.oldest_compute
+            'OWNER_NOVA is not required: a compute service is at version %s',
+            deployment.oldest_compute,
         )
         return None
     return _require(spec, [os_traits.OWNER_NOVA])

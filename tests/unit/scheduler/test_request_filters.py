@@ -76,7 +76,7 @@ FEATURES = (
 
 class RequestFilterTestCase(base.SchedulerTestCase):
     def world(self, *found, **options):
-        return request_filters.World(
+        return request_filters.Deployment(
             self.conf.scheduler, aggregates=hosts.Aggregates(found), **options
         )
 
