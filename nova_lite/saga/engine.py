@@ -254,7 +254,7 @@ class Engine:
         """Return the saga of a record, or None if its plan differs from that of this release."""
         try:
             saga = self.make_saga(record)
-            renaming.rename(saga, record)
+            renaming.rename(saga)
             kept, ours = saga.data.get(step_module.PLAN), saga.plan(saga.steps())
             saga.results.check(step.id for step in saga.steps())
             if kept in (None, ours):

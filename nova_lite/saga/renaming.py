@@ -15,13 +15,12 @@ from nova_lite.saga import step as step_module
 BY_STEP = {step_module.TRIES, step_module.GIVEN_UP, step_module.NOT_UNDONE, cleaning.HELD}
 
 
-def rename(saga: step_module.Saga, record: journal.Record) -> None:
+def rename(saga: step_module.Saga) -> None:
     """Replace names in the data of a saga by ids, and mark a saga that had names."""
     if not saga.former_ids:
         return
     data = _renamed(saga.data, saga.former_ids)
-    had_no_plan = record.position > 0 and step_module.PLAN not in data
-    if had_no_plan or data != saga.data:
+    if data != saga.data:
         saga.data = {**data, step_module.FORMER: True}
 
 

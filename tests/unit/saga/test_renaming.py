@@ -3,8 +3,6 @@
 import types
 
 from nova_lite import saga
-from nova_lite.db import rows
-from nova_lite.db.api import sagas
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import renaming
@@ -77,12 +75,6 @@ class RenamingTest(test_plans.PlansCase):
         self.take_over()
         self.assertEqual(f'{self.uuid}/take the thing', self.world.keys[0])
 
-    def test_of_a_release_without_plans(self):
-        self.begin()
-        self.database.write(rows.change, sagas.TABLE, {'data': {}}, uuid=self.uuid)
-        self.take_over()
-        self.assertEqual(f'{self.uuid}/take the thing', self.world.keys[0])
-
     def test_a_saga_of_this_release_has_ids_in_its_keys(self):
         self.kind = Current
         self.assertEqual('done', self.run_to_end())
@@ -107,7 +99,7 @@ class DataTest(test_engine.EngineTestCase):
                 cleaning.DUTIES: [{'step': name, 'data': known, 'error': 'take the thing'}],
             },
         )
-        renaming.rename(made, types.SimpleNamespace(position=2))
+        renaming.rename(made)
         known, done = {'begin-with-it': 1}, ['begin-with-it', 'take-it', 'switch-it-over', 'end']
         expected = {
             **known,
