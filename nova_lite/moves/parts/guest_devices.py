@@ -166,7 +166,7 @@ class GuestDevices(part.Part):
         """Return the step that follows the record of an attachment after a hard reboot, or none.
 
         A reboot that was requested before may create a lost guest again without the device.
-        reconcile: makes the guest match the records and releases nothing; takes options of _reconcile
+        reconcile: makes the guest match the records and releases nothing; options: of _reconcile
         """
         if REBOOTED not in self.results:
             return ()
