@@ -26,6 +26,7 @@ from openstack import connection
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.launcher import clouds
+from nova_lite.launcher import control_client
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 from nova_lite.testing import limits
@@ -133,10 +134,26 @@ class Clouds:
             with open(f'{directory}.lock', 'w') as lock:
                 # Another process may be starting it.
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                found = _started(directory) or self._start(directory, text)
+                found = _started(directory) or self._start_with(directory, text)
             # Again: who started it may have been killed before.
             limits.lift_defaults(services.Services(found.clouds_yaml))
             self._known[name] = Cloud(directory, found, is_unlimited=True)
+        return self._known[name]
+
+    def continued(self, snapshot: str) -> Cloud:
+        """Return a cloud that continues with a snapshot, as it was when that was taken.
+
+        This process has one for each snapshot, which is reset when it is asked for again.
+        snapshot: path of a file that `nova-lite snapshot save` has written
+        """
+        path = os.path.abspath(snapshot)
+        key = f'{os.getpid()}\n{path}\n{os.stat(path).st_mtime_ns}'
+        name = hashlib.sha256(key.encode()).hexdigest()[:12]
+        directory = os.path.join(self._directory, name)
+        if name in self._known:
+            control_client.Client(directory).post('reset')
+        else:
+            self._known[name] = Cloud(directory, self._start(directory, '--from', path))
         return self._known[name]
 
     @contextlib.contextmanager
@@ -165,12 +182,16 @@ class Clouds:
                 _remove(entry.path)
         shutil.rmtree(self._directory)
 
-    def _start(self, directory: str, profile: str) -> running.Running:
+    def _start_with(self, directory: str, profile: str) -> running.Running:
+        """Start a cloud with the text of a profile."""
         path = f'{directory}.yaml'
         with open(path, 'w') as file:
             file.write(profile)
-        command = [*COMMAND, 'up', '--detach', '--port', '0', '--fresh', '--profile', path]
-        command += ['--state-dir', directory, '--until-exit', str(self._pid), *self._options]
+        return self._start(directory, '--profile', path, *self._options)
+
+    def _start(self, directory: str, *options: str) -> running.Running:
+        command = [*COMMAND, 'up', '--detach', '--port', '0', '--fresh', '--state-dir', directory]
+        command += ['--until-exit', str(self._pid), *options]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         found: running.Running | None = running.read(directory)
         if done.returncode or found is None:

@@ -23,6 +23,7 @@ class NovaCloud(fixtures.Fixture):
     profile: the name of a bundled profile, or a path
     failures: as in the document of a profile. With one that counts, the test has a cloud of its
         own
+    snapshot: path of a snapshot; the cloud is as it was when that was taken
     cloud: the testing.clouds.Cloud, once set up
     """
 
@@ -30,13 +31,19 @@ class NovaCloud(fixtures.Fixture):
         self,
         profile: str = profiles.DEFAULT,
         failures: Iterable[Mapping[str, typing.Any]] = (),
+        *,
+        snapshot: str | None = None,
     ) -> None:
         super().__init__()
         self._profile, self._failures = profile, list(failures)
+        self._snapshot = snapshot
         self.cloud: clouds.Cloud
 
     def _setUp(self) -> None:
         found = None
+        if self._snapshot is not None:
+            self.cloud = clouds.of_process().continued(self._snapshot)
+            return
         if self._profile == profiles.DEFAULT and not self._failures:
             found = clouds.existing()
         if found is None:

@@ -4,6 +4,7 @@ pytest loads it in every run of an environment that has nova_lite. So it imports
 nova_lite only when a test uses it.
 """
 
+from collections.abc import Callable
 from collections.abc import Iterator
 import contextlib
 import os
@@ -128,6 +129,17 @@ def nova_lite_env(
     for name, value in nova_lite_project.environment.items():
         monkeypatch.setenv(name, value)
     return nova_lite_project
+
+
+@pytest.fixture
+def nova_lite_snapshot(
+    _nova_lite_clouds: 'clouds.Clouds',
+) -> Callable[[str], 'clouds.Cloud']:
+    """Return a function from the path of a snapshot to a cloud that continues with it.
+
+    The cloud is as it was when the snapshot was taken. No other process uses it.
+    """
+    return _nova_lite_clouds.continued
 
 
 @contextlib.contextmanager

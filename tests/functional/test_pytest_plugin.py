@@ -100,10 +100,12 @@ class PluginTest(testtools.TestCase):
         )
         self.assertIn(MISSING, printed)
 
-    def test_a_failure_that_no_profile_has(self):
+    def test_wrong_arguments(self):
+        """A failure that no profile has, and a snapshot that is not there."""
         (self.temporary / 'test_wrong.py').write_text(WRONG)
         printed = self.pytest(str(self.temporary), '-k', 'wrong', code=1, warm=True)
         self.assertIn('failures[0].verb', printed)
+        self.assertIn("No such file or directory: '/nowhere/a.snapshot'", printed)
 
 
 WRONG = """
@@ -112,4 +114,7 @@ import pytest
 @pytest.mark.nova_lite_failure('sprout')
 def test_wrong(nova_lite_project):
     pass
+
+def test_wrong_snapshot(nova_lite_snapshot):
+    nova_lite_snapshot('/nowhere/a.snapshot')
 """
