@@ -34,7 +34,7 @@ class SnapshotsCase(test_saga_faults.FaultsCase):
         server = scenario.boot(self.stage)
         scenario.prepare(self.stage, server)
         self.stage.wait_idle(server)
-        names = [step.name for step in saga_faults.steps_of(kind, scenario.arguments)]
+        names = [step.id for step in saga_faults.steps_of(kind, scenario.arguments)]
         directory = self.useFixture(fixtures.TempDir()).path
         paths = {
             step: os.path.join(directory, f'{names.index(step)}.snapshot')
