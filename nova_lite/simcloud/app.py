@@ -5,7 +5,6 @@ import hashlib
 import logging
 
 import falcon
-from falcon import routing
 import sqlalchemy as sa
 
 from nova_lite.simcloud import database as databases
@@ -13,6 +12,7 @@ from nova_lite.simcloud import events
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import middleware
 from nova_lite.simcloud import options as settings_module
+from nova_lite.simcloud import routing
 from nova_lite.simcloud import seed
 from nova_lite.simcloud.identity import catalog as catalogs
 from nova_lite.simcloud.identity import routes as identity
@@ -40,13 +40,13 @@ class Application(falcon.App):
     """The WSGI callable. `close` stops its thread and closes its connections."""
 
     def __init__(self, db, events, **kwargs):
-        self._routes = routing.CompiledRouter()
-        super().__init__(router=self._routes, **kwargs)
+        self.router = routing.Router()
+        super().__init__(router=self.router, **kwargs)
         self._db, self._parts = db, (events, db)
 
     def compile_routes(self):
         """Do now what the first request would wait for."""
-        self._routes.find('/')
+        self.router.find('/')
 
     def end(self):
         """Refuse all changes, before another application takes over the database."""

@@ -1,6 +1,67 @@
-"""Shared parts of the services' route tables."""
+"""Shared parts of the services' route tables, and the router that looks them up."""
+
+import functools
+
+from falcon import routing
 
 from nova_lite.simcloud import resources
+
+
+class Router:
+    """A router of falcon for an application that is made many times in a process.
+
+    All applications with the same URI templates share one compiled search. Which HTTP
+    methods a resource has is found out when the first request comes for it.
+    """
+
+    def __init__(self):
+        self._resources = {}
+        self._routes = {}
+        self._search = None
+
+    def add_route(self, uri_template, resource, *, suffix=None, **_options):
+        """Add a route, or replace the one with this URI template."""
+        self._resources[uri_template] = (resource, suffix)
+        self._routes.pop(uri_template, None)
+        self._search = None
+
+    def find(self, uri, req=None):
+        """Return (resource, {HTTP method: responder}, fields of the path, URI template).
+
+        None if there is no such route.
+        """
+        if self._search is None:
+            self._search = _search(tuple(self._resources))
+        found = self._search.find(uri, req)
+        if found is None:
+            return None
+        _resource, _methods, fields, uri_template = found
+        return *self._route(uri_template), fields, uri_template
+
+    def methods(self):
+        """Return {URI template: the HTTP methods that its resource has}."""
+        return {
+            template: sorted(routing.map_http_methods(resource, suffix=suffix))
+            for template, (resource, suffix) in self._resources.items()
+        }
+
+    def _route(self, uri_template):
+        route = self._routes.get(uri_template)
+        if route is None:
+            resource, suffix = self._resources[uri_template]
+            methods = routing.map_http_methods(resource, suffix=suffix)
+            routing.set_default_responders(methods)
+            route = self._routes[uri_template] = (resource, methods)
+        return route
+
+
+@functools.cache
+def _search(uri_templates):
+    """Return a router with these URI templates, whose resources answer nothing."""
+    router = routing.CompiledRouter()
+    for each in uri_templates:
+        router.add_route(each, object())
+    return router
 
 
 def add_crud(app, path, responder, field):

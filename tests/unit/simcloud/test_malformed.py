@@ -4,7 +4,6 @@ Each route gets some of the odd values with each commit, and all of them at nigh
 NOVA_LITE_TEST_EXAMPLES is set.
 """
 
-import falcon.inspect
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,10 +109,9 @@ def routes(wsgi):
     """(number, method, path with an id in every place) of all routes."""
     if not _routes:
         _routes.extend(
-            (method.method, falcon_path(route.path))
-            for route in falcon.inspect.inspect_app(wsgi.app).routes
-            for method in route.methods
-            if not method.internal
+            (method, falcon_path(template))
+            for template, methods in wsgi.app.router.methods().items()
+            for method in methods
         )
     return [(number, *each) for number, each in enumerate(_routes)]
 
