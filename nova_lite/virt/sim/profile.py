@@ -7,6 +7,7 @@ profile that it extends. `rules` is what becomes of it, `reader` the strictness.
 from collections.abc import Callable
 import dataclasses
 import fnmatch
+import functools
 import hashlib
 import importlib.resources
 import os
@@ -62,21 +63,29 @@ HOST_KEYS = (
 # ---- loading --------------------------------------------------------------
 
 
-def bundled() -> list[str]:
+@functools.cache
+def bundled() -> tuple[str, ...]:
     """Return the names of the profiles that come with the package."""
     folder = importlib.resources.files('nova_lite.virt.sim').joinpath('profiles')
-    return sorted(
-        entry.name.removesuffix('.yaml')
-        for entry in folder.iterdir()
-        if entry.name.endswith('.yaml')
+    return tuple(
+        sorted(
+            entry.name.removesuffix('.yaml')
+            for entry in folder.iterdir()
+            if entry.name.endswith('.yaml')
+        )
     )
+
+
+@functools.cache
+def _bundled(name: str) -> rules.Profile:
+    folder = importlib.resources.files('nova_lite.virt.sim').joinpath('profiles')
+    return parse(folder.joinpath(f'{name}.yaml').read_text(), name)
 
 
 def load(source: str) -> rules.Profile:
     """Return the profile of that name, or in that file. Raise ProfileError, OSError."""
     if source in bundled():
-        folder = importlib.resources.files('nova_lite.virt.sim').joinpath('profiles')
-        return parse(folder.joinpath(f'{source}.yaml').read_text(), source)
+        return _bundled(source)
     if not os.path.exists(source):
         raise ProfileError(
             source=source,
