@@ -7,7 +7,7 @@ from nova_lite.api import reference
 from nova_lite.api import request_fields
 from tests.fixtures import request_samples
 
-REQUESTS = request_samples.Requests()
+REQUESTS = request_samples.load()
 
 
 def at(rows, minor):

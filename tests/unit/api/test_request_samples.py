@@ -20,7 +20,7 @@ from tests.fixtures import neighboured_api
 from tests.fixtures import request_samples
 from tests.fixtures import servers_api
 
-REQUESTS = request_samples.Requests()
+REQUESTS = request_samples.load()
 SETTINGS = examples.settings(10)
 FEW = examples.settings(5)
 # These wait for a saga, which no process runs; this state is refused before that.

@@ -8,11 +8,13 @@ import fixtures
 import testtools
 
 # One interpreter imports the daemon, says what of this was loaded that hosts have no use for,
-# and starts it as often as there are files.
+# and starts it as often as there are files. What each start would load is loaded before.
 START = """
 import os, sys
+from nova_lite import conf
 from nova_lite.cmd import compute
 print(*{'jsonschema', 'nova_lite.db', 'sqlalchemy'}.intersection(sys.modules), flush=True)
+conf.make_conf([], files=[])
 for path in sys.argv[1:]:
     if not os.fork():
         os.dup2(os.open(f'{path}.stderr', os.O_CREAT | os.O_WRONLY), 2)
