@@ -4,8 +4,11 @@ import typing
 
 from placement import util
 from placement.objects import allocation
+from placement.objects import allocation_candidate
 from placement.objects import consumer
+from placement.objects import inventory
 from placement.objects import project
+from placement.objects import research_context
 from placement.objects import resource_class
 from placement.objects import resource_provider
 from placement.objects import trait
@@ -15,8 +18,18 @@ from nova_lite.private_apis import guard
 
 LIBRARY = guard.Library('openstack-placement', lowest='14.0', newest='16.0.0')
 
-# What claims and reads of them go through.
-WITH_ALIASES = (allocation, consumer, project, resource_provider, user)
+# What makes aliases of tables.
+WITH_ALIASES = (
+    allocation,
+    allocation_candidate,
+    consumer,
+    inventory,
+    project,
+    research_context,
+    resource_provider,
+    trait,
+    user,
+)
 
 LIBRARY.has(util, 'jsonschema')
 LIBRARY.has(trait, '_TRAITS_SYNCED')
@@ -36,6 +49,6 @@ def use_validation(validation: typing.Any) -> None:
 
 
 def use_sqlalchemy(replacement: typing.Any) -> None:
-    """Make claims, and reads of them, use `replacement` instead of the module sqlalchemy."""
+    """Make requests use `replacement` instead of the module sqlalchemy."""
     for module in WITH_ALIASES:
         module.sa = replacement
