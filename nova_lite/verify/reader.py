@@ -174,8 +174,9 @@ class Reader:
         bindings, allocations = {}, {}
         for port in ports:
             if port['device_owner'].startswith('compute:'):
+                # 400: the port was detached after it was listed.
                 response = self.network.call(
-                    ctxt, 'GET', f'/ports/{port["id"]}/bindings', errors={404: None}
+                    ctxt, 'GET', f'/ports/{port["id"]}/bindings', errors={400: None, 404: None}
                 )
                 if response.status_code == 200:
                     found = response.json()['bindings']

@@ -1,7 +1,5 @@
 """What the reader of snapshots asks of the neighbours."""
 
-import contextlib
-
 import fixtures
 
 from nova_lite import runtime
@@ -18,12 +16,9 @@ from tests.unit.clients import neighbours
 PAGE, COUNT = 2, 5
 
 
-class PagesTest(neighbours.NeighbourTestCase):
-    """The volume service gives two items at a time."""
-
+class ReaderTestCase(neighbours.NeighbourTestCase):
     def setUp(self):
         super().setUp()
-        self.patch(storage, 'MOST', PAGE)
         api = self.useFixture(database.ApiDatabase())
         cell = self.useFixture(database.CellDatabase())
         values = {'uuid': runtime.new_uuid(), 'name': 'cell1', 'transport_url': 'embedded://'}
@@ -33,6 +28,46 @@ class PagesTest(neighbours.NeighbourTestCase):
         )
         self.conf.set_override('connection', api.url, 'api_database')
         self.point('placement', self.useFixture(placement.Placement()).url)
+
+    def open(self):
+        """A Reader, which is closed at the end."""
+        directory = self.useFixture(fixtures.TempDir()).path
+        opened = reader.Reader(self.conf, directory, running=False)
+        self.addCleanup(opened.close)
+        return opened
+
+
+class Detaching:
+    """A network service of which a port is detached right after it was listed."""
+
+    def __init__(self, network, port_id):
+        self.call = network.call
+        self._network, self._port_id = network, port_id
+
+    def get(self, ctxt, path):
+        found = self._network.get(ctxt, path)
+        body = {'port': {'device_id': '', 'device_owner': ''}}
+        self.call(ctxt, 'PUT', f'/ports/{self._port_id}', json=body)
+        return found
+
+
+class PortTest(ReaderTestCase):
+    def test_detached_after_it_was_listed(self):
+        opened = self.open()
+        network = opened.network.get(self.admin, '/networks')['networks'][0]['id']
+        port = {'network_id': network, 'device_id': runtime.new_uuid()}
+        port['device_owner'] = 'compute:nova'
+        made = opened.network.call(self.admin, 'POST', '/ports', json={'port': port}).json()['port']
+        opened.network = Detaching(opened.network, made['id'])
+        self.assertEqual({}, opened.read(self.admin).bindings)
+
+
+class PagesTest(ReaderTestCase):
+    """The volume service gives two items at a time."""
+
+    def setUp(self):
+        super().setUp()
+        self.patch(storage, 'MOST', PAGE)
         self.volume = volume.Volume(self.conf)
         self.reserved = [self.reserve(number) for number in range(COUNT)]
 
@@ -43,13 +78,8 @@ class PagesTest(neighbours.NeighbourTestCase):
         attachment = self.volume.create_attachment(self.member, made, runtime.new_uuid())
         return made, attachment['id']
 
-    def read(self):
-        directory = self.useFixture(fixtures.TempDir()).path
-        with contextlib.closing(reader.Reader(self.conf, directory, running=False)) as opened:
-            return opened.read(self.admin)
-
     def test_a_finding_on_each_page(self):
-        snapshot, requests = self.count_requests(self.read)
+        snapshot, requests = self.count_requests(self.open().read, self.admin)
         owned = {f'attachment {attachment}' for _volume, attachment in self.reserved}
         found = {each.what for each in invariants.check(snapshot, bounds.Bounds())}
         self.assertEqual(owned, {what for what in found if what.startswith('attachment')})
