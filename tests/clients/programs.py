@@ -10,6 +10,7 @@ import sys
 
 import fixtures
 
+from tests.fixtures import forking
 from tests.fixtures import warm_programs
 
 NAMES = ('nova', 'openstack')
@@ -27,7 +28,7 @@ class Programs(fixtures.Fixture):
         # Where openstacksdk looks else was settled when it was imported.
         variables = {'OS_CLIENT_CONFIG_FILE': self._clouds}
         warm = self.useFixture(
-            warm_programs.WarmPrograms(source, NAMES, modules=(), variables=variables)
+            warm_programs.WarmPrograms(source, NAMES, forking.CLIENTS, variables=variables)
         )
         self.variables = {
             'PATH': os.pathsep.join((str(warm.directory), os.environ['PATH'])),

@@ -37,7 +37,7 @@ class ContribTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         # `openstack` of the environment of the tests; nova-lite is that of the wheel.
-        warm = warm_programs.WarmPrograms(os.path.dirname(sys.executable), ['openstack'], ())
+        warm = warm_programs.WarmPrograms(os.path.dirname(sys.executable), ['openstack'])
         self.warm = self.useFixture(warm)
         self.path = f'{warm.directory}{os.pathsep}{os.environ["PATH"]}'
 

@@ -117,7 +117,8 @@ class Devstack:
 
 class PluginCase(testtools.TestCase):
     def devstack(self):
-        warm = self.useFixture(warm_programs.WarmPrograms(BIN, PROGRAMS))
+        programs = warm_programs.WarmPrograms(BIN, PROGRAMS, warm_programs.DEPLOYMENT)
+        warm = self.useFixture(programs)
         return Devstack(self.useFixture(fixtures.TempDir()).path, warm.directory)
 
     def stacked(self, *phases, devstack=None, **settings):

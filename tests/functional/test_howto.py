@@ -23,8 +23,8 @@ class HowToTest(testtools.TestCase):
         super().setUp()
         self.state_dir = self.useFixture(fixtures.TempDir()).join('cloud')
         source = os.path.dirname(sys.executable)
-        names, modules = ['openstack', 'nova-lite'], ['nova_lite.cmd.main']
-        self.warm = self.useFixture(warm_programs.WarmPrograms(source, names, modules))
+        names = ['openstack', 'nova-lite']
+        self.warm = self.useFixture(warm_programs.WarmPrograms(source, names))
         self.addCleanup(commands.run, 'stop', '--state-dir', self.state_dir)
 
     def up(self, *options):

@@ -10,13 +10,11 @@ import fixtures
 import testtools
 
 from nova_lite.launcher import running
-from tests.fixtures import forking
 from tests.fixtures import units
 from tests.fixtures import warm_programs
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'howto' / 'ci.rst'
 README = units.ROOT / 'README.rst'
-MODULES = (*forking.COMMANDS, '_pytest.config')
 # Nothing listens there.
 PROXY = 'http://127.0.0.1:9'
 STOP_S = 60
@@ -27,7 +25,7 @@ class HowtoTest(testtools.TestCase):
         super().setUp()
         self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         source, names = os.path.dirname(sys.executable), ['openstack', 'nova-lite', 'pytest']
-        self.warm = self.useFixture(warm_programs.WarmPrograms(source, names, MODULES))
+        self.warm = self.useFixture(warm_programs.WarmPrograms(source, names))
 
     def run_commands(self, script, *state_dirs, **variables):
         """Run lines in a shell that ends at the first failure; return what it prints."""

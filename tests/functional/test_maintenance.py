@@ -180,7 +180,7 @@ class ProcessTest(HostTestCase):
         self.addCleanup(os.close, ours)
         os.write(ours, answer.encode() + b'\n')
         running = forking.command(
-            [COMMAND, *argv], env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs
+            [COMMAND, *argv], env=self.environment, files=(theirs, theirs, theirs)
         )
         os.close(theirs)
         shown = b''
@@ -203,7 +203,7 @@ class ProcessTest(HostTestCase):
         self.addCleanup(output.close)
         with os.fdopen(theirs, 'w') as written:
             running = forking.command(
-                [COMMAND, *argv], env=self.environment, stdout=written, stderr=2
+                [COMMAND, *argv], env=self.environment, files=(None, written, 2)
             )
         self.addCleanup(running.kill)
         return running, output

@@ -359,8 +359,7 @@ class EventsCommandTest(base.CloudTest):
         with out, err:
             command = forking.command(
                 ['nova_lite.cmd.main', 'events', *words, '--state-dir', self.cloud.state_dir],
-                stdout=out,
-                stderr=err,
+                files=(None, out, err),
             )
         self.addCleanup(command.kill)
         self.assertIn('Following', errors.readline())

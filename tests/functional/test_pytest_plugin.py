@@ -20,7 +20,6 @@ LIMIT_S = 300
 MISSING = 'No cloud runs in'
 # Each cloud of a run; the example asks for six hosts.
 SIZE = ('-o', 'nova_lite_up=--cells 1 --hosts 6')
-MODULES = ('_pytest.config', 'nova_lite.testing.projects', *forking.COMMANDS)
 
 
 class PluginTest(testtools.TestCase):
@@ -34,9 +33,7 @@ class PluginTest(testtools.TestCase):
         environment = {**os.environ, 'TMPDIR': str(self.temporary), **variables}
         command = ['pytest', '-p', 'no:cacheprovider', *options, str(EXAMPLE)]
         if warm:
-            found, out, errors = forking.run(
-                command, modules=MODULES, env=environment, timeout_s=LIMIT_S
-            )
+            found, out, errors = forking.run(command, env=environment, timeout_s=LIMIT_S)
         else:
             done = subprocess.run(
                 [sys.executable, '-m', *command],
