@@ -8,6 +8,7 @@ import requests
 from tests.sim import kernel
 
 VERSION = 'compute 2.96'
+WITH_SHARES = 'compute 2.97'
 # [api] device_timeout is a minute, and a request does a little before and after it.
 BOUND_S = 120
 PROJECT = 'c0ffee00c0ffee00c0ffee00c0ffee00'
@@ -51,13 +52,13 @@ class Caller:
         self._apis, self._rng = apis, kernel.current().stream(f'caller {who}')
         self.last = None
 
-    def send(self, what, method, path, body=None):
+    def send(self, what, method, path, body=None, *, version=VERSION):
         """Send a compute request; (code, decoded answer). The code is LOST without one."""
         url = f'http://{self._rng.choice(self._apis)}/v2.1{path}'
-        return self._send(what, method, url, body=body)
+        return self._send(what, method, url, body=body, version=version)
 
     def neighbour(self, what, method, path, body=None):
-        """Send a request to the image, network or volume service; as `send`."""
+        """Send a request to the image, network, volume or share service; as `send`."""
         return self._send(what, method, f'http://simcloud.sim{path}', body=body)
 
     def placement(self, method, path, body=None):

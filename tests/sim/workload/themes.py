@@ -191,9 +191,11 @@ def _clocks(rng):
 
 
 def _devices(rng):
-    return (
+    made = (
         _attaching(rng) if rng.random() < 0.6 else ambushes.reboots(rng, options=ingredients.HASTY)
     )
+    # Drawn last, so that the other plans do not change.
+    return _sharing(rng) if rng.random() < 0.3 else made
 
 
 def _attaching(rng):
@@ -207,6 +209,28 @@ def _attaching(rng):
         guests_lost=rng.choice((0, 0, 8)),
         options=ingredients.HASTY,
         profile=profiles.slow(rng.randrange(1000), 3),
+    )
+
+
+def _sharing(rng):
+    """Shares that come and go while guests are off, or lost, and daemons die."""
+    return plan.Plan(
+        clients=2,
+        servers=2,
+        minutes=0.4,
+        pause_s=0.3,
+        creates=0.5,
+        deletes=0.05,
+        operations=frozenset((*client.SHARES, 'stop', 'start')),
+        kills=rng.choice((0, 2, 4)),
+        ambush=True,
+        victims=('api', 'super', 'compute'),
+        guests_lost=rng.choice((0, 2)),
+        outages=rng.choice((0, 0, 1)),
+        outage_s=(5, 60),
+        rates=rng.choice(({}, ingredients.SLUGGISH)),
+        options=ingredients.HASTY,
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 1))),
     )
 
 
