@@ -1,7 +1,7 @@
 """The API contract as requests and answers, against an embedded cloud.
 
 Each file in `cases` is played in order on a cloud of its own. `$ENVIRON` names
-where it is and who calls: COMPUTE, ADMIN_TOKEN, ADMIN_USER, ADMIN_PROJECT, DEMO_TOKEN,
+where it is and who calls: COMPUTE, SHARES, ADMIN_TOKEN, ADMIN_USER, ADMIN_PROJECT, DEMO_TOKEN,
 IMAGE; the first host is cell1-host1.
 """
 
@@ -24,6 +24,7 @@ class CloudFixture(fixture.GabbiFixture):
         self.cloud = cloud.Cloud(cells=1, hosts=self.hosts)
         self.cloud.setUp()
         os.environ['COMPUTE'] = f'{self.cloud.cloud.url}/compute'
+        os.environ['SHARES'] = f'{self.cloud.cloud.url}/share/v2/shares'
         os.environ['ADMIN_TOKEN'] = self.cloud.admin.auth_token
         os.environ['ADMIN_USER'] = self.cloud.admin.current_user_id
         os.environ['ADMIN_PROJECT'] = self.cloud.admin.current_project_id
