@@ -268,7 +268,7 @@ DEFECTS = (
             # What a later release does about reboots that began before a detachment ended.
             (
                 'moves/parts/guest_devices.py',
-                'waits = self.move.settle(running=name, **options)',
+                'waits = self.move.reconcile(running=name, **options)',
                 'waits = None',
             ),
         ),
