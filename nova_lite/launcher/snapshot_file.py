@@ -9,6 +9,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import tempfile
 import zipfile
 import zlib
 
@@ -90,8 +91,9 @@ def write(path, manifest, files):
     """
     digests = {name: _digest(source) for name, source in files.items()}
     whole = dataclasses.replace(manifest, files=digests)
-    draft = f'{path}.new'
-    descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    directory, name = os.path.split(os.path.abspath(path))
+    # Perhaps others may write to the directory.
+    descriptor, draft = tempfile.mkstemp(prefix=f'{name}.', suffix='.new', dir=directory)
     try:
         with (
             open(descriptor, 'w+b') as file,

@@ -64,7 +64,7 @@ class SnapshotFileTest(testtools.TestCase):
         self.assertEqual(CONTENT, target.read_bytes())
         for path in (self.path, target):
             self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
-        self.assertNotIn('a.snapshot.new', os.listdir(self.directory))
+        self.assertEqual({'a.snapshot', 'source', 'target'}, set(os.listdir(self.directory)))
 
     def test_what_is_no_snapshot(self):
         os.unlink(self.path)
