@@ -16,12 +16,17 @@ BY_STEP = {step_module.TRIES, step_module.GIVEN_UP, step_module.NOT_UNDONE, clea
 
 
 def rename(saga: step_module.Saga) -> None:
-    """Replace names in the data of a saga by ids, and mark a saga that had names."""
-    if not saga.former_ids:
-        return
-    data = _renamed(saga.data, saga.former_ids)
+    """Replace names in the data of a saga by ids. Keep {id: name} of its steps for keys.
+
+    Raise UnknownPlan for a saga of an older release.
+    """
+    data = _renamed(saga.data, saga.former_ids) if saga.former_ids else saga.data
     if data != saga.data:
-        saga.data = {**data, step_module.FORMER: True}
+        if step_module.PLAN not in data:
+            raise journal.UnknownPlan('its journal has no plan')
+        names = saga.data[step_module.PLAN]['steps']
+        ids = data[step_module.PLAN]['steps']
+        saga.data = {**data, step_module.FORMER: dict(zip(ids, names, strict=True))}
 
 
 def _renamed(data: journal.Data, ids: former.Ids) -> journal.Data:

@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import typing
 
-from nova_lite.saga import former
 from nova_lite.saga import journal
 from nova_lite.saga import values
 
@@ -187,7 +186,8 @@ class Saga(abc.ABC):
     def _former_key(self, step: str) -> str:
         name, slash, part = step.partition('/')
         undo = 'undo ' if name.startswith('undo ') else ''
-        return undo + former.name_of(name.removeprefix(undo), self.former_ids) + slash + part
+        name = name.removeprefix(undo)
+        return f'{undo}{self.data[FORMER].get(name, name)}{slash}{part}'
 
     def failed(self, step: str) -> bool:
         """Return whether a step has failed before."""

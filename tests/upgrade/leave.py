@@ -1,9 +1,9 @@
 """Begin a move, and die before one of its steps: python leave.py DATABASE SCENARIO STEP [FAILED]
 
 It is run by the code of a former commit, so it uses only what that has too. With FAILED, a later
-step, that one fails, and the process dies before STEP is undone. Both are `id=former name`.
-DATABASE is the URL of a server, or - for files. What is left is printed as JSON; of a move that
-ends without STEP the exit code is NOT_REACHED.
+step, that one fails, and the process dies before STEP is undone. Both are as that
+commit calls them. DATABASE is the URL of a server, or - for files. What is left is printed as JSON;
+of a move that ends without STEP the exit code is NOT_REACHED.
 """
 
 import dataclasses
@@ -69,10 +69,8 @@ def main(database, name, step, failed=None):
         os._exit(NOT_REACHED)
 
 
-def _is(step, names):
-    """Return whether a step is meant. names: its id and its former name, or None"""
-    name = step.id if hasattr(step, 'id') else step.name
-    return names is not None and name in names.split('=')
+def _id(step):
+    return step.id if hasattr(step, 'id') else step.name
 
 
 def _ending(make_saga, kind, name, *, failed, leave):
@@ -82,11 +80,11 @@ def _ending(make_saga, kind, name, *, failed, leave):
         raise exception.Conflict(reason='a test says so')
 
     def changed(step):
-        if _is(step, name) and failed is None:
+        if _id(step) == name and failed is None:
             return dataclasses.replace(step, do=leave)
-        if _is(step, name):
+        if _id(step) == name:
             return dataclasses.replace(step, undo=leave, **({'do': fail} if failed == name else {}))
-        if _is(step, failed):
+        if _id(step) == failed:
             return dataclasses.replace(step, do=fail, attempts=1)
         return step
 

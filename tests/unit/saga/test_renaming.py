@@ -3,6 +3,8 @@
 import types
 
 from nova_lite import saga
+from nova_lite.db import rows
+from nova_lite.db.api import sagas
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import renaming
@@ -75,6 +77,14 @@ class RenamingTest(test_plans.PlansCase):
         self.take_over()
         self.assertEqual(f'{self.uuid}/take the thing', self.world.keys[0])
 
+    def test_of_a_release_without_plans(self):
+        self.begin()
+        self.database.write(rows.change, sagas.TABLE, {'data': {NAMES[0]: 1}}, uuid=self.uuid)
+        self.kind = Current
+        self.clock.advance(31)
+        self.assertEqual(journal.PARKED, self.engine('new').run(self.uuid))
+        self.assertEqual(1, self.failing())
+
     def test_a_saga_of_this_release_has_ids_in_its_keys(self):
         self.kind = Current
         self.assertEqual('done', self.run_to_end())
@@ -111,6 +121,6 @@ class DataTest(test_engine.EngineTestCase):
             cleaning.HELD: {'take-it': {'ports': ['a port']}},
             cleaning.CLEANED: ['take-it'],
             cleaning.DUTIES: [{'step': 'take-it', 'data': known, 'error': 'take the thing'}],
-            step.FORMER: True,
+            step.FORMER: dict(zip(done, NAMES, strict=True)),
         }
         self.assertEqual(expected, made.data)
