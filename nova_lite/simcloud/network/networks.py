@@ -165,6 +165,8 @@ def delete(conn, caller, network_id):
             f'ports still in use on the network.',
             'NetworkInUse',
         )
+    for subnet in database.find_all(conn, tables.subnets, network_id=network_id):
+        database.delete(conn, tables.pooled_subnets, subnet_id=subnet['id'])
     database.delete(conn, tables.subnets, network_id=network_id)
     database.delete(conn, NETWORKS, id=network_id)
 

@@ -24,6 +24,7 @@ DEFAULTS = {
 COUNTED = {
     'network': tables.networks,
     'subnet': tables.subnets,
+    'subnetpool': tables.subnet_pools,
     'port': tables.ports,
     'router': tables.routers,
     'floatingip': tables.floating_ips,

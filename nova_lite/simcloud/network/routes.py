@@ -2,6 +2,7 @@
 
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import routing
+from nova_lite.simcloud.network import address_scopes
 from nova_lite.simcloud.network import auto_topology
 from nova_lite.simcloud.network import bindings
 from nova_lite.simcloud.network import floating_ips
@@ -13,12 +14,14 @@ from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import security_groups
 from nova_lite.simcloud.network import security_rules
+from nova_lite.simcloud.network import subnet_pools
 from nova_lite.simcloud.network import subnets
 from nova_lite.simcloud.network import tags
 
 PREFIX = '/network'
 # {alias: name} of extensions. Clients decide by the alias which requests to send.
 EXTENSIONS = {
+    'address-scope': 'Address scope',
     'allowed-address-pairs': 'Allowed Address Pairs',
     'auto-allocated-topology': 'Auto Allocated Topology Services',
     'availability_zone': 'Availability Zone',
@@ -51,6 +54,7 @@ EXTENSIONS = {
     'standard-attr-tag': 'Tag support for resources with standard attribute',
     'standard-attr-timestamp': 'Resource timestamps',
     'stateful-security-group': 'Stateful security group',
+    'subnet_allocation': 'Subnet Allocation',
 }
 
 
@@ -119,6 +123,8 @@ def add(app, db, events, plugging):
     for path, resource, field in (
         ('networks', networks.RESOURCE, 'network_id'),
         ('subnets', subnets.RESOURCE, 'subnet_id'),
+        ('subnetpools', subnet_pools.RESOURCE, 'pool_id'),
+        ('address-scopes', address_scopes.RESOURCE, 'scope_id'),
         ('ports', ports.resource(events, plugging), 'port_id'),
         ('security-groups', security_groups.RESOURCE, 'group_id'),
         ('security-group-rules', security_rules.RESOURCE, 'rule_id'),

@@ -11,6 +11,7 @@ from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import standard
+from nova_lite.simcloud.network import subnet_pools
 from nova_lite.simcloud.network import tables
 
 SUBNETS = tables.subnets
@@ -38,27 +39,41 @@ CREATE = bodies.wrapped(
         **_UPDATABLE,
         'network_id': bodies.ID,
         'ip_version': {'type': 'integer', 'enum': [4, 6]},
-        'cidr': ADDRESS,
+        'cidr': bodies.nullable(ADDRESS),
         'ipv6_address_mode': IPV6_MODE,
         'ipv6_ra_mode': IPV6_MODE,
-        'subnetpool_id': {'type': 'null'},
+        'subnetpool_id': bodies.OPTIONAL_ID,
+        'prefixlen': bodies.nullable(subnet_pools.LENGTH),
         'segment_id': {'type': 'null'},
     },
-    ['network_id', 'cidr', 'ip_version'],
+    ['network_id', 'ip_version'],
 )
 UPDATE = bodies.wrapped('subnet', _UPDATABLE)
 FILTERED = bodies.words(
     'network_id ip_version cidr gateway_ip enable_dhcp ipv6_address_mode ipv6_ra_mode'
 )
+FILTERS = {
+    **{name: name for name in FILTERED},
+    'subnetpool_id': lambda ids: SUBNETS.c.id.in_(
+        sa.select(tables.pooled_subnets.c.subnet_id).where(
+            tables.pooled_subnets.c.subnet_pool_id.in_(ids)
+        )
+    ),
+}
 SHOWN = (*FILTERED, 'dns_nameservers', 'host_routes', 'allocation_pools')
 
 
-def view(row):
-    """Return one subnet."""
+def views(conn, _req, found):
+    """Return rows with the pools that they are of."""
+    pools = subnet_pools.of_subnets(conn, [row['id'] for row in found])
+    return [_view(row, pools.get(row['id'])) for row in found]
+
+
+def _view(row, pool_id):
     return {
         **standard.view(row, *SHOWN),
         'service_types': [],
-        'subnetpool_id': None,
+        'subnetpool_id': pool_id,
         'segment_id': None,
         'dns_publish_fixed_ip': False,
     }
@@ -162,12 +177,12 @@ def create(conn, caller, wanted):
     """Insert a subnet from a request's values and return its row."""
     owner = networks.get_own(conn, caller, wanted['network_id'])
     version = wanted['ip_version']
-    network = _network_of(wanted['cidr'], version)
+    network = _network(conn, caller, wanted, version)
     _require_no_overlap(conn, owner['id'], network)
     gateway = _gateway_of(network, wanted)
     pools = wanted.get('allocation_pools')
     pools = _all_but(network, gateway) if pools is None else _checked_pools(network, gateway, pools)
-    return standard.insert(
+    row = standard.insert(
         conn,
         caller,
         SUBNETS,
@@ -177,6 +192,20 @@ def create(conn, caller, wanted):
         allocation_pools=pools,
         next_address=pools[0]['start'] if pools else str(network.network_address),
     )
+    if wanted.get('subnetpool_id'):
+        subnet_pools.join(conn, row['id'], wanted['subnetpool_id'])
+    return row
+
+
+def _network(conn, caller, wanted, version):
+    if wanted.get('subnetpool_id'):
+        return _network_of(str(subnet_pools.allocate(conn, caller, wanted)), version)
+    if not wanted.get('cidr'):
+        raise faults.BadRequest(
+            'Bad subnets request: a subnetpool must be specified in the absence of a cidr.',
+            'BadRequest',
+        )
+    return _network_of(wanted['cidr'], version)
 
 
 def update(conn, caller, subnet_id, wanted):
@@ -208,6 +237,7 @@ def delete(conn, caller, subnet_id):
             f'allocation from this subnet.',
             'SubnetInUse',
         )
+    subnet_pools.leave(conn, subnet_id)
     database.delete(conn, SUBNETS, id=subnet_id)
 
 
@@ -216,10 +246,10 @@ RESOURCE = resources.Resource(
     style=standard.STYLE,
     revisions=SUBNETS,
     listed=standard.lists(
-        SUBNETS, visible=visible, filters=FILTERED, sortable=('cidr', 'ip_version')
+        SUBNETS, visible=visible, filters=FILTERS, sortable=('cidr', 'ip_version')
     ),
     get=get,
-    views=resources.each(view),
+    views=views,
     create=(create, CREATE),
     update=(update, UPDATE),
     delete=delete,

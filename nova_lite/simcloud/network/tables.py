@@ -59,6 +59,37 @@ subnets = sa.Table(
     sa.Column('next_address', Address, nullable=False),
 )
 
+address_scopes = sa.Table(
+    'network_address_scopes',
+    database.METADATA,
+    *_standard(),
+    sa.Column('ip_version', sa.Integer, nullable=False),
+    sa.Column('shared', sa.Boolean, nullable=False, default=False),
+)
+
+subnet_pools = sa.Table(
+    'network_subnet_pools',
+    database.METADATA,
+    *_standard(),
+    sa.Column('ip_version', sa.Integer, nullable=False),
+    sa.Column('prefixes', sa.JSON, nullable=False),
+    sa.Column('min_prefixlen', sa.Integer, nullable=False),
+    sa.Column('default_prefixlen', sa.Integer, nullable=False),
+    sa.Column('max_prefixlen', sa.Integer, nullable=False),
+    sa.Column('default_quota', sa.Integer),
+    sa.Column('address_scope_id', database.Id, index=True),
+    sa.Column('shared', sa.Boolean, nullable=False, default=False),
+    sa.Column('is_default', sa.Boolean, nullable=False, default=False),
+)
+
+# Apart from the subnets, whose table is older: kept states would lack a column.
+pooled_subnets = sa.Table(
+    'network_pooled_subnets',
+    database.METADATA,
+    sa.Column('subnet_id', database.Id, primary_key=True),
+    sa.Column('subnet_pool_id', database.Id, nullable=False, index=True),
+)
+
 ports = sa.Table(
     'network_ports',
     database.METADATA,
@@ -206,4 +237,6 @@ TITLES = {
     routers.name: ('Router', 'Router'),
     floating_ips.name: ('Floating IP', 'FloatingIP'),
     qos_policies.name: ('QoS policy', 'QosPolicy'),
+    address_scopes.name: ('Address scope', 'AddressScope'),
+    subnet_pools.name: ('Subnet pool', 'SubnetPool'),
 }

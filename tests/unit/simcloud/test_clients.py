@@ -129,6 +129,23 @@ class SdkTestCase(testtools.TestCase):
             {one.name for one in self.demo.network.networks(limit=1)},
         )
 
+    def test_subnet_pools(self):
+        client = self.demo.network
+        scope = client.create_address_scope(name='scope', ip_version=4)
+        pool = client.create_subnet_pool(
+            name='pool', prefixes=['10.0.0.0/16'], address_scope_id=scope.id
+        )
+        self.assertEqual(pool.id, client.find_subnet_pool('pool').id)
+        network = client.create_network(name='pooled')
+        subnet = client.create_subnet(
+            network_id=network.id, ip_version=4, subnet_pool_id=pool.id, prefix_length=26
+        )
+        self.assertEqual(('10.0.0.0/26', pool.id), (subnet.cidr, subnet.subnet_pool_id))
+        client.delete_network(network)
+        client.delete_subnet_pool(pool)
+        client.delete_address_scope(scope)
+        self.assertEqual([], [*client.subnet_pools(), *client.address_scopes()])
+
     def test_port_bindings(self):
         port = self.admin.network.create_port(
             network_id=self.admin.network.find_network('shared').id,

@@ -12,6 +12,7 @@ from nova_lite.simcloud.network import floating_ips
 from nova_lite.simcloud.network import ports
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import security_rules
+from nova_lite.simcloud.network import subnet_pools
 from nova_lite.simcloud.network import subnets
 from nova_lite.simcloud.share import access
 from nova_lite.simcloud.share import locks
@@ -76,6 +77,7 @@ WRITES = tuple(
     for path, key, validator in (
         ('/network/v2.0/ports', 'port', ports.CREATE),
         ('/network/v2.0/subnets', 'subnet', subnets.CREATE),
+        ('/network/v2.0/subnetpools', 'subnetpool', subnet_pools.CREATE),
         ('/network/v2.0/routers', 'router', routers.BODY),
         ('/network/v2.0/floatingips', 'floatingip', floating_ips.CREATE),
         ('/network/v2.0/security-group-rules', 'security_group_rule', security_rules.CREATE),

@@ -1,0 +1,211 @@
+"""/v2.0/subnetpools: prefixes from which subnets get their addresses."""
+
+import ipaddress
+
+import sqlalchemy as sa
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import address_scopes
+from nova_lite.simcloud.network import standard
+from nova_lite.simcloud.network import tables
+
+POOLS, MEMBERS = tables.subnet_pools, tables.pooled_subnets
+LENGTH = {'type': 'integer', 'minimum': 0, 'maximum': 128}
+LENGTHS = ('min_prefixlen', 'default_prefixlen', 'max_prefixlen')
+# {IP version: (shortest, longest prefix) unless a request says otherwise}
+BOUNDS = {4: (8, 32), 6: (64, 128)}
+_UPDATABLE = {
+    **standard.PROPERTIES,
+    **dict.fromkeys(LENGTHS, LENGTH),
+    'prefixes': {**bodies.array({'type': 'string', 'maxLength': 64}, most=64), 'minItems': 1},
+    'default_quota': bodies.nullable(bodies.COUNT),
+    'address_scope_id': bodies.OPTIONAL_ID,
+    'is_default': bodies.BOOLEAN,
+}
+CREATE = bodies.wrapped(
+    'subnetpool', {**_UPDATABLE, 'shared': bodies.BOOLEAN}, ['name', 'prefixes']
+)
+UPDATE = bodies.wrapped('subnetpool', _UPDATABLE)
+FILTERED = bodies.words('ip_version shared is_default address_scope_id default_quota')
+SHOWN = (*FILTERED, *LENGTHS, 'prefixes')
+
+
+def view(row):
+    """Return one pool."""
+    return standard.view(row, *SHOWN)
+
+
+def visible(caller):
+    """Return the condition that the caller may use a pool."""
+    return sa.or_(standard.own(caller, POOLS), POOLS.c.shared)
+
+
+get = standard.getter(POOLS, visible)
+
+
+def _prefixes(texts):
+    """Return networks that are apart from each other, in order."""
+    try:
+        found = [ipaddress.ip_network(text, strict=False) for text in texts]
+    except ValueError as error:
+        raise standard.invalid(str(error)) from error
+    if len({network.version for network in found}) > 1:
+        raise faults.BadRequest(
+            'Cannot mix IPv4 and IPv6 prefixes in a subnet pool.', 'PrefixVersionMismatch'
+        )
+    return list(ipaddress.collapse_addresses(found))
+
+
+def _columns(conn, caller, row):
+    """Return the columns that follow from the others of a new or changed pool."""
+    prefixes = _prefixes(row['prefixes'])
+    version = prefixes[0].version
+    low = row.get('min_prefixlen', BOUNDS[version][0])
+    chosen = row.get('default_prefixlen', low)
+    high = row.get('max_prefixlen', BOUNDS[version][1])
+    if not low <= chosen <= high <= BOUNDS[version][1]:
+        raise faults.BadRequest(
+            f'Illegal prefix bounds: min_prefixlen={low}, default_prefixlen={chosen}, '
+            f'max_prefixlen={high}.',
+            'IllegalSubnetPoolPrefixBounds',
+        )
+    if row.get('address_scope_id'):
+        scope = address_scopes.get(conn, caller, row['address_scope_id'])
+        if scope['ip_version'] != version:
+            raise faults.BadRequest(
+                f'Illegal subnet pool association: an address scope of IPv{scope["ip_version"]} '
+                f'cannot have a pool of IPv{version}.',
+                'IllegalSubnetPoolIpVersionAssociation',
+            )
+    lengths = dict(zip(LENGTHS, (low, chosen, high), strict=True))
+    return {**lengths, 'ip_version': version, 'prefixes': [str(each) for each in prefixes]}
+
+
+def _require_allowed(caller, wanted):
+    for name in ('shared', 'is_default'):
+        if wanted.get(name):
+            caller.require_admin(f'setting {name} of a subnet pool')
+
+
+def create(conn, caller, wanted):
+    """Insert a pool and return its row."""
+    _require_allowed(caller, wanted)
+    return standard.insert(conn, caller, POOLS, wanted, **_columns(conn, caller, wanted))
+
+
+def update(conn, caller, pool_id, wanted):
+    """Change a pool, whose prefixes may only grow. Return its row."""
+    _require_allowed(caller, wanted)
+    row = standard.get(conn, caller, POOLS, pool_id)
+    values = standard.columns(POOLS, wanted)
+    values |= _columns(conn, caller, {**row, **values})
+    kept = _prefixes(values['prefixes'])
+    for prefix in map(ipaddress.ip_network, row['prefixes']):
+        if not any(_is_within(prefix, each) for each in kept):
+            raise faults.BadRequest(
+                f'Illegal subnetpool update : existing prefixes must be a subset of new prefixes: '
+                f'{prefix}.',
+                'IllegalSubnetPoolUpdate',
+            )
+    return standard.save(conn, POOLS, row, **values)
+
+
+def delete(conn, caller, pool_id):
+    """Remove a pool from which no subnet has its addresses."""
+    standard.get(conn, caller, POOLS, pool_id)
+    if _used(conn, pool_id):
+        raise faults.BadRequest(
+            'Unable to delete subnet pool: Subnet pool has existing allocations.',
+            'SubnetPoolDeleteError',
+        )
+    database.delete(conn, POOLS, id=pool_id)
+
+
+def _used(conn, pool_id):
+    """Return the networks of the subnets of a pool."""
+    subnets = tables.subnets
+    joined = sa.select(subnets.c.cidr).join(MEMBERS, MEMBERS.c.subnet_id == subnets.c.id)
+    found = conn.execute(joined.where(MEMBERS.c.subnet_pool_id == pool_id)).scalars()
+    return [ipaddress.ip_network(cidr) for cidr in found]
+
+
+def _is_within(network, other):
+    return network.version == other.version and network.subnet_of(other)
+
+
+def allocate(conn, caller, wanted):
+    """Return the addresses of a new subnet of a pool: those it asks for, or free ones."""
+    pool = get(conn, caller, wanted['subnetpool_id'])
+    prefixes, used = _prefixes(pool['prefixes']), _used(conn, pool['id'])
+    if wanted.get('cidr'):
+        (network,) = _prefixes([wanted['cidr']])
+        is_inside = any(_is_within(network, prefix) for prefix in prefixes)
+        if not is_inside or any(network.overlaps(other) for other in used):
+            raise _insufficient(f'Cannot allocate requested subnet {network} from the pool')
+        return network
+    length = wanted.get('prefixlen')
+    length = pool['default_prefixlen'] if length is None else length
+    for is_wrong, bound, kind in (
+        (length < pool['min_prefixlen'], pool['min_prefixlen'], 'Min'),
+        (length > pool['max_prefixlen'], pool['max_prefixlen'], 'Max'),
+    ):
+        if is_wrong:
+            raise faults.BadRequest(
+                f'Unable to allocate subnet with prefix length {length}, '
+                f'{kind.lower()}imum allowed prefix is {bound}.',
+                f'{kind}PrefixSubnetAllocationError',
+            )
+    for prefix in prefixes:
+        network = _free(prefix, length, used)
+        if network is not None:
+            return network
+    raise _insufficient(f'Insufficient prefix space to allocate subnet size /{length}')
+
+
+def _insufficient(reason):
+    return faults.Conflict(f'Failed to allocate subnet: {reason}.', 'SubnetAllocationError')
+
+
+def _free(prefix, length, used):
+    """Return the first network of this prefix length that overlaps none of `used`, or None."""
+    start, end = int(prefix.network_address), int(prefix.broadcast_address)
+    size = 1 << (prefix.max_prefixlen - length)
+    while start + size - 1 <= end:
+        network = type(prefix)((start, length))
+        clash = next((each for each in used if each.overlaps(network)), None)
+        if clash is None:
+            return network
+        start = max(start + size, int(clash.broadcast_address) + 1)
+    return None
+
+
+def join(conn, subnet_id, pool_id):
+    """Record of which pool a new subnet is."""
+    database.insert(conn, MEMBERS, subnet_id=subnet_id, subnet_pool_id=pool_id)
+
+
+def of_subnets(conn, ids):
+    """Return {subnet id: pool id} of the subnets that are of a pool."""
+    found = database.grouped(conn, MEMBERS.c.subnet_id, ids)
+    return {subnet_id: row['subnet_pool_id'] for subnet_id, (row,) in found.items()}
+
+
+def leave(conn, subnet_id):
+    """Forget of which pool a subnet was."""
+    database.delete(conn, MEMBERS, subnet_id=subnet_id)
+
+
+RESOURCE = resources.Resource(
+    name='subnetpool',
+    style=standard.STYLE,
+    revisions=POOLS,
+    listed=standard.lists(POOLS, visible=visible, filters=FILTERED),
+    get=get,
+    views=resources.each(view),
+    create=(create, CREATE),
+    update=(update, UPDATE),
+    delete=delete,
+)

@@ -1,0 +1,99 @@
+"""Address scopes, pools of subnets, and subnets of a pool."""
+
+from tests.unit.simcloud import base
+
+V2 = '/network/v2.0'
+
+
+class SubnetPoolsTest(base.SimCloudTestCase):
+    def pool(self, *prefixes, client=None, expect=201, **values):
+        wanted = {'name': 'pool', 'prefixes': list(prefixes), **values}
+        answer = (client or self.demo).post(
+            f'{V2}/subnetpools', {'subnetpool': wanted}, expect=expect
+        )
+        return answer.get('subnetpool') or answer['NeutronError']
+
+    def subnet(self, pool, *, expect=201, **values):
+        body = {'network': {'name': 'n'}}
+        network = self.demo.post(f'{V2}/networks', body)['network']
+        wanted = {'network_id': network['id'], 'ip_version': 4, 'subnetpool_id': pool['id']}
+        answer = self.demo.post(f'{V2}/subnets', {'subnet': {**wanted, **values}}, expect=expect)
+        return answer.get('subnet') or answer['NeutronError']
+
+    def scope(self, *, expect=201, client=None, **values):
+        wanted = {'name': 'scope', 'ip_version': 4, **values}
+        answer = (client or self.demo).post(
+            f'{V2}/address-scopes', {'address_scope': wanted}, expect=expect
+        )
+        return answer.get('address_scope')
+
+    def test_a_pool(self):
+        made = self.pool('10.1.0.0/16', '10.0.0.0/16', default_prefixlen='24')
+        self.assertEqual(['10.0.0.0/15'], made['prefixes'])
+        lengths = [made[f'{name}_prefixlen'] for name in ('min', 'default', 'max')]
+        self.assertEqual(([8, 24, 32], 4), (lengths, made['ip_version']))
+        path = f'{V2}/subnetpools/{made["id"]}'
+        self.assertEqual(made, self.demo.get(path)['subnetpool'])
+        wanted = {'name': 'other', 'prefixes': ['10.0.0.0/8']}
+        changed = self.demo.put(path, {'subnetpool': wanted})['subnetpool']
+        self.assertEqual(('other', ['10.0.0.0/8']), (changed['name'], changed['prefixes']))
+        self.demo.put(path, {'subnetpool': {'prefixes': ['10.0.0.0/9']}}, expect=400)
+        self.demo.put(f'{path}/tags', {'tags': ['blue']})
+        (found,) = self.demo.get(f'{V2}/subnetpools?tags=blue')['subnetpools']
+        self.assertEqual(made['id'], found['id'])
+        self.demo.delete(path)
+        self.demo.get(path, expect=404)
+
+    def test_pools_that_cannot_be(self):
+        for prefixes, values, named in (
+            (['10.0.0.0/8', '2001:db8::/64'], {}, 'IPv6'),
+            (['10.0.0.0/x'], {}, '10.0.0.0/x'),
+            (['10.0.0.0/8'], {'min_prefixlen': 25, 'default_prefixlen': 24}, 'min_prefixlen'),
+            (['10.0.0.0/8'], {'max_prefixlen': 64}, 'max_prefixlen'),
+        ):
+            fault = self.pool(*prefixes, expect=400, **values)
+            self.assertIn(named, fault['message'])
+        self.pool('10.0.0.0/8', shared=True, expect=403)
+
+    def test_subnets_of_a_pool(self):
+        pool = self.pool('10.0.0.0/22', default_prefixlen=24, min_prefixlen=23)
+        first, second = self.subnet(pool), self.subnet(pool, prefixlen=23)
+        self.assertEqual(['10.0.0.0/24', '10.0.2.0/23'], [first['cidr'], second['cidr']])
+        self.assertEqual(pool['id'], first['subnetpool_id'])
+        self.assertEqual(
+            'SubnetAllocationError', self.subnet(pool, prefixlen=23, expect=409)['type']
+        )
+        self.subnet(pool, prefixlen=22, expect=400)
+        self.subnet(pool, cidr='10.0.0.128/25', expect=409)
+        self.subnet(pool, cidr='10.9.0.0/24', expect=409)
+        self.assertEqual('10.0.1.0/25', self.subnet(pool, cidr='10.0.1.0/25')['cidr'])
+        found = self.demo.get(f'{V2}/subnets?subnetpool_id={pool["id"]}')['subnets']
+        self.assertEqual(3, len(found))
+        path = f'{V2}/subnetpools/{pool["id"]}'
+        self.demo.delete(path, expect=400)
+        for subnet in found:
+            self.demo.delete(f'{V2}/subnets/{subnet["id"]}')
+        self.demo.delete(path)
+
+    def test_neither_pool_nor_addresses(self):
+        fault = self.subnet({'id': None}, expect=400)
+        self.assertIn('subnetpool', fault['message'])
+
+    def test_address_scopes(self):
+        scope = self.scope()
+        self.assertEqual(
+            {'id', 'name', 'ip_version', 'shared', 'project_id', 'tenant_id'}, set(scope)
+        )
+        self.scope(shared=True, expect=403)
+        path = f'{V2}/address-scopes/{scope["id"]}'
+        pool = self.pool('10.0.0.0/8', address_scope_id=scope['id'])
+        self.assertEqual(scope['id'], pool['address_scope_id'])
+        self.pool('2001:db8::/64', address_scope_id=scope['id'], expect=400)
+        self.demo.delete(path, expect=409)
+        renamed = self.demo.put(path, {'address_scope': {'name': 'x'}})['address_scope']
+        self.assertEqual('x', renamed['name'])
+        self.demo.delete(f'{V2}/subnetpools/{pool["id"]}')
+        self.demo.delete(path)
+        shared = self.scope(client=self.admin, shared=True)
+        (found,) = self.demo.get(f'{V2}/address-scopes')['address_scopes']
+        self.assertEqual(shared['id'], found['id'])
