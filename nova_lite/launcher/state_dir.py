@@ -1,7 +1,9 @@
-"""The option --state-dir and the configuration found in that directory."""
+"""The options --state-dir and --name, and the configuration found in that directory."""
 
+import argparse
 import contextlib
 import os
+import re
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
@@ -9,23 +11,54 @@ from nova_lite import exception
 # Of the environment: the default of --state-dir.
 VARIABLE = 'NOVA_LITE_STATE'
 
+NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
+
 # The file of a cloud whose clock was changed; see `clocks`.
 CLOCK = 'clock.json'
 
 
 def default():
     """Return the default state directory of `nova-lite up`."""
-    base = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
-    return os.environ.get(VARIABLE) or os.path.join(base, 'nova-lite')
+    return os.environ.get(VARIABLE) or os.path.join(_base(), 'nova-lite')
+
+
+def named(name):
+    """Return the state directory of the cloud with a name. Raise ArgumentTypeError.
+
+    It is not below the default one, whose cloud `up --fresh` deletes.
+    """
+    if not NAME.fullmatch(name):
+        raise argparse.ArgumentTypeError(
+            f'{name!r} is not a name of up to 64 letters, digits, points, hyphens and underscores'
+        )
+    return os.path.join(_base(), 'nova-lite-clouds', name)
+
+
+def _base():
+    return os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
 
 
 def add_option(parser):
-    """Add --state-dir."""
-    parser.add_argument(
+    """Add --state-dir, and --name in its place."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
         '--state-dir',
         default=default(),
         metavar='DIR',
         help='state directory of the cloud (default: %(default)s)',
+    )
+    add_name(where)
+
+
+def add_name(group):
+    """Add --name to a group with --state-dir."""
+    group.add_argument(
+        '--name',
+        dest='state_dir',
+        type=named,
+        default=argparse.SUPPRESS,
+        metavar='NAME',
+        help=f'cloud with a name: its state directory is {named("NAME")}',
     )
 
 
@@ -35,7 +68,7 @@ def existing(directory, *names):
     if not os.path.exists(path):
         raise exception.Invalid(
             reason=f'no cloud in {directory}: {path} does not exist. '
-            'Start one with `nova-lite up`, or use --state-dir'
+            'Start one with `nova-lite up`, or use --state-dir or --name'
         )
     return path
 

@@ -42,6 +42,7 @@ def add_options(parser):
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--os-cloud', metavar='NAME', help='name of the cloud in clouds.yaml')
     where.add_argument('--state-dir', metavar='DIR', help='state directory of `nova-lite up`')
+    state_dir.add_name(where)
 
 
 def connect(args):
@@ -55,7 +56,7 @@ def connect(args):
             raise WrongUse(reason=f'cannot use the configured cloud: {error}') from error
     if not os.path.exists(path):
         raise WrongUse(
-            reason=f'no cloud found: {path} does not exist. Use --state-dir or --os-cloud, or '
+            reason=f'no cloud found: {path} does not exist. Use --state-dir, --name or --os-cloud, or '
             'set OS_CLOUD'
         )
     return Cloud(clouds.connect(path))

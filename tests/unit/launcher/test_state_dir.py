@@ -1,0 +1,44 @@
+"""Where the cloud of a command is."""
+
+import contextlib
+import io
+
+import fixtures
+import testtools
+
+from nova_lite.cmd import main
+from nova_lite.launcher import state_dir
+
+
+class StateDirTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.EnvironmentVariable('XDG_STATE_HOME', '/base'))
+        self.useFixture(fixtures.EnvironmentVariable(state_dir.VARIABLE, None))
+
+    def found(self, *argv):
+        return main.parser([argv[0]]).parse_args(argv).state_dir
+
+    def test_the_default(self):
+        self.assertEqual('/base/nova-lite', self.found('stop'))
+        self.useFixture(fixtures.EnvironmentVariable(state_dir.VARIABLE, '/other'))
+        self.assertEqual('/other', self.found('stop'))
+        self.assertEqual('/x', self.found('stop', '--state-dir', '/x'))
+
+    def test_a_name(self):
+        expected = '/base/nova-lite-clouds/a-1'
+        for words in (('up',), ('stop',), ('clock', 'show'), ('undrain', 'host')):
+            self.assertEqual(expected, self.found(*words, '--name', 'a-1'))
+
+    def test_names_that_are_refused(self):
+        for args in (
+            ('--name', '../x'),
+            ('--name', ''),
+            ('--name', '.x'),
+            ('--name', 'x/y'),
+            ('--name', 'x', '--state-dir', '/x'),
+        ):
+            printed = io.StringIO()
+            with contextlib.redirect_stderr(printed), testtools.ExpectedException(SystemExit):
+                self.found('stop', *args)
+            self.assertIn('argument --', printed.getvalue())
