@@ -11,6 +11,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import migrations
 from nova_lite.saga import journal
 from tests.fixtures import api_neighbours
+from tests.fixtures import clock
 from tests.fixtures import compute_api
 from tests.unit.api.servers import base
 
@@ -209,6 +210,7 @@ class DevicesTest(base.Case):
         self.api.cell('cell1').db.write(migrations.create, migration)
         self.path = f'/servers/{uuid}/os-volume_attachments'
         self.attach()
+        self.useFixture(clock.Installed(clock.PassingRuntime()))
         self.refused('DELETE', f'/servers/{uuid}', code=409, text='another operation')
         row = self.api.row(uuid)
         self.assertEqual(('resized', None), (row.vm_state, row.task_state))
