@@ -5,6 +5,7 @@ reference/nova/cells-and-rpc 5.
 """
 
 import argparse
+import functools
 import importlib
 import pkgutil
 import sys
@@ -26,8 +27,9 @@ CATEGORIES = {
 FAILED = 255
 
 
+@functools.cache
 def parser():
-    """Return the argument parser with every verb."""
+    """Return the argument parser with every verb, made once: parsing does not change it."""
     for module in pkgutil.iter_modules(verbs_package.__path__):
         importlib.import_module(f'{verbs_package.__name__}.{module.name}')
     top = argparse.ArgumentParser(prog=PROG, description='Manage a nova_lite deployment.')
