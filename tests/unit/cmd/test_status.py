@@ -31,7 +31,7 @@ class StatusTest(base.ManageTest):
     def network_extensions(self, *aliases):
         """Have a network service with these extensions."""
         body = json.dumps({'extensions': [{'alias': alias} for alias in aliases]}).encode()
-        url = self.useFixture(http.Http({'/network': self.answering('200 OK', body)})).url
+        url = self.useFixture(http.Direct({'/network': self.answering('200 OK', body)})).url
         self.options['neutron'] = {'endpoint_override': f'{url}/network'}
 
     @staticmethod
@@ -48,7 +48,7 @@ class StatusTest(base.ManageTest):
         """Have a volume service that says it speaks up to that version."""
         body = json.dumps({'versions': [{'id': 'v3.0', 'version': newest}]}).encode()
         app = self.answering('300 Multiple Choices', body)
-        url = self.useFixture(http.Http({'/volume': app})).url
+        url = self.useFixture(http.Direct({'/volume': app})).url
         self.options['cinder'] = {'endpoint_override': f'{url}/volume/v3'}
 
     def check(self, code=SUCCESS):
