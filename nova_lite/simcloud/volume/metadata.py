@@ -11,7 +11,6 @@ SPECS = bodies.mapping(bodies.OPTIONAL_STRING)
 _ONE = {'minProperties': 1, 'maxProperties': 1}
 WRITE_ALL = bodies.compiled(bodies.record({'metadata': METADATA}, ['metadata']))
 WRITE_ONE = bodies.compiled(bodies.record({'meta': {**METADATA, **_ONE}}, ['meta']))
-WRITE_SPECS = bodies.wrapped('extra_specs', {}, extra=SPECS['additionalProperties'])
 WRITE_SPEC = bodies.compiled({**SPECS, **_ONE})
 
 
@@ -94,7 +93,15 @@ class MetadataResource(_Keys):
 
 
 class SpecResource(_Keys):
-    """Extra specs of volume types, which only administrators may change."""
+    """Specs of types, which only administrators may change.
+
+    shown: (specs, caller) -> those that the caller may see
+    """
+
+    def __init__(self, db, column, get, shown):
+        super().__init__(db, column, get)
+        self._shown = shown
+        self._body = bodies.wrapped(column.name, {}, extra=SPECS['additionalProperties'])
 
     def _change(self, req, target, changed):
         req.context.caller.require_admin('changing extra specs')
@@ -102,15 +109,16 @@ class SpecResource(_Keys):
 
     def on_get(self, req, resp, **target):
         specs = self._all(req, target)
-        resp.media = {'extra_specs': shown_specs(specs, req.context.caller)}
+        resp.media = {self._column.name: self._shown(specs, req.context.caller)}
 
     def on_post(self, req, resp, **target):
-        added = bodies.read(req, WRITE_SPECS, 'extra_specs')
+        added = bodies.read(req, self._body, self._column.name)
         self._change(req, target, lambda specs: specs | added)
-        resp.media = {'extra_specs': added}
+        resp.media = {self._column.name: added}
 
     def on_get_one(self, req, resp, key, **target):
-        resp.media = {key: self._value(self._all(req, target), key)}
+        specs = self._shown(self._all(req, target), req.context.caller)
+        resp.media = {key: self._value(specs, key)}
 
     def on_put_one(self, req, resp, key, **target):
         wanted = bodies.read(req, WRITE_SPEC)

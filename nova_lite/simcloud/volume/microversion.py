@@ -10,7 +10,7 @@ PREFIX = '/volume/v3'
 # First path segments that are collections and not a project's id.
 COLLECTIONS = bodies.words(
     'volumes attachments snapshots types limits extensions os-quota-sets os-quota-class-sets'
-    ' os-availability-zone os-services scheduler-stats'
+    ' os-availability-zone os-services scheduler-stats group_types'
 )
 
 

@@ -3,6 +3,7 @@
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.volume import actions
 from nova_lite.simcloud.volume import attachments
+from nova_lite.simcloud.volume import group_types
 from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import microversion
 from nova_lite.simcloud.volume import quotas
@@ -78,6 +79,7 @@ def add(app, db, events):
         ('volumes', volumes.RESOURCE, 'volume_id'),
         ('snapshots', snapshots.RESOURCE, 'snapshot_id'),
         ('types', types.RESOURCE, 'type_id'),
+        ('group_types', group_types.RESOURCE, 'group_type_id'),
     ):
         routing.add_resource(app, db, f'{v3}/{name}', field=field, resource=resource)
     app.add_route(f'{v3}/volumes/summary', volumes.SummaryResource(db))
@@ -93,8 +95,12 @@ def add(app, db, events):
     ):
         keys = metadata.MetadataResource(db, column, get)
         routing.add_crud(app, f'{v3}/{path}/metadata', keys, 'key')
-    specs = metadata.SpecResource(db, tables.types.c.extra_specs, types.get)
+    specs = metadata.SpecResource(db, tables.types.c.extra_specs, types.get, metadata.shown_specs)
     routing.add_crud(app, f'{v3}/types/{{type_id}}/extra_specs', specs, 'key')
+    specs = metadata.SpecResource(
+        db, tables.group_types.c.group_specs, group_types.get, group_types.shown_specs
+    )
+    routing.add_crud(app, f'{v3}/group_types/{{group_type_id}}/group_specs', specs, 'key')
     quota = quotas.QuotaResource(db)
     app.add_route(f'{v3}/os-quota-sets/{{project_id}}', quota)
     app.add_route(f'{v3}/os-quota-sets/{{project_id}}/defaults', quota, suffix='defaults')

@@ -76,6 +76,16 @@ types = sa.Table(
     sa.Column('extra_specs', sa.JSON, nullable=False, default=dict),
 )
 
+group_types = sa.Table(
+    'volume_group_types',
+    database.METADATA,
+    *storage.identified(),
+    sa.Column('name', database.Name, nullable=False, unique=True),
+    sa.Column('description', database.Text),
+    sa.Column('is_public', sa.Boolean, nullable=False, default=True),
+    sa.Column('group_specs', sa.JSON, nullable=False, default=dict),
+)
+
 quotas = sa.Table(
     'volume_quotas',
     database.METADATA,

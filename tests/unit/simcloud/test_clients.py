@@ -184,6 +184,22 @@ class SdkTestCase(testtools.TestCase):
         self.assertEqual([], list(volumes.volumes()))
         self.assertEqual(2, len(list(volumes.types())))
 
+    def test_group_types(self):
+        client = self.admin.block_storage
+        made = client.create_group_type(name='kind', description='d')
+        self.assertTrue(made.is_public)
+        client.create_group_type_group_specs(made, {'a': '1'})
+        client.update_group_type_group_specs_property(made, 'a', '2')
+        self.assertEqual('2', client.get_group_type_group_specs_property(made, 'a'))
+        client.delete_group_type_group_specs_property(made, 'a')
+        self.assertEqual('e', client.update_group_type(made.id, description='e').description)
+        self.assertEqual([made.id], [each.id for each in self.demo.block_storage.group_types()])
+        self.assertRaises(
+            exceptions.ForbiddenException, self.demo.block_storage.delete_group_type, made
+        )
+        client.delete_group_type(made)
+        self.assertEqual([], list(client.group_types()))
+
 
 class Guarded:
     """A WSGI application that says who its caller is."""
