@@ -32,7 +32,6 @@ LOG = log.getLogger(__name__)
 
 CELL0_UUID = cell_mappings.CELL0_UUID
 T = typing.TypeVar('T')
-NO_BUS = 'none:///'
 RELOAD_S = 30
 READERS = 16  # threads that read from one cell
 

@@ -14,7 +14,6 @@ import shutil
 import sqlalchemy as sa
 import yaml
 
-from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.rpc import transport
@@ -120,7 +119,7 @@ class Layout:
 
     def cell_urls(self, name):
         """Return where the bus and the database of a cell are, as in its mapping."""
-        bus = cells.NO_BUS if name == CELL0 else self.bus_url(name)
+        bus = transport.NO_BUS if name == CELL0 else self.bus_url(name)
         return {'transport_url': bus, 'database_connection': self.database_url(name)}
 
     def database_name(self, name):

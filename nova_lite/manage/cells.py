@@ -5,7 +5,6 @@ import urllib.parse
 
 import sqlalchemy as sa
 
-from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import cell_mappings
@@ -14,6 +13,7 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import instances
 from nova_lite.manage import command
+from nova_lite.rpc import transport
 
 UUID = command.option('--cell_uuid', required=True, metavar='UUID', help='uuid of the cell')
 NAME = command.option('--name', metavar='NAME', help='name of the cell')
@@ -47,7 +47,7 @@ def ensure_cell0(site, url=None):
     values = {
         'uuid': cell_mappings.CELL0_UUID,
         'name': 'cell0',
-        'transport_url': cells_module.NO_BUS,
+        'transport_url': transport.NO_BUS,
         'database_connection': url or default_cell0_url(site.cell_url),
         'disabled': False,
     }

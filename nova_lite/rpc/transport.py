@@ -14,6 +14,8 @@ from nova_lite.rpc import driver
 from nova_lite.rpc import embedded
 
 EMBEDDED = 'embedded://'
+# Of cell0, which has no daemons.
+NO_BUS = 'none:///'
 EXCHANGE = 'nova_lite'
 ERROR_MODULES = ['nova_lite.exception']
 
