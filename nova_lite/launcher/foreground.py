@@ -28,6 +28,8 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     """
     os.environ.update(proxies.exempt([settings.listen]))
     preflight.check(settings, conf_module.make_conf(files=[]))
+    if snapshot is None:
+        preflight.check_profile(settings.profile)
     cloud = make.cloud(settings)
     cloud.places.hold()
     if detach:
@@ -42,6 +44,8 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     cloud.places.prepare(fresh=fresh)
     if snapshot is not None:
         snapshots.extract(snapshot, cloud.places)
+        # It may be a file of the snapshot.
+        preflight.check_profile(settings.profile)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     with _clock(cloud):
         _serve(cloud, fresh, signals)

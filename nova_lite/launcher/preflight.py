@@ -31,7 +31,7 @@ TLS = {'ca_certs': 'ssl_ca_file', 'certfile': 'ssl_cert_file', 'keyfile': 'ssl_k
 
 
 def check(settings, conf):
-    """Check everything that needs no server. conf: any, to parse transport URLs"""
+    """Check what needs no server, but for the profile. conf: any, to parse transport URLs"""
     for name in ('cells', 'hosts'):
         if getattr(settings, name) < 1:
             raise ValueError(f'--{name} must be 1 or more, not {getattr(settings, name)}')
@@ -41,10 +41,14 @@ def check(settings, conf):
         check_database(settings.database)
     for url in settings.bus:
         brokers(url.replace('{cell}', 'top'), conf)
+
+
+def check_profile(source):
+    """Raise ValueError unless the profile of that name, or in that file, can be used."""
     try:
-        profile.load(settings.profile)
+        profile.load(source)
     except (profile.ProfileError, OSError, UnicodeError) as error:
-        raise ValueError(f'cannot use --profile {settings.profile}: {error}') from error
+        raise ValueError(f'cannot use --profile {source}: {error}') from error
 
 
 def check_database(url):

@@ -70,8 +70,11 @@ class ForkTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
         self.directory = self.useFixture(fixtures.TempDir())
+        profile = self.directory.join('profile.yaml')
+        with open(profile, 'w') as file:
+            file.write('extends: instant\n')
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2, profile=profile))
 
     def tearDown(self):
         self.assertEqual([], self.cloud.findings())
@@ -101,6 +104,8 @@ class ForkTest(testtools.TestCase):
         other.compute.wait_for_delete(server)
         self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
         self.cloud.boot('first')
+        with open(os.path.join(second, 'etc', 'profile.yaml')) as file:
+            self.assertEqual('extends: instant\n', file.read())
         self.command('verify', '--state-dir', second)
         self.assertIn('is in use by process', forking.run(args, timeout_s=LIMIT_S)[2])
 
@@ -111,7 +116,7 @@ class ForkTest(testtools.TestCase):
         self.assertEqual((path, os.path.getsize(path)), (found['file'], found['bytes']))
         self.assertIn(f'Wrote {path} (', self.command(*save, path))
         shown = json.loads(self.command('snapshot', 'show', '--json', path))
-        self.assertEqual((1, 2, 'instant'), (shown['cells'], shown['hosts'], shown['profile']))
+        self.assertEqual((1, 2, None), (shown['cells'], shown['hosts'], shown['profile']))
 
         nowhere = self.directory.join('no', 'a.snapshot')
         self.assertIn('No such file', self.command(*save, nowhere, code=2))
