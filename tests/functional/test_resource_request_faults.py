@@ -8,6 +8,7 @@ import dataclasses
 from nova_lite.moves import detach_interface
 from nova_lite.moves import kinds
 from tests.fixtures import attaching
+from tests.fixtures import fault_cases
 from tests.fixtures import guarantees
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
@@ -15,6 +16,7 @@ from tests.fixtures import scenarios
 from tests.functional import own_cloud
 from tests.functional import test_saga_faults
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -81,9 +83,10 @@ class GuaranteesCase(test_saga_faults.FaultsCase):
 
     def run_faults(self, kind, scenario, **data):
         scenario = dataclasses.replace(scenario, boot=_boot)
-        found = test_saga_faults.cases(kind, scenario.arguments, **data)
+        found = fault_cases.cases(kind, scenario.arguments, **data)
         wanted = saga_faults.sample(found, len(kind), SAMPLED)
-        self.run_cases(f'{kind} (guarantee)', kind, scenario, wanted)
+        runs = fault_cases.runs(wanted, sample.number())
+        self.run_cases(f'{kind} (guarantee)', kind, scenario, runs)
 
 
 class AttachTest(GuaranteesCase):

@@ -3,13 +3,17 @@
 Steps and kinds come from the code: a new one is tested without another line here,
 once `scenarios` tells how to provoke its kind. Afterwards the move is done or undone,
 nothing is left behind, and the same can be asked for again.
-A sample is run; `tox -e faults` runs them all.
+A saga meets several faults, and which ones differs by commit; in `tox -e faults` each
+meets one.
 """
 
+from openstack import exceptions
+import requests
 import testtools
 
 from nova_lite.moves import kinds
 from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import fault_cases
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
@@ -19,32 +23,8 @@ from tools import sample
 
 load_tests = loading.load_tests
 Mode = saga_faults.Mode
-# How many cases one stands for, where not all are run: every kind has at least one then.
-SAMPLED = 48
-
-
-def cases(kind, arguments, **data):
-    """(step, mode, outcome, step that fails) of all faults of a kind of saga.
-
-    data: what the saga has found, where later steps depend on it
-    """
-    saga_class = kinds.KINDS[kind]
-    steps = saga_faults.steps_of(kind, arguments, **data)
-    pivot = next(i for i, step in enumerate(steps) if step.pivot)
-    for index, step in enumerate(steps):
-        fatal = index <= pivot and step.attempts == 1
-        for mode in (Mode.BEFORE, Mode.AFTER):
-            # A pivot that took place was no failure.
-            if not (step.pivot and mode is Mode.AFTER):
-                yield step, mode, 'undone' if fatal else 'done', None
-        for mode in (Mode.LOST, Mode.DIES_BEFORE, Mode.DIES_AFTER):
-            yield step, mode, 'done', None
-        if step.id in saga_class.refusable:
-            yield step, Mode.REFUSED, 'done', None
-        last = saga_faults.last_fatal(steps)
-        if index < last and step.undo is not None:
-            for mode in (Mode.UNDO_LOST, Mode.UNDO_DIES_BEFORE, Mode.UNDO_DIES_AFTER):
-                yield step, mode, 'undone', steps[last].id
+# What requests and waits raise.
+WRONG = (AssertionError, exceptions.SDKException, requests.RequestException)
 
 
 class FaultsCase(testtools.TestCase):
@@ -58,6 +38,10 @@ class FaultsCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        self.start()
+
+    def start(self):
+        """Have a new cloud, in which nothing has gone wrong."""
         self.cloud = self.useFixture(self.make_cloud())
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
@@ -66,57 +50,112 @@ class FaultsCase(testtools.TestCase):
         """The fixture, not set up yet."""
         return cloud_fixture.Cloud(**self.settings)
 
+    def begin(self, kind, scenario):
+        """Boot the server whose sagas of a scenario meet faults."""
+        self.kind, self.scenario = kind, scenario
+        self.server, self.prepared = scenario.boot(self.stage), False
+
     def run_scenario(self, name):
         scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
-        found = cases(kind, scenario.arguments)
-        self.run_cases(
-            name, kind, scenario, saga_faults.sample(found, scenarios.number_of(name), SAMPLED)
-        )
+        found = fault_cases.cases(kind, scenario.arguments)
+        number = sample.number() + scenarios.number_of(name)
+        self.run_cases(name, kind, scenario, fault_cases.runs(found, number))
 
-    def run_cases(self, name, kind, scenario, wanted):
-        """Run cases of a scenario. name: for the report"""
-        server, table = scenario.boot(self.stage), []
-        for step, mode, expected, last in wanted:
-            found = self.run_case(kind, scenario, server, step=step, mode=mode, last=last)
-            table.append((step.id, str(mode), expected, found))
+    def run_cases(self, name, kind, scenario, runs):
+        """Have a saga meet each list of Cases. name: for the report"""
+        self.assertTrue(runs, 'there is no such case')
+        self.begin(kind, scenario)
+        table, wrong = [], []
+        for run in runs:
+            found = self.attempt(run, alone=saga_faults.ALONE or run is runs[-1])
+            table += [(case, found) for case in run]
+            if not _is_right(run, found):
+                wrong.append((' and '.join(map(str, run)), found))
+                self.start_over()
+                wrong += [] if saga_faults.ALONE else self.explain(run)
         self.report(name, table)
-        wrong = [row for row in table if row[2] != row[3]]
-        self.assertEqual([], wrong, sample.replay())
+        self.assertEqual([], wrong, self.replay())
 
-    def run_case(self, kind, scenario, server, *, step, mode, last):
-        """Provoke one fault; returns 'done', 'undone', or what was wrong afterwards."""
-        scenario.prepare(self.stage, server)
-        self.stage.wait_idle(server)
-        self.faults.fault = fault = saga_faults.Fault(kind, step.id, mode, last)
+    def explain(self, run):
+        """[(case, what was wrong), ...] of Cases after which something was wrong, each alone."""
+        wrong = []
+        for case in run:
+            found = self.attempt([case], alone=True)
+            if not _is_right([case], found):
+                wrong.append((f'{case}, alone', found))
+                self.start_over()
+        return wrong
+
+    def start_over(self):
+        """Have the next cases in a new cloud: who knows what this one is left with."""
+        self.start()
+        self.begin(self.kind, self.scenario)
+
+    def replay(self):
+        """Return what runs the same again, and one case alone."""
+        only = f"{saga_faults.VARIABLE}='STEP: FAULT' stestr --test-path tests/functional run"
+        return f'{sample.replay()}\n{only} {self.id()}'
+
+    def attempt(self, run, *, alone):
+        """Return what run_case does, or the error that it or its repetition raises.
+
+        alone: whether to ask again after it, not by the next Cases
+        """
+        try:
+            found = self.run_case(run)
+            if alone and self.prepared:
+                self.scenario.ask(self.stage, self.server)
+                self.cloud.wait_status(self.server, self.scenario.done)
+                self.prepared = False
+            return found
+        except WRONG as error:
+            # The cases after it are run all the same.
+            return f'{type(error).__name__}: {error}'
+
+    def run_case(self, run):
+        """Have a saga meet Cases; returns 'done', 'undone', or what was wrong afterwards.
+
+        What was undone is asked for again by the next saga, for which nothing is prepared.
+        """
+        scenario, server = self.scenario, self.server
+        if not self.prepared:
+            scenario.prepare(self.stage, server)
+            self.stage.wait_idle(server)
+        met = [saga_faults.Fault(self.kind, each.step, each.mode, each.last) for each in run]
+        self.faults.fault = saga_faults.Together(self.kind, met)
         scenario.ask(self.stage, server)
         outcome = self.faults.ended(server).state
         self.faults.fault = None
-        if not fault.met:
-            return 'the fault was not met'
-        status = scenario.done if outcome == 'done' else scenario.undone
-        self.cloud.wait(server, status)
-        if mode is Mode.SLEEPS:
-            before = self.stage.picture(server)
-            self.faults.wake(fault)
-            after = self.stage.picture(server)
-            if after != before:
-                return f'{before} became {after}'
-        wrong = self.cloud.findings()
-        if wrong:
-            return f'{outcome}, and {wrong}'
-        if outcome == 'undone':
-            scenario.ask(self.stage, server)
-            self.cloud.wait(server, scenario.done)
-        return outcome
+        missing = [fault.step for fault in met if not fault.met]
+        if missing:
+            return f'no fault was met at {missing}'
+        self.cloud.wait_status(server, scenario.done if outcome == 'done' else scenario.undone)
+        changed = [each for each in map(self.wake, met) if each]
+        wrong = changed or self.cloud.findings()
+        self.prepared = outcome == 'undone'
+        return f'{outcome}, and {wrong}' if wrong else outcome
+
+    def wake(self, fault):
+        """Wake who slept, if any; return what that changed."""
+        if fault.mode is not Mode.SLEEPS:
+            return None
+        before = self.stage.picture(self.server)
+        self.faults.wake(fault)
+        after = self.stage.picture(self.server)
+        return None if after == before else f'{before} became {after}'
 
     def report(self, name, table):
         """Print the table step x fault."""
-        modes = list(dict.fromkeys(mode for _step, mode, _expected, _found in table))
-        found = {(step, mode): outcome for step, mode, _expected, outcome in table}
+        modes = list(dict.fromkeys(case.mode for case, _found in table))
+        found = {(case.step, case.mode): outcome for case, outcome in table}
         print(f'\n{name:34}' + ''.join(f'{mode:>19}' for mode in modes))
-        for step in dict.fromkeys(step for step, *_rest in table):
+        for step in dict.fromkeys(case.step for case, _found in sorted(table)):
             outcomes = (found.get((step, mode), '-') for mode in modes)
             print(f'  {step:32}' + ''.join(f'{outcome[:18]:>19}' for outcome in outcomes))
+
+
+def _is_right(run, found):
+    return all(case.expected == found for case in run)
 
 
 class CrossingCase(FaultsCase):

@@ -5,6 +5,7 @@ host or neighbour service the step is about. Kinds and steps come from the code.
 A sample is run, of each scenario others; `tox -e faults` runs them all.
 """
 
+from tests.fixtures import fault_cases
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 from tests.functional import test_saga_faults
@@ -33,20 +34,20 @@ class ZombiesCase(test_saga_faults.FaultsCase):
 
     def run_sleeping(self, name, number):
         """[(scenario, step, what was seen), ...] of the number-th scenario."""
-        scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
-        server = scenario.boot(self.stage)
-        steps = saga_faults.steps_of(kind, scenario.arguments)
+        kind, scenario = scenarios.kind_of(name), scenarios.SCENARIOS[name]
+        self.begin(kind, scenario)
+        steps = list(enumerate(saga_faults.steps_of(kind, scenario.arguments)))
         found = [
-            (name, step.id, self.sleep_at(kind, scenario, server, step))
-            for step in saga_faults.sample(steps, number, self.every)
+            (name, step.id, self.sleep_at(index, step))
+            for index, step in saga_faults.sample(steps, number, self.every)
         ]
         scenario.recover(self.stage)
-        self.cloud.admin.compute.delete_server(server)
-        self.cloud.wait_gone(server)
+        self.cloud.admin.compute.delete_server(self.server)
+        self.cloud.wait_gone(self.server)
         return found
 
-    def sleep_at(self, kind, scenario, server, step):
-        return self.run_case(kind, scenario, server, step=step, mode=Mode.SLEEPS, last=None)
+    def sleep_at(self, index, step):
+        return self.run_case([fault_cases.Case(index, step.id, Mode.SLEEPS, 'done')])
 
 
 class ZombiesTest(ZombiesCase):
