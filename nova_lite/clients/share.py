@@ -96,7 +96,7 @@ class Share:
             rule = self._rule(ctxt, attachment) or self._allow(ctxt, attachment)
             if rule['access_level'] != LEVEL:
                 raise _refused(attachment)(
-                    f'the access rule {rule["id"]} of its users admits the host with level '
+                    reason=f'the access rule {rule["id"]} of its users admits the host with level '
                     f'{rule["access_level"]} instead of {LEVEL}'
                 )
             try:
@@ -104,7 +104,7 @@ class Share:
             except exception.ShareNotFound:
                 continue
             if rule['state'] == 'error':
-                raise _refused(attachment)('the access rule is in state error')
+                raise _refused(attachment)(reason='the access rule is in state error')
             return bool(rule['state'] == 'active')
         raise exception.Conflict(reason=f'access to share {attachment["share_id"]} is changing')
 
@@ -167,7 +167,7 @@ class Share:
             # Another attachment may have made it since.
             rule = self._rule(ctxt, attachment)
             if rule is None:
-                raise refused(response.text)
+                raise refused(reason=response.text)
             return rule
         made: session.Json = response.json()['access']
         return made

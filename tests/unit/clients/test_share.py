@@ -94,6 +94,7 @@ class ShareTest(neighbours.NeighbourTestCase):
         error = self.assertRaises(
             exception.ShareNotUsable, self.client.grant, self.operator, attachment
         )
+        self.assertIn(f'Share {self.share} cannot be used', error.message)
         self.assertIn('nowhere', error.message)
         # The share is locked all the same until the attachment is given back.
         self.client.revoke(self.operator, attachment)
@@ -119,6 +120,7 @@ class ShareTest(neighbours.NeighbourTestCase):
         error = self.assertRaises(
             exception.ShareNotUsable, self.client.grant, self.operator, attachment
         )
+        self.assertIn(f'Share {self.share} cannot be used: the access rule', error.message)
         self.assertIn('level ro instead of rw', error.message)
         self.client.revoke(self.operator, attachment)
         self.assertEqual((1, []), (len(self.rules()), self.locked()))
