@@ -1,6 +1,7 @@
 """Which cases of the long tables of faults and kills a run of the tests takes.
 
-A part of each table runs with every commit, and each commit takes another part. The
+A part of most tables runs with every commit, and each commit takes another part. Of the
+table of faults of sagas all cases run, and each commit puts others of them together. The
 number is in NOVA_LITE_TEST_SAMPLE, or else made from the commit that is checked out; it
 is 0 where there is none. The same number takes the same cases again.
 """
