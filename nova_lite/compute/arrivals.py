@@ -116,15 +116,7 @@ def connect(
     """
     devices = [device for device in block_devices if device.get('attachment_id')]
     for device in devices:
-        found = site.volume.get_attachment(ctxt, device.attachment_id)
-        if not found['connection_info']:
-            found = site.volume.update_attachment(
-                ctxt,
-                device.attachment_id,
-                site.driver.get_volume_connector(node),
-                mountpoint=device.get('device_name'),
-            )
-        device.connection_info = found['connection_info']
+        device.connection_info = _connection(site, ctxt, node, device)
         if not site.driver.can_connect_volume(node, device.connection_info):
             raise exception.MoveRefused(
                 host=node,
@@ -132,6 +124,29 @@ def connect(
                 reason=f'it cannot connect to volume {device.volume_id}',
             )
     return devices
+
+
+def _connection(
+    site: site.Site, ctxt: context.RequestContext, node: str, device: block_device.BlockDevice
+) -> model.Json:
+    """Return the connection_info of a volume that the node is connected to.
+
+    While the volume has another attachment, the volume service refuses to connect this one
+    again. So it does when the same message, delivered or sent again, is being handled already.
+    """
+    found = site.volume.get_attachment(ctxt, device.attachment_id)
+    if not found['connection_info']:
+        connector = site.driver.get_volume_connector(node)
+        try:
+            found = site.volume.update_attachment(
+                ctxt, device.attachment_id, connector, mountpoint=device.get('device_name')
+            )
+        except exception.Conflict:
+            found = site.volume.get_attachment(ctxt, device.attachment_id)
+            if not found['connection_info']:
+                raise
+    connection: model.Json = found['connection_info']
+    return connection
 
 
 def complete(

@@ -242,11 +242,7 @@ class ColdTest(testtools.TestCase):
         self.boot(devices=[VOLUME | {'volume_size': 1}])
         (gone,) = self.cell.devices(self.uuid)
         self.call('resize_instance', **self.at(SOURCE))
-        new = self.cell.devices(self.uuid)[0]
-        new.volume_id = runtime.new_uuid()
-        self.cell.volume.add_volume(new.volume_id)
-        made = self.cell.volume.create_attachment(self.ctxt, new.volume_id, self.uuid)
-        new.attachment_id, new.connection_info = made['id'], None
+        new = self.reserved_device()
         for _time in range(2):
             answer = self.restore([new])
             self.assertEqual(1, answer['power_state'])
@@ -254,5 +250,34 @@ class ColdTest(testtools.TestCase):
             self.assertEqual(new.uuid, told['uuid'])
         self.assertEqual([new.volume_id], self.volumes_of_guest())
         self.assertNotIn(gone.volume_id, self.volumes_of_guest())
-        attachment = self.cell.volume.attachments[made['id']]
+        attachment = self.cell.volume.attachments[new.attachment_id]
         self.assertEqual((SOURCE, True), (attachment['host'], attachment['complete']))
+
+    def reserved_device(self):
+        """The server's volume, replaced by another one that no host is connected to."""
+        new = self.cell.devices(self.uuid)[0]
+        new.volume_id = runtime.new_uuid()
+        self.cell.volume.add_volume(new.volume_id)
+        made = self.cell.volume.create_attachment(self.ctxt, new.volume_id, self.uuid)
+        new.attachment_id, new.connection_info = made['id'], None
+        return new
+
+    def test_volume_that_another_delivery_connects_first(self):
+        self.boot(devices=[VOLUME | {'volume_size': 1}])
+        self.call('resize_instance', **self.at(SOURCE))
+        self.cell.volume.fail(
+            'update_attachment',
+            exception.Conflict(reason='duplicate connectors'),
+            times=1,
+            after=True,
+        )
+        self.assertEqual(1, self.restore([self.reserved_device()])['power_state'])
+
+    def test_volume_that_another_host_has(self):
+        self.boot(devices=[VOLUME | {'volume_size': 1}])
+        self.call('resize_instance', **self.at(SOURCE))
+        self.cell.volume.fail(
+            'update_attachment', exception.Conflict(reason='duplicate connectors')
+        )
+        new = self.reserved_device()
+        self.assertRaises(exception.Conflict, self.restore, [new])
