@@ -7,10 +7,9 @@ Examples: nova-lite clock advance 24h
           nova-lite clock rate 1000
 """
 
-import re
-
 from nova_lite.cmd import actions
 from nova_lite.cmd import control_request
+from nova_lite.console import durations
 from nova_lite.console import tables
 
 HELP = 'change the time of a running cloud'
@@ -21,8 +20,6 @@ ACTIONS = {
     'advance': 'move time ahead and wait until the cloud has done what became due',
     'rate': 'let time pass faster while the cloud has nothing to do',
 }
-UNITS = {'d': 86400, 'h': 3600, 'm': 60, 's': 1}
-DURATION = re.compile(r'(\d+(?:\.\d+)?)([dhms])')
 TIMEOUT_S = 3600
 
 
@@ -31,13 +28,6 @@ def add_arguments(parser):
     parsers = actions.add(parser, ACTIONS)
     parsers['advance'].add_argument('duration', metavar='DURATION', help='such as 90s, 1h30m or 2d')
     parsers['rate'].add_argument('rate', type=float, metavar='N', help='1 to 100000')
-
-
-def seconds_of(text):
-    """Return the seconds of a duration such as 1h30m. Raise ValueError."""
-    if DURATION.sub('', text) or not text:
-        raise ValueError(f'{text!r} is not a duration such as 90s, 1h30m or 2d')
-    return sum(float(number) * UNITS[unit] for number, unit in DURATION.findall(text))
 
 
 def run(args):
@@ -52,7 +42,7 @@ def _arguments(args):
     if args.action == 'show':
         return None
     if args.action == 'advance':
-        return {'action': args.action, 'seconds': seconds_of(args.duration)}
+        return {'action': args.action, 'seconds': durations.seconds_of(args.duration)}
     return {'action': args.action, 'rate': getattr(args, 'rate', None)}
 
 

@@ -6,9 +6,8 @@ or stopping, a daemon is not healthy, or it refuses all requests because a reset
 Example: nova-lite status --json
 """
 
-import json
-
 from nova_lite.cmd import actions
+from nova_lite.console import output
 from nova_lite.console import tables
 from nova_lite.launcher import cloud_state
 
@@ -23,12 +22,13 @@ def add_arguments(parser):
 def run(args):
     """Print the state and return the exit code."""
     shown = cloud_state.read(args.state_dir)
-    if args.json:
-        print(json.dumps(shown, indent=2))
-    else:
-        tables.show(('Field', 'Value'), [(name, _text(value)) for name, value in shown.items()])
+    output.show(shown, _show, as_json=args.json)
     serves = shown['state'] == cloud_state.RUNNING and not shown.get('problem')
     return 0 if serves and not shown['unhealthy'] else 1
+
+
+def _show(shown):
+    tables.show(('Field', 'Value'), [(name, _text(value)) for name, value in shown.items()])
 
 
 def _text(value):

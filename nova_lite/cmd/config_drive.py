@@ -6,10 +6,10 @@ the files of the drive with their sizes in bytes.
 Example: nova-lite config-drive my-server openstack/latest/meta_data.json
 """
 
-import json
 import sys
 
 from nova_lite import exception
+from nova_lite.console import output
 from nova_lite.console import tables
 from nova_lite.launcher import config_drives
 from nova_lite.launcher import state_dir
@@ -29,23 +29,19 @@ def add_arguments(parser):
 
 
 def run(args):
-    """Print or write the drive and return 0."""
+    """Print or write the drive."""
     files = config_drives.find(args.state_dir, args.server)
     if args.path is not None:
         _print(files, args.path.strip('/'))
     elif args.write is None:
-        _list(files, as_json=args.json)
+        sizes = [{'path': path, 'bytes': len(files[path])} for path in sorted(files)]
+        output.show(sizes, _show, as_json=args.json)
     if args.write is not None:
         config_drives.write(files, args.write)
-    return 0
 
 
-def _list(files, *, as_json):
-    sizes = [{'path': path, 'bytes': len(files[path])} for path in sorted(files)]
-    if as_json:
-        print(json.dumps(sizes, indent=2))
-    else:
-        tables.show(('path', 'bytes'), [each.values() for each in sizes])
+def _show(sizes):
+    tables.show(('path', 'bytes'), [each.values() for each in sizes])
 
 
 def _print(files, path):

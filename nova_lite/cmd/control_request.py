@@ -1,8 +1,8 @@
 """Commands that send one request to the control endpoint of a running cloud."""
 
-import json
 import typing
 
+from nova_lite.console import output
 from nova_lite.launcher import control_client
 
 
@@ -26,7 +26,4 @@ def run(args, request, *, timeout_s=control_client.TIMEOUT_S):
     else:
         given = {key: value for key, value in request.arguments.items() if value is not None}
         answer = client.post(request.name, **given)
-    if args.json:
-        print(json.dumps(answer, indent=2))
-    else:
-        request.show(answer)
+    output.show(answer, request.show, as_json=args.json)

@@ -7,9 +7,6 @@ embedded cloud sends its notifications over a local HTTP connection.
 Example: nova-lite events --count 10 --json
 """
 
-import json
-import sys
-
 from nova_lite import exception
 from nova_lite.launcher import following
 from nova_lite.launcher import state_dir
@@ -36,20 +33,4 @@ def run(args):
     if args.count is not None and args.count < 1:
         raise exception.Invalid(reason='--count must be at least 1')
     conf = state_dir.control_conf(args.state_dir)
-    found = following.follow(conf)
-    shown = 0
-    try:
-        for message in found:
-            if 'dropped' in message:
-                print(f'{message["dropped"]} notifications were lost', file=sys.stderr)
-                continue
-            if args.server and following.server_of(message) != args.server:
-                continue
-            print(json.dumps(message) if args.json else following.line_of(message), flush=True)
-            shown += 1
-            if shown == args.count:
-                break
-    except KeyboardInterrupt:
-        print(file=sys.stderr)
-    finally:
-        found.close()
+    following.show(conf, server=args.server, count=args.count, as_json=args.json)

@@ -17,8 +17,6 @@ ACTIONS = {
     'list': 'list all injected faults',
     'clear': 'remove a failure, or all',
 }
-MATCHES = ('host', 'flavor', 'server')
-OPTIONS = ('verb', 'when', 'probability', 'first', 'nth', 'error', 'message')
 
 
 def add_arguments(parser):
@@ -63,21 +61,5 @@ def run(args):
 def _request(args):
     if args.action == 'list':
         return control_request.Request('faults', faults.show)
-    arguments = _entry(args) if args.action == 'add' else {'id': args.id}
+    arguments = faults.entry(vars(args)) if args.action == 'add' else {'id': args.id}
     return control_request.Request(f'faults/{args.action}', faults.show, arguments)
-
-
-def _entry(args):
-    """Return the entry of a profile. Raise ValueError."""
-    entry = {name: getattr(args, name) for name in OPTIONS}
-    match = {name: getattr(args, name) for name in MATCHES}
-    metadata = {}
-    for text in args.metadata:
-        key, equals, pattern = text.partition('=')
-        if not equals:
-            raise ValueError(f'--metadata must be KEY=PATTERN, not {text}')
-        metadata[key] = pattern
-    match['metadata'] = metadata or None
-    entry['match'] = {key: value for key, value in match.items() if value is not None} or None
-    entry['reschedule'] = args.reschedule or None
-    return {key: value for key, value in entry.items() if value is not None}

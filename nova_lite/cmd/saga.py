@@ -6,7 +6,6 @@ Examples: nova-lite saga list --active
 
 from nova_lite.cmd import actions
 from nova_lite.db import engine
-from nova_lite.db.api import sagas
 from nova_lite.launcher import state_dir
 from nova_lite.timeline import listing
 from nova_lite.timeline import page
@@ -31,29 +30,13 @@ def add_arguments(parser):
     )
 
 
-def _database(args):
-    return engine.Database(state_dir.control_conf(args.state_dir).api_database.connection)
-
-
-def _list(args):
-    """Print the sagas."""
-    found = _database(args).read(
-        sagas.every, active=args.active, cleaning=True, instance_uuid=args.server
-    )
-    listing.show(found, as_json=args.json)
-
-
-def _show(args):
-    """Print one saga and its events, or write its timeline."""
-    database = _database(args)
-    if args.html:
+def run(args):
+    """Print sagas or one saga, or write the timeline of one."""
+    database = engine.Database(state_dir.control_conf(args.state_dir).api_database.connection)
+    if args.action == 'list':
+        listing.show(database, active=args.active, server=args.server, as_json=args.json)
+    elif args.html:
         told = database.read(story.read, args.uuid)
         page.write(args.html, told.title, [told])
-        return
-    saga = database.read(sagas.get, args.uuid)
-    listing.show_one(saga, database.read(sagas.events, args.uuid), as_json=args.json)
-
-
-def run(args):
-    """List or show sagas."""
-    return {'list': _list, 'show': _show}[args.action](args)
+    else:
+        listing.show_one(database, args.uuid, as_json=args.json)

@@ -10,11 +10,11 @@ could not be written or cannot be used.
 Example: nova-lite snapshot save moving.snapshot && nova-lite snapshot show moving.snapshot
 """
 
-import json
 import os
 
 from nova_lite.cmd import actions
 from nova_lite.cmd import control_request
+from nova_lite.console import output
 from nova_lite.console import tables
 from nova_lite.launcher import branches
 from nova_lite.launcher import snapshots
@@ -35,15 +35,17 @@ def add_arguments(parser):
 def run(args):
     """Write a snapshot, or show one."""
     if args.action == 'save':
-        request = control_request.Request('snapshot', _show, {'file': os.path.abspath(args.file)})
+        request = control_request.Request(
+            'snapshot', _show_saved, {'file': os.path.abspath(args.file)}
+        )
         control_request.run(args, request, timeout_s=branches.TIMEOUT_S)
         return
-    shown = snapshots.describe(snapshots.read(args.file))
-    if args.json:
-        print(json.dumps(shown, indent=2))
-    else:
-        tables.show(('Field', 'Value'), shown.items())
+    output.show(snapshots.describe(snapshots.read(args.file)), _show, as_json=args.json)
 
 
-def _show(found):
+def _show(shown):
+    tables.show(('Field', 'Value'), shown.items())
+
+
+def _show_saved(found):
     print(f'Wrote {found["file"]} ({found["bytes"]} bytes), taken at {found["taken_at"]}')

@@ -7,8 +7,7 @@ does not exist.
 Example: nova-lite undrain cell1-host1
 """
 
-import json
-
+from nova_lite.console import output
 from nova_lite.maintenance import client
 from nova_lite.maintenance import draining
 
@@ -30,9 +29,6 @@ def add_arguments(parser):
 def run(args):
     """Enable the service and return the exit code."""
     service, text, enabled = draining.undrain(client.connect(args), args.host, force=args.force)
-    if args.json:
-        shown = {name: service[name] for name in ('host', 'status', 'state', 'disabled_reason')}
-        print(json.dumps(shown, indent=2))
-    else:
-        print(text)
+    shown = {name: service[name] for name in ('host', 'status', 'state', 'disabled_reason')}
+    output.show(shown, lambda _shown: print(text), as_json=args.json)
     return 0 if enabled else 1

@@ -119,15 +119,7 @@ def _add_behaviour(parser):
 
 def settings_of(args):
     """Return the Settings from the command line. Raise ValueError."""
-    options = {}
-    for assignment in args.set:
-        name, equals, value = assignment.partition('=')
-        group, dot, option = name.rpartition('.')
-        if not (equals and dot):
-            raise ValueError(f'--set must be GROUP.OPTION=VALUE, not {assignment}')
-        options.setdefault(group, {})[option] = value
-    if args.debug:
-        options.setdefault('DEFAULT', {})['debug'] = 'true'
+    options = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
     given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
     chosen = {name: value for name, value in given.items() if value is not None}
     chosen['state_dir'] = args.state_dir

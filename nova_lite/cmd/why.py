@@ -6,10 +6,9 @@ An embedded cloud is asked over a local HTTP connection, since its buses are pri
 Example: nova-lite why my-server cell2-host1
 """
 
-import json
-
 from nova_lite.cmd import actions
 from nova_lite.console import explanation
+from nova_lite.console import output
 from nova_lite.launcher import decisions
 
 HELP = 'explain the last scheduling decision'
@@ -23,10 +22,6 @@ def add_arguments(parser):
 
 
 def run(args):
-    """Print the answer and return 0."""
+    """Print the answer."""
     found = decisions.find(args.state_dir, args.server, args.host)
-    if args.json:
-        print(json.dumps(found, indent=2))
-    else:
-        explanation.show(found)
-    return 0
+    output.show(found, explanation.show, as_json=args.json)

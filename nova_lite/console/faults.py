@@ -1,8 +1,30 @@
-"""Injected faults as text, for commands."""
+"""Injected faults as people write and read them, for commands."""
 
 import json
 
 from nova_lite.console import tables
+
+MATCHES = ('host', 'flavor', 'server')
+OPTIONS = ('verb', 'when', 'probability', 'first', 'nth', 'error', 'message')
+
+
+def entry(options):
+    """Return the entry of a profile with these options. Raise ValueError.
+
+    options: {name: value or None}; those of MATCHES and OPTIONS, `metadata` and `reschedule` count
+    """
+    made = {name: options[name] for name in OPTIONS}
+    match = {name: options[name] for name in MATCHES}
+    metadata = {}
+    for text in options['metadata']:
+        key, equals, pattern = text.partition('=')
+        if not equals:
+            raise ValueError(f'--metadata must be KEY=PATTERN, not {text}')
+        metadata[key] = pattern
+    match['metadata'] = metadata or None
+    made['match'] = {key: value for key, value in match.items() if value is not None} or None
+    made['reschedule'] = options['reschedule'] or None
+    return {key: value for key, value in made.items() if value is not None}
 
 
 def lines(shown):

@@ -1,5 +1,6 @@
 """Read the notifications of a running cloud as they arrive, and format them for people."""
 
+import json
 import sys
 
 from oslo_log import log
@@ -23,6 +24,30 @@ def follow(conf):
     if conf.transport_url.startswith(transport.EMBEDDED):
         return _of_embedded(conf)
     return _of_buses(conf)
+
+
+def show(conf, *, server, count, as_json):
+    """Print notifications as they arrive, each in a line, until an interrupt.
+
+    server: uuid of the only one of interest, or None; count: after how many to end, or None
+    """
+    found = follow(conf)
+    shown = 0
+    try:
+        for message in found:
+            if 'dropped' in message:
+                print(f'{message["dropped"]} notifications were lost', file=sys.stderr)
+                continue
+            if server and server_of(message) != server:
+                continue
+            print(json.dumps(message) if as_json else line_of(message), flush=True)
+            shown += 1
+            if shown == count:
+                break
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+    finally:
+        found.close()
 
 
 def _listening(count):

@@ -77,6 +77,18 @@ class Settings:
             )
 
 
+def options_of(assignments):
+    """Return {group: {option: value}} of texts like GROUP.OPTION=VALUE. Raise ValueError."""
+    options = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition('=')
+        group, dot, option = name.rpartition('.')
+        if not (equals and dot):
+            raise ValueError(f'--set must be GROUP.OPTION=VALUE, not {assignment}')
+        options.setdefault(group, {})[option] = value
+    return options
+
+
 class Layout:
     """Names and files that follow from the settings.
 

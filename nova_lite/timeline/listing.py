@@ -3,6 +3,7 @@
 import json
 
 from nova_lite.console import tables
+from nova_lite.db.api import sagas
 
 # Columns of a server that often contain passwords, and what is shown in their place.
 SECRET, MARK = ('user_data',), '***'
@@ -23,16 +24,22 @@ COLUMNS = (
 EVENT_COLUMNS = ('at', 'owner', 'epoch', 'step', 'what', 'detail')
 
 
-def show(found, *, as_json):
-    """Print sagas."""
+def show(database, *, active, server, as_json):
+    """Print the sagas of the API database, newest first.
+
+    active: only those that run, wait or clean up; server: uuid of the only one of interest, or None
+    """
+    found = database.read(sagas.every, active=active, cleaning=True, instance_uuid=server)
     if as_json:
         print(json.dumps([_plain(row, COLUMNS) for row in found], indent=2))
     else:
         _show(found, COLUMNS)
 
 
-def show_one(saga, events, *, as_json):
-    """Print one saga and its events."""
+def show_one(database, uuid, *, as_json):
+    """Print a saga of the API database and its events. Raise SagaNotFound."""
+    saga = database.read(sagas.get, uuid)
+    events = database.read(sagas.events, uuid)
     if as_json:
         print(json.dumps(_document(saga, events), indent=2))
         return

@@ -1,0 +1,13 @@
+"""Durations as people write them."""
+
+import re
+
+UNITS = {'d': 86400, 'h': 3600, 'm': 60, 's': 1}
+DURATION = re.compile(r'(\d+(?:\.\d+)?)([dhms])')
+
+
+def seconds_of(text):
+    """Return the seconds of a duration such as 1h30m. Raise ValueError."""
+    if DURATION.sub('', text) or not text:
+        raise ValueError(f'{text!r} is not a duration such as 90s, 1h30m or 2d')
+    return sum(float(number) * UNITS[unit] for number, unit in DURATION.findall(text))
