@@ -5,19 +5,19 @@ import contextlib
 import gc
 import json
 import os
+import pathlib
 import shutil
 import sqlite3
 
 import openstack
 import requests
-import testtools
 
 from nova_lite import runtime
 from nova_lite.db import engine
 from nova_lite.launcher import running
 from nova_lite.launcher import saved_states
-from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import commands
+from tests.functional import base
 
 SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 2}}]\n"
 PATHS = (
@@ -38,18 +38,25 @@ PATHS = (
 CLIENTS, RESETS = 3, 6
 
 
-class ResetTest(testtools.TestCase):
+class ResetTest(base.CloudTest):
+    """Each test leaves the cloud as it was started, but for servers and saved states."""
+
     settings = {'cells': 2, 'hosts': 2}
 
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.cloud.cloud.save(saved_states.FRESH)
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cloud.cloud.save(saved_states.FRESH)
 
     def tearDown(self):
         self.cloud.connections.clear()
-        self.assertEqual([], self.cloud.findings())
         super().tearDown()
+        for name in set(self.cloud.cloud.states.names()) - {saved_states.FRESH}:
+            shutil.rmtree(self.saved(name))
+
+    def saved(self, *names):
+        """A path below the directory of the saved states."""
+        return os.path.join(self.cloud.state_dir, 'saved', *names)
 
     def reset(self, name=saved_states.FRESH):
         self.cloud.cloud.reset(name)
@@ -191,8 +198,10 @@ class ResetTest(testtools.TestCase):
     def test_a_save_that_fails(self):
         """A file lies where the state is to be; a full disk is alike."""
         server = self.cloud.boot()
-        with open(os.path.join(self.cloud.state_dir, 'saved', '.full.new'), 'w'):
+        path = self.saved('.full.new')
+        with open(path, 'w'):
             pass
+        self.addCleanup(os.unlink, path)
         self.assertIn('The state full could not be saved', self.command('--save', 'full', code=2))
         self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
         self.cloud.boot('next')
@@ -206,7 +215,7 @@ class ResetTest(testtools.TestCase):
     def damage(self, file):
         """Save the state `damaged`, and replace one of its files by an empty database."""
         self.command('--save', 'damaged')
-        path = os.path.join(self.cloud.state_dir, 'saved', 'damaged', file)
+        path = self.saved('damaged', file)
         os.unlink(path)
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute('VACUUM')
@@ -234,12 +243,12 @@ class ResetTest(testtools.TestCase):
             self.cloud.boot('next')
 
     def test_a_state_of_a_larger_cloud(self):
-        path = os.path.join(self.cloud.state_dir, 'saved', 'fresh', 'state.json')
-        with open(path) as file:
-            facts = json.load(file)
+        path = pathlib.Path(self.saved(saved_states.FRESH, 'state.json'))
+        before = path.read_text()
+        self.addCleanup(path.write_text, before)
+        facts = json.loads(before)
         facts['cloud']['hosts'] = 9
-        with open(path, 'w') as file:
-            json.dump(facts, file)
+        path.write_text(json.dumps(facts))
         self.assertIn('other hosts: 9, not 2', self.command(code=2))
 
     def test_killed_while_it_is_restored(self):
@@ -259,7 +268,7 @@ class ResetTest(testtools.TestCase):
         """The next one, which completes it, saves the state of the new cloud."""
         places, states = self.cloud.cloud.places, self.cloud.cloud.states
         self.cloud.cloud.stop()
-        shutil.rmtree(places.path('saved'))
+        shutil.rmtree(self.saved())
         self.cloud.cloud.start(keep=True)
         self.assertEqual([], states.names())
         self.cloud.cloud.stop()
