@@ -64,6 +64,10 @@ class OtherFormat(exception.Invalid):
     )
 
 
+class NotExtracted(exception.Unavailable):
+    msg = 'Cannot write %(name)s of the snapshot %(file)s to %(target)s'
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Manifest:
     """What a snapshot says of itself.
@@ -89,8 +93,6 @@ def write(path, manifest, files):
     The manifest gets the files' sizes and digests. Return it. A former file is replaced once the
     new one is whole.
     """
-    digests = {name: _digest(source) for name, source in files.items()}
-    whole = dataclasses.replace(manifest, files=digests)
     directory, name = os.path.split(os.path.abspath(path))
     # Perhaps others may write to the directory.
     descriptor, draft = tempfile.mkstemp(prefix=f'{name}.', suffix='.new', dir=directory)
@@ -99,9 +101,10 @@ def write(path, manifest, files):
             open(descriptor, 'w+b') as file,
             zipfile.ZipFile(file, 'w', zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive,
         ):
-            archive.writestr(MANIFEST, json.dumps(dataclasses.asdict(whole), indent=2))
-            for name, source in files.items():
-                archive.write(source, name)
+            digests = {name: _add(archive, name, source) for name, source in files.items()}
+            whole = dataclasses.replace(manifest, files=digests)
+            with archive.open(MANIFEST, 'w') as written:
+                written.write(json.dumps(dataclasses.asdict(whole), indent=2).encode())
         os.replace(draft, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -110,10 +113,15 @@ def write(path, manifest, files):
     return whole
 
 
-def _digest(path):
-    with open(path, 'rb') as file:
-        digest = hashlib.file_digest(file, 'sha256').hexdigest()
-        return {'size': file.tell(), 'sha256': digest}
+def _add(archive, name, source):
+    """Add a file; return its size and digest. Its time, which ZIP may not know, is not kept."""
+    digest, size = hashlib.sha256(), 0
+    with open(source, 'rb') as file, archive.open(name, 'w', force_zip64=True) as written:
+        while chunk := file.read(CHUNK):
+            size += len(chunk)
+            digest.update(chunk)
+            written.write(chunk)
+    return {'size': size, 'sha256': digest.hexdigest()}
 
 
 def read(path):
@@ -139,29 +147,40 @@ def read(path):
 
 
 def extract(path, manifest, targets):
-    """Write files of a snapshot. targets: {name: path}. Raise Unusable, Damaged."""
+    """Write files of a snapshot. targets: {name: path}. Raise Unusable, Damaged, NotExtracted.
+
+    A file that is there is replaced once the new one is whole.
+    """
     with _opened(path) as archive:
         known = set(archive.namelist()).intersection(manifest.files)
         missing = sorted(set(targets) - known)
         if missing:
             raise Damaged(file=path, reason=f'it lacks {", ".join(missing)}')
         for name, target in targets.items():
-            if not _extract(archive, name, target, **manifest.files[name]):
+            try:
+                is_same = _extract(archive, name, target, **manifest.files[name])
+            except OSError as error:
+                raise NotExtracted(name=name, file=path, target=target, reason=error) from error
+            if not is_same:
                 raise Damaged(
                     file=path, reason=f'{name} has another content than when it was taken'
                 )
 
 
 def _extract(archive, name, target, *, size, sha256):
-    """Write a file; return whether it has that size and digest."""
-    digest, left = hashlib.sha256(), size
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """Write a file if it has that size and digest; return whether it has."""
+    digest, left, draft = hashlib.sha256(), size, f'{target}.new'
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with archive.open(name) as source, open(descriptor, 'wb') as written:
         while left >= 0 and (chunk := source.read(CHUNK)):
             left -= len(chunk)
             digest.update(chunk)
             written.write(chunk)
-    return left == 0 and digest.hexdigest() == sha256
+    if left or digest.hexdigest() != sha256:
+        os.unlink(draft)
+        return False
+    os.replace(draft, target)
+    return True
 
 
 @contextlib.contextmanager

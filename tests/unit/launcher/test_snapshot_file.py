@@ -66,6 +66,20 @@ class SnapshotFileTest(testtools.TestCase):
             self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
         self.assertEqual({'a.snapshot', 'source', 'target'}, set(os.listdir(self.directory)))
 
+    def test_files_from_a_time_that_zip_does_not_know(self):
+        """As those of a machine without a clock, or of a reproducible image."""
+        os.utime(self.source, (0, 0))
+        self.assertEqual(self.manifest, self.write())
+        self.assertEqual(CONTENT, self.extract().read_bytes())
+
+    def test_a_target_that_cannot_be_written(self):
+        """A directory that is missing; a full disk is alike. The snapshot is not to blame."""
+        target = self.directory / 'no' / 'target'
+        text = self.refused(
+            snapshot_file.NotExtracted, snapshot_file.extract, self.manifest, {'a/file': target}
+        )
+        self.assertIn(f'to {target}: [Errno 2]', text)
+
     def test_what_is_no_snapshot(self):
         os.unlink(self.path)
         self.assertIn('No such file', self.refused(snapshot_file.Unusable))
@@ -97,7 +111,8 @@ class SnapshotFileTest(testtools.TestCase):
     def test_another_content(self):
         with zipfile.ZipFile(self.path, 'a') as archive:
             archive.writestr('b', 'x')
-        for size in (1, 2):
+        (self.directory / 'b').write_text('kept')
+        for size in (0, 1, 2):
             wrong = {'size': size, 'sha256': self.manifest.files['a/file']['sha256']}
             self.manifest.files['b'] = wrong
             text = self.refused(
@@ -107,6 +122,8 @@ class SnapshotFileTest(testtools.TestCase):
                 {'b': self.directory / 'b'},
             )
             self.assertIn('b has another content', text)
+        self.assertEqual('kept', (self.directory / 'b').read_text())
+        self.assertEqual({'a.snapshot', 'source', 'b'}, set(os.listdir(self.directory)))
 
     def test_a_file_that_is_missing(self):
         targets = {'c': self.directory / 'c'}
