@@ -80,8 +80,21 @@ def _columns(conn, caller, row):
                 f'cannot have a pool of IPv{version}.',
                 'IllegalSubnetPoolIpVersionAssociation',
             )
+        _require_free_in(conn, scope, prefixes, row.get('id'))
     lengths = dict(zip(LENGTHS, (low, chosen, high), strict=True))
     return {**lengths, 'ip_version': version, 'prefixes': [str(each) for each in prefixes]}
+
+
+def _require_free_in(conn, scope, prefixes, pool_id):
+    for other in database.find_all(conn, POOLS, address_scope_id=scope['id']):
+        known = [] if other['id'] == pool_id else _prefixes(other['prefixes'])
+        for prefix in prefixes:
+            if any(map(prefix.overlaps, known)):
+                raise faults.Conflict(
+                    f'Prefix {prefix} overlaps a prefix of subnet pool {other["id"]}, which is '
+                    f'also in address scope {scope["id"]}.',
+                    'AddressScopePrefixConflict',
+                )
 
 
 def _require_allowed(caller, wanted):
@@ -142,12 +155,22 @@ def allocate(conn, caller, wanted):
     prefixes, used = _prefixes(pool['prefixes']), _used(conn, pool['id'])
     if wanted.get('cidr'):
         (network,) = _prefixes([wanted['cidr']])
+        _require_length(pool, network.prefixlen)
         is_inside = any(_is_within(network, prefix) for prefix in prefixes)
         if not is_inside or any(network.overlaps(other) for other in used):
             raise _insufficient(f'Cannot allocate requested subnet {network} from the pool')
         return network
     length = wanted.get('prefixlen')
     length = pool['default_prefixlen'] if length is None else length
+    _require_length(pool, length)
+    for prefix in prefixes:
+        network = _free(prefix, length, used)
+        if network is not None:
+            return network
+    raise _insufficient(f'Insufficient prefix space to allocate subnet size /{length}')
+
+
+def _require_length(pool, length):
     for is_wrong, bound, kind in (
         (length < pool['min_prefixlen'], pool['min_prefixlen'], 'Min'),
         (length > pool['max_prefixlen'], pool['max_prefixlen'], 'Max'),
@@ -158,11 +181,6 @@ def allocate(conn, caller, wanted):
                 f'{kind.lower()}imum allowed prefix is {bound}.',
                 f'{kind}PrefixSubnetAllocationError',
             )
-    for prefix in prefixes:
-        network = _free(prefix, length, used)
-        if network is not None:
-            return network
-    raise _insufficient(f'Insufficient prefix space to allocate subnet size /{length}')
 
 
 def _insufficient(reason):
@@ -180,6 +198,22 @@ def _free(prefix, length, used):
             return network
         start = max(start + size, int(clash.broadcast_address) + 1)
     return None
+
+
+def require_affinity(conn, pool_id, others):
+    """Refuse a subnet of a pool, or of none, beside others of its network and IP version.
+
+    All of them are of the same pool, or of pools of one address scope.
+    """
+    known = of_subnets(conn, [row['id'] for row in others])
+    ids = {pool_id, *(known.get(row['id']) for row in others)}
+    pools = database.find_all(conn, POOLS, POOLS.c.id.in_(ids - {None}))
+    scopes = {row['address_scope_id'] for row in pools}
+    if len(ids) > 1 and (None in ids | scopes or len(scopes) > 1):
+        raise faults.BadRequest(
+            'All subnets of a network must be of the same subnet pool or address scope.',
+            'NetworkSubnetPoolAffinityError',
+        )
 
 
 def join(conn, subnet_id, pool_id):

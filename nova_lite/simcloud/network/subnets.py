@@ -163,14 +163,20 @@ def _gateway_of(network, wanted):
     return gateway
 
 
-def _require_no_overlap(conn, network_id, network):
-    for other in addresses.subnets_of(conn, network_id):
-        known = ipaddress.ip_network(other['cidr'])
-        if known.version == network.version and known.overlaps(network):
+def _require_fitting(conn, network_id, network, pool_id):
+    """Refuse addresses that do not go with the other subnets of the same IP version."""
+    others = [
+        row
+        for row in addresses.subnets_of(conn, network_id)
+        if row['ip_version'] == network.version
+    ]
+    for other in others:
+        if ipaddress.ip_network(other['cidr']).overlaps(network):
             raise standard.invalid(
                 f'Requested subnet with cidr: {network} for network: '
                 f'{network_id} overlaps with another subnet'
             )
+    subnet_pools.require_affinity(conn, pool_id, others)
 
 
 def create(conn, caller, wanted):
@@ -178,7 +184,7 @@ def create(conn, caller, wanted):
     owner = networks.get_own(conn, caller, wanted['network_id'])
     version = wanted['ip_version']
     network = _network(conn, caller, wanted, version)
-    _require_no_overlap(conn, owner['id'], network)
+    _require_fitting(conn, owner['id'], network, wanted.get('subnetpool_id') or None)
     gateway = _gateway_of(network, wanted)
     pools = wanted.get('allocation_pools')
     pools = _all_but(network, gateway) if pools is None else _checked_pools(network, gateway, pools)

@@ -13,10 +13,13 @@ class SubnetPoolsTest(base.SimCloudTestCase):
         )
         return answer.get('subnetpool') or answer['NeutronError']
 
+    def network(self):
+        return self.demo.post(f'{V2}/networks', {'network': {'name': 'n'}})['network']['id']
+
     def subnet(self, pool, *, expect=201, **values):
-        body = {'network': {'name': 'n'}}
-        network = self.demo.post(f'{V2}/networks', body)['network']
-        wanted = {'network_id': network['id'], 'ip_version': 4, 'subnetpool_id': pool['id']}
+        wanted = {'ip_version': 4, 'subnetpool_id': pool['id']}
+        if 'network_id' not in values:
+            wanted['network_id'] = self.network()
         answer = self.demo.post(f'{V2}/subnets', {'subnet': {**wanted, **values}}, expect=expect)
         return answer.get('subnet') or answer['NeutronError']
 
@@ -64,6 +67,7 @@ class SubnetPoolsTest(base.SimCloudTestCase):
             'SubnetAllocationError', self.subnet(pool, prefixlen=23, expect=409)['type']
         )
         self.subnet(pool, prefixlen=22, expect=400)
+        self.subnet(pool, cidr='10.0.0.0/22', expect=400)
         self.subnet(pool, cidr='10.0.0.128/25', expect=409)
         self.subnet(pool, cidr='10.9.0.0/24', expect=409)
         self.assertEqual('10.0.1.0/25', self.subnet(pool, cidr='10.0.1.0/25')['cidr'])
@@ -74,6 +78,24 @@ class SubnetPoolsTest(base.SimCloudTestCase):
         for subnet in found:
             self.demo.delete(f'{V2}/subnets/{subnet["id"]}')
         self.demo.delete(path)
+
+    def test_all_subnets_of_a_network_are_of_one_pool_or_scope(self):
+        scope = self.scope()['id']
+        one, other, third = (
+            self.pool(f'10.{i}.0.0/16', default_prefixlen=24, address_scope_id=i and scope or None)
+            for i in range(3)
+        )
+        network = self.network()
+        self.subnet(one, network_id=network)
+        self.subnet(one, network_id=network)
+        for pool, values in ((other, {}), ({'id': None}, {'cidr': '10.9.0.0/24'})):
+            fault = self.subnet(pool, network_id=network, expect=400, **values)
+            self.assertEqual('NetworkSubnetPoolAffinityError', fault['type'])
+        found = self.demo.get(f'{V2}/subnets?network_id={network}')['subnets']
+        self.assertEqual(['10.0.0.0/24', '10.0.1.0/24'], sorted(each['cidr'] for each in found))
+        network = self.network()
+        self.subnet(other, network_id=network)
+        self.subnet(third, network_id=network)
 
     def test_neither_pool_nor_addresses(self):
         fault = self.subnet({'id': None}, expect=400)
@@ -89,6 +111,13 @@ class SubnetPoolsTest(base.SimCloudTestCase):
         pool = self.pool('10.0.0.0/8', address_scope_id=scope['id'])
         self.assertEqual(scope['id'], pool['address_scope_id'])
         self.pool('2001:db8::/64', address_scope_id=scope['id'], expect=400)
+        fault = self.pool('10.1.0.0/16', address_scope_id=scope['id'], expect=409)
+        self.assertEqual('AddressScopePrefixConflict', fault['type'])
+        other = self.pool('10.1.0.0/16', '11.0.0.0/16')
+        pools = f'{V2}/subnetpools'
+        wanted = {'subnetpool': {'address_scope_id': scope['id']}}
+        self.demo.put(f'{pools}/{other["id"]}', wanted, expect=409)
+        self.demo.put(f'{pools}/{pool["id"]}', {'subnetpool': {'prefixes': ['10.0.0.0/7']}})
         self.demo.delete(path, expect=409)
         renamed = self.demo.put(path, {'address_scope': {'name': 'x'}})['address_scope']
         self.assertEqual('x', renamed['name'])
