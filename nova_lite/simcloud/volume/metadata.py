@@ -1,4 +1,4 @@
-"""/v3/{volumes|snapshots}/{id}/metadata and /v3/types/{id}/extra_specs: keys with values."""
+"""/v3/{volumes|snapshots}/{id}/metadata and the specs of types: keys with values."""
 
 import falcon
 
@@ -95,7 +95,7 @@ class MetadataResource(_Keys):
 class SpecResource(_Keys):
     """Specs of types, which only administrators may change.
 
-    shown: (specs, caller) -> those that the caller may see
+    shown: (specs, caller) -> those that the caller may see. Raise Forbidden
     """
 
     def __init__(self, db, column, get, shown):
@@ -104,7 +104,7 @@ class SpecResource(_Keys):
         self._body = bodies.wrapped(column.name, {}, extra=SPECS['additionalProperties'])
 
     def _change(self, req, target, changed):
-        req.context.caller.require_admin('changing extra specs')
+        req.context.caller.require_admin(f'changing {self._column.name}')
         return super()._change(req, target, changed)
 
     def on_get(self, req, resp, **target):

@@ -191,6 +191,12 @@ class SdkTestCase(testtools.TestCase):
         client.create_group_type_group_specs(made, {'a': '1'})
         client.update_group_type_group_specs_property(made, 'a', '2')
         self.assertEqual('2', client.get_group_type_group_specs_property(made, 'a'))
+        for read in (
+            lambda block: block.get_group_type_group_specs_property(made, 'a'),
+            lambda block: block.fetch_group_type_group_specs(made),
+        ):
+            read(client)
+            self.assertRaises(exceptions.ForbiddenException, read, self.demo.block_storage)
         client.delete_group_type_group_specs_property(made, 'a')
         self.assertEqual('e', client.update_group_type(made.id, description='e').description)
         self.assertEqual([made.id], [each.id for each in self.demo.block_storage.group_types()])
