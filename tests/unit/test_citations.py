@@ -16,6 +16,9 @@ SECTION = re.compile(r'\d+(?:\.\d+)?')
 # What names of files are relative to: the pages say so.
 TOPS = (TOP, TOP / 'nova_lite', TOP / 'tests' / 'sim')
 NAMED = re.compile(r'``((?:[a-z_]+/)+[a-z_]+\.py)``')
+# As '``NAME`` in ``module.py``' and '``module.py`` (``NAME``, ``NAME``)'.
+WITHIN = re.compile(r'``([\w.]+)`` in ``([a-z_/]+\.py)``')
+LISTED = re.compile(r'``([a-z_/]+\.py)`` \(((?:``[\w.]+``(?:, )?)+)\)')
 # Names as Python imports them, and the pages that consist of them: at least so many in each.
 DOTTED = re.compile(r'``((?:nova_lite|tools)(?:\.\w+)+)``')
 CROSS_CELL = 'life-of-a-cross-cell-resize'
@@ -56,6 +59,21 @@ class TestCitations(testtools.TestCase):
         }
         self.assertEqual(set(), missing)
         self.assertGreater(len(found), 50)
+
+    def test_names_that_modules_have(self):
+        found = set()
+        for page in (DOCS / 'contributor').rglob('*.rst'):
+            text = ' '.join(page.read_text().split())
+            found |= {(module, name) for name, module in WITHIN.findall(text)}
+            for module, names in LISTED.findall(text):
+                found |= {(module, name.strip('`')) for name in names.split(', ')}
+        self.assertGreater(len(found), 10)
+        missing = {each for each in found if not self.has_name(*each)}
+        self.assertEqual(set(), missing)
+
+    def has_name(self, module, name):
+        (path,) = [top / module for top in TOPS if (top / module).exists()]
+        return re.search(rf'\b{name.rpartition(".")[2]}\b', path.read_text())
 
     def test_names_that_can_be_imported(self):
         for page, least in NAMING.items():
