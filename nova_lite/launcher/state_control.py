@@ -28,8 +28,7 @@ def register(control, cloud):
 
     def snapshot(arguments):
         path = arguments['file']
-        if not os.path.isabs(path):
-            raise exception.Invalid(reason='the argument file must be an absolute path')
+        _check(path)
         began = runtime.monotonic()
         found = snapshots.describe(cloud.snapshot(path))
         return {
@@ -44,6 +43,20 @@ def register(control, cloud):
     control.add('POST', 'save', save, schema=SAVED)
     control.add('GET', 'states', lambda _arguments: {'states': cloud.states.names()})
     control.add('GET', 'problem', lambda _arguments: {'problem': cloud.problem})
+
+
+def _check(path):
+    """Raise Invalid unless a file can have this path."""
+    if not os.path.isabs(path):
+        raise exception.Invalid(reason='the argument file must be an absolute path')
+    try:
+        os.stat(os.path.join(os.path.dirname(path), ''))
+        os.access(path, os.F_OK)
+    # ValueError: of text that is no path, such as one with NUL.
+    except (OSError, ValueError) as error:
+        raise exception.Invalid(reason=f'the argument file: {error}') from error
+    if os.path.isdir(path):
+        raise exception.Invalid(reason=f'the argument file: {path} is a directory')
 
 
 def _timed(change, name):
