@@ -28,9 +28,12 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     """
     os.environ.update(proxies.exempt([settings.listen]))
     preflight.check(settings, conf_module.make_conf(files=[]))
-    if snapshot is None:
-        preflight.check_profile(settings.profile)
     cloud = make.cloud(settings)
+    is_profile_there = snapshot is None or not snapshots.brings_profile(cloud.places)
+    if is_profile_there:
+        preflight.check_profile(settings.profile)
+    if fresh and snapshot is not None:
+        snapshots.require_outside(snapshot, cloud.places)
     cloud.places.hold()
     if detach:
         child = running.detach(cloud.places)
@@ -44,7 +47,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     cloud.places.prepare(fresh=fresh)
     if snapshot is not None:
         snapshots.extract(snapshot, cloud.places)
-        # It may be a file of the snapshot.
+    if not is_profile_there:
         preflight.check_profile(settings.profile)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     with _clock(cloud):

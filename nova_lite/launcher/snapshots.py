@@ -28,6 +28,8 @@ KEPT = ('secrets.json', 'metadata-secret', 'etc/policy.yaml')
 PROFILE = 'etc/profile.yaml'
 # The draft of a state, which the next start deletes if it is left.
 DRAFT = 'snapshot'
+# Each cloud has one of them once it has begun to start.
+DATABASES = (layout.SIMCLOUD, layout.API)
 MAPPING = """
 UPDATE cell_mappings SET transport_url = ?, database_connection = ? WHERE name = ?
 """
@@ -51,6 +53,13 @@ class NotEmpty(exception.Conflict):
     msg = (
         'The state directory %(directory)s has a cloud already. Choose another with '
         '--state-dir, or delete that cloud with --fresh.'
+    )
+
+
+class InDeleted(exception.Conflict):
+    msg = (
+        'The snapshot %(file)s lies in the state directory %(directory)s, whose files --fresh '
+        'deletes. Move it to another directory.'
     )
 
 
@@ -122,13 +131,26 @@ def settings_of(manifest, state_dir, given):
     return {**taken, **given, 'state_dir': state_dir}
 
 
+def brings_profile(places):
+    """Return whether the profile of a cloud is the one that `extract` writes."""
+    return os.path.abspath(places.settings.profile) == os.path.join(places.root, PROFILE)
+
+
+def require_outside(path, places):
+    """Raise InDeleted if --fresh deletes the snapshot before it is read."""
+    root = os.path.realpath(places.root)
+    if os.path.commonpath([root, os.path.realpath(path)]) == root:
+        raise InDeleted(file=path, directory=places.root)
+
+
 def extract(path, places):
     """Have the next start of a cloud restore a snapshot, and each reset afterwards.
 
     places: the Layout of a state directory that this process holds
     Raise NotEmpty, and as `read`.
     """
-    if os.path.exists(places.path('db', f'{layout.API}.sqlite')):
+    # A cloud on a database server has only the first of them.
+    if any(os.path.exists(places.path('db', f'{name}.sqlite')) for name in DATABASES):
         raise NotEmpty(directory=places.root)
     manifest, states = read(path), saved_states.SavedStates(places)
     draft = states.draft(saved_states.FRESH)

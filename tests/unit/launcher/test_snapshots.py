@@ -10,6 +10,7 @@ import testtools
 from nova_lite import runtime
 from nova_lite.launcher import clocks
 from nova_lite.launcher import copies
+from nova_lite.launcher import foreground
 from nova_lite.launcher import layout
 from nova_lite.launcher import saved_states
 from nova_lite.launcher import snapshot_file
@@ -123,6 +124,25 @@ class SnapshotsTest(testtools.TestCase):
         before = os.listdir(self.places.root)
         self.assertRaises(snapshots.NotEmpty, snapshots.extract, self.path, self.places)
         self.assertEqual(before, os.listdir(self.places.root))
+
+    def test_a_directory_with_a_cloud_on_a_database_server(self):
+        for path in saved_states.SavedStates(self.places).files().values():
+            if not path.endswith('simcloud.sqlite'):
+                os.unlink(path)
+        self.assertRaises(snapshots.NotEmpty, snapshots.extract, self.path, self.places)
+
+    def test_what_is_refused_before_a_former_cloud_is_deleted(self):
+        """A profile that does not exist, and a snapshot that would be deleted as well."""
+        self.useFixture(fixtures.EnvironmentVariable('no_proxy'))
+        self.useFixture(fixtures.EnvironmentVariable('NO_PROXY'))
+        self.places.release()
+        inside = self.places.path('a.snapshot')
+        os.rename(self.path, inside)
+        before = os.listdir(self.places.root)
+        for profile, error in (('/no/such', ValueError), ('instant', snapshots.InDeleted)):
+            settings = layout.Settings(state_dir=self.places.root, profile=profile)
+            self.assertRaises(error, foreground.run, settings, fresh=True, snapshot=inside)
+            self.assertEqual(before, os.listdir(self.places.root))
 
     def test_a_snapshot_of_another_release(self):
         schemas = {**self.manifest.schemas, 'cell': 'abc'}
