@@ -118,7 +118,7 @@ class Share:
             self._unlock(ctxt, attachment, rule['id'])
             locks = self._locks(ctxt, resource_id=rule['id'])
             is_locked = any(each['resource_action'] == 'delete' for each in locks)
-            if not is_locked and any(_hides(each) for each in locks):
+            if not is_locked and any(hides(each) for each in locks):
                 self._deny(ctxt, attachment, rule)
         self._unlock(ctxt, attachment, attachment['share_id'])
 
@@ -225,17 +225,23 @@ class Share:
     def _unlock(self, ctxt: session.Ctxt, attachment: Attachment, resource_id: str) -> None:
         """Remove the attachment's locks on a resource, except those that hide it."""
         for lock in self._locks(ctxt, resource_id=resource_id):
-            if lock['lock_reason'] == REASON + attachment['uuid'] and not _hides(lock):
+            if lock['lock_reason'] == REASON + attachment['uuid'] and not hides(lock):
                 self._call(ctxt, 'DELETE', f'/resource-locks/{lock["id"]}', errors={404: None})
+
+
+def hides(lock: session.Json) -> bool:
+    """Return whether a lock hides a rule that an attachment has made."""
+    return lock['resource_action'] == 'show' and _is_ours(lock)
+
+
+def attachment_of(lock: session.Json) -> str:
+    """Return the uuid of the attachment that has placed a lock."""
+    reason: str = lock['lock_reason']
+    return reason.removeprefix(REASON)
 
 
 def _is_ours(lock: session.Json) -> bool:
     return (lock['lock_reason'] or '').startswith(REASON)
-
-
-def _hides(lock: session.Json) -> bool:
-    """Return whether a lock hides a rule that an attachment has made."""
-    return lock['resource_action'] == 'show' and _is_ours(lock)
 
 
 def _refused(attachment: Attachment) -> session.Raising:

@@ -19,10 +19,17 @@ def locks(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     rows = {row.uuid: row for cell in snapshot.cells for row in cell.shares}
     servers = {row.uuid for _cell, row in snapshot.instances()}
     placed: dict[str, set[str]] = {}
+    used = set()
     for lock in snapshot.share_locks:
-        uuid = lock['lock_reason'].removeprefix(share_client.REASON)
-        placed.setdefault(uuid, set()).add(lock['resource_type'])
-        if uuid not in rows and not busy:
+        uuid = share_client.attachment_of(lock)
+        if not share_client.hides(lock):
+            placed.setdefault(uuid, set()).add(lock['resource_type'])
+            used |= {lock['resource_id']} if uuid in rows else set()
+    for lock in snapshot.share_locks:
+        uuid = share_client.attachment_of(lock)
+        # The attachment that made a rule may have ended before others that use it.
+        stays = share_client.hides(lock) and lock['resource_id'] in used
+        if uuid not in rows and not stays and not busy:
             yield Finding(
                 'I5', f'lock {lock["id"]}', f'is of attachment {uuid}, which does not exist'
             )

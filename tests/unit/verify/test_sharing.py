@@ -20,10 +20,19 @@ class SharingTest(base.VerifyTest):
             self.snapshot.guests = [base.guest(devices=devices)]
         return self.found()
 
-    def lock(self, uuid, kinds):
+    def lock(self, uuid, kinds, action='delete'):
         self.snapshot.share_locks = [
-            {'id': f'{kind} lock', 'resource_type': kind, 'lock_reason': share_client.REASON + uuid}
-            for kind in kinds
+            *self.snapshot.share_locks,
+            *(
+                {
+                    'id': f'{kind} lock',
+                    'resource_type': kind,
+                    'resource_id': f'a {kind}',
+                    'resource_action': action,
+                    'lock_reason': share_client.REASON + uuid,
+                }
+                for kind in kinds
+            ),
         ]
 
     def test_all_is_well(self):
@@ -36,6 +45,19 @@ class SharingTest(base.VerifyTest):
         )
         self.snapshot.sagas = [base.saga()]
         self.assertEqual([], self.found())
+
+    def test_a_rule_that_another_attachment_has_made(self):
+        self.lock('gone', ('access_rule',), action='show')
+        problem = ['I5 lock access_rule lock: is of attachment gone, which does not exist']
+        self.assertEqual(problem, self.found())
+        self.assertEqual([], self.have())
+
+    def test_a_rule_that_is_only_hidden(self):
+        self.lock(UUID, ('access_rule',), action='show')
+        self.assertEqual(
+            ['I5 share a share: of server a server has no lock on: access_rule'],
+            self.have(locked=('share',)),
+        )
 
     def test_a_share_that_is_not_locked(self):
         self.assertEqual(
