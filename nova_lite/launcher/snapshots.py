@@ -1,8 +1,9 @@
 """Snapshots of an embedded cloud: one file from which others start.
 
-A snapshot has the databases, the guests, the passwords and the settings of the cloud, and
-neither its addresses nor the keys of its doors. In the state directory of another cloud it
-becomes the saved state `fresh`, which the next start restores.
+A snapshot has the databases, the guests, the passwords and the settings of the cloud, but not
+its port and the keys of its doors. In the state directory of another cloud it becomes the saved
+state `fresh`, which the next start restores. The cell mappings, which alone name the directory of
+the cloud, are replaced before.
 """
 
 import datetime

@@ -2,12 +2,14 @@
 
 import json
 import os
+import pathlib
 
 import fixtures
 import testtools
 
 from nova_lite.launcher import clocks
 from nova_lite.launcher import clouds
+from nova_lite.launcher import copies
 from nova_lite.launcher import layout
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
@@ -106,8 +108,19 @@ class ForkTest(testtools.TestCase):
         self.cloud.boot('first')
         with open(os.path.join(second, 'etc', 'profile.yaml')) as file:
             self.assertEqual('extends: instant\n', file.read())
+        self.assert_lacks(second, self.cloud.state_dir, self.cloud.cloud.url)
         self.command('verify', '--state-dir', second)
         self.assertIn('is in use by process', forking.run(args, timeout_s=LIMIT_S)[2])
+
+    def assert_lacks(self, directory, *texts):
+        """No row in a database of the cloud in a directory has one of the texts."""
+        paths = list(pathlib.Path(directory).rglob('*.sqlite'))
+        self.assertNotEqual([], paths)
+        for path in paths:
+            with copies.opened(path) as connection:
+                dump = '\n'.join(connection.iterdump())
+            for text in texts:
+                self.assertNotIn(text, dump, path)
 
     def test_the_commands(self):
         path = self.directory.join('a.snapshot')
