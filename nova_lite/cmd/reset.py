@@ -13,7 +13,6 @@ Example: nova-lite reset --save three-servers && nova-lite reset three-servers
 from nova_lite.cmd import actions
 from nova_lite.cmd import control_request
 from nova_lite.console import tables
-from nova_lite.launcher import saved_states
 
 HELP = 'return a cloud to a saved state'
 
@@ -24,9 +23,8 @@ def add_arguments(parser):
     parser.add_argument(
         'state',
         nargs='?',
-        default=saved_states.FRESH,
         metavar='NAME',
-        help='saved state (default: %(default)s, that of the new cloud)',
+        help='saved state (default: fresh, that of the new cloud)',
     )
     wanted = parser.add_mutually_exclusive_group()
     wanted.add_argument(

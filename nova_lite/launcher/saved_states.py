@@ -19,6 +19,8 @@ from nova_lite import runtime
 from nova_lite.db import migrate
 from nova_lite.launcher import copies
 from nova_lite.launcher import layout
+from nova_lite.simcloud import app as simcloud
+from nova_lite.virt.sim import store
 
 # What `up` saves of a cloud that was just created.
 FRESH = 'fresh'
@@ -44,7 +46,8 @@ class StateNotFound(exception.NotFound):
 
 class OtherCloud(exception.Conflict):
     msg = (
-        'The saved state %(name)s was saved by a cloud with other %(what)s: %(saved)s, not %(now)s.'
+        'The saved state %(name)s was saved by a cloud with other %(what)s: %(saved)s, not %(now)s. '
+        'Restore another state, or create a new cloud with `nova-lite up --fresh`.'
     )
 
 
@@ -217,5 +220,15 @@ class SavedStates:
             'cells': self._places.settings.cells,
             'hosts': self._places.settings.hosts,
             'directory': self._places.root,
-            'schemas': [migrate.newest('api'), migrate.newest('cell')],
+            'schemas': schemas(),
         }
+
+
+def schemas():
+    """Return {kind of database: version} that a release must have to continue with copies."""
+    return {
+        'api': migrate.newest('api'),
+        'cell': migrate.newest('cell'),
+        'guests': store.VERSION,
+        'simcloud': simcloud.fingerprint(),
+    }

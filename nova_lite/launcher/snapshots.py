@@ -13,15 +13,12 @@ import shutil
 import sqlite3
 
 from nova_lite import exception
-from nova_lite.db import migrate
 from nova_lite.launcher import clocks
 from nova_lite.launcher import copies
 from nova_lite.launcher import layout
 from nova_lite.launcher import saved_states
 from nova_lite.launcher import snapshot_file
-from nova_lite.simcloud import app as simcloud
 from nova_lite.virt.sim import profile
-from nova_lite.virt.sim import store
 
 # In the archive as in the state directory.
 KEPT = ('secrets.json', 'metadata-secret', 'etc/policy.yaml')
@@ -78,7 +75,7 @@ def save(places, states, path):
     try:
         manifest = snapshot_file.Manifest(
             release=importlib.metadata.version('nova-lite'),
-            schemas=_schemas(),
+            schemas=saved_states.schemas(),
             taken_at=states.copy(directory),
             settings=settings,
             files={},
@@ -96,7 +93,7 @@ def read(path):
     Raise Unusable, Damaged, OtherFormat, OtherSchemas.
     """
     manifest = snapshot_file.read(path)
-    for what, known in _schemas().items():
+    for what, known in saved_states.schemas().items():
         found = manifest.schemas.get(what)
         if found != known:
             raise OtherSchemas(
@@ -178,13 +175,3 @@ def _settle(places, directory):
         copies.execute(api, MAPPING, urls['transport_url'], urls['database_connection'], cell)
     for cell in places.cell_names:
         copies.execute(os.path.join(directory, f'guests-{cell}.sqlite'), BOOT)
-
-
-def _schemas():
-    """Return what a release must have in common with the one that took a snapshot."""
-    return {
-        'api': migrate.newest('api'),
-        'cell': migrate.newest('cell'),
-        'guests': store.VERSION,
-        'simcloud': simcloud.fingerprint(),
-    }

@@ -1,6 +1,7 @@
 """Saved states as files: they are whole, whatever the process is killed in."""
 
 import contextlib
+import json
 import os
 import sqlite3
 
@@ -94,6 +95,19 @@ class SavedStatesTest(testtools.TestCase):
         self.states.finish()
         self.assertEqual({'first'}, self.told())
         self.assertFalse(os.path.exists(self.places.path(saved_states.RESTORING)))
+
+    def test_a_state_of_a_release_with_other_tables(self):
+        """Without the tables that services have now, or before their versions were recorded."""
+        path = self.saved('kept', saved_states.FACTS)
+        with open(path) as file:
+            facts = json.load(file)
+        versions = facts['cloud']['schemas']
+        for former in ([versions['api'], versions['cell']], {**versions, 'simcloud': 'other'}):
+            facts['cloud']['schemas'] = former
+            layout.write(path, json.dumps(facts))
+            error = self.assertRaises(saved_states.OtherCloud, self.states.check, 'kept')
+            self.assertIn('other schemas', str(error))
+            self.assertIn('up --fresh', str(error))
 
     def test_a_save_that_fails(self):
         os.unlink(self.files[-1])
