@@ -1,4 +1,4 @@
-"""Numbers and booleans that clients send as text, which Neutron converts."""
+"""Numbers and booleans that clients send as text, or as 24.0: Neutron converts them."""
 
 import re
 
@@ -8,7 +8,7 @@ BOOLEANS = {'true': True, '1': True, 'false': False, '0': False}
 
 
 def converted(value, schema):
-    """Return a value whose texts are of the types that the schema wants.
+    """Return a value whose parts are of the types that the schema wants.
 
     What cannot be converted stays as it is, for the validator to refuse.
     """
@@ -32,8 +32,9 @@ def _array(value, schema):
 
 
 def _integer(value, _schema):
-    is_number = isinstance(value, str) and NUMBER.fullmatch(value)
-    return int(value) if is_number else value
+    is_text = isinstance(value, str) and NUMBER.fullmatch(value)
+    is_whole = isinstance(value, float) and value.is_integer()
+    return int(value) if is_text or is_whole else value
 
 
 def _boolean(value, _schema):

@@ -149,12 +149,19 @@ def _is_within(network, other):
     return network.version == other.version and network.subnet_of(other)
 
 
-def allocate(conn, caller, wanted):
-    """Return the addresses of a new subnet of a pool: those it asks for, or free ones."""
+def allocate(conn, caller, wanted, network):
+    """Return the addresses of a new subnet of a pool.
+
+    network: the requested ones; None: the first free ones of the requested length
+    """
     pool = get(conn, caller, wanted['subnetpool_id'])
+    if pool['ip_version'] != wanted['ip_version']:
+        raise standard.invalid(
+            f'ip_version {wanted["ip_version"]} does not match subnet pool {pool["id"]}, which '
+            f'is of IPv{pool["ip_version"]}'
+        )
     prefixes, used = _prefixes(pool['prefixes']), _used(conn, pool['id'])
-    if wanted.get('cidr'):
-        (network,) = _prefixes([wanted['cidr']])
+    if network is not None:
         _require_length(pool, network.prefixlen)
         is_inside = any(_is_within(network, prefix) for prefix in prefixes)
         if not is_inside or any(network.overlaps(other) for other in used):

@@ -183,8 +183,8 @@ def create(conn, caller, wanted):
     """Insert a subnet from a request's values and return its row."""
     owner = networks.get_own(conn, caller, wanted['network_id'])
     version = wanted['ip_version']
-    network = _network(conn, caller, wanted, version)
-    _require_fitting(conn, owner['id'], network, wanted.get('subnetpool_id') or None)
+    network = _network(conn, caller, wanted)
+    _require_fitting(conn, owner['id'], network, wanted.get('subnetpool_id'))
     gateway = _gateway_of(network, wanted)
     pools = wanted.get('allocation_pools')
     pools = _all_but(network, gateway) if pools is None else _checked_pools(network, gateway, pools)
@@ -203,15 +203,17 @@ def create(conn, caller, wanted):
     return row
 
 
-def _network(conn, caller, wanted, version):
+def _network(conn, caller, wanted):
+    cidr = wanted.get('cidr')
+    network = _network_of(cidr, wanted['ip_version']) if cidr else None
     if wanted.get('subnetpool_id'):
-        return _network_of(str(subnet_pools.allocate(conn, caller, wanted)), version)
-    if not wanted.get('cidr'):
+        return subnet_pools.allocate(conn, caller, wanted, network)
+    if network is None:
         raise faults.BadRequest(
             'Bad subnets request: a subnetpool must be specified in the absence of a cidr.',
             'BadRequest',
         )
-    return _network_of(wanted['cidr'], version)
+    return network
 
 
 def update(conn, caller, subnet_id, wanted):

@@ -97,6 +97,14 @@ class SubnetPoolsTest(base.SimCloudTestCase):
         self.subnet(other, network_id=network)
         self.subnet(third, network_id=network)
 
+    def test_lengths_and_versions(self):
+        pool = self.pool('10.0.0.0/22')
+        self.assertEqual('10.0.0.0/24', self.subnet(pool, prefixlen=24.0)['cidr'])
+        fault = self.subnet(pool, ip_version=6, expect=400)
+        self.assertIn('IPv4', fault['message'])
+        fault = self.subnet(pool, cidr='2001:db8::/64', expect=400)
+        self.assertIn('ip_version 4 does not match cidr', fault['message'])
+
     def test_neither_pool_nor_addresses(self):
         fault = self.subnet({'id': None}, expect=400)
         self.assertIn('subnetpool', fault['message'])
