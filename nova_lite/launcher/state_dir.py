@@ -58,7 +58,8 @@ def add_name(group):
         type=named,
         default=argparse.SUPPRESS,
         metavar='NAME',
-        help=f'cloud with a name: its state directory is {named("NAME")}',
+        # argparse fills in what follows a percent sign.
+        help=f'cloud with a name: its state directory is {named("NAME").replace("%", "%%")}',
     )
 
 

@@ -30,6 +30,13 @@ class StateDirTest(testtools.TestCase):
         for words in (('up',), ('stop',), ('clock', 'show'), ('undrain', 'host')):
             self.assertEqual(expected, self.found(*words, '--name', 'a-1'))
 
+    def test_help_where_the_home_has_a_percent_sign(self):
+        self.useFixture(fixtures.EnvironmentVariable('XDG_STATE_HOME', '/100%s'))
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), testtools.ExpectedException(SystemExit):
+            self.found('stop', '--help')
+        self.assertIn('/100%s/nova-lite-clouds/NAME', ''.join(printed.getvalue().split()))
+
     def test_names_that_are_refused(self):
         for args in (
             ('--name', '../x'),
