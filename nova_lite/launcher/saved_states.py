@@ -69,6 +69,13 @@ class NotRestored(exception.Unavailable):
     )
 
 
+class NotRepeated(exception.Conflict):
+    msg = (
+        'Cannot repeat the restore that was interrupted: %(reason)s Write the name of another state '
+        'to %(marker)s, or create a new cloud with `nova-lite up --fresh`.'
+    )
+
+
 class SavedStates:
     """The saved states of a cloud. places: its Layout"""
 
@@ -178,7 +185,7 @@ class SavedStates:
     def finish(self):
         """Finish what a process was killed in: a save is undone, and a restore repeated.
 
-        Raise as `check` if this cloud cannot repeat it, and NotRestored.
+        Raise NotRepeated.
         """
         root = self._path()
         left = [each for each in os.listdir(root) if each[0] == '.'] if os.path.isdir(root) else []
@@ -188,11 +195,15 @@ class SavedStates:
                 os.rename(self._path(entry), self._path(name))
             else:
                 shutil.rmtree(self._path(entry))
-        if os.path.exists(self._places.path(RESTORING)):
-            with open(self._places.path(RESTORING)) as file:
-                name = file.read()
-            self.check(name)
-            self.restore(name)
+        marker = self._places.path(RESTORING)
+        if os.path.exists(marker):
+            with open(marker) as file:
+                name = file.read().strip()
+            try:
+                self.check(name)
+                self.restore(name)
+            except exception.NovaLiteError as error:
+                raise NotRepeated(reason=error, marker=marker) from error
 
     def draft(self, name):
         """Return the directory of a state while it is written."""

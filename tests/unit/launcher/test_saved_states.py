@@ -8,6 +8,7 @@ import sqlite3
 import fixtures
 import testtools
 
+from nova_lite.launcher import copies
 from nova_lite.launcher import layout
 from nova_lite.launcher import saved_states
 
@@ -89,12 +90,26 @@ class SavedStatesTest(testtools.TestCase):
         self.tell('second')
         larger = layout.Layout(layout.Settings(state_dir=self.places.root, cells=2, hosts=1))
         states = saved_states.SavedStates(larger)
-        error = self.assertRaises(saved_states.OtherCloud, states.finish)
+        error = self.assertRaises(saved_states.NotRepeated, states.finish)
         self.assertIn('other cells: 1, not 2', str(error))
         self.assertEqual({'second'}, self.told())
         self.states.finish()
         self.assertEqual({'first'}, self.told())
         self.assertFalse(os.path.exists(self.places.path(saved_states.RESTORING)))
+
+    def test_an_interrupted_restore_of_a_damaged_state(self):
+        """The error names the file that chooses another state."""
+        self.states.save('damaged')
+        copies.execute(self.saved('damaged', 'api.sqlite'), 'DROP TABLE sagas')
+        self.assertRaises(saved_states.NotRestored, self.states.restore, 'damaged')
+        error = self.assertRaises(saved_states.NotRepeated, self.states.finish)
+        marker = self.places.path(saved_states.RESTORING)
+        self.assertIn(f'Write the name of another state to {marker}, or', str(error))
+        with open(marker, 'w') as file:
+            file.write('kept\n')
+        self.states.finish()
+        self.assertEqual({'first'}, self.told())
+        self.assertFalse(os.path.exists(marker))
 
     def test_a_state_of_a_release_with_other_tables(self):
         """Without the tables that services have now, or before their versions were recorded."""
