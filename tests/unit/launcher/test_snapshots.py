@@ -159,9 +159,7 @@ class SnapshotsTest(testtools.TestCase):
         places.prepare()
         error = self.assertRaises(snapshot_file.Damaged, snapshots.extract, self.path, places)
         self.assertIn('it lacks api.sqlite', str(error))
-        error = self.assertRaises(
-            saved_states.NotRepeated, saved_states.SavedStates(places).finish
-        )
+        error = self.assertRaises(saved_states.NotRepeated, saved_states.SavedStates(places).finish)
         self.assertIn('no saved state fresh', str(error))
 
     def test_a_profile_that_is_gone(self):

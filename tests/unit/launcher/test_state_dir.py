@@ -31,11 +31,11 @@ class StateDirTest(testtools.TestCase):
             self.assertEqual(expected, self.found(*words, '--name', 'a-1'))
 
     def test_help_where_the_home_has_a_percent_sign(self):
-        self.useFixture(fixtures.EnvironmentVariable('XDG_STATE_HOME', '/100%s'))
+        self.useFixture(fixtures.EnvironmentVariable('XDG_STATE_HOME', '/100%done'))
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), testtools.ExpectedException(SystemExit):
             self.found('stop', '--help')
-        self.assertIn('/100%s/nova-lite-clouds/NAME', ''.join(printed.getvalue().split()))
+        self.assertIn('/100%done/nova-lite-clouds/NAME', ''.join(printed.getvalue().split()))
 
     def test_names_that_are_refused(self):
         for args in (
