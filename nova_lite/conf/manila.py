@@ -11,8 +11,8 @@ OPTS = [
         'share_apply_policy_timeout',
         default=10,
         min=0,
-        help='Seconds to wait until the rule that admits a host to a share is active. After them '
-        'the attachment of the share fails. With 0 it fails unless the rule is active at once.',
+        help='Seconds to wait until the access rule of a host is active. If the rule is not active '
+        'by then, the attachment of the share fails. With 0 it must be active at once.',
     ),
 ]
 
