@@ -132,7 +132,7 @@ def read(path):
         with archive.open(MANIFEST) as file:
             text = file.read(MOST_MANIFEST)
     try:
-        values = json.loads(text)
+        values = json.loads(text, parse_constant=_refuse)
         found = values['format']
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Damaged(file=path, reason=f'its {MANIFEST} cannot be read') from error
@@ -144,6 +144,11 @@ def read(path):
     except exception.Invalid as error:
         raise Damaged(file=path, reason=f'its {MANIFEST} is wrong: {error}') from error
     return Manifest(**values)
+
+
+def _refuse(constant):
+    """Raise ValueError: no field may be NaN or infinite, which a schema does not find."""
+    raise ValueError(constant)
 
 
 def extract(path, manifest, targets):
@@ -160,6 +165,9 @@ def extract(path, manifest, targets):
             try:
                 is_same = _extract(archive, name, target, **manifest.files[name])
             except OSError as error:
+                # Of a library that decompresses, for which the snapshot is to blame.
+                if error.errno is None:
+                    raise
                 raise NotExtracted(name=name, file=path, target=target, reason=error) from error
             if not is_same:
                 raise Damaged(

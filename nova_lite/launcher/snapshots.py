@@ -117,7 +117,8 @@ def describe(manifest):
 def settings_of(manifest, state_dir, given):
     """Return the keyword arguments of layout.Settings for a cloud from a snapshot.
 
-    given: those that were chosen for the new cloud. Raise OtherSize
+    given: those that were chosen for the new cloud; each of the options replaces only its own
+    Raise OtherSize
     """
     for what in ('cells', 'hosts'):
         found = manifest.settings[what]
@@ -126,7 +127,12 @@ def settings_of(manifest, state_dir, given):
     taken = dict(manifest.settings)
     if taken['profile'] is None:
         taken['profile'] = os.path.join(os.path.abspath(state_dir), PROFILE)
-    return {**taken, **given, 'state_dir': state_dir}
+    chosen = given.get('options', {})
+    options = {
+        group: {**taken['options'].get(group, {}), **chosen.get(group, {})}
+        for group in [*taken['options'], *chosen]
+    }
+    return {**taken, **given, 'options': options, 'state_dir': state_dir}
 
 
 def brings_profile(places):

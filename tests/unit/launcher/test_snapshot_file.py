@@ -97,9 +97,11 @@ class SnapshotFileTest(testtools.TestCase):
     def test_every_damaged_byte(self):
         """No other content is extracted, and no error is unexpected."""
         content = pathlib.Path(self.path).read_bytes()
-        for place in range(0, len(content), 7):
+        # Also where the file names another method of compression.
+        method = content.index(b'PK\x01\x02') + 10
+        for place, mask in [(method, 4), *((at, 0x55) for at in range(0, len(content), 7))]:
             damaged = bytearray(content)
-            damaged[place] ^= 0x55
+            damaged[place] ^= mask
             pathlib.Path(self.path).write_bytes(damaged)
             try:
                 found = snapshot_file.read(self.path)
@@ -134,6 +136,12 @@ class SnapshotFileTest(testtools.TestCase):
         self.change(format=2, release='9.0')
         text = self.refused(snapshot_file.OtherFormat)
         self.assertIn('format 2; this release reads format 1. Use nova-lite 9.0', text)
+
+    def test_a_manifest_with_what_is_no_number(self):
+        for values in ({'taken_at': float('nan')}, {'settings': {**SETTINGS, 'speed': 1e999}}):
+            self.write()
+            self.change(**values)
+            self.assertIn('manifest.json cannot be read', self.refused(snapshot_file.Damaged))
 
     def test_a_wrong_manifest(self):
         for values in (

@@ -1,5 +1,6 @@
 """Snapshots and the clouds that continue with them."""
 
+import dataclasses
 import os
 import sqlite3
 import stat
@@ -117,6 +118,17 @@ class SnapshotsTest(testtools.TestCase):
             snapshots.OtherSize, snapshots.settings_of, self.manifest, '/x', {'hosts': 2}
         )
         self.assertIn('hosts=1, not 2. Omit --hosts.', str(error))
+
+    def test_options_that_are_chosen(self):
+        """Of --set and --debug, which keep the others of the first cloud."""
+        taken = {'api': {'x': '1', 'y': '2'}, 'DEFAULT': {'z': '3'}}
+        settings = {**self.manifest.settings, 'options': taken}
+        manifest = dataclasses.replace(self.manifest, settings=settings)
+        chosen = {'api': {'y': '4'}, 'compute': {'v': '5'}}
+        found = snapshots.settings_of(manifest, '/x', {'options': chosen})['options']
+        self.assertEqual(
+            {'api': {'x': '1', 'y': '4'}, 'DEFAULT': {'z': '3'}, 'compute': {'v': '5'}}, found
+        )
 
     def test_a_directory_with_a_cloud(self):
         before = os.listdir(self.places.root)
