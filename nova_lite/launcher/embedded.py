@@ -189,16 +189,18 @@ class EmbeddedCloud:
     def _wait_reported(self):
         """Wait until the inventories of all hosts are in placement, and so in what is saved."""
         deadline = runtime.monotonic() + REPORTED_S
-        while any(manager.is_coming_up for manager in self._computes()):
-            # Time that stands still would never end the wait.
-            if self.clock is not None and self.clock.is_frozen:
-                self.clock.resume()
-            if runtime.monotonic() > deadline:
-                raise exception.Unavailable(
-                    service='The cloud',
-                    reason=f'its hosts have not reported within {REPORTED_S:g} s',
-                )
-            runtime.sleep(LOOK_S)
+        with contextlib.ExitStack() as after:
+            while any(manager.is_coming_up for manager in self._computes()):
+                # Time that stands still would never end the wait.
+                if self.clock is not None and self.clock.is_frozen:
+                    self.clock.resume()
+                    after.callback(self.clock.freeze)
+                if runtime.monotonic() > deadline:
+                    raise exception.Unavailable(
+                        service='The cloud',
+                        reason=f'its hosts have not reported within {REPORTED_S:g} s',
+                    )
+                runtime.sleep(LOOK_S)
 
     def _renew(self, change):
         """End all daemons, call `change()`, and start them again."""
