@@ -1,6 +1,7 @@
 """Every command has an example, --json where it prints data, and documented exit codes."""
 
 import contextlib
+import functools
 import importlib
 import io
 import re
@@ -20,6 +21,7 @@ ACTION = re.compile(r'^    ([a-z]+) {2,}', re.MULTILINE)
 PAGE = units.ROOT / 'doc' / 'source' / 'reference' / 'commands.rst'
 
 
+@functools.cache
 def help_of(*words):
     """Return what --help of a command or of its action prints."""
     printed = io.StringIO()
@@ -50,6 +52,12 @@ class CommandsTest(testtools.TestCase):
     def test_data_as_json(self):
         lacking = {words for words in with_actions() if '--json ' not in help_of(*words)}
         self.assertEqual({(name,) for name in WITHOUT_DATA}, lacking)
+
+    def test_clouds_are_named(self):
+        """By a directory or a name. That of `demo` ends with the command."""
+        for words in with_actions():
+            shown = {each in help_of(*words) for each in ('--state-dir DIR', '--name NAME')}
+            self.assertEqual({words != ('demo',)}, shown, words)
 
     def test_exit_codes_are_documented(self):
         rows = re.findall(r'^   \* - ``nova-lite (\S+)``\n     - (.+)', PAGE.read_text(), re.M)
