@@ -23,7 +23,8 @@ class NovaCloud(fixtures.Fixture):
     profile: the name of a bundled profile, or a path
     failures: as in the document of a profile. With one that counts, the test has a cloud of its
         own
-    snapshot: path of a snapshot; the cloud is as it was when that was taken
+    snapshot: path of a snapshot, without a profile or failures; the cloud is as it was when that
+        was taken
     cloud: the testing.clouds.Cloud, once set up
     """
 
@@ -36,6 +37,8 @@ class NovaCloud(fixtures.Fixture):
     ) -> None:
         super().__init__()
         self._profile, self._failures = profile, list(failures)
+        if snapshot is not None and (profile != profiles.DEFAULT or self._failures):
+            raise ValueError('a cloud with a snapshot has its profile: omit profile and failures')
         self._snapshot = snapshot
         self.cloud: clouds.Cloud
 
