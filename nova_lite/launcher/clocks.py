@@ -22,11 +22,15 @@ def installed(directory):
     """Use the clock of the cloud in a state directory in this process; yield its Control."""
     found = _read(directory)
     clock = clock_module.Clock(found['ahead_s'], found['set_by_s'])
-    writing = runtime.Lock()
+    writing, written = runtime.Lock(), found['ahead_s']
 
     def record(seconds):
+        nonlocal written
         with writing:
-            _write(directory, ahead_s=seconds, set_by_s=found['set_by_s'])
+            # A reset resumes a clock that mostly was not changed.
+            if seconds != written:
+                _write(directory, ahead_s=seconds, set_by_s=found['set_by_s'])
+                written = seconds
 
     with runtime.install(clock), keystoneauth.clock(runtime.naive_now):
         yield control.Control(clock, record)

@@ -13,7 +13,7 @@ HELD_UP_S, QUIET_S, LOOK_S = 0.5, 20.0, 0.001
 
 
 class NotQuiet(exception.Unavailable):
-    msg = 'The databases of the cloud are written to without a pause: %(reason)s. Try again.'
+    msg = 'The databases of the cloud are written to without a pause: %(cause)s. Try again.'
 
 
 def copy_all(files, *, noted=lambda: None):
@@ -59,7 +59,7 @@ def _no_writes(paths):
         connections = [stack.enter_context(opened(path, busy_s=0)) for path in paths]
         while (problem := _begin(connections, system)) is not None:
             if system.monotonic() > until:
-                raise NotQuiet(reason=problem)
+                raise NotQuiet(cause=problem)
             system.sleep(LOOK_S)
         # Their end rolls back.
         yield

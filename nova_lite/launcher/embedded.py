@@ -55,7 +55,7 @@ REPORTED_S, LOOK_S = 60.0, 0.01
 
 class ResetFailed(exception.Unavailable):
     msg = (
-        'The cloud serves no requests: its reset to state %(name)s failed: %(reason)s. '
+        'The cloud serves no requests: its reset to state %(name)s failed: %(cause)s. '
         'Repeat `nova-lite reset`, perhaps to another state, or restart the cloud with '
         '`nova-lite stop` and `nova-lite up`.'
     )
@@ -153,11 +153,13 @@ class EmbeddedCloud:
         """
         with self._changing:
             self.states.check(name)
+            # If that is not possible, nothing has changed.
+            self.states.mark(name)
             try:
                 self._renew(functools.partial(self.states.restore, name))
             except BaseException as error:
-                reason = str(error).rstrip('.') or type(error).__name__
-                problem = str(ResetFailed(name=name, reason=reason))
+                cause = str(error).rstrip('.') or type(error).__name__
+                problem = str(ResetFailed(name=name, cause=cause))
                 LOG.error('%s', problem)
                 self._gate.refuse(problem)
                 raise
@@ -168,7 +170,7 @@ class EmbeddedCloud:
             self.states.save(name)
 
     def snapshot(self, path):
-        """Write a snapshot; return its snapshots.Manifest. Raise NotSaved, NotQuiet."""
+        """Write a snapshot; return its snapshots.Manifest. Raise NotWritten, NotQuiet."""
         with self._whole():
             return snapshots.save(self.places, self.states, path)
 

@@ -223,9 +223,14 @@ class Layout:
 
     def sign(self):
         """Record this process as the holder of the lock: it took it, or was forked since."""
-        self._lock.truncate(0)
-        self._lock.write(f'{os.getpid()}\n')
-        self._lock.flush()
+        try:
+            self._lock.truncate(0)
+            self._lock.write(f'{os.getpid()}\n')
+            self._lock.flush()
+        except OSError as error:
+            raise exception.Unavailable(
+                service=f'The state directory {self.root}', reason=error.strerror
+            ) from error
 
     def release(self):
         """Release the lock of the state directory, unless a forked process holds it as well."""

@@ -59,12 +59,12 @@ class NotWhole(exception.Conflict):
 
 
 class NotSaved(exception.Unavailable):
-    msg = 'The state %(name)s could not be saved: %(reason)s.'
+    msg = 'The state %(name)s could not be saved: %(cause)s.'
 
 
 class NotRestored(exception.Unavailable):
     msg = (
-        'The saved state %(name)s could not be restored: %(reason)s. '
+        'The saved state %(name)s could not be restored: %(cause)s. '
         'Restore another state, or create a new cloud with `nova-lite up --fresh`.'
     )
 
@@ -121,7 +121,7 @@ class SavedStates:
             self._save(name)
         except (OSError, sqlite3.Error) as error:
             shutil.rmtree(self.draft(name), ignore_errors=True)
-            raise NotSaved(name=name, reason=error) from error
+            raise NotSaved(name=name, cause=error) from error
 
     def _save(self, name):
         self.copy(self.draft(name))
@@ -161,7 +161,7 @@ class SavedStates:
         try:
             self._restore(name)
         except (OSError, sqlite3.Error) as error:
-            raise NotRestored(name=name, reason=error) from error
+            raise NotRestored(name=name, cause=error) from error
 
     def _restore(self, name):
         marker = self.mark(name)
@@ -177,9 +177,12 @@ class SavedStates:
         os.unlink(marker)
 
     def mark(self, name):
-        """Have the next start restore a state. Return the path of the mark."""
+        """Have the next start restore a state. Return the path of the mark. Raise Unavailable."""
         marker = self._places.path(RESTORING)
-        layout.write(marker, name)
+        try:
+            layout.write(marker, name)
+        except OSError as error:
+            raise exception.Unavailable(service=f'The file {marker}', reason=error) from error
         return marker
 
     def finish(self):

@@ -54,6 +54,10 @@ class NotEmpty(exception.Conflict):
     )
 
 
+class NotWritten(exception.Unavailable):
+    msg = 'The snapshot %(file)s could not be written: %(cause)s.'
+
+
 class InDeleted(exception.Conflict):
     msg = (
         'The snapshot %(file)s lies in the state directory %(directory)s, whose files --fresh '
@@ -64,7 +68,7 @@ class InDeleted(exception.Conflict):
 def save(places, states, path):
     """Write a snapshot of the running cloud and return its Manifest.
 
-    states: the SavedStates of the cloud. Raise NotSaved, NotQuiet
+    states: the SavedStates of the cloud. Raise NotWritten, NotQuiet
     """
     directory = states.draft(DRAFT)
     settings = {name: getattr(places.settings, name) for name in snapshot_file.SETTINGS}
@@ -82,7 +86,7 @@ def save(places, states, path):
         )
         return snapshot_file.write(path, manifest, files)
     except (OSError, sqlite3.Error) as error:
-        raise saved_states.NotSaved(name=path, reason=error) from error
+        raise NotWritten(file=path, cause=error) from error
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

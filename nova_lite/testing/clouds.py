@@ -41,7 +41,7 @@ STOP_S = 60.0
 
 
 class NotStarted(exception.Unavailable):
-    msg = 'Cannot start a cloud for tests: %(reason)s'
+    msg = 'Cannot start a cloud for tests: %(cause)s'
 
 
 class NotRunning(exception.Unavailable):
@@ -195,7 +195,7 @@ class Clouds:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         found: running.Running | None = running.read(directory)
         if done.returncode or found is None:
-            raise NotStarted(reason=done.stderr.strip() or f'exit code {done.returncode}')
+            raise NotStarted(cause=done.stderr.strip() or f'exit code {done.returncode}')
         return found
 
 

@@ -193,7 +193,14 @@ class ResetTest(base.CloudTest):
             (['--save', 'x\n'], 'argument state'),
         ):
             self.assertIn(text, self.command(*args, code=2))
+        # As on a full disk: that the reset began cannot be recorded.
+        draft = self.cloud.cloud.places.path('run', 'restoring.new')
+        os.mkdir(draft)
+        self.assertIn('run/restoring is not available', self.command(code=2))
         self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
+        self.assertIsNone(self.cloud.cloud.problem)
+        os.rmdir(draft)
+        self.reset()
 
     def test_a_save_that_fails(self):
         """A file lies where the state is to be; a full disk is alike."""
@@ -233,7 +240,7 @@ class ResetTest(base.CloudTest):
             self.assertEqual(503, answer.status_code)
             problem = answer.json()['error']['message']
             self.assertIn('its reset to state damaged failed', problem)
-            self.assertIn(reason, problem)
+            self.assertEqual(1, problem.count(reason), problem)
             self.assertEqual(problem, self.cloud.cloud.problem)
             self.assertEqual((1, problem), self.status())
 

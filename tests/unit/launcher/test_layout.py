@@ -6,6 +6,7 @@ import stat
 import fixtures
 import testtools
 
+from nova_lite import exception
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import layout
 
@@ -28,6 +29,12 @@ class LayoutTest(testtools.TestCase):
         self.assertEqual(
             'rabbit://nova@mq/cell1?ssl=1&ssl_ca_file=/ca.pem', places.bus_url('cell1')
         )
+
+    def test_a_full_disk(self):
+        places = self.places()
+        os.symlink('/dev/full', places.path(layout.LOCK))
+        error = self.assertRaises(exception.Unavailable, places.hold)
+        self.assertIn(f'The state directory {places.root} is not available', str(error))
 
     def test_the_secret_of_the_metadata_service_stays(self):
         places = self.places()

@@ -178,9 +178,9 @@ class SnapshotsTest(testtools.TestCase):
         os.unlink(self.profile)
         states = saved_states.SavedStates(self.places)
         error = self.assertRaises(
-            saved_states.NotSaved, snapshots.save, self.places, states, self.path
+            snapshots.NotWritten, snapshots.save, self.places, states, self.path
         )
-        self.assertIn('my.yaml', str(error))
+        self.assertEqual(1, str(error).count('my.yaml'))
         self.assertEqual(self.manifest, snapshots.read(self.path))
 
 

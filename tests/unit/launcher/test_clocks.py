@@ -1,0 +1,25 @@
+"""The clock of a cloud in its state directory."""
+
+import os
+
+import fixtures
+import testtools
+
+from nova_lite.launcher import clocks
+from nova_lite.launcher import state_dir
+
+
+class ClocksTest(testtools.TestCase):
+    def test_it_is_written_when_it_changes(self):
+        """A reset, which resumes it, is not stopped by a full disk."""
+        directory = self.useFixture(fixtures.TempDir()).path
+        path = os.path.join(directory, state_dir.CLOCK)
+        with clocks.installed(directory) as control:
+            control.resume()
+            self.assertFalse(os.path.exists(path))
+            control.freeze()
+            control.resume()
+            self.assertLess(clocks.ahead_s(directory), 0)
+            os.unlink(path)
+            control.resume()
+            self.assertFalse(os.path.exists(path))
