@@ -51,12 +51,13 @@ def _check(path):
         raise exception.Invalid(reason='the argument file must be an absolute path')
     try:
         os.stat(os.path.join(os.path.dirname(path), ''))
-        os.access(path, os.F_OK)
+        exists = os.access(path, os.F_OK)
     # ValueError: of text that is no path, such as one with NUL.
     except (OSError, ValueError) as error:
         raise exception.Invalid(reason=f'the argument file: {error}') from error
-    if os.path.isdir(path):
-        raise exception.Invalid(reason=f'the argument file: {path} is a directory')
+    # It would be replaced: a directory, or a device such as /dev/null.
+    if exists and not os.path.isfile(path):
+        raise exception.Invalid(reason=f'the argument file: {path} is not a regular file')
 
 
 def _timed(change, name):

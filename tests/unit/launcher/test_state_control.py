@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import fixtures
 import testtools
@@ -13,12 +14,14 @@ from nova_lite.launcher import state_control
 class SnapshotTest(testtools.TestCase):
     def test_paths_that_are_refused(self):
         directory = self.useFixture(fixtures.TempDir()).path
+        os.mkfifo(os.path.join(directory, 'pipe'))
         control = endpoint.Endpoint(directory)
         # The cloud is not asked.
         state_control.register(control, None)
         for path in (
             'a.snapshot',
             directory,
+            f'{directory}/pipe',
             f'{directory}/',
             f'{directory}/no/a.snapshot',
             f'{__file__}/a.snapshot',
