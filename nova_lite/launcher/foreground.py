@@ -17,6 +17,7 @@ from nova_lite.launcher import preflight
 from nova_lite.launcher import proxies
 from nova_lite.launcher import running
 from nova_lite.launcher import snapshots
+from nova_lite.virt.sim import profile
 
 
 def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, snapshot=None):
@@ -32,8 +33,10 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     is_profile_there = snapshot is None or not snapshots.brings_profile(cloud.places)
     if is_profile_there:
         preflight.check_profile(settings.profile)
-    if fresh and snapshot is not None:
-        snapshots.require_outside(snapshot, cloud.places)
+    if fresh:
+        for path in (snapshot, settings.profile if is_profile_there else None):
+            if path is not None and path not in profile.bundled():
+                preflight.check_outside(path, cloud.places.root)
     cloud.places.hold()
     if detach:
         child = running.detach(cloud.places)

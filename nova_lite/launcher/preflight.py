@@ -4,6 +4,7 @@ Wrong settings raise ValueError, unusable surroundings NovaLiteError. Messages d
 contain passwords.
 """
 
+import os
 import socket
 import ssl
 
@@ -49,6 +50,16 @@ def check_profile(source):
         profile.load(source)
     except (profile.ProfileError, OSError, UnicodeError) as error:
         raise ValueError(f'cannot use --profile {source}: {error}') from error
+
+
+def check_outside(path, directory):
+    """Raise ValueError if --fresh deletes a file in the state directory before it is read."""
+    root = os.path.realpath(directory)
+    if os.path.commonpath([root, os.path.realpath(path)]) == root:
+        raise ValueError(
+            f'{path} lies in the state directory {directory}, whose files --fresh deletes. '
+            'Move it to another directory'
+        )
 
 
 def check_database(url):

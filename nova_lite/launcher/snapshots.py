@@ -58,13 +58,6 @@ class NotWritten(exception.Unavailable):
     msg = 'The snapshot %(file)s could not be written: %(cause)s.'
 
 
-class InDeleted(exception.Conflict):
-    msg = (
-        'The snapshot %(file)s lies in the state directory %(directory)s, whose files --fresh '
-        'deletes. Move it to another directory.'
-    )
-
-
 def save(places, states, path):
     """Write a snapshot of the running cloud and return its Manifest.
 
@@ -142,13 +135,6 @@ def settings_of(manifest, state_dir, given):
 def brings_profile(places):
     """Return whether the profile of a cloud is the one that `extract` writes."""
     return os.path.abspath(places.settings.profile) == os.path.join(places.root, PROFILE)
-
-
-def require_outside(path, places):
-    """Raise InDeleted if --fresh deletes the snapshot before it is read."""
-    root = os.path.realpath(places.root)
-    if os.path.commonpath([root, os.path.realpath(path)]) == root:
-        raise InDeleted(file=path, directory=places.root)
 
 
 def extract(path, places):

@@ -142,16 +142,25 @@ class SnapshotsTest(testtools.TestCase):
         self.assertRaises(snapshots.NotEmpty, snapshots.extract, self.path, self.places)
 
     def test_what_is_refused_before_a_former_cloud_is_deleted(self):
-        """A profile that does not exist, and a snapshot that would be deleted as well."""
+        """A profile that does not exist, and files that would be deleted as well."""
         self.useFixture(fixtures.EnvironmentVariable('no_proxy'))
         self.useFixture(fixtures.EnvironmentVariable('NO_PROXY'))
         self.places.release()
         inside = self.places.path('a.snapshot')
         os.rename(self.path, inside)
+        profile = self.places.path('my.yaml')
+        os.rename(self.profile, profile)
         before = os.listdir(self.places.root)
-        for profile, error in (('/no/such', ValueError), ('instant', snapshots.InDeleted)):
-            settings = layout.Settings(state_dir=self.places.root, profile=profile)
-            self.assertRaises(error, foreground.run, settings, fresh=True, snapshot=inside)
+        for chosen, path, text in (
+            ('/no/such', inside, 'neither a file'),
+            ('instant', inside, f'{inside} lies in'),
+            (profile, None, f'{profile} lies in'),
+        ):
+            settings = layout.Settings(state_dir=self.places.root, profile=chosen)
+            error = self.assertRaises(
+                ValueError, foreground.run, settings, fresh=True, snapshot=path
+            )
+            self.assertIn(text, str(error))
             self.assertEqual(before, os.listdir(self.places.root))
 
     def test_a_snapshot_of_another_release(self):
