@@ -9,7 +9,7 @@ EVENT = 'compute_trigger_crash_dump'
 
 
 class CrashDumpTest(own_cloud.OwnCloudTest):
-    settings = {'cells': 1, 'hosts': 1}
+    settings = {'cells': 1, 'hosts': 3}
 
     def behave(self, what):
         self.cloud.behave(f'extends: instant\nhosts: [{{crash_dump: {what}}}]\n')
@@ -61,6 +61,6 @@ class CrashDumpTest(own_cloud.OwnCloudTest):
 
     def test_host_is_down(self):
         server = self.cloud.boot()
-        with self.moving.forced_down('cell1-host1'):
+        with self.moving.forced_down(server.compute_host):
             self.trigger(server, 'Error')
         self.assertIn('is not up', self.reason(server))

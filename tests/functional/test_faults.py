@@ -3,6 +3,7 @@
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.virt.sim import reader
+from tests.functional import base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -12,6 +13,8 @@ MAY_FAIL = {'verb': 'spawn', 'match': {'host': 'cell1-*'}, 'first': 1}
 
 
 class FaultsTest(own_cloud.OwnCloudTest):
+    settings = base.ROOMY
+
     def setUp(self):
         super().setUp()
         self.faults = self.cloud.cloud.faults
