@@ -1,19 +1,17 @@
 """/v3/group_types: types of groups of volumes. There are no groups."""
 
-import dataclasses
-
 import falcon
-import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
-from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import metadata
+from nova_lite.simcloud.volume import named_types
 from nova_lite.simcloud.volume import tables
 
 TYPES = tables.group_types
+KIND = 'Group'
 _UPDATABLE = {
     'name': bodies.NAME,
     'description': bodies.OPTIONAL_STRING,
@@ -25,40 +23,31 @@ UPDATE = bodies.wrapped('group_type', _UPDATABLE)
 
 def view(req, row):
     """Return one type. Only administrators see its specs."""
-    shown = {name: row[name] for name in ('id', 'name', 'description', 'is_public')}
+    shown = {name: row[name] for name in named_types.SHOWN}
     if req.context.caller.is_privileged:
         shown['group_specs'] = row['group_specs']
     return shown
 
 
-def visible(caller):
-    """Return the condition that the caller may use a type."""
-    return sa.true() if caller.is_privileged else TYPES.c.is_public
-
-
 def get(conn, caller, type_id):
     """Return one row. Raise NotFound."""
-    row = database.find(conn, TYPES, visible(caller), id=type_id)
+    row = database.find(conn, TYPES, named_types.visible(TYPES, caller), id=type_id)
     if row is None:
         raise faults.NotFound(f'Group type {type_id[:64]} could not be found.')
     return row
 
 
-def _require_free_name(conn, name, type_id=''):
-    if database.exists(conn, TYPES, TYPES.c.id != type_id, name=name):
-        raise faults.Conflict(f'Group Type {name} already exists.')
-
-
 def create(conn, _caller, wanted):
     """Insert a type and return its row."""
-    _require_free_name(conn, wanted['name'])
+    named_types.require_free_name(conn, TYPES, wanted['name'], kind=KIND)
     return database.insert(conn, TYPES, **database.columns(TYPES, wanted))
 
 
 def update(conn, caller, type_id, wanted):
     """Change a type and return its row."""
     row = get(conn, caller, type_id)
-    _require_free_name(conn, wanted.get('name', row['name']), row['id'])
+    name = wanted.get('name', row['name'])
+    named_types.require_free_name(conn, TYPES, name, kind=KIND, type_id=row['id'])
     return database.save(conn, TYPES, row, **database.columns(TYPES, wanted))
 
 
@@ -69,15 +58,12 @@ def delete(conn, caller, type_id):
 
 
 def _listed(conn, req):
-    query = sa.select(TYPES).where(visible(req.context.caller))
-    return database.rows(conn, query.order_by(TYPES.c.created_at, TYPES.c.name))
+    return named_types.listed(conn, TYPES, named_types.visible(TYPES, req.context.caller))
 
 
 RESOURCE = resources.Resource(
     name='group_type',
-    style=dataclasses.replace(
-        storage.STYLE, collection=lambda _req, key, items: {key: items}, created=falcon.HTTP_202
-    ),
+    style=named_types.style(falcon.HTTP_202),
     permit=resources.admins('group type', actions=resources.CHANGES),
     listed=_listed,
     get=get,

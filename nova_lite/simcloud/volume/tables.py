@@ -66,23 +66,28 @@ snapshots = sa.Table(
     sa.Column('volume_id', database.Id, nullable=False, index=True),
 )
 
+
+def _named():
+    """Return the columns of types, which have unique names."""
+    return (
+        *storage.identified(),
+        sa.Column('name', database.Name, nullable=False, unique=True),
+        sa.Column('description', database.Text),
+        sa.Column('is_public', sa.Boolean, nullable=False, default=True),
+    )
+
+
 types = sa.Table(
     'volume_types',
     database.METADATA,
-    *storage.identified(),
-    sa.Column('name', database.Name, nullable=False, unique=True),
-    sa.Column('description', database.Text),
-    sa.Column('is_public', sa.Boolean, nullable=False, default=True),
+    *_named(),
     sa.Column('extra_specs', sa.JSON, nullable=False, default=dict),
 )
 
 group_types = sa.Table(
     'volume_group_types',
     database.METADATA,
-    *storage.identified(),
-    sa.Column('name', database.Name, nullable=False, unique=True),
-    sa.Column('description', database.Text),
-    sa.Column('is_public', sa.Boolean, nullable=False, default=True),
+    *_named(),
     sa.Column('group_specs', sa.JSON, nullable=False, default=dict),
 )
 

@@ -1,7 +1,5 @@
 """/v3/types: volume types."""
 
-import dataclasses
-
 import falcon
 import sqlalchemy as sa
 
@@ -10,11 +8,12 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
-from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import metadata
+from nova_lite.simcloud.volume import named_types
 from nova_lite.simcloud.volume import tables
 
 TYPES = tables.types
+KIND = 'Volume'
 DEFAULT_NAME = '__DEFAULT__'
 MULTIATTACH = '<is> True'
 
@@ -32,22 +31,17 @@ UPDATE = bodies.wrapped('volume_type', _PROPERTIES)
 def view(req, row):
     """Return one type."""
     return {
-        **{name: row[name] for name in ('id', 'name', 'description', 'is_public')},
+        **{name: row[name] for name in named_types.SHOWN},
         'os-volume-type-access:is_public': row['is_public'],
         'qos_specs_id': None,
         'extra_specs': metadata.shown_specs(row['extra_specs'], req.context.caller),
     }
 
 
-def visible(caller):
-    """Return the condition that the caller may use a type."""
-    return sa.true() if caller.is_privileged else TYPES.c.is_public
-
-
 def find(conn, caller, name_or_id):
     """Return a usable type by id or name, or None."""
     called = sa.or_(TYPES.c.id == name_or_id, TYPES.c.name == name_or_id)
-    return database.find(conn, TYPES, visible(caller), called)
+    return database.find(conn, TYPES, named_types.visible(TYPES, caller), called)
 
 
 def get(conn, caller, type_id):
@@ -68,14 +62,9 @@ def _is_public(wanted, default):
     return wanted.get('os-volume-type-access:is_public', wanted.get('is_public', default))
 
 
-def _require_free_name(conn, name, type_id=''):
-    if database.exists(conn, TYPES, TYPES.c.id != type_id, name=name):
-        raise faults.Conflict(f'Volume Type {name} already exists.')
-
-
 def create(conn, _caller, wanted):
     """Insert a type from a request's values and return its row."""
-    _require_free_name(conn, wanted['name'])
+    named_types.require_free_name(conn, TYPES, wanted['name'], kind=KIND)
     return database.insert(
         conn,
         TYPES,
@@ -94,7 +83,7 @@ def update(conn, caller, type_id, wanted):
         'description': wanted.get('description', row['description']),
         'is_public': _is_public(wanted, row['is_public']),
     }
-    _require_free_name(conn, values['name'], row['id'])
+    named_types.require_free_name(conn, TYPES, values['name'], kind=KIND, type_id=row['id'])
     return database.save(conn, TYPES, row, **values)
 
 
@@ -108,18 +97,16 @@ def delete(conn, caller, type_id):
 
 
 def _listed(conn, req):
-    query = sa.select(TYPES).where(visible(req.context.caller))
+    conditions = [named_types.visible(TYPES, req.context.caller)]
     public = req.get_param('is_public')
     if public not in (None, 'None', 'none'):
-        query = query.where(TYPES.c.is_public == listing.boolean(public, 'is_public'))
-    return database.rows(conn, query.order_by(TYPES.c.created_at, TYPES.c.name))
+        conditions.append(TYPES.c.is_public == listing.boolean(public, 'is_public'))
+    return named_types.listed(conn, TYPES, *conditions)
 
 
 RESOURCE = resources.Resource(
     name='volume_type',
-    style=dataclasses.replace(
-        storage.STYLE, collection=lambda _req, key, items: {key: items}, created=falcon.HTTP_200
-    ),
+    style=named_types.style(falcon.HTTP_200),
     permit=resources.admins('volume type', actions=resources.CHANGES),
     listed=_listed,
     get=get,
