@@ -1,7 +1,6 @@
 """Sagas as text and as JSON, for commands."""
 
-import json
-
+from nova_lite.console import output
 from nova_lite.console import tables
 from nova_lite.db.api import sagas
 
@@ -29,24 +28,23 @@ def show(database, *, active, server, as_json):
 
     active: only those that run, wait or clean up; server: uuid of the only one of interest, or None
     """
-    found = database.read(sagas.every, active=active, cleaning=True, instance_uuid=server)
-    if as_json:
-        print(json.dumps([_plain(row, COLUMNS) for row in found], indent=2))
-    else:
-        _show(found, COLUMNS)
+    rows = database.read(sagas.every, active=active, cleaning=True, instance_uuid=server)
+    found = [_plain(row, COLUMNS) for row in rows]
+    output.show(found, lambda found: _show(found, COLUMNS), as_json=as_json)
 
 
 def show_one(database, uuid, *, as_json):
     """Print a saga of the API database and its events. Raise SagaNotFound."""
     saga = database.read(sagas.get, uuid)
     events = database.read(sagas.events, uuid)
-    if as_json:
-        print(json.dumps(_document(saga, events), indent=2))
-        return
-    _show([saga], COLUMNS)
-    if saga.error:
-        print(f'{saga.error["type"]}: {saga.error["message"]}')
-    _show(events, EVENT_COLUMNS)
+    output.show(_document(saga, events), _show_document, as_json=as_json)
+
+
+def _show_document(document):
+    _show([{name: document[name] for name in COLUMNS}], COLUMNS)
+    if document['error']:
+        print('{type}: {message}'.format_map(document['error']))
+    _show(document['events'], EVENT_COLUMNS)
 
 
 def _document(saga, events):
@@ -71,7 +69,7 @@ def without_secrets(arguments):
 
 
 def _show(rows, columns):
-    lines = [_plain(row, columns).values() for row in rows]
+    lines = [row.values() for row in rows]
     tables.show(columns, [['' if value is None else value for value in line] for line in lines])
 
 
