@@ -17,7 +17,7 @@ class NotQuiet(exception.Unavailable):
 
 
 def copy_all(files, *, noted=lambda: None):
-    """Copy files as they are at one instant, at which nobody writes to any of them.
+    """Copy files as they are at one instant, while no process can write to them.
 
     files: {path: path of its copy}; noted: called at that instant
     """

@@ -85,7 +85,7 @@ class ShareSagasTest(test_device_sagas.DeviceSagasCase):
         self.do(made, [begin])
         self.assertIsInstance(grant.do(), saga.Pending)
         since = made.results[share_sagas.AWAITED].since
-        # A repeated attempt waits no longer, whoever makes it.
+        # The wait counts from the first attempt, in another process too.
         self.assertIsInstance(grant.do(), saga.Pending)
         self.assertEqual(since, made.results[share_sagas.AWAITED].since)
         self.world.conf.set_override('share_apply_policy_timeout', 0, 'manila')
