@@ -6,8 +6,8 @@ Example: nova-lite bus cut cell1
 """
 
 from nova_lite.cmd import actions
-from nova_lite.cmd import control_request
 from nova_lite.console import faults
+from nova_lite.launcher import control_request
 
 HELP = 'cut or heal message buses'
 STATES = {'cut': 'cut', 'heal': 'healed'}

@@ -6,8 +6,8 @@ Example: nova-lite cell down cell2 --database
 """
 
 from nova_lite.cmd import actions
-from nova_lite.cmd import control_request
 from nova_lite.console import faults
+from nova_lite.launcher import control_request
 
 HELP = 'take a cell down or up'
 

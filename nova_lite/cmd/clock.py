@@ -8,9 +8,9 @@ Examples: nova-lite clock advance 24h
 """
 
 from nova_lite.cmd import actions
-from nova_lite.cmd import control_request
 from nova_lite.console import durations
 from nova_lite.console import tables
+from nova_lite.launcher import control_request
 
 HELP = 'change the time of a running cloud'
 ACTIONS = {

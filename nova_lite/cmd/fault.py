@@ -8,8 +8,8 @@ Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
 """
 
 from nova_lite.cmd import actions
-from nova_lite.cmd import control_request
 from nova_lite.console import faults
+from nova_lite.launcher import control_request
 
 HELP = 'let operations of hosts fail'
 ACTIONS = {

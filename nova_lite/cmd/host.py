@@ -7,8 +7,8 @@ Example: nova-lite host off cell1-host1
 """
 
 from nova_lite.cmd import actions
-from nova_lite.cmd import control_request
 from nova_lite.console import faults
+from nova_lite.launcher import control_request
 
 HELP = 'power a host off or on'
 

@@ -11,8 +11,8 @@ Example: nova-lite reset --save three-servers && nova-lite reset three-servers
 """
 
 from nova_lite.cmd import actions
-from nova_lite.cmd import control_request
 from nova_lite.console import tables
+from nova_lite.launcher import control_request
 
 HELP = 'return a cloud to a saved state'
 

@@ -13,10 +13,10 @@ Example: nova-lite snapshot save moving.snapshot && nova-lite snapshot show movi
 import os
 
 from nova_lite.cmd import actions
-from nova_lite.cmd import control_request
 from nova_lite.console import output
 from nova_lite.console import tables
 from nova_lite.launcher import branches
+from nova_lite.launcher import control_request
 from nova_lite.launcher import snapshots
 
 HELP = 'write a cloud to a file'

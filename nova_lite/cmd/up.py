@@ -5,13 +5,11 @@ Examples: nova-lite up --cells 3 --hosts 10
           nova-lite up --from moving.snapshot --state-dir ./moving
 """
 
-from nova_lite.daemons import exposure
 from nova_lite.daemons import leash
 from nova_lite.launcher import foreground
 from nova_lite.launcher import layout
-from nova_lite.launcher import snapshots
+from nova_lite.launcher import options
 from nova_lite.launcher import state_dir
-from nova_lite.wsgi import server
 
 HELP = 'start a cloud'
 
@@ -117,34 +115,10 @@ def _add_behaviour(parser):
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 
 
-def settings_of(args):
-    """Return the Settings from the command line. Raise ValueError."""
-    options = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
-    given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    chosen['state_dir'] = args.state_dir
-    if options:
-        chosen['options'] = options
-    if args.snapshot is not None:
-        if args.bus or args.db:
-            raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
-        chosen = snapshots.settings_of(snapshots.read(args.snapshot), args.state_dir, chosen)
-    found = exposure.problem(chosen.get('auth', layout.Settings.auth), args.listen)
-    if found is not None:
-        raise ValueError(found)
-    return layout.Settings(
-        bus=tuple(args.bus),
-        database=args.db,
-        listen=args.listen,
-        port=args.port or server.free_port(args.listen),
-        **chosen,
-    )
-
-
 def run(args):
     """Run the cloud until it is stopped, or until it is ready with --detach."""
     foreground.run(
-        settings_of(args),
+        options.settings_of(args),
         fresh=args.fresh,
         detach=args.detach,
         until_exit=args.until_exit,

@@ -6,6 +6,7 @@ import testtools
 
 from nova_lite.cmd import up
 from nova_lite.daemons import exposure
+from nova_lite.launcher import options
 
 LOOPBACK = ('127.0.0.1', '127.3.2.1', '::1', '[::1]', 'localhost')
 OTHERS = ('0.0.0.0', '::', '192.0.2.1', 'example.org', '')
@@ -21,12 +22,12 @@ class ExposureTest(testtools.TestCase):
         self.assertEqual([], found)
 
     def test_services_do_not_start(self):
-        options = argparse.Namespace(auth_strategy='noauth', listen='0.0.0.0')
-        refused = self.assertRaises(SystemExit, exposure.require_safe, options)
+        asked = argparse.Namespace(auth_strategy='noauth', listen='0.0.0.0')
+        refused = self.assertRaises(SystemExit, exposure.require_safe, asked)
         self.assertIn('Listen on 127.0.0.1', str(refused))
 
     def test_up_refuses(self):
         parser = argparse.ArgumentParser()
         up.add_arguments(parser)
         asked = parser.parse_args(['--auth', 'noauth', '--listen', '0.0.0.0'])
-        self.assertIn('noauth', str(self.assertRaises(ValueError, up.settings_of, asked)))
+        self.assertIn('noauth', str(self.assertRaises(ValueError, options.settings_of, asked)))

@@ -1,0 +1,30 @@
+"""The settings of a cloud, from the options of `nova-lite up`."""
+
+from nova_lite.daemons import exposure
+from nova_lite.launcher import layout
+from nova_lite.launcher import snapshots
+from nova_lite.wsgi import server
+
+
+def settings_of(args):
+    """Return the Settings that the arguments of the command ask for. Raise ValueError."""
+    changed = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
+    given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen['state_dir'] = args.state_dir
+    if changed:
+        chosen['options'] = changed
+    if args.snapshot is not None:
+        if args.bus or args.db:
+            raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
+        chosen = snapshots.settings_of(snapshots.read(args.snapshot), args.state_dir, chosen)
+    found = exposure.problem(chosen.get('auth', layout.Settings.auth), args.listen)
+    if found is not None:
+        raise ValueError(found)
+    return layout.Settings(
+        bus=tuple(args.bus),
+        database=args.db,
+        listen=args.listen,
+        port=args.port or server.free_port(args.listen),
+        **chosen,
+    )
