@@ -14,6 +14,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud import storage
+from nova_lite.simcloud.volume import qos_specs
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import releases
 from nova_lite.simcloud.volume import tables
@@ -116,8 +117,11 @@ def _reserve(conn, caller, wanted):
     )
 
 
-def connection_info(row, mode):
-    """Return what a hypervisor needs to reach the volume; there is no storage behind it."""
+def connection_info(row, mode, qos=None):
+    """Return what a hypervisor needs to reach the volume; there is no storage behind it.
+
+    qos: the specs of the volume's type that the hypervisor enforces, if any
+    """
     return {
         'driver_volume_type': 'fake',
         'volume_id': row['volume_id'],
@@ -125,7 +129,7 @@ def connection_info(row, mode):
         'access_mode': mode,
         'encrypted': False,
         'cacheable': False,
-        'qos_specs': None,
+        'qos_specs': qos,
         'target_lun': 1,
         'target_discovered': False,
         'target_portal': '127.0.0.1:3260',
@@ -165,7 +169,8 @@ def _connect(conn, row, connector, *, keep_mode=False):
     mode = row['attach_mode']
     if mode == NO_MODE:
         mode = connector.get('mode') or 'rw'
-    info = connection_info(row, mode)
+    volume = database.find(conn, tables.volumes, id=row['volume_id'])
+    info = connection_info(row, mode, qos_specs.for_front_end(conn, volume['volume_type_id']))
     database.save(
         conn,
         ATTACHMENTS,
@@ -178,7 +183,7 @@ def _connect(conn, row, connector, *, keep_mode=False):
         connector=connector,
         connection_info=info,
     )
-    records.save(conn, {'id': row['volume_id']}, status='attaching')
+    records.save(conn, volume, status='attaching')
     return {'connection_info': info}
 
 
@@ -210,7 +215,6 @@ class AttachmentResource:
 
     def _listed(self, req):
         """Return the rows of a page. As in Cinder, the answer has no link to the next one."""
-        microversions.require(req, 27)
         with self._db.read() as conn:
             return storage.listed(conn, req, ATTACHMENTS, FILTERS)
 
@@ -221,7 +225,6 @@ class AttachmentResource:
         resp.media = {'attachments': [views.attachment(row) for row in self._listed(req)]}
 
     def on_post(self, req, resp):
-        microversions.require(req, 27)
         wanted = bodies.read(req, CREATE, 'attachment')
         if 'mode' in wanted and req.context.minor < 54:
             raise faults.BadRequest('Invalid input for attachment: mode needs microversion 3.54.')
@@ -229,19 +232,16 @@ class AttachmentResource:
         resp.media = {'attachment': views.attachment(row)}
 
     def on_get_one(self, req, resp, attachment_id):
-        microversions.require(req, 27)
         with self._db.read() as conn:
             row = get(conn, req.context.caller, attachment_id)
         resp.media = {'attachment': views.attachment(row)}
 
     def on_put_one(self, req, resp, attachment_id):
-        microversions.require(req, 27)
         wanted = bodies.read(req, UPDATE, 'attachment')
         row = self._db.change(update, req.context.caller, attachment_id, wanted['connector'])
         resp.media = {'attachment': views.attachment(row)}
 
     def on_delete_one(self, req, resp, attachment_id):
-        microversions.require(req, 27)
         with self._db.read() as conn:
             row = get(conn, req.context.caller, attachment_id)
         releases.check(req.context.caller, self._compute, [row])

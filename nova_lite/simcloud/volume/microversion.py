@@ -10,8 +10,11 @@ PREFIX = '/volume/v3'
 # First path segments that are collections and not a project's id.
 COLLECTIONS = bodies.words(
     'volumes attachments snapshots types limits extensions os-quota-sets os-quota-class-sets'
-    ' os-availability-zone os-services scheduler-stats group_types'
+    ' os-availability-zone os-services scheduler-stats group_types qos-specs os-volume-transfer'
+    ' volume-transfers backups'
 )
+# The microversions that collections came with.
+SINCE = {'group_types': 11, 'attachments': 27, 'volume-transfers': 55}
 
 
 def requested(header):
@@ -38,3 +41,5 @@ class VersionHeaders:
             if first != req.context.caller.project_id:
                 raise faults.BadRequest('Malformed request url')
             req.path = f'{PREFIX}/{rest}'
+            first = rest.partition('/')[0]
+        microversions.require(req, SINCE.get(first, 0))

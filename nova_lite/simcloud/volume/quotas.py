@@ -22,7 +22,15 @@ EXCEEDED = {
     'volumes': 'VolumeLimitExceeded: the number of volumes',
     'snapshots': 'SnapshotLimitExceeded: the number of snapshots',
     'gigabytes': 'VolumeSizeExceedsAvailableQuota: the requested size',
+    'backups': 'BackupLimitExceeded: the number of backups',
+    'backup_gigabytes': 'VolumeBackupSizeExceedsAvailableQuota: the requested size',
 }
+# (resource, its table, what the sizes of its rows count for)
+COUNTED = (
+    ('volumes', tables.volumes, 'gigabytes'),
+    ('snapshots', tables.snapshots, 'gigabytes'),
+    ('backups', tables.backups, 'backup_gigabytes'),
+)
 LIMITS = project_limits.Limits(tables.quotas, BUILTIN)
 UPDATE = bodies.wrapped(
     'quota_set',
@@ -45,14 +53,14 @@ def _limits(conn, project_id):
 def usage(conn, project_id):
     """Return {resource: used} of what is counted: numbers, and GiB together."""
     used = dict.fromkeys(BUILTIN, 0)
-    for name, table in (('volumes', tables.volumes), ('snapshots', tables.snapshots)):
+    for name, table, size_name in COUNTED:
         count, size = conn.execute(
             sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(table.c.size), 0)).where(
                 table.c.project_id == project_id
             )
         ).one()
         used[name] = count
-        used['gigabytes'] += int(size)
+        used[size_name] += int(size)
     return used
 
 

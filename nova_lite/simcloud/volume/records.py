@@ -26,7 +26,7 @@ def invalid(reason):
     return faults.BadRequest(f'Invalid volume: {reason}')
 
 
-def _getter(table, title):
+def getter(table, title):
     """Return a `get` of a resource: one row that the caller's project owns."""
 
     def get(conn, caller, row_id):
@@ -38,8 +38,9 @@ def _getter(table, title):
     return get
 
 
-get = _getter(VOLUMES, 'Volume')
-get_snapshot = _getter(tables.snapshots, 'Snapshot')
+get = getter(VOLUMES, 'Volume')
+get_snapshot = getter(tables.snapshots, 'Snapshot')
+get_backup = getter(tables.backups, 'Backup')
 
 
 def attachments_of(conn, volume_id):
@@ -112,36 +113,59 @@ def _from_volume(conn, caller, volume_id, size):
     return _copy(origin, origin['size'], size, source_volid=volume_id)
 
 
-def _copy(origin, least, size, **source):
+def _from_backup(conn, caller, backup_id, size):
+    row = get_backup(conn, caller, backup_id)
+    if row['status'] != 'available':
+        raise faults.BadRequest(
+            f'Invalid backup: Backup status must be available, not {row["status"]}.'
+        )
+    return {**contents(row), 'size': _at_least(row['size'], size)}
+
+
+def contents(row):
+    """Return the columns that volumes and backups have for what is on them."""
+    return {name: row[name] for name in ('bootable', 'image_metadata')}
+
+
+def _at_least(least, size):
+    """Return the size of a new volume. Raise BadRequest if it is smaller than its source."""
     if size is not None and size < least:
         raise faults.BadRequest(
             f'Invalid input received: Volume size {size}GB cannot be smaller '
             f'than the source of {least}GB.'
         )
+    return size or least
+
+
+def _copy(origin, least, size, **source):
     return {
-        'bootable': origin['bootable'],
-        'image_metadata': origin['image_metadata'],
-        'size': size or least,
+        **contents(origin),
+        'size': _at_least(least, size),
         'origin_type': origin['volume_type_id'],
         **source,
     }
 
 
+# Where the contents of a new volume may come from; SIZED have a size.
+SIZED = {
+    'snapshot_id': _from_snapshot,
+    'source_volid': _from_volume,
+    'backup_id': _from_backup,
+}
+SOURCES = {'imageRef': _from_image, 'image_id': _from_image, **SIZED}
+
+
 def _source(conn, caller, wanted, size):
     """Return the columns that follow from the volume's source."""
-    image_id = wanted.get('imageRef') or wanted.get('image_id')
-    given = [
-        name for name in (image_id, wanted.get('snapshot_id'), wanted.get('source_volid')) if name
-    ]
+    given = [name for name in SOURCES if wanted.get(name)]
     if len(given) > 1:
-        raise faults.BadRequest('Only one of imageRef, snapshot_id and source_volid is allowed.')
-    if wanted.get('snapshot_id'):
-        return _from_snapshot(conn, caller, wanted['snapshot_id'], size)
-    if wanted.get('source_volid'):
-        return _from_volume(conn, caller, wanted['source_volid'], size)
-    if size is None:
+        raise faults.BadRequest(f'Only one of {", ".join(given)} is allowed.')
+    if size is None and not set(given) & set(SIZED):
         raise faults.BadRequest("Invalid input received: 'size' is missing.")
-    return _from_image(conn, caller, image_id, size) if image_id else {}
+    if not given:
+        return {}
+    (name,) = given
+    return SOURCES[name](conn, caller, wanted[name], size)
 
 
 def _type(conn, caller, wanted, origin_type):
@@ -193,6 +217,7 @@ def delete(conn, caller, volume_id, *, cascade=False, force=False):
         )
     database.delete(conn, tables.snapshots, volume_id=volume_id)
     database.delete(conn, ATTACHMENTS, volume_id=volume_id)
+    database.delete(conn, tables.transfers, volume_id=volume_id)
     database.delete(conn, VOLUMES, id=volume_id)
 
 

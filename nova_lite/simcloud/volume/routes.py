@@ -3,13 +3,16 @@
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.volume import actions
 from nova_lite.simcloud.volume import attachments
+from nova_lite.simcloud.volume import backups
 from nova_lite.simcloud.volume import group_types
 from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import microversion
+from nova_lite.simcloud.volume import qos_specs
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import snapshots
 from nova_lite.simcloud.volume import tables
+from nova_lite.simcloud.volume import transfers
 from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import views
 from nova_lite.simcloud.volume import volumes
@@ -31,6 +34,7 @@ SERVICES = [
     }
     for binary, host in (
         ('cinder-scheduler', 'simcloud'),
+        ('cinder-backup', 'simcloud'),
         ('cinder-volume', views.HOST.partition('#')[0]),
     )
 ]
@@ -80,6 +84,10 @@ def add(app, db, events):
         ('snapshots', snapshots.RESOURCE, 'snapshot_id'),
         ('types', types.RESOURCE, 'type_id'),
         ('group_types', group_types.RESOURCE, 'group_type_id'),
+        ('qos-specs', qos_specs.RESOURCE, 'specs_id'),
+        ('volume-transfers', transfers.RESOURCE, 'transfer_id'),
+        ('os-volume-transfer', transfers.OLD, 'transfer_id'),
+        ('backups', backups.RESOURCE, 'backup_id'),
     ):
         routing.add_resource(app, db, f'{v3}/{name}', field=field, resource=resource)
     app.add_route(f'{v3}/volumes/summary', volumes.SummaryResource(db))
@@ -101,6 +109,11 @@ def add(app, db, events):
         db, tables.group_types.c.group_specs, group_types.get, group_types.shown_specs
     )
     routing.add_crud(app, f'{v3}/group_types/{{group_type_id}}/group_specs', specs, 'key')
+    qos_specs.add(app, db, f'{v3}/qos-specs')
+    backups.add(app, db, f'{v3}/backups')
+    accepting = transfers.AcceptResource(db)
+    for name in ('volume-transfers', 'os-volume-transfer'):
+        app.add_route(f'{v3}/{name}/{{transfer_id}}/accept', accepting)
     quota = quotas.QuotaResource(db)
     app.add_route(f'{v3}/os-quota-sets/{{project_id}}', quota)
     app.add_route(f'{v3}/os-quota-sets/{{project_id}}/defaults', quota, suffix='defaults')

@@ -66,6 +66,32 @@ snapshots = sa.Table(
     sa.Column('volume_id', database.Id, nullable=False, index=True),
 )
 
+transfers = sa.Table(
+    'volume_transfers',
+    database.METADATA,
+    *storage.identified(),
+    sa.Column('project_id', database.Id, nullable=False, index=True),
+    sa.Column('volume_id', database.Id, nullable=False, index=True),
+    sa.Column('name', database.Name),
+    sa.Column('no_snapshots', sa.Boolean, nullable=False),
+    sa.Column('key_digest', sa.String(64), nullable=False),
+)
+
+backups = sa.Table(
+    'volume_backups',
+    database.METADATA,
+    *_stored(),
+    sa.Column('volume_id', database.Id, nullable=False, index=True),
+    sa.Column('snapshot_id', database.Id),
+    sa.Column('parent_id', database.Id, index=True),
+    sa.Column('container', database.Name, nullable=False),
+    sa.Column('availability_zone', database.Name, nullable=False),
+    sa.Column('object_count', sa.Integer, nullable=False, default=0),
+    sa.Column('data_timestamp', database.Time),
+    sa.Column('bootable', sa.Boolean, nullable=False),
+    sa.Column('image_metadata', sa.JSON, nullable=False),
+)
+
 
 def _named():
     """Return the columns of types, which have unique names."""
@@ -89,6 +115,23 @@ group_types = sa.Table(
     database.METADATA,
     *_named(),
     sa.Column('group_specs', sa.JSON, nullable=False, default=dict),
+)
+
+qos_specs = sa.Table(
+    'volume_qos_specs',
+    database.METADATA,
+    *storage.identified(),
+    sa.Column('name', database.Name, nullable=False, unique=True),
+    sa.Column('consumer', sa.String(16), nullable=False),
+    sa.Column('specs', sa.JSON, nullable=False),
+)
+
+# Apart from the types, whose table is older: kept states would lack a column.
+qos_associations = sa.Table(
+    'volume_qos_associations',
+    database.METADATA,
+    sa.Column('volume_type_id', database.Id, primary_key=True),
+    sa.Column('qos_specs_id', database.Id, nullable=False, index=True),
 )
 
 quotas = sa.Table(

@@ -12,7 +12,7 @@ from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import named_types
 from nova_lite.simcloud.volume import tables
 
-TYPES = tables.types
+TYPES, MEMBERS = tables.types, tables.qos_associations
 KIND = 'Volume'
 DEFAULT_NAME = '__DEFAULT__'
 MULTIATTACH = '<is> True'
@@ -28,14 +28,20 @@ CREATE = bodies.wrapped('volume_type', _PROPERTIES, ['name'])
 UPDATE = bodies.wrapped('volume_type', _PROPERTIES)
 
 
-def view(req, row):
-    """Return one type."""
-    return {
+def _view(caller, row, qos_specs_id):
+    """Return one type. Only administrators see its QoS specification."""
+    shown = {
         **{name: row[name] for name in named_types.SHOWN},
         'os-volume-type-access:is_public': row['is_public'],
-        'qos_specs_id': None,
-        'extra_specs': metadata.shown_specs(row['extra_specs'], req.context.caller),
+        'extra_specs': metadata.shown_specs(row['extra_specs'], caller),
     }
+    return {**shown, 'qos_specs_id': qos_specs_id} if caller.is_privileged else shown
+
+
+def _views(conn, req, found):
+    known = database.grouped(conn, MEMBERS.c.volume_type_id, [row['id'] for row in found])
+    ids = {type_id: row['qos_specs_id'] for type_id, (row,) in known.items()}
+    return [_view(req.context.caller, row, ids.get(row['id'])) for row in found]
 
 
 def find(conn, caller, name_or_id):
@@ -93,6 +99,7 @@ def delete(conn, caller, type_id):
     used = database.exists(conn, tables.volumes, volume_type_id=row['id'])
     if used or row['name'] == DEFAULT_NAME:
         raise faults.BadRequest(f'Target volume type {row["name"]} is still in use.')
+    database.delete(conn, MEMBERS, volume_type_id=row['id'])
     database.delete(conn, TYPES, id=row['id'])
 
 
@@ -110,7 +117,7 @@ RESOURCE = resources.Resource(
     permit=resources.admins('volume type', actions=resources.CHANGES),
     listed=_listed,
     get=get,
-    views=resources.each_as_asked(view),
+    views=_views,
     create=(create, CREATE),
     update=(update, UPDATE),
     delete=delete,

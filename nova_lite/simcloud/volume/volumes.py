@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
@@ -29,8 +30,8 @@ _NAMES = {
     'display_description': bodies.OPTIONAL_STRING,
     'metadata': bodies.nullable(metadata.METADATA),
 }
-_IDS = bodies.words('imageRef image_id snapshot_id source_volid user_id project_id')
-_ABSENT = ('consistencygroup_id', 'group_id', 'backup_id', 'source_replica')
+_IDS = bodies.words('imageRef image_id snapshot_id source_volid backup_id user_id project_id')
+_ABSENT = ('consistencygroup_id', 'group_id', 'source_replica')
 CREATE = bodies.wrapped(
     'volume',
     {
@@ -69,6 +70,12 @@ def _collection(req, key, items):
     return answer
 
 
+def _prepared(req, wanted):
+    if wanted.get('backup_id') and req.context.minor < 47:
+        raise faults.BadRequest('Invalid input for volume: backup_id needs microversion 3.47.')
+    return wanted
+
+
 def update(conn, caller, volume_id, wanted):
     """Rename or describe a volume, or replace its metadata, and return its row."""
     row = records.get(conn, caller, volume_id)
@@ -99,6 +106,7 @@ RESOURCE = resources.Resource(
     views=views.details,
     brief=resources.each_as_asked(views.brief),
     changed=views.of_changed,
+    prepare=_prepared,
     create=(records.create, CREATE),
     update=(update, UPDATE),
     delete=records.delete,

@@ -18,6 +18,7 @@ from nova_lite.simcloud.share import access
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import shares
 from nova_lite.simcloud.volume import actions
+from nova_lite.simcloud.volume import backups
 from nova_lite.simcloud.volume import volumes
 from tests.fixtures import examples
 from tests.fixtures import hostile
@@ -82,6 +83,7 @@ WRITES = tuple(
         ('/network/v2.0/floatingips', 'floatingip', floating_ips.CREATE),
         ('/network/v2.0/security-group-rules', 'security_group_rule', security_rules.CREATE),
         ('/volume/v3/volumes', 'volume', volumes.CREATE),
+        ('/volume/v3/backups', 'backup', backups.CREATE),
         ('/share/v2/shares', 'share', shares.CREATE),
         ('/share/v2/resource-locks', 'resource_lock', locks.CREATE),
     )

@@ -288,7 +288,8 @@ class VolumeTestCase(base.SimCloudTestCase):
             found = self.admin.get(f'{V3}/os-services{query}')['services']
             return [one['binary'] for one in found]
 
-        self.assertEqual(['cinder-scheduler', 'cinder-volume'], binaries(''))
+        known = ['cinder-scheduler', 'cinder-backup', 'cinder-volume']
+        self.assertEqual(known, binaries(''))
         self.assertEqual(['cinder-volume'], binaries('?binary=cinder-volume'))
         self.assertEqual([], binaries('?binary=cinder-volume&host=simcloud'))
 

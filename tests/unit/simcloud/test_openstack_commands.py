@@ -1,0 +1,124 @@
+"""Commands of the unmodified OpenStackClient against simcloud.
+
+They run in this process: the start of another one would take most of their time.
+"""
+
+import contextlib
+import io
+import json
+import logging
+import warnings
+
+import fixtures
+from openstackclient import shell
+from osc_lib import clientmanager
+import testtools
+
+from tests.fixtures import simcloud
+
+
+def forget():
+    """Make the client forget the connections and tokens of its last command in this process."""
+    manager = clientmanager.ClientManager
+    for name, value in list(vars(manager).items()):
+        if isinstance(value, clientmanager.ClientCache):
+            setattr(manager, name, clientmanager.ClientCache(value.factory))
+
+
+class CommandsTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(simcloud.SimCloud())
+        home = self.useFixture(fixtures.TempDir()).path
+        self.useFixture(fixtures.EnvironmentVariable('HOME', home))
+        # The client adds handlers to the root logger, and filters of warnings.
+        root = logging.getLogger()
+        self.addCleanup(root.setLevel, root.level)
+        self.useFixture(fixtures.MonkeyPatch('logging.root.handlers', []))
+        caught = warnings.catch_warnings()
+        caught.__enter__()
+        self.addCleanup(caught.__exit__)
+
+    def openstack(self, words, username='demo', *, status=0):
+        """What `openstack WORDS` prints for a user in the project of the same name."""
+        login = self.cloud.login(username, username)
+        options = [f'--os-{name.replace("_", "-")}={value}' for name, value in login.items()]
+        forget()
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            code = shell.OpenStackShell().run(
+                [*options, '--os-region-name=RegionOne', *words.split()]
+            )
+        self.assertEqual(status, code, f'{words}:\n{out.getvalue()}')
+        return out.getvalue()
+
+    def show(self, words, username='demo'):
+        """What a command prints as JSON, decoded."""
+        return json.loads(self.openstack(f'{words} -f json', username))
+
+    def listed(self, words, username='demo', column='Name'):
+        """One column of what a command lists."""
+        return [row[column] for row in self.show(words, username)]
+
+    def test_qos_of_volumes(self):
+        made = self.show(
+            'volume qos create --consumer front-end --property iops=5 --property max=9 fast',
+            'admin',
+        )
+        self.assertEqual({'iops': '5', 'max': '9'}, made['properties'])
+        for words in (
+            'set --property iops=7 fast',
+            'unset --property max fast',
+            'associate fast __DEFAULT__',
+        ):
+            self.openstack(f'volume qos {words}', 'admin')
+        shown = self.show('volume qos show fast', 'admin')
+        self.assertEqual({'iops': '7'}, shown['properties'])
+        self.assertEqual(['__DEFAULT__'], shown['associations'])
+        self.assertEqual(['fast'], self.listed('volume qos list', 'admin'))
+        self.openstack('volume qos delete fast', 'admin', status=1)
+        self.openstack('volume qos disassociate --all fast', 'admin')
+        self.openstack('volume qos delete fast', 'admin')
+        self.assertEqual([], self.show('volume qos list', 'admin'))
+        self.openstack('volume qos list', status=1)
+
+    def test_transfers_of_volumes(self):
+        volume = self.show('volume create --size 1 given')
+        request = 'volume transfer request'
+        made = self.show(f'{request} create --name gift given')
+        self.assertEqual('awaiting-transfer', self.show('volume show given')['status'])
+        self.assertEqual(['gift'], self.listed(f'{request} list'))
+        self.assertEqual([], self.listed(f'{request} list', 'admin'))
+        self.assertEqual(volume['id'], self.show(f'{request} show gift')['volume_id'])
+        key = f'--auth-key {made["auth_key"]}'
+        self.show(f'{request} accept {key} {made["id"]}', 'admin')
+        self.assertEqual([], self.listed('volume list'))
+        shown = self.show(f'volume show {volume["id"]}', 'admin')
+        self.assertEqual('available', shown['status'])
+        made = self.show(f'{request} create {volume["id"]} --name back', 'admin')
+        # The client does not look the name up.
+        self.openstack(f'{request} delete {made["id"]}', 'admin')
+        self.assertEqual([], self.listed(f'{request} list --all-projects', 'admin'))
+
+    def test_backups_of_volumes(self):
+        backup = 'volume backup'
+        self.show('volume create --size 1 source')
+        self.show(f'{backup} create --name first --property a=b source')
+        self.show(f'{backup} create --name more --incremental --description d source')
+        self.assertEqual(['more', 'first'], self.listed(f'{backup} list --volume source'))
+        self.assertEqual([True, False], self.listed(f'{backup} list --long', column='Incremental'))
+        self.openstack(f'{backup} set --name second --property c=d more')
+        shown = self.show(f'{backup} show second')
+        self.assertEqual((True, {'c': 'd'}), (shown['is_incremental'], shown['metadata']))
+        self.openstack(f'{backup} delete first', status=1)
+        restored = self.show(f'{backup} restore second copy')
+        self.assertEqual('copy', restored['volume_name'])
+        self.show(f'{backup} restore --force second source')
+        self.show('volume create --backup first other')
+        self.assertEqual(['copy', 'other', 'source'], sorted(self.listed('volume list')))
+        self.openstack(f'{backup} set --state error {shown["id"]}', 'admin')
+        self.openstack(f'{backup} delete --force {shown["id"]}', 'admin')
+        (first,) = self.show(f'{backup} list --all-projects', 'admin')
+        record = self.show(f'{backup} record export {first["ID"]}', 'admin')
+        self.assertEqual('simcloud', record['backup_service'])
+        self.openstack(f'{backup} delete first')
