@@ -20,7 +20,15 @@ def show(found):
         say(f'request filter {name}: {what}')
     for query in found['queries']:
         say(f'placement query: {query}')
-    columns = ('host', 'stage', 'reason')
-    tables.show(columns, [[entry[name] for name in columns] for entry in found['hosts']])
+    tables.show(('host', 'stage', 'weight', 'reason'), map(_row, found['hosts']))
     if found['more']:
         say(f'and {found["more"]} more hosts; add HOST to the command to see one of them')
+
+
+def _row(entry):
+    reason = entry['reason']
+    if entry['weights']:
+        parts = [f'{name} {weight:+.3f}' for name, weight in entry['weights'].items()]
+        reason = '; '.join([reason, *parts]) if reason else '; '.join(parts)
+    weight = entry['weight']
+    return entry['host'], entry['stage'], '' if weight is None else f'{weight:.3f}', reason

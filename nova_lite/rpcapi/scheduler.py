@@ -51,7 +51,8 @@ class SchedulerAPI(rpc.Interface):
         scheduler: the name of the one to ask; whichever takes it first if None
         Returns {'instance_uuid', 'request_id', 'at', 'chosen', 'alternates', 'error',
         'request_filters': [[name, what it did]], 'queries': [text],
-        'hosts': [{'host', 'stage', 'reason'}], 'more': hosts left out}.
+        'hosts': [{'host', 'stage', 'reason', 'weight', 'weights'}], 'more': hosts left out}.
+        weights: {weigher: weight}, and weight their sum, of the best hosts; else None and {}
         stage: 'chosen', 'alternate', 'passed', 'placement', 'claim', a filter's name, ...
         Raises DecisionNotFound: it was long ago, or another scheduler's.
         """

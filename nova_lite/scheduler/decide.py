@@ -179,7 +179,7 @@ class Decision:
             claim=claim,
             rng=runtime.seeded_random(self.ctxt.request_id),
         )
-        self.record.refusals = outcome.refusals
+        self.record.refusals, self.record.weights = outcome.refusals, outcome.weights
         return outcome
 
     # ---- placement ----

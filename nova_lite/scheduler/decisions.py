@@ -4,6 +4,7 @@ import collections
 import collections.abc
 import dataclasses
 import datetime
+import typing
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -13,6 +14,8 @@ from nova_lite.scheduler import query
 PLACEMENT = 'placement'
 CLAIM = 'claim'
 REQUEST_FILTER = 'request filter'
+# {server uuid: {host: {weigher: weight}}}
+Weights: typing.TypeAlias = dict[str, dict[str, dict[str, float]]]
 
 
 class Refusals:
@@ -53,7 +56,7 @@ class Record:
 
     notes: [(request filter, what it did)]; queries: what placement was asked
     wanted: the ResourceRequest; offered: uuids of the providers placement offered
-    chosen: {server uuid: host}; error: why there is none
+    weights: of the best hosts; chosen: {server uuid: host}; error: why there is none
     filtered: whether a request filter knew that no host would do
     """
 
@@ -65,6 +68,7 @@ class Record:
     wanted: query.ResourceRequest | None = None
     offered: frozenset[str] = frozenset()
     refusals: Refusals = dataclasses.field(default_factory=Refusals)
+    weights: Weights = dataclasses.field(default_factory=dict)
     chosen: dict[str, str] = dataclasses.field(default_factory=dict)
     alternates: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     error: str | None = None

@@ -29,8 +29,8 @@ Claim: typing.TypeAlias = collections.abc.Callable[[str, HostState, typing.Any],
 
 LOG = log.getLogger(__name__)
 
-# How many of the best hosts a DEBUG line shows.
-LOGGED = 10
+# Of how many of the best hosts the weights are kept and logged.
+WEIGHED = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,10 +62,12 @@ class Outcome:
 
     chosen: {server uuid: Choice}, fewer than asked for when hosts ran out
     alternates: {server uuid: [Choice, ...]}
+    weights: {server uuid: {host: {weigher: weight}}} of the best hosts there were for it
     """
 
     chosen: dict[str, Choice] = dataclasses.field(default_factory=dict)
     alternates: dict[str, list[Choice]] = dataclasses.field(default_factory=dict)
+    weights: decisions.Weights = dataclasses.field(default_factory=dict)
     refusals: decisions.Refusals = dataclasses.field(default_factory=decisions.Refusals)
 
 
@@ -111,7 +113,7 @@ class _Selection:
             hosts = self._filter(hosts, once=True)
         ranked: list[HostState] = []
         for uuid in self.request.instance_uuids:
-            ranked = self._rank(hosts)
+            ranked = self._rank(uuid, hosts)
             choice = self._take(uuid, ranked)
             if choice is None:
                 return self.outcome
@@ -188,7 +190,7 @@ class _Selection:
 
     # ---- which of them is best ----
 
-    def _rank(self, hosts: list[HostState]) -> list[HostState]:
+    def _rank(self, uuid: str, hosts: list[HostState]) -> list[HostState]:
         """Return hosts for the next server, best first."""
         self.refusals.clear(host.host for host in hosts)
         if not self.request.is_forced:
@@ -197,10 +199,12 @@ class _Selection:
         order = list(range(len(hosts)))
         if self.rules.shuffle:
             self.rng.shuffle(order)
-        order.sort(key=weights.__getitem__, reverse=True)
+        order.sort(key=weights.sums.__getitem__, reverse=True)
+        best = order[:WEIGHED]
+        self.outcome.weights[uuid] = {hosts[index].host: weights.of(index) for index in best}
         if LOG.isEnabledFor(logging.DEBUG):
-            best = [f'{hosts[index]} {weights[index]:.3f}' for index in order[:LOGGED]]
-            LOG.debug('The best of %s hosts: %s', len(hosts), ', '.join(best))
+            named = [f'{hosts[index]} {weights.sums[index]:.3f}' for index in best]
+            LOG.debug('The best of %s hosts: %s', len(hosts), ', '.join(named))
         return self._draw([hosts[index] for index in order])
 
     def _draw(self, ranked: list[HostState]) -> list[HostState]:

@@ -53,18 +53,30 @@ def describe(
     }
 
 
-def _fate(record: decisions.Record, uuid: str, state: hosts.HostState) -> dict[str, str | None]:
+def _fate(record: decisions.Record, uuid: str, state: hosts.HostState) -> dict[str, typing.Any]:
     """Return what became of one host."""
-    reason: str | None
-    stage, reason = 'passed', 'others were better'
+    stage, reason = _stage(record, uuid, state)
+    weights = record.weights.get(uuid, {}).get(state.host)
+    weight = None if weights is None else sum(weights.values())
+    return {
+        'host': state.host,
+        'stage': stage,
+        'reason': reason,
+        'weight': weight,
+        'weights': weights or {},
+    }
+
+
+def _stage(record: decisions.Record, uuid: str, state: hosts.HostState) -> tuple[str, str | None]:
+    """Return how far one host came, and why not further."""
     if record.chosen.get(uuid) == state.host:
-        stage, reason = 'chosen', ''
-    elif state.host in record.alternates.get(uuid, ()):
-        stage, reason = 'alternate', ''
-    elif state.host in record.refusals.of_host:
-        stage, reason = record.refusals.of_host[state.host]
-    elif record.filtered:
-        stage, reason = decisions.REQUEST_FILTER, record.error
-    elif state.uuid not in record.offered:
-        stage, reason = decisions.PLACEMENT, 'not among the allocation candidates'
-    return {'host': state.host, 'stage': stage, 'reason': reason}
+        return 'chosen', ''
+    if state.host in record.alternates.get(uuid, ()):
+        return 'alternate', ''
+    if state.host in record.refusals.of_host:
+        return record.refusals.of_host[state.host]
+    if record.filtered:
+        return decisions.REQUEST_FILTER, record.error
+    if state.uuid not in record.offered:
+        return decisions.PLACEMENT, 'not among the allocation candidates'
+    return 'passed', 'others were better'

@@ -5,6 +5,7 @@ Source: reference/nova/scheduling 7, "Weighing subset".
 
 import abc
 import collections.abc
+import dataclasses
 import logging
 import typing
 
@@ -68,15 +69,39 @@ def _number(text: str) -> float | None:
         return None
 
 
+@dataclasses.dataclass
+class Weights:
+    """The weights of a list of hosts, in its order.
+
+    sums: of each host; parts: [(name of a weigher, what it gave each host)], without the
+        weighers that preferred nothing
+    """
+
+    sums: list[float]
+    parts: list[tuple[str, list[float]]] = dataclasses.field(default_factory=list)
+
+    def add(self, weigher: Weigher, weights: list[float]) -> None:
+        """Add what a weigher gives each host."""
+        self.parts.append((weigher.name, weights))
+        self.sums = [old + new for old, new in zip(self.sums, weights, strict=True)]
+
+    def of(self, index: int) -> dict[str, float]:
+        """Return {weigher: weight} of the host at `index`."""
+        return {name: weights[index] for name, weights in self.parts}
+
+
 def weigh(
     hosts: collections.abc.Sequence[hosts.HostState],
     weighers: collections.abc.Iterable[Weigher],
     request: request.Request,
-) -> list[float]:
-    """The weight of each host: what every weigher gives it from 0 to 1, times a multiplier."""
-    weights = [0.0] * len(hosts)
+) -> Weights:
+    """The weight of each host: what every weigher gives it from 0 to 1, times a multiplier.
+
+    A single host is not compared with any, so it has the weight 0.
+    """
+    found = Weights([0.0] * len(hosts))
     if len(hosts) < 2:
-        return weights
+        return found
     for weigher in weighers:
         own = any(weigher.key in host.metadata for host in hosts)
         if not own and not weigher.configured:
@@ -89,16 +114,12 @@ def weigh(
             continue
         if own:
             factors = [weigher.multiplier(host) for host in hosts]
-            weights = [
-                weight + score * factor
-                for weight, score, factor in zip(weights, scores, factors, strict=True)
-            ]
+            scores = [score * factor for score, factor in zip(scores, factors, strict=True)]
         else:
             factor = weigher.configured
-            weights = [
-                weight + score * factor for weight, score in zip(weights, scores, strict=True)
-            ]
-    return weights
+            scores = [score * factor for score in scores]
+        found.add(weigher, scores)
+    return found
 
 
 def _normalise(values: list[float], weigher: Weigher) -> list[float] | None:

@@ -18,7 +18,7 @@ class WeigherTestCase(base.SchedulerTestCase):
     def order(self, name, states, wanted=None, **options):
         """Names of hosts, best first."""
         weights = weighers.weigh(states, self.only(name, **options), wanted or base.make_request())
-        ranked = sorted(zip(weights, states, strict=True), key=lambda pair: -pair[0])
+        ranked = sorted(zip(weights.sums, states, strict=True), key=lambda pair: -pair[0])
         return [state.host for _weight, state in ranked]
 
 
@@ -34,7 +34,7 @@ class LoadTest(base.SchedulerTestCase):
 
 class WeighTest(WeigherTestCase):
     def weights(self, states, *found):
-        return weighers.weigh(states, found, base.make_request())
+        return weighers.weigh(states, found, base.make_request()).sums
 
     def test_scale_begins_at_nothing_free(self):
         states = [base.make_host('a', memory_mb=4000), base.make_host('b', memory_mb=2000)]
@@ -91,6 +91,17 @@ class WeighTest(WeigherTestCase):
         ]
         self.set('filter_scheduler', weight_classes=['RAMWeigher', 'IoOpsWeigher'])
         self.assertEqual([0.0, 0.25], self.weights(states, *weighers.load(self.conf)))
+
+    def test_parts(self):
+        states = [
+            base.make_host('a', memory_mb=4000, num_io_ops=4),
+            base.make_host('b', memory_mb=2000, num_io_ops=1),
+        ]
+        names = ['RAMWeigher', 'IoOpsWeigher', 'HypervisorVersionWeigher']
+        self.set('filter_scheduler', weight_classes=names)
+        found = weighers.weigh(states, weighers.load(self.conf), base.make_request())
+        self.assertEqual({'RAMWeigher': 1.0, 'IoOpsWeigher': -1.0}, found.of(0))
+        self.assertEqual({'RAMWeigher': 0.5, 'IoOpsWeigher': -0.25}, found.of(1))
 
 
 class ResourceWeighersTest(WeigherTestCase):

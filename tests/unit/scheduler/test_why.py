@@ -8,6 +8,7 @@ import testtools
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.scheduler import decisions
+from nova_lite.scheduler import select
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
@@ -91,6 +92,24 @@ class WhyTest(cloud.ManagerTestCase):
         self.assertEqual(
             ['ComputeFilter', 'alternate', 'alternate', 'chosen', 'passed', 'placement'], stages
         )
+
+    def test_weights(self):
+        self.add_host('a')
+        self.add_host('b', memory_mb=32 * base.GIB)
+        self.decide()
+        found = {entry['host']: entry for entry in self.why()['hosts']}
+        self.assertEqual('b', self.why()['chosen'])
+        for entry in found.values():
+            self.assertEqual(entry['weight'], sum(entry['weights'].values()))
+        self.assertEqual(1.0, found['b']['weights']['RAMWeigher'])
+        self.assertLess(found['a']['weight'], found['b']['weight'])
+
+    def test_weights_of_the_best(self):
+        for number in range(select.WEIGHED + 1):
+            self.add_host(f'host{number:02}')
+        self.decide()
+        weights = [entry['weight'] for entry in self.why()['hosts']]
+        self.assertEqual(1, weights.count(None))
 
     def test_a_refusal(self):
         self.add_host('a')
