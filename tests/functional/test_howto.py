@@ -1,6 +1,7 @@
 """The commands of the pages in doc/source/howto, with clouds as the pages start them."""
 
 import os
+import re
 import signal
 import sys
 
@@ -33,14 +34,15 @@ class HowToTest(testtools.TestCase):
         found = forking.run([commands.MODULE, 'up', *given, *options], timeout_s=LIMIT_S)
         self.assertEqual(0, found[0], found)
 
-    def play(self, script, *, user='nova-lite'):
+    def play(self, script, *, user='nova-lite', state_dir=None, directory=None):
         """Return what a script of a page prints."""
+        state_dir = state_dir or self.state_dir
         variables = {
-            'NOVA_LITE_STATE': self.state_dir,
-            'OS_CLIENT_CONFIG_FILE': f'{self.state_dir}/clouds.yaml',
+            'NOVA_LITE_STATE': state_dir,
+            'OS_CLIENT_CONFIG_FILE': f'{state_dir}/clouds.yaml',
             'OS_CLOUD': user,
         }
-        done = self.warm.run(['sh', '-eu', str(PAGES / script)], variables)
+        done = self.warm.run(['sh', '-eu', str(PAGES / script)], variables, directory=directory)
         self.assertEqual((0, ''), (done.returncode, done.stderr), done.stdout)
         return done.stdout
 
@@ -77,6 +79,38 @@ class HowToTest(testtools.TestCase):
         self.assertIn('bus of cell2 is cut', printed)
         self.assertIn('UNKNOWN', printed)
         self.verify()
+
+    def test_two_clouds(self):
+        """Lost-cell.rst, and then scheduler-what-if.rst, from the same cloud."""
+        self.up()
+        printed = self.play('lost-cell/lose.sh')
+        self.assertIn('UNKNOWN', printed)
+        self.assertNotRegex(printed, r'cell2-host1 +. up')
+        printed = self.play('lost-cell/use.sh')
+        self.assertRegex(printed, r'cell1-host\d')
+        self.assertIn('does not answer. Try again later.', printed)
+        printed = self.play('lost-cell/return.sh')
+        self.assertRegex(printed, r'stays-behind +. ACTIVE')
+        self.verify()
+        self.try_options()
+
+    def try_options(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        packed = os.path.join(directory, 'packed')
+        self.addCleanup(commands.run, 'stop', '--state-dir', packed)
+        self.play('what-if/branch.sh', directory=directory)
+        self.assertEqual(3, self.hosts_of_probes(self.state_dir))
+        self.assertEqual(1, self.hosts_of_probes(packed))
+        self.verify()
+
+    def hosts_of_probes(self, state_dir):
+        """Return on how many hosts the script puts three servers."""
+        printed = self.play('what-if/boot.sh', state_dir=state_dir)
+        found = re.findall(r'probe-\d +. (cell\d-host\d) ', printed)
+        self.assertEqual(3, len(found), printed)
+        self.assertRegex(printed, r'chosen +\S+ +\d+\.\d{3} ')
+        self.assertIn('RAMWeigher', printed)
+        return len(set(found))
 
     def test_the_profile_is_read_again(self):
         path = self.useFixture(fixtures.TempDir()).join('profile.yaml')

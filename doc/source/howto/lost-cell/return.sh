@@ -1,0 +1,3 @@
+nova-lite cell up cell2
+openstack server list -c Name -c Status
+openstack server stop stays-behind
