@@ -15,7 +15,7 @@ import typing
 
 import sqlalchemy as sa
 from sqlalchemy.ext import compiler
-from sqlalchemy.sql import expression
+from sqlalchemy.sql import functions
 
 from nova_lite.db import paging
 from nova_lite.db import patterns
@@ -39,13 +39,14 @@ class Details(typing.TypedDict):
     services: dict[str, rows.Row]
 
 
-class ByCodePoint(expression.ColumnElement[typing.Any]):
+class ByCodePoint(functions.FunctionElement[typing.Any]):
     """A text column compared by code point, whatever the collation."""
 
+    name = 'by_code_point'
     inherit_cache = True
 
     def __init__(self, column: sa.Column[typing.Any]) -> None:
-        self.column = column
+        super().__init__(column)
         self.type = column.type
         self.nullable = column.nullable
         self.key = column.key
@@ -55,14 +56,14 @@ class ByCodePoint(expression.ColumnElement[typing.Any]):
 def _plain(
     element: ByCodePoint, compiling: sa.sql.compiler.SQLCompiler, **kwargs: typing.Any
 ) -> str:
-    return compiling.process(element.column, **kwargs)
+    return compiling.process(element.clauses, **kwargs)
 
 
 @compiler.compiles(ByCodePoint, 'postgresql')
 def _postgresql(
     element: ByCodePoint, compiling: sa.sql.compiler.SQLCompiler, **kwargs: typing.Any
 ) -> str:
-    return f'{compiling.process(element.column, **kwargs)} COLLATE "C"'
+    return f'{compiling.process(element.clauses, **kwargs)} COLLATE "C"'
 
 
 @compiler.compiles(ByCodePoint, 'mysql')
@@ -70,7 +71,7 @@ def _postgresql(
 def _mysql(
     element: ByCodePoint, compiling: sa.sql.compiler.SQLCompiler, **kwargs: typing.Any
 ) -> str:
-    return f'CAST({compiling.process(element.column, **kwargs)} AS BINARY)'
+    return f'CAST({compiling.process(element.clauses, **kwargs)} AS BINARY)'
 
 
 def sort_column(name: str) -> rows.Expression:
