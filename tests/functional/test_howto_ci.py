@@ -11,10 +11,14 @@ import testtools
 
 from nova_lite.launcher import running
 from tests.fixtures import units
+from tests.fixtures import warm_plugin
 from tests.fixtures import warm_programs
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'howto' / 'ci.rst'
 README = units.ROOT / 'README.rst'
+INSTALLATION = "pip install -c constraints.txt '.[testing]'"
+# Clouds smaller than the default, in which a day of the clock takes a third of the CPU.
+SIZE = '--cells 1 --hosts 2'
 # Nothing listens there.
 PROXY = 'http://127.0.0.1:9'
 STOP_S = 60
@@ -69,13 +73,18 @@ class HowtoTest(testtools.TestCase):
         self.assertEqual(set(printed.split()), named)
 
     def test_readme(self):
-        """The commands of the first door, but for the installation."""
+        """The commands of the first door, but for the installation, with small clouds."""
         text = (
             README.read_text().split('\nTest a client\n')[1].split('\nRehearse an operation\n')[0]
         )
         blocks = re.findall(r'::\n\n((?:      .*\n|\n)+)', text)
         self.assertEqual(3, len(blocks))
-        lines = [textwrap.dedent(block) for block in blocks]
-        script = '\n'.join(lines).replace("pip install -c constraints.txt '.[testing]'", 'true')
-        self.assertIn('\ntrue\n', script)
-        self.assertIn('1 passed', self.run_commands(script, 'cloud'))
+        script = '\n'.join(textwrap.dedent(block) for block in blocks)
+        for found, instead in ((INSTALLATION, 'true'), ('--fresh', f'--fresh {SIZE}')):
+            self.assertEqual(1, script.count(found))
+            script = script.replace(found, instead)
+        variables = {
+            **warm_plugin.variables(self.warm),
+            'PYTEST_ADDOPTS': f'-p {warm_plugin.NAME} -o "nova_lite_up={SIZE}"',
+        }
+        self.assertIn('1 passed', self.run_commands(script, 'cloud', **variables))

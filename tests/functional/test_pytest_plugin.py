@@ -13,6 +13,8 @@ from nova_lite.testing import clouds
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import units
+from tests.fixtures import warm_plugin
+from tests.fixtures import warm_programs
 
 TESTTOOLS = units.ROOT / 'doc' / 'examples' / 'testtools'
 EXAMPLE = units.ROOT / 'doc' / 'examples' / 'pytest'
@@ -48,7 +50,14 @@ class PluginTest(testtools.TestCase):
 
     def test_two_workers(self):
         """They share clouds; none of them, and no file, stays."""
-        printed = self.pytest('-n', '2', *SIZE, NOVA_LITE_SERVERS='4')
+        source = os.path.dirname(sys.executable)
+        warm = self.useFixture(warm_programs.WarmPrograms(source, ['nova-lite']))
+        printed = self.pytest(
+            *('-n', '2', '-p', warm_plugin.NAME, *SIZE),
+            warm=True,
+            NOVA_LITE_SERVERS='4',
+            **warm_plugin.variables(warm),
+        )
         self.assertIn('9 passed', printed)
         self.assertEqual([], list(self.temporary.glob('nova-lite-*')))
 
