@@ -8,6 +8,8 @@ succeeds: there are no agents that could be missing.
 
 import dataclasses
 
+import sqlalchemy as sa
+
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -93,7 +95,18 @@ def rebind(conn, port_id, *, host=None, vnic_type=None, profile=None):
     for host in {old['host'], changed['host']}:
         database.delete(conn, BINDINGS, port_id=port_id, host=host)
     database.insert(conn, BINDINGS, **changed)
-    return changed['host'] != old['host']
+    if changed['host'] != old['host']:
+        _bind_subports(conn, port_id, changed['host'])
+        return True
+    return False
+
+
+def _bind_subports(conn, port_id, host):
+    """Bind the subports of a port's trunk where the port is."""
+    trunks, subports = tables.trunks, tables.subports
+    joined = sa.select(subports.c.port_id).join(trunks, trunks.c.id == subports.c.trunk_id)
+    for subport_id in conn.execute(joined.where(trunks.c.port_id == port_id)).scalars().all():
+        rebind(conn, subport_id, host=host)
 
 
 def _compute_port(conn, port_id):
@@ -172,14 +185,17 @@ def activate(conn, port_id, host):
     if former:
         database.save(conn, BINDINGS, former, status=INACTIVE, vif_type=UNBOUND, vif_details={})
     standard.save(conn, tables.ports, port)
+    _bind_subports(conn, port_id, host)
     return database.save(conn, BINDINGS, row, status=ACTIVE)
 
 
 def delete(conn, _caller, port_id, host):
     """Remove a binding; without the active one the port is unbound."""
     _compute_port(conn, port_id)
-    _get(conn, port_id, host)
+    row = _get(conn, port_id, host)
     database.delete(conn, BINDINGS, port_id=port_id, host=host)
+    if row['status'] == ACTIVE:
+        _bind_subports(conn, port_id, '')
 
 
 def _privileged(caller, action, _path):

@@ -185,7 +185,7 @@ def _update_groups(conn, caller, row, wanted):
 def remove(conn, port_id):
     """Delete a port with its addresses and bindings, whoever uses it."""
     addresses.release(conn, port_id)
-    for table in (tables.bindings, tables.port_groups, tables.plugs):
+    for table in (tables.bindings, tables.port_groups, tables.plugs, tables.subports):
         database.delete(conn, table, port_id=port_id)
     floating = tables.floating_ips
     conn.execute(
@@ -205,12 +205,46 @@ def delete(conn, caller, port_id):
             f'{row["device_owner"]}.',
             'ServicePortInUse',
         )
+    if trunk := trunk_of(conn, port_id):
+        is_parent = trunk['port_id'] == port_id
+        role = 'parent port' if is_parent else 'subport'
+        raise faults.Conflict(
+            f'Port {port_id} is currently a {role} for trunk {trunk["id"]}.',
+            'PortInUseAsTrunkParent' if is_parent else 'PortInUseAsSubPort',
+        )
     remove(conn, port_id)
     return row
 
 
+def trunk_of(conn, port_id):
+    """Return the row of the trunk whose parent port or subport this is, or None."""
+    trunks, subports = tables.trunks, tables.subports
+    of_subport = sa.select(subports.c.trunk_id).where(subports.c.port_id == port_id)
+    return database.find(
+        conn, trunks, sa.or_(trunks.c.port_id == port_id, trunks.c.id.in_(of_subport))
+    )
+
+
+def trunks_of(conn, port_ids):
+    """Return {parent port id: trunk_details} of those ports that are parent ports."""
+    trunks, subports, found = tables.trunks, tables.subports, {}
+    query = (
+        sa.select(trunks.c.port_id.label('parent_id'), trunks.c.id, subports, PORTS.c.mac_address)
+        .outerjoin(subports, subports.c.trunk_id == trunks.c.id)
+        .outerjoin(PORTS, PORTS.c.id == subports.c.port_id)
+        .order_by(subports.c.port_id)
+    )
+    for some in database.in_chunks(port_ids):
+        for row in database.rows(conn, query.where(trunks.c.port_id.in_(some))):
+            details = found.setdefault(row['parent_id'], {'trunk_id': row['id'], 'sub_ports': []})
+            if row['port_id']:
+                shown = ('segmentation_id', 'segmentation_type', 'port_id', 'mac_address')
+                details['sub_ports'].append({name: row[name] for name in shown})
+    return found
+
+
 def related(conn, found):
-    """Return (addresses, groups, bindings, requests) of the rows, each by port id."""
+    """Return (addresses, groups, bindings, requests, trunks) of the rows, each by port id."""
     ids = [row['id'] for row in found]
     port_bindings = database.grouped(conn, tables.bindings.c.port_id, ids)
     return (
@@ -218,6 +252,7 @@ def related(conn, found):
         database.grouped(conn, tables.port_groups.c.port_id, ids, 'security_group_id'),
         port_bindings,
         resource_requests.of_ports(conn, found, port_bindings),
+        trunks_of(conn, ids),
     )
 
 

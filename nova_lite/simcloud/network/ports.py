@@ -83,7 +83,7 @@ def _statuses(conn, rows, port_bindings, plugging):
 
 def view(row, related, status, caller):
     """Return one port. Only privileged callers see its binding."""
-    allocations, groups, port_bindings, requests = related
+    allocations, groups, port_bindings, requests, trunks = related
     active = bindings.active_of(row['id'], port_bindings.get(row['id'], ()))
     answer = {
         **standard.view(row, *SHOWN),
@@ -93,6 +93,8 @@ def view(row, related, status, caller):
         'qos_network_policy_id': None,
         'binding:vnic_type': active['vnic_type'],
     }
+    if row['id'] in trunks:
+        answer['trunk_details'] = trunks[row['id']]
     if caller.is_privileged:
         answer |= {
             'binding:host_id': active['host'],
@@ -175,7 +177,7 @@ def resource(events, plugging):
 
     def views(conn, req, found):
         related, caller = port_records.related(conn, found), req.context.caller
-        _allocations, _groups, port_bindings, _requests = related
+        _allocations, _groups, port_bindings, _requests, _trunks = related
         known = _statuses(conn, found, port_bindings, plugging)
         return [view(row, related, known[row['id']], caller) for row in found]
 

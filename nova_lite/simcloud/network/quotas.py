@@ -20,6 +20,7 @@ DEFAULTS = {
     'rbac_policy': 10,
     'security_group': 10,
     'security_group_rule': 100,
+    'trunk': project_limits.UNLIMITED,
 }
 COUNTED = {
     'network': tables.networks,
@@ -30,6 +31,7 @@ COUNTED = {
     'floatingip': tables.floating_ips,
     'security_group': tables.groups,
     'security_group_rule': tables.rules,
+    'trunk': tables.trunks,
 }
 RESOURCES = {table: resource for resource, table in COUNTED.items()}
 LIMITS = project_limits.Limits(tables.quotas, DEFAULTS)

@@ -17,6 +17,7 @@ from nova_lite.simcloud.network import security_rules
 from nova_lite.simcloud.network import subnet_pools
 from nova_lite.simcloud.network import subnets
 from nova_lite.simcloud.network import tags
+from nova_lite.simcloud.network import trunks
 
 PREFIX = '/network'
 # {alias: name} of extensions. Clients decide by the alias which requests to send.
@@ -55,6 +56,8 @@ EXTENSIONS = {
     'standard-attr-timestamp': 'Resource timestamps',
     'stateful-security-group': 'Stateful security group',
     'subnet_allocation': 'Subnet Allocation',
+    'trunk': 'Trunk Extension',
+    'trunk-details': 'Trunk port details',
 }
 
 
@@ -130,6 +133,7 @@ def add(app, db, events, plugging):
         ('security-group-rules', security_rules.RESOURCE, 'rule_id'),
         ('routers', routers.RESOURCE, 'router_id'),
         ('floatingips', floating_ips.resource(events, plugging), 'floating_id'),
+        ('trunks', trunks.resource(plugging), 'trunk_id'),
         ('qos/policies', qos.POLICY, 'policy_id'),
         *(
             (f'qos/policies/{{policy_id}}/{kind.name}_rules', kind.resource, 'rule_id')
@@ -142,14 +146,7 @@ def add(app, db, events, plugging):
             tag = tags.TagResource(db, resource.revisions)
             app.add_route(f'{v2}/{path}/{{{field}}}/tags', tag)
             app.add_route(f'{v2}/{path}/{{{field}}}/tags/{{tag}}', tag, suffix='one')
-    interface = routers.InterfaceResource(db)
-    for name in ('add', 'remove'):
-        path = f'{v2}/routers/{{router_id}}/{name}_router_interface'
-        app.add_route(path, interface, suffix=name)
-    app.add_route(
-        f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate',
-        bindings.ActivateResource(db, plugging),
-    )
+    _add_actions(app, db, v2, plugging)
     quota = quotas.QuotaResource(db)
     routing.add_crud(app, f'{v2}/quotas', quota, 'project_id')
     for path in ('default', 'details', 'details.json'):
@@ -158,3 +155,16 @@ def add(app, db, events, plugging):
     app.add_route(
         f'{v2}/auto-allocated-topology/{{project_id}}', auto_topology.TopologyResource(db)
     )
+
+
+def _add_actions(app, db, v2, plugging):
+    """Put the routes below single routers, bindings and trunks into `app`."""
+    interface = routers.InterfaceResource(db)
+    for name in ('add', 'remove'):
+        path = f'{v2}/routers/{{router_id}}/{name}_router_interface'
+        app.add_route(path, interface, suffix=name)
+    app.add_route(
+        f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate',
+        bindings.ActivateResource(db, plugging),
+    )
+    trunks.add(app, db, f'{v2}/trunks', plugging)

@@ -197,6 +197,23 @@ floating_ips = sa.Table(
     sa.Column('router_id', database.Id),
 )
 
+trunks = sa.Table(
+    'network_trunks',
+    database.METADATA,
+    *_standard(),
+    sa.Column('port_id', database.Id, nullable=False, unique=True),
+    sa.Column('admin_state_up', sa.Boolean, nullable=False, default=True),
+)
+
+subports = sa.Table(
+    'network_subports',
+    database.METADATA,
+    sa.Column('port_id', database.Id, primary_key=True),
+    sa.Column('trunk_id', database.Id, nullable=False, index=True),
+    sa.Column('segmentation_type', sa.String(16), nullable=False),
+    sa.Column('segmentation_id', sa.Integer, nullable=False),
+)
+
 quotas = sa.Table(
     'network_quotas',
     database.METADATA,
@@ -239,4 +256,5 @@ TITLES = {
     qos_policies.name: ('QoS policy', 'QosPolicy'),
     address_scopes.name: ('Address scope', 'AddressScope'),
     subnet_pools.name: ('Subnet pool', 'SubnetPool'),
+    trunks.name: ('Trunk', 'Trunk'),
 }

@@ -14,6 +14,7 @@ from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import security_rules
 from nova_lite.simcloud.network import subnet_pools
 from nova_lite.simcloud.network import subnets
+from nova_lite.simcloud.network import trunks
 from nova_lite.simcloud.share import access
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import shares
@@ -80,6 +81,7 @@ WRITES = tuple(
         ('/network/v2.0/subnets', 'subnet', subnets.CREATE),
         ('/network/v2.0/subnetpools', 'subnetpool', subnet_pools.CREATE),
         ('/network/v2.0/routers', 'router', routers.BODY),
+        ('/network/v2.0/trunks', 'trunk', trunks.CREATE),
         ('/network/v2.0/floatingips', 'floatingip', floating_ips.CREATE),
         ('/network/v2.0/security-group-rules', 'security_group_rule', security_rules.CREATE),
         ('/volume/v3/volumes', 'volume', volumes.CREATE),

@@ -232,5 +232,5 @@ class NetworkTestCase(base.SimCloudTestCase):
             aliases,
         )
         self.demo.get(f'{V2}/extensions/binding-extended')
-        self.demo.get(f'{V2}/extensions/trunk', expect=404)
-        self.demo.post(f'{V2}/trunks', {}, expect=404)
+        self.demo.get(f'{V2}/extensions/metering', expect=404)
+        self.demo.post(f'{V2}/metering', {}, expect=404)

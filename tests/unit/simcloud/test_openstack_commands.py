@@ -60,6 +60,25 @@ class CommandsTest(testtools.TestCase):
         """One column of what a command lists."""
         return [row[column] for row in self.show(words, username)]
 
+    def test_trunks(self):
+        for name in ('parent', 'one', 'two'):
+            self.openstack(f'port create --network private {name}')
+        trunk, segment = 'network trunk', 'segmentation-type=vlan,segmentation-id'
+        made = self.show(f'{trunk} create t --parent-port parent --subport port=one,{segment}=7')
+        self.assertEqual([7], [one['segmentation_id'] for one in made['sub_ports']])
+        self.openstack(f'{trunk} set --name u --subport port=two,{segment}=8 t')
+        self.openstack(f'{trunk} unset --subport one u')
+        self.openstack(f'{trunk} subport add u one --segmentation-type vlan --segmentation-id 9')
+        ids = self.listed(f'{trunk} subport list u', column='Segmentation ID')
+        self.assertEqual([8, 9], sorted(ids))
+        details = self.show('port show parent')['trunk_details']
+        self.assertEqual(made['id'], details['trunk_id'])
+        self.openstack('port delete parent', status=1)
+        self.openstack(f'{trunk} subport remove u one two')
+        self.assertEqual(['u'], self.listed(f'{trunk} list'))
+        self.openstack(f'{trunk} delete u')
+        self.openstack('port delete parent one two')
+
     def test_qos_of_volumes(self):
         made = self.show(
             'volume qos create --consumer front-end --property iops=5 --property max=9 fast',
