@@ -5,23 +5,18 @@ Those of the nova client, which is older, are for `tests/nightly`.
 
 import json
 
-import testtools
-
 from tests.fixtures import cli as cli_fixture
-from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.functional import base
 
 
-class LiveClientTestCase(testtools.TestCase):
+class LiveClientTest(base.CloudTest):
+    settings = {'cells': 1, 'hosts': 3}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=3))
         self.moving = live_moving.LiveMoving(self.cloud)
         self.cli = self.useFixture(cli_fixture.Cli(self.cloud))
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def openstack(self, version, *words):
         return self.cli.openstack('--os-compute-api-version', version, *words)
@@ -35,9 +30,7 @@ class LiveClientTestCase(testtools.TestCase):
             self.assertEqual(host, moved.compute_host)
         return moved
 
-
-class LiveMigrationTest(LiveClientTestCase):
-    def test_openstack(self):
+    def test_migrations(self):
         server = self.cloud.boot()
         self.openstack('2.96', 'server', 'migrate', '--live-migration', '--wait', server.id)
         server = self.assertMoved(server)
@@ -52,9 +45,10 @@ class LiveMigrationTest(LiveClientTestCase):
         )
         self.assertEqual(['completed'] * 2, [each['Status'] for each in listed])
 
-    def test_openstack_ends_it_early(self):
+    def test_a_migration_is_ended_early(self):
         server = self.cloud.boot()
         self.moving.behave(live_moving.ENDLESS)
+        self.addCleanup(self.moving.behave, 'extends: instant')
         migration = ('server', 'migration')
         self.openstack('2.96', 'server', 'migrate', '--live-migration', server.id)
         running = self.moving.watched(server, 'running')
@@ -71,9 +65,7 @@ class LiveMigrationTest(LiveClientTestCase):
         self.openstack('2.80', *migration, 'force', 'complete', server.id, number)
         self.assertMoved(server)
 
-
-class EvacuationTest(LiveClientTestCase):
-    def test_openstack(self):
+    def test_evacuations(self):
         server = self.cloud.boot()
         source = server.compute_host
         self.moving.fail(source)

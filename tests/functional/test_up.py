@@ -109,9 +109,7 @@ class UpTest(testtools.TestCase):
         process = self.up()
         self.assertEqual(shown, self.shown())
         self.assertEqual(guests, self.guests())
-        code, told, _progress = commands.run_by_interpreter(
-            'verify', '--state-dir', self.state_dir, timeout_s=RUN_S
-        )
+        code, told, _progress = commands.run('verify', '--state-dir', self.state_dir)
         self.assertEqual((0, 'No invariant is violated.\n'), (code, told))
         self.boot('four')
         self.interrupt(process)

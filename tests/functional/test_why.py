@@ -9,6 +9,7 @@ import urllib.request
 from nova_lite.daemons import door
 from nova_lite.daemons import scheduler
 from tests.fixtures import commands
+from tests.fixtures import forking
 from tests.functional import base
 
 
@@ -24,7 +25,7 @@ class WhyTest(base.CloudTest):
     def process(self, *args):
         """The output of the command as a process, which must succeed."""
         state = ('--state-dir', self.cloud.state_dir)
-        code, out, err = commands.run_by_interpreter('why', *args, *state, timeout_s=60)
+        code, out, err = forking.run([commands.MODULE, 'why', *args, *state], timeout_s=60)
         self.assertEqual(0, code, err)
         return out
 
