@@ -1,6 +1,5 @@
 """The nova client's commands for live migration and evacuation, as processes."""
 
-from tests.fixtures import live_moving
 from tests.functional import test_live_clients
 
 
@@ -8,17 +7,22 @@ class NovaTest(test_live_clients.LiveClientTestCase):
     def nova(self, version, *words):
         return self.cli.nova('--os-compute-api-version', version, *words)
 
+    def disable(self, host):
+        """Disable a host until the test is over."""
+        self.moving.change_service(host, status='disabled')
+        self.addCleanup(self.moving.change_service, host, status='enabled')
+
     def test_live_migration(self):
         server = self.cloud.boot()
         self.nova('2.96', 'live-migration', server.id)
         server = self.assertMoved(server)
         dest = self.moving.others(server.compute_host)[0]
-        self.moving.change_service(dest, status='disabled')
+        self.disable(dest)
         self.nova('2.67', 'live-migration', '--force', server.id, dest)
         server = self.assertMoved(server, dest)
         self.nova('2.24', 'live-migration', '--block-migrate', server.id)
         server = self.assertMoved(server)
-        self.moving.behave(live_moving.ENDLESS)
+        self.behave_endlessly()
         self.nova('2.67', 'live-migration', server.id)
         number = self.moving.watched(server, 'running')['id']
         listed = self.nova('2.80', 'server-migration-list', server.id)
@@ -35,7 +39,7 @@ class NovaTest(test_live_clients.LiveClientTestCase):
     def test_evacuation(self):
         server = self.cloud.boot()
         dest = self.moving.others(server.compute_host)[0]
-        self.moving.change_service(dest, status='disabled')
+        self.disable(dest)
         self.moving.fail(server.compute_host)
         self.nova('2.67', 'evacuate', '--force', server.id, dest)
         self.assertMoved(server, dest)
