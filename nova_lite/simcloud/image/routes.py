@@ -6,6 +6,7 @@ from nova_lite.simcloud import routing
 from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.image import images
 from nova_lite.simcloud.image import members
+from nova_lite.simcloud.image import metadefs
 
 PREFIX = '/image'
 CURRENT = 'v2.17'
@@ -93,3 +94,4 @@ def add(app, db):
         app.add_route(f'{one}/actions/{name}', data, suffix=name)
     app.add_route(f'{one}/tags/{{tag}}', images.TagResource(db))
     routing.add_resource(app, db, f'{one}/members', field='member_id', resource=members.RESOURCE)
+    metadefs.add(app, db, f'{v2}/metadefs')

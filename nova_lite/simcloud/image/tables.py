@@ -48,3 +48,29 @@ members = sa.Table(
     sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
     sa.Column('updated_at', database.Time, nullable=False),
 )
+
+metadef_namespaces = sa.Table(
+    'image_metadef_namespaces',
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
+    sa.Column('namespace', sa.String(80), nullable=False, unique=True),
+    sa.Column('display_name', sa.String(80)),
+    sa.Column('description', database.Text),
+    sa.Column('visibility', sa.String(16), nullable=False),
+    sa.Column('protected', sa.Boolean, nullable=False),
+    sa.Column('owner', database.Id, nullable=False, index=True),
+    sa.Column('tags', sa.JSON, nullable=False, default=list),
+    sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
+    sa.Column('updated_at', database.Time, nullable=False),
+)
+
+metadef_contents = sa.Table(
+    'image_metadef_contents',
+    database.METADATA,
+    sa.Column('namespace_id', database.Id, primary_key=True),
+    sa.Column('kind', sa.String(32), primary_key=True),
+    sa.Column('name', database.Name, primary_key=True),
+    sa.Column('content', sa.JSON, nullable=False),
+    sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
+    sa.Column('updated_at', database.Time, nullable=False),
+)

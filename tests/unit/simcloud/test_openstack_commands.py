@@ -4,6 +4,7 @@ They run in this process: the start of another one would take most of their time
 """
 
 import contextlib
+import functools
 import io
 import json
 import logging
@@ -59,6 +60,42 @@ class CommandsTest(testtools.TestCase):
     def listed(self, words, username='demo', column='Name'):
         """One column of what a command lists."""
         return [row[column] for row in self.show(words, username)]
+
+    def test_metadata_definitions(self):
+        run, show = 'image metadef', functools.partial(self.show, username='admin')
+        for words in (
+            'namespace create --public --display-name D n',
+            'object create --namespace n o',
+            'property create n --name p --title T --type integer --schema {"minimum":1}',
+            'resource type association create n OS::Glance::Image',
+        ):
+            show(f'{run} {words}')
+        self.openstack(f'{run} namespace set --description d --public --tag t n', 'admin')
+        self.openstack(f'{run} property set n p --title U', 'admin')
+        self.openstack(f'{run} object update --name q n o', 'admin')
+        shown = self.show(f'{run} namespace show n')
+        self.assertEqual(['OS::Glance::Image'], shown['resource_type_associations'])
+        self.assertEqual('d', shown['description'])
+        self.assertEqual('U', self.show(f'{run} property show n p')['title'])
+        self.assertEqual('q', self.show(f'{run} object show n q')['name'])
+        for words, column in (
+            ('namespace list', 'namespace'),
+            ('object list n', 'name'),
+            ('property list n', 'name'),
+            ('resource type list', 'Name'),
+            ('resource type association list n', 'Name'),
+        ):
+            self.assertEqual(1, len(self.listed(f'{run} {words}', column=column)))
+        for words in (
+            'namespace unset --tag t n',
+            'object delete n q',
+            'property delete n',
+            'resource type association delete n OS::Glance::Image',
+            'namespace delete n',
+        ):
+            self.openstack(f'{run} {words}', 'admin')
+        self.assertEqual([], self.show(f'{run} namespace list'))
+        self.openstack(f'{run} namespace create mine', status=1)
 
     def test_trunks(self):
         for name in ('parent', 'one', 'two'):

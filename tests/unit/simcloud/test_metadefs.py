@@ -1,0 +1,131 @@
+"""Metadata definitions of images: who sees and changes them, and what is in a namespace."""
+
+from tests.unit.simcloud import base
+
+V2 = '/image/v2/metadefs'
+NAMESPACES = f'{V2}/namespaces'
+PROPERTY = {'title': 'Cores', 'type': 'integer', 'minimum': 1, 'default': 2}
+
+
+class MetadefsTest(base.SimCloudTestCase):
+    def namespace(self, name='n', *, expect=201, **values):
+        return self.admin.post(NAMESPACES, {'namespace': name, **values}, expect=expect)
+
+    def names(self, query='', client=None):
+        answer = (client or self.demo).get(f'{NAMESPACES}{query}')
+        return [each['namespace'] for each in answer['namespaces']]
+
+    def test_a_namespace_comes_with_all_that_is_in_it(self):
+        made = self.namespace(
+            display_name='N',
+            properties={'p': PROPERTY},
+            objects=[{'name': 'o', 'properties': {'q': PROPERTY}, 'required': ['q']}],
+            resource_type_associations=[{'name': 'OS::Nova::Flavor', 'prefix': 'hw:'}],
+            tags=[{'name': 'a'}, {'name': 'a'}],
+        )
+        self.assertEqual(('private', False), (made['visibility'], made['protected']))
+        self.assertEqual('/v2/metadefs/namespaces/n', made['self'])
+        self.assertEqual({'p': PROPERTY}, made['properties'])
+        self.assertEqual([{'name': 'a'}], made['tags'])
+        (found,) = made['objects']
+        self.assertEqual('/v2/metadefs/namespaces/n/objects/o', found['self'])
+        self.assertEqual({'q': PROPERTY}, found['properties'])
+        (listed,) = self.admin.get(NAMESPACES)['namespaces']
+        self.assertNotIn('objects', listed)
+        self.assertEqual('hw:', listed['resource_type_associations'][0]['prefix'])
+        (kind,) = self.demo.get(f'{V2}/resource_types')['resource_types']
+        self.assertEqual('OS::Nova::Flavor', kind['name'])
+        self.admin.delete(f'{NAMESPACES}/n')
+        self.assertNotIn('properties', self.namespace())
+
+    def test_a_replaced_namespace_keeps_what_is_in_it(self):
+        made = self.namespace(description='d', protected=True, properties={'p': PROPERTY})
+        path = f'{NAMESPACES}/n'
+        self.admin.delete(path, expect=403)
+        # Clients send read-only attributes back.
+        times = {name: made[name] for name in ('created_at', 'self', 'schema')}
+        changed = self.admin.put(path, {'namespace': 'm', **times})
+        self.assertNotIn('description', changed)
+        self.assertEqual(('m', ['p']), (changed['namespace'], list(changed['properties'])))
+        self.admin.get(path, expect=404)
+        self.namespace('other')
+        self.admin.put(f'{NAMESPACES}/m', {'namespace': 'other'}, expect=409)
+        self.admin.delete(f'{NAMESPACES}/m')
+
+    def test_who_sees_and_changes_namespaces(self):
+        self.namespace('mine')
+        self.namespace('all', visibility='public')
+        demo = self.demo.get('/identity/v3/auth/projects')['projects'][0]['id']
+        self.namespace('theirs', owner=demo)
+        self.assertEqual(['theirs', 'all'], self.names())
+        self.assertEqual(['theirs', 'all', 'mine'], self.names(client=self.admin))
+        self.assertEqual(['all'], self.names('?visibility=public'))
+        self.demo.get(f'{NAMESPACES}/mine', expect=404)
+        self.demo.get(f'{NAMESPACES}/mine/objects', expect=404)
+        for method, path in (
+            ('POST', NAMESPACES),
+            ('PUT', f'{NAMESPACES}/theirs'),
+            ('DELETE', f'{NAMESPACES}/theirs'),
+            ('POST', f'{NAMESPACES}/theirs/objects'),
+            ('DELETE', f'{NAMESPACES}/theirs/properties'),
+            ('POST', f'{NAMESPACES}/theirs/tags/a'),
+        ):
+            self.demo.request(method, path, {}, expect=403)
+
+    def test_lists_have_pages_and_filters(self):
+        for name in 'abc':
+            kinds = [{'name': f'T{name}'}]
+            self.namespace(name, visibility='public', resource_type_associations=kinds)
+        order = 'sort_key=namespace&sort_dir=asc'
+        answer = self.demo.get(f'{NAMESPACES}?limit=2&{order}')
+        self.assertIn('marker=b', answer['next'])
+        self.assertEqual(['c'], self.names(answer['next'].removeprefix('/v2/metadefs/namespaces')))
+        self.assertEqual(['a', 'c'], self.names(f'?resource_types=Ta,Tc&{order}'))
+        self.demo.get(f'{NAMESPACES}?marker=x', expect=404)
+
+    def test_definitions_have_unique_names(self):
+        self.namespace()
+        for kind, body in (
+            ('objects', {}),
+            ('properties', PROPERTY),
+            ('resource_types', {'prefix': 'x'}),
+        ):
+            path = f'{NAMESPACES}/n/{kind}'
+            for name in ('a', 'b'):
+                self.admin.post(path, {'name': name, **body})
+            self.admin.post(path, {'name': 'a', **body}, expect=409)
+            if kind != 'resource_types':
+                renamed = {'name': 'b', **body}
+                self.admin.put(f'{path}/a', renamed, expect=409)
+                self.admin.put(f'{path}/a', {**renamed, 'name': 'c'})
+                self.assertEqual('c', self.admin.get(f'{path}/c')['name'])
+            self.admin.delete(f'{path}/b')
+            self.admin.delete(f'{path}/b', expect=404)
+            self.admin.delete(path)
+            (left,) = (value for key, value in self.admin.get(path).items() if key != 'schema')
+            self.assertEqual(0, len(left))
+
+    def test_definitions_that_cannot_be(self):
+        self.namespace()
+        path = f'{NAMESPACES}/n/properties'
+        for values in ({'type': 'text'}, {'minLength': -1}, {'other': 1}, {'title': None}):
+            result = self.admin.raw('POST', path, {'name': 'p', **PROPERTY, **values})
+            self.assertEqual(400, result.status_code, result.text)
+            self.assertIn(next(iter(values)), result.text)
+        self.namespace('x' * 81, expect=400)
+        self.namespace(expect=409)
+
+    def test_tags_are_replaced_or_appended(self):
+        self.namespace()
+        path = f'{NAMESPACES}/n/tags'
+        for tag in ('a', 'b'):
+            self.admin.post(path, {'tags': [{'name': tag}]}, headers={'X-Openstack-Append': 'True'})
+        self.assertEqual([{'name': 'a'}, {'name': 'b'}], self.admin.get(path)['tags'])
+        self.admin.post(path, {'tags': [{'name': 'c'}]})
+        self.admin.post(f'{path}/d', None)
+        self.admin.post(f'{path}/d', None, expect=409)
+        self.admin.delete(f'{path}/c')
+        self.admin.delete(f'{path}/c', expect=404)
+        self.admin.get(f'{path}/d')
+        self.admin.delete(path)
+        self.assertEqual([], self.admin.get(path)['tags'])
