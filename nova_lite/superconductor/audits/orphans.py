@@ -7,6 +7,7 @@ Source: nova's periodic update of resources; reference/nova/moves, allocations.
 """
 
 import collections
+from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
 import typing
@@ -18,6 +19,7 @@ from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.clients import providers
 from nova_lite.db import engine
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
@@ -110,6 +112,35 @@ def held(placement: worlds.Placement, provider_uuid: str) -> list[tuple[str, str
     return [(provider_uuid, consumer, resources) for consumer, resources in sorted(found.items())]
 
 
+class Consumers:
+    """The consumers of providers, read again only where there may be others.
+
+    Placement gives a provider another generation when it gains allocations. With the same
+    generation it has none but those that are known, of which some may be gone.
+    """
+
+    def __init__(self, placement: worlds.Placement) -> None:
+        self._placement = placement
+        # {uuid of a provider: (its generation when it was listed, consumers)}
+        self._known: dict[str, tuple[int, list[str]]] = {}
+
+    def read(self, listed: Sequence[providers.Provider]) -> list[tuple[str, str]]:
+        """Return [(provider uuid, consumer)] of providers as they were listed just now."""
+        known = {}
+        for each in listed:
+            generation, consumers = self._known.get(each.uuid, (None, []))
+            if generation != each.generation:
+                consumers = [consumer for _, consumer, _ in held(self._placement, each.uuid)]
+            known[each.uuid] = each.generation, consumers
+        self._known = known
+        return [(uuid, consumer) for uuid, (_, found) in known.items() for consumer in found]
+
+    def forget(self, uuids: Iterable[str]) -> None:
+        """Read these providers again next time, whatever their generation."""
+        for uuid in uuids:
+            self._known.pop(uuid, None)
+
+
 class Audit:
     """The periodic audit. world: see `manager.World`
 
@@ -121,6 +152,7 @@ class Audit:
         self._world = world
         self._suspects: set[tuple[str, str]] = set()
         self._roots: Roots = {}
+        self._consumers = Consumers(world.placement)
 
     def run(self) -> None:
         """Delete orphans that the former audit found as well."""
@@ -137,15 +169,18 @@ class Audit:
         """Return {(provider uuid, consumer)} of all orphans."""
         cells = self._world.cells.every(cell0=False)
         nodes = {node.uuid for cell in cells for node in cell.db.read(compute_nodes.every)}
-        self._roots = read_roots(self._world.placement)
-        providers = [uuid for uuid, root in self._roots.items() if root in nodes]
-        everything = [each for uuid in providers for each in held(self._world.placement, uuid)]
+        listed = self._world.placement.providers.list(context.admin())
+        self._roots = {each.uuid: each.root for each in listed}
+        everything = self._consumers.read([each for each in listed if each.root in nodes])
         records = self._records()
-        return {
+        found = {
             (provider, consumer)
-            for provider, consumer, _resources in everything
+            for provider, consumer in everything
             if (node := records.node_of(provider)) and not records.accounts_for(consumer, node)
         }
+        # What is known of them may be out of date. The next audit, which deletes, reads it.
+        self._consumers.forget(provider for provider, _consumer in found)
+        return found
 
     def _records(self) -> Records:
         return read_records(self._world.api_db, self._world.cells, self._roots)
