@@ -12,6 +12,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import queue as queue_module
@@ -38,7 +39,10 @@ class Engine:
 
     make_saga: record -> its Saga
     lanes: (arguments, data) of a saga -> the queue.Lanes that it needs, as far as known
+    debugger: says where sagas stop; None: they do not. It is set before the engine starts
     """
+
+    debugger: breakpoints.Debugger | None = None
 
     def __init__(
         self,
@@ -58,6 +62,8 @@ class Engine:
         self._workers = 0
         # Sagas that run, by uuid: the epoch, None before it is known.
         self._held: dict[str, int | None] = {}
+        # Sagas that the debugger had it lose, by uuid: the epoch. Another engine takes them over.
+        self._lost: dict[str, int] = {}
         # Sagas to wake, by uuid: (when, lanes). The heap may have times that no longer hold.
         self._alarms: dict[str, tuple[float, Lanes]] = {}
         self._times: list[tuple[float, str]] = []
@@ -111,7 +117,7 @@ class Engine:
         except exception.Unavailable as error:
             LOG.warning('Cannot start saga %s now: %s. The sweep will start it.', uuid, error)
             return
-        if record is not None:
+        if record is not None and record.epoch != self._lost.get(uuid):
             self._enqueue(uuid, self._lanes(record.arguments, record.data))
 
     def _is_wanted(self, uuid: str) -> bool:
@@ -246,6 +252,15 @@ class Engine:
                 record.uuid,
                 record.epoch,
             )
+            return None
+        except breakpoints.Killed:
+            LOG.warning(
+                'Saga %s was lost at epoch %s, as a debugger asked. Another super-conductor takes '
+                'it over when its lease has expired.',
+                record.uuid,
+                record.epoch,
+            )
+            self._lost[record.uuid] = record.epoch
             return None
         finally:
             self.let_go(record)

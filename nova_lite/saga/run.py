@@ -12,6 +12,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import metrics
+from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import queue as queue_module
@@ -54,6 +55,8 @@ class Run:
         self.engine, self.entry = engine, entry
         self.saga, self.record = saga, record
         self.attempts = saga.data.pop(step_module.ASIDE, record.attempts)
+        if engine.debugger is None:
+            saga.data.pop(breakpoints.MARK, None)
         self.position = record.position
         self._last: dict[str, typing.Any] = {}
         self._plan()
@@ -86,6 +89,8 @@ class Run:
                 self._log_parked(self.steps[index], 'this super-conductor stops')
                 self._park(0, 'stopping')
                 return journal_module.PARKED
+            if self._is_stopped(self.steps[index], direction):
+                return journal_module.PARKED
             if not self.engine.admit(self.entry, self.saga):
                 busy = 'a host or cell is busy'
                 self._log_parked(self.steps[index], busy)
@@ -96,6 +101,22 @@ class Run:
             if reached is None:
                 return journal_module.PARKED
             index, direction = reached
+
+    def _is_stopped(self, step: step_module.Step, direction: str) -> bool:
+        """Park the saga if a debugger stops it before a step. Return whether it does."""
+        debugger = self.engine.debugger
+        if debugger is None or (direction == UNDO and step.undo is None):
+            return False
+        before = breakpoints.stopped(self.saga.data)
+        if not breakpoints.stops(debugger, self.saga, step.id, direction):
+            return False
+        what = None
+        # It is looked at again from time to time, like all that is parked.
+        if before is None:
+            what = breakpoints.STOPPED
+            self._log_parked(step, 'a debugger stops it there')
+        self._park(journal_module.LONGEST_WAIT_S, what, step.id)
+        return True
 
     def _end(self, direction: str) -> str:
         if cleaning.has_duties(self.saga):
@@ -287,7 +308,7 @@ class Run:
         )
 
     def _park(
-        self, seconds: float, what: str, step: str | None = None, detail: str | None = None
+        self, seconds: float, what: str | None, step: str | None = None, detail: str | None = None
     ) -> None:
         self.journal.park(
             self.record,

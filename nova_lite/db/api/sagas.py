@@ -104,7 +104,7 @@ def create(
         given={'wake_in_s': wake_in_s},
         **_WAKE_LATER,
     )
-    _event(connection, uuid, 'api', 0, journal.Note('accepted'))
+    add_event(connection, uuid, 'api', 0, journal.Note('accepted'))
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:
@@ -180,9 +180,10 @@ def withdraw(connection: sa.Connection, uuid: str) -> bool:
     return True
 
 
-def _event(
+def add_event(
     connection: sa.Connection, uuid: str, owner: str | None, epoch: int, note: journal.Note
 ) -> None:
+    """Record what happened to a saga."""
     rows.insert(
         connection,
         EVENTS,
@@ -346,7 +347,7 @@ def _acquire(connection: sa.Connection, uuid: str, owner: str, lease_s: float) -
         return None
     if before.owner not in (None, owner):
         note = journal.Note('taken over', before.step, f'from {before.owner}')
-        _event(connection, uuid, owner, before.epoch + 1, note)
+        add_event(connection, uuid, owner, before.epoch + 1, note)
     return rows.find(connection, TABLE, uuid=uuid)
 
 
@@ -384,7 +385,7 @@ def _change(
         raise journal.LostLease(record.uuid)
     for note in notes:
         if note is not None and note.what is not None:
-            _event(connection, record.uuid, record.owner, record.epoch, note)
+            add_event(connection, record.uuid, record.owner, record.epoch, note)
 
 
 def _find_due(connection: sa.Connection, limit: int) -> Sequence[str]:
