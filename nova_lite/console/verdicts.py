@@ -21,8 +21,9 @@ def as_json(verdict):
 
 
 def as_text(verdict):
-    """Return the findings of a verdict line by line, and its result."""
+    """Return the findings of a verdict line by line, what is explained, and its result."""
     lines = ['  '.join(finding) for finding in verdict.findings]
     lines += ['  '.join((*finding, '(unsettled)')) for finding in verdict.unsettled]
+    lines += ['  '.join((*finding, '(no finding)')) for finding in verdict.explained]
     counts = {name: len(found) for name, found in verdict._asdict().items()}
     return '\n'.join([*lines, ENDINGS[verdict.result].format(**counts)])

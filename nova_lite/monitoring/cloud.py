@@ -60,7 +60,7 @@ LAG = 'nova_lite_saga_lag_seconds'
 # By metric: its help and its labels.
 FAMILIES = {
     SAGAS: (
-        'Sagas that occupy their server, by the step that runs, waits or is retried.',
+        'Sagas that occupy their server, by the step that runs, waits, is retried or stopped.',
         ('kind', 'step', 'direction', 'state'),
     ),
     FAILING: (

@@ -4,6 +4,7 @@ import functools
 import types
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite.moves import attach_interface
 from nova_lite.moves import attach_volume
 from nova_lite.moves import confirm
@@ -22,6 +23,11 @@ from nova_lite.moves import unshelve
 from nova_lite.saga import journal
 from nova_lite.saga import step
 from nova_lite.saga import values
+
+
+class NoSuchKind(exception.NotFound):
+    msg = 'There is no kind of saga %(kind)r. Use one of: %(known)s.'
+
 
 SAGAS: tuple[type[step.Saga], ...] = (
     resize.Resize,
@@ -42,6 +48,7 @@ SAGAS: tuple[type[step.Saga], ...] = (
     crash_dump.CrashDump,
 )
 FIRST = 1
+
 # The newest version of each kind. Earlier ones stay in SAGAS while journals may have them.
 KINDS = {
     kind: saga for saga in sorted(SAGAS, key=lambda saga: saga.version) for kind in saga.kinds()
@@ -65,6 +72,12 @@ def _find(kind, version):
         if kind in each.kinds() and version in (None, each.version):
             return each
     raise journal.UnknownPlan(f'this release has no version {version} of saga {kind}')
+
+
+def require(kind):
+    """Raise NoSuchKind unless there is a kind."""
+    if kind not in KINDS:
+        raise NoSuchKind(kind=kind, known=', '.join(sorted(KINDS)))
 
 
 def arguments(kind, given):

@@ -4,8 +4,6 @@ That may be a hundred times as long as all the rest; it gets a fixed share, and 
 marked as broken off.
 """
 
-from nova_lite.timeline import story as story_module
-
 BROKEN_SHARE = 0.16
 
 
@@ -17,7 +15,7 @@ class Axis:
         gaps = [
             (bar.begin, bar.end)
             for bar in story.bars
-            if bar.outcome == story_module.LOST and bar.lasted > BROKEN_SHARE * self._whole
+            if bar.is_idle and bar.lasted > BROKEN_SHARE * self._whole
         ]
         self.gaps = gaps
         lost = sum(end - begin for begin, end in gaps)

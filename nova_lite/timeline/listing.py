@@ -3,6 +3,8 @@
 from nova_lite.console import output
 from nova_lite.console import tables
 from nova_lite.db.api import sagas
+from nova_lite.moves import kinds
+from nova_lite.saga import breakpoints
 
 # Columns of a server that often contain passwords, and what is shown in their place.
 SECRET, MARK = ('user_data',), '***'
@@ -20,6 +22,8 @@ COLUMNS = (
     'created_at',
     'finished_at',
 )
+# Where a debugger has stopped the saga; the last column.
+STOPPED = 'stopped'
 EVENT_COLUMNS = ('at', 'owner', 'epoch', 'step', 'what', 'detail')
 
 
@@ -29,8 +33,8 @@ def show(database, *, active, server, as_json):
     active: only those that run, wait or clean up; server: uuid of the only one of interest, or None
     """
     rows = database.read(sagas.every, active=active, cleaning=True, instance_uuid=server)
-    found = [_plain(row, COLUMNS) for row in rows]
-    output.show(found, lambda found: _show(found, COLUMNS), as_json=as_json)
+    found = [_saga(row) for row in rows]
+    output.show(found, lambda found: _show(found, (*COLUMNS, STOPPED)), as_json=as_json)
 
 
 def show_one(database, uuid, *, as_json):
@@ -40,8 +44,30 @@ def show_one(database, uuid, *, as_json):
     output.show(_document(saga, events), _show_document, as_json=as_json)
 
 
+def show_steps(kind, *, as_json):
+    """Print the steps of a kind of saga, or of all, in each of its plans. Raise NoSuchKind."""
+    if kind is not None:
+        kinds.require(kind)
+    found = [
+        {
+            'kind': each,
+            'plan': number,
+            'step': step.id,
+            'title': step.title,
+            'where': step.at.daemon,
+            'end': step.at.end,
+            'note': 'pivot' if step.pivot else None,
+        }
+        for each in ([kind] if kind else kinds.KINDS)
+        for number, plan in enumerate(kinds.plans(each), 1)
+        for step in plan
+    ]
+    output.show(found, lambda found: _show(found, tuple(found[0])), as_json=as_json)
+
+
 def _show_document(document):
-    _show([{name: document[name] for name in COLUMNS}], COLUMNS)
+    columns = (*COLUMNS, STOPPED)
+    _show([{name: document[name] for name in columns}], columns)
     if document['error']:
         print('{type}: {message}'.format_map(document['error']))
     _show(document['events'], EVENT_COLUMNS)
@@ -49,7 +75,7 @@ def _show_document(document):
 
 def _document(saga, events):
     return {
-        **_plain(saga, COLUMNS),
+        **_saga(saga),
         'error': saga.error,
         'data': saga.data,
         'arguments': without_secrets(saga.arguments),
@@ -71,6 +97,11 @@ def without_secrets(arguments):
 def _show(rows, columns):
     lines = [row.values() for row in rows]
     tables.show(columns, [['' if value is None else value for value in line] for line in lines])
+
+
+def _saga(row):
+    mark = breakpoints.stopped(row.data) if row.active_for else None
+    return {**_plain(row, COLUMNS), STOPPED: mark and breakpoints.place(mark)}
 
 
 def _plain(row, columns):

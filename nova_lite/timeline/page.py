@@ -11,7 +11,7 @@ from nova_lite.moves import places
 from nova_lite.timeline import axis
 from nova_lite.timeline import story as story_module
 
-LOST = story_module.LOST
+LOST, STOPPED = story_module.LOST, story_module.STOPPED
 SERVICES = tuple(
     place.daemon for place in (places.PLACEMENT, places.IMAGES, places.NETWORK, places.VOLUMES)
 )
@@ -108,7 +108,7 @@ def _legend(story):
     entries += [('source', f'{story.source} (source)')] if story.source else []
     if story.dest and story.dest != story.source:
         entries.append(('dest', f'{story.dest} (destination)'))
-    if any(bar.outcome == LOST for bar in story.bars):
+    if any(bar.is_idle for bar in story.bars):
         entries.append(('lost', 'no super-conductor runs the saga (time shortened)'))
     if any(bar.is_pivot for bar in story.bars):
         entries.append(('control pivot', 'pivot: not undone after this step'))
@@ -117,7 +117,7 @@ def _legend(story):
 
 def _side(story, bar):
     """Return the CSS class for the colour of a bar."""
-    if bar.outcome == LOST:
+    if bar.is_idle:
         return 'lost'
     if bar.cell is None:
         return 'service' if bar.daemon in SERVICES else 'control'
@@ -131,7 +131,7 @@ def _owners(story, scale):
     """Return the lane of the super-conductors that ran the saga."""
     drawn = []
     for owner in story.owners:
-        mine = [bar for bar in story.bars if bar.owner == owner and bar.outcome != LOST]
+        mine = [bar for bar in story.bars if bar.owner == owner and not bar.is_idle]
         since, until = mine[0].begin, mine[-1].end
         if story.killed is not None and owner == story.owners[0] and len(story.owners) > 1:
             until = max(until, story.killed)
@@ -166,7 +166,7 @@ def _lanes(story):
 def _lane(number, story, scale, lane):
     daemon, cell = lane
     bars = [(index, bar) for index, bar in enumerate(story.bars) if (bar.daemon, bar.cell) == lane]
-    hue = next((_side(story, bar) for _index, bar in bars if bar.outcome != LOST), 'lost')
+    hue = next((_side(story, bar) for _index, bar in bars if not bar.is_idle), 'lost')
     drawn = ''.join(_bar(number, story, scale, index) for index, _bar_ in bars)
     where = f'<small>{_text(cell)}</small>' if cell else ''
     return (
@@ -181,7 +181,7 @@ def _bar(number, story, scale, index):
     classes = ['bar', _side(story, bar)]
     classes += ['right'] if begin > 0.7 else ['left'] if end < 0.2 else []
     classes += ['pivot'] if bar.is_pivot else []
-    shown = index + 1 if end - begin > NARROW and bar.outcome != LOST else ''
+    shown = index + 1 if end - begin > NARROW and not bar.is_idle else ''
     return (
         f'<a class="{" ".join(classes)}" href="#s{number}-{index + 1}" '
         f'style="left:{begin:.3%};width:{end - begin:.3%}" aria-label="{_text(_told(bar))}">'
@@ -193,6 +193,8 @@ def _bar(number, story, scale, index):
 def _name(bar):
     if bar.outcome == LOST:
         return f'{bar.step}: interrupted'
+    if bar.outcome == STOPPED:
+        return f'stopped before {bar.step}'
     return bar.step if bar.outcome == 'done' else f'{bar.step}: {bar.outcome}'
 
 
@@ -210,16 +212,18 @@ def _over(story, scale):
         for moment in scale.ticks()
     ]
     for bar in story.bars:
-        if bar.outcome != LOST:
+        if not bar.is_idle:
             continue
         since = bar.begin if story.killed is None else max(bar.begin, story.killed)
         begin, end = scale.at(since), scale.at(bar.end)
-        died = 'killed' if story.killed is not None else 'last event'
+        died, again = 'killed' if story.killed is not None else 'last event', 'taken over'
+        if bar.outcome == STOPPED:
+            died, again = STOPPED, 'continued'
         drawn.append(
             f'<div class="gap" style="left:{begin:.3%};width:{end - begin:.3%}">'
             f'<span>not running:<br>{bar.end - since:.1f} s</span></div>'
             f'<div class="mark back" style="left:{begin:.3%}"><span>{died}</span></div>'
-            f'<div class="mark" style="left:{end:.3%}"><span>taken over</span></div>'
+            f'<div class="mark" style="left:{end:.3%}"><span>{again}</span></div>'
         )
     return ''.join(drawn)
 
@@ -231,7 +235,7 @@ def _row(number, story, scale, index):
     bar, side = story.bars[index], _side(story, story.bars[index])
     begin, end = scale.at(bar.begin), scale.at(bar.end)
     notes = ''.join(f'<small>{_text(note)}</small>' for note in bar.notes)
-    lost = ' class="lost"' if bar.outcome == LOST else ''
+    lost = ' class="lost"' if bar.is_idle else ''
     return (
         f'<tr id="s{number}-{index + 1}"{lost}><td class="number">{index + 1}</td>'
         f'<td class="number">{bar.begin:.3f}</td>'

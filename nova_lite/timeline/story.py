@@ -1,7 +1,8 @@
 """The story of a saga: when and where each step ran, and which super-conductor ran it.
 
 It is read from the journal, which records when a step ended; the next step began then. A
-step whose super-conductor died is drawn until another one takes over.
+step whose super-conductor died is drawn until another one takes over, and one before which a
+debugger has stopped the saga until it goes on.
 """
 
 import dataclasses
@@ -12,6 +13,7 @@ from nova_lite.db.api import sagas
 from nova_lite.moves import former_ids
 from nova_lite.moves import kinds
 from nova_lite.moves import places
+from nova_lite.saga import breakpoints
 from nova_lite.saga import former
 from nova_lite.saga import journal
 
@@ -20,14 +22,14 @@ CONTROL = 'super-conductor'
 ENDS = ('done', 'undone', 'failed', 'turns', 'left')
 WAITS = ('waits', 'retries', 'yields', 'stopping', 'unknown')
 TAKEN_OVER = 'taken over'
-LOST = 'lost'
+LOST, STOPPED = 'lost', breakpoints.STOPPED
 
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
     """One step, or the part of it that a dead owner ran. begin, end: seconds since the request
 
-    daemon: or service; cell: None outside of cells; outcome: one of ENDS, or LOST
+    daemon: or service; cell: None outside of cells; outcome: one of ENDS, LOST or STOPPED
     notes: texts of the events in between
     """
 
@@ -47,6 +49,11 @@ class Bar:
         return self.end - self.begin
 
     @property
+    def is_idle(self):
+        """Whether no super-conductor runs the saga then."""
+        return self.outcome in (LOST, STOPPED)
+
+    @property
     def place(self):
         """The daemon and its cell in one text."""
         return f'{self.daemon}, {self.cell}' if self.cell else self.daemon
@@ -54,7 +61,7 @@ class Bar:
 
 @dataclasses.dataclass(frozen=True)
 class Story:
-    """title: of the page; state: the saga's last state
+    """title: of the page; state: the saga's last state, or where it is stopped
 
     source, dest: cells by name, None where they are not known
     killed: seconds since the request at which its owner was killed, if known
@@ -75,7 +82,7 @@ class Story:
     @property
     def owners(self):
         """The super-conductors that ran it, in order."""
-        return list(dict.fromkeys(bar.owner for bar in self.bars if bar.outcome != LOST))
+        return list(dict.fromkeys(bar.owner for bar in self.bars if not bar.is_idle))
 
 
 def read(connection, uuid, *, title=None, killed_at=None):
@@ -87,12 +94,17 @@ def read(connection, uuid, *, title=None, killed_at=None):
     return Story(
         uuid=row.uuid,
         title=title or f'{row.kind} of server {row.instance_uuid}',
-        state=row.state,
+        state=_state(row),
         source=ends[places.SOURCE][1],
         dest=ends[places.DEST][1],
         bars=tuple(_bars(row, events, ends)),
         killed=killed,
     )
+
+
+def _state(row):
+    mark = breakpoints.stopped(row.data) if row.active_for else None
+    return row.state if mark is None else f'{STOPPED} {breakpoints.place(mark)}'
 
 
 def _bars(row, events, ends):
@@ -105,12 +117,16 @@ def _bars(row, events, ends):
         if event.step is None and event.what in journal.ENDED:
             continue
         step, outcome = event.step, event.what
-        if outcome == TAKEN_OVER:
+        if outcome == STOPPED:
+            outcome = None
+        elif outcome == breakpoints.CONTINUED:
+            outcome = STOPPED
+        elif outcome == TAKEN_OVER:
             step, outcome = _under_way(events[index + 1 :]), LOST
             notes.append(f'{event.owner} takes over {event.detail}')
         elif outcome in ENDS and event.detail:
             notes.append(event.detail)
-        if outcome in (*ENDS, LOST):
+        if outcome in (*ENDS, LOST, STOPPED):
             known = steps.get(former.id_of(step, former_ids.IDS))
             daemon, cell = _place(known, ends)
             yield Bar(

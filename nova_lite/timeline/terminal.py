@@ -28,7 +28,7 @@ def draw(story, width=80):
     shown.add_column(f'{story.lasted:.2f} s', width=room, no_wrap=True)
     scale = axis.Axis(story)
     for number, (bar, name) in enumerate(zip(story.bars, names, strict=True), 1):
-        lost = bar.outcome == story_module.LOST
+        lost = bar.is_idle
         colour = COLOURS[story_module.LOST if lost else side(story, bar)]
         shown.add_row(
             str(number),
@@ -50,11 +50,13 @@ def side(story, bar):
 def _name(bar):
     if bar.outcome == story_module.LOST:
         return f'... until {bar.owner} takes over'
+    if bar.outcome == story_module.STOPPED:
+        return f'... stopped before {bar.step}'
     return bar.step if bar.outcome == 'done' else f'{bar.step} ({bar.outcome})'
 
 
 def _bar(scale, bar, room):
     begin = min(room - 1, int(scale.at(bar.begin) * room))
     length = round(scale.at(bar.end) * room) - begin
-    drawn = LOST if bar.outcome == story_module.LOST else FULL
+    drawn = LOST if bar.is_idle else FULL
     return ' ' * begin + (drawn * length or SHORT)

@@ -8,6 +8,7 @@ import collections
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Sequence
 import enum
 import typing
 
@@ -16,9 +17,11 @@ from nova_lite import runtime
 from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings as findings_module
 from nova_lite.verify import invariants
+from nova_lite.verify import stops
 
 # Seconds between two snapshots: the first pause, and the longest.
 FIRST_PAUSE_S, PAUSE_S = 0.05, 0.5
+Findings: typing.TypeAlias = Iterable[findings_module.Finding]
 # Found once is found: the guests are read in a way that excludes a guest that moves.
 # An invariant, and what breaks it.
 Thing: typing.TypeAlias = tuple[str, str]
@@ -41,14 +44,16 @@ class Reader(typing.Protocol):
 
 
 class Verdict(typing.NamedTuple):
-    """Two lists of Finding.
+    """Lists of Finding.
 
     findings: what breaks an invariant
     unsettled: what only some snapshots showed, the last one among them
+    explained: what the last one showed that would be a finding if no debugger had stopped a saga
     """
 
     findings: list[findings_module.Finding]
     unsettled: list[findings_module.Finding]
+    explained: Sequence[findings_module.Finding] = ()
 
     @property
     def result(self) -> Result:
@@ -64,33 +69,35 @@ def look(
     settle_s: float = 10.0,
     bounds: bounds_module.Bounds | None = None,
     say: Callable[[str], None] = lambda text: None,
-    check: Callable[
-        [typing.Any, bounds_module.Bounds], Iterable[findings_module.Finding]
-    ] = invariants.check,
+    check: Callable[[typing.Any, bounds_module.Bounds], Findings] = invariants.check,
+    explain: Callable[[typing.Any, Findings], tuple[Findings, Findings]] = stops.explain,
 ) -> Verdict:
     """Return the Verdict on the cloud that `reader` reads.
 
     Reads again until a snapshot shows nothing or `settle_s` seconds are over. A finding
     is the same in two snapshots when invariant and thing are the same: details change.
     bounds: Bounds; say: called with what is being read; check: yields a snapshot's findings
+    explain: tells findings of a snapshot from what is explained
     """
     bounds = bounds or bounds_module.Bounds()
     deadline = runtime.monotonic() + settle_s
     pause_s, certain = FIRST_PAUSE_S, Found()
     lasting: Collection[Thing] | None = None
     while True:
-        found = _by_thing(check(reader.read(context.admin()), bounds))
+        snapshot = reader.read(context.admin())
+        wrong, explained = explain(snapshot, check(snapshot, bounds))
+        found = _by_thing(wrong)
         certain.update((thing, each) for thing, each in found.items() if thing[0] in AT_ONCE)
         lasting = found.keys() if lasting is None else lasting & found.keys()
         remaining_s = deadline - runtime.monotonic()
         if not found or remaining_s <= 0:
-            return _verdict(found, lasting, certain)
+            return Verdict(*_settled(found, lasting, certain), sorted(explained))
         say(f'again for {remaining_s:.0f} s: {len(found)} findings may be work in progress')
         runtime.sleep(min(pause_s, remaining_s))
         pause_s = min(PAUSE_S, pause_s * 2)
 
 
-def _by_thing(found: Iterable[findings_module.Finding]) -> Found:
+def _by_thing(found: Findings) -> Found:
     """Return {(invariant, what): [Finding, ...]}"""
     grouped = collections.defaultdict(list)
     for finding in sorted(set(found)):
@@ -98,10 +105,15 @@ def _by_thing(found: Iterable[findings_module.Finding]) -> Found:
     return dict(grouped)
 
 
-def _verdict(found: Found, lasting: Collection[Thing], certain: Found) -> Verdict:
-    """found: the last snapshot's; lasting: keys of what every snapshot showed."""
+def _settled(
+    found: Found, lasting: Collection[Thing], certain: Found
+) -> tuple[list[findings_module.Finding], list[findings_module.Finding]]:
+    """Return (findings, unsettled).
+
+    found: the last snapshot's; lasting: keys of what every snapshot showed
+    """
     settled = {**certain, **{thing: found[thing] for thing in lasting if thing in found}}
-    return Verdict(
+    return (
         sorted(each for several in settled.values() for each in several),
         sorted(
             each for thing, several in found.items() if thing not in settled for each in several

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.api import models
+from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import step
@@ -24,7 +25,7 @@ Counts: typing.TypeAlias = list[tuple[typing.Any, ...]]
 def standing(connection: sa.Connection) -> Counts:
     """Return (kind, current step, direction, state, number) of sagas that occupy a server."""
     found = connection.execute(_SAGAS.where(TABLE.c.active_for.is_not(None)))
-    return _counted((row.kind, _current(row), row.direction, row.state) for row in found)
+    return _counted((row.kind, _current(row), row.direction, _state(row)) for row in found)
 
 
 def failing(connection: sa.Connection) -> Counts:
@@ -32,6 +33,11 @@ def failing(connection: sa.Connection) -> Counts:
     many = TABLE.c.attempts >= journal.MANY_ATTEMPTS
     found = connection.execute(_SAGAS.where(TABLE.c.state.in_(journal.OPEN), many))
     return _counted((row.kind, _current(row), row.state) for row in found)
+
+
+def _state(row: rows.Row) -> str:
+    """Return the state, or `stopped` where a debugger has stopped the saga before that step."""
+    return breakpoints.STOPPED if breakpoints.stopped(row.data) else str(row.state)
 
 
 def _current(row: rows.Row) -> str | None:

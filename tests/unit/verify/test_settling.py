@@ -29,7 +29,10 @@ class LookTest(testtools.TestCase):
     def look(self, *snapshots):
         """(result, what is found, what is unsettled)"""
         verdict = settling.look(
-            Snapshots(*snapshots), settle_s=0.3, check=lambda snapshot, bounds: snapshot
+            Snapshots(*snapshots),
+            settle_s=0.3,
+            check=lambda snapshot, bounds: snapshot,
+            explain=lambda snapshot, found: (found, ()),
         )
         return (
             verdict.result,
