@@ -1,25 +1,47 @@
-"""nova-lite saga: show the progress of each move, from the journal.
+"""nova-lite saga: show the progress of each move, and stop moves before their steps.
+
+A breakpoint stops the moves of a server, or of a kind, before a step is done or undone; clients
+see meanwhile what the steps before have left. `step`, `go` and `kill-here` continue one that
+is stopped. Only a cloud of `nova-lite up` without --bus has breakpoints. They stay when the
+cloud is stopped, and saved states and snapshots have them.
+
+The exit code of `wait` is 1 if the move is not stopped, and of `step` if the step did not end.
 
 Examples: nova-lite saga list --active
           nova-lite saga show 5f0c7c5e-7f8e-4a55-9f0d-3b1c1f6a2d10 --html saga.html
+          nova-lite saga break my-server --before claim-on-destination
+          nova-lite saga break --kind live-migrate --before switch-host
+          nova-lite saga step my-server
 """
 
 from nova_lite.cmd import actions
 from nova_lite.db import engine
 from nova_lite.launcher import state_dir
+from nova_lite.launcher import stepping
 from nova_lite.timeline import listing
 from nova_lite.timeline import page
 from nova_lite.timeline import story
 
-HELP = 'show moves and their progress'
+HELP = 'show moves and their progress, or debug them'
+ACTIONS = {
+    'list': 'list sagas, newest first',
+    'show': 'show one saga with its events',
+    'steps': 'list the steps that sagas have',
+    'break': 'stop sagas before a step, or list or remove breakpoints',
+    'wait': 'wait until the newest saga of a server is stopped or has ended',
+    'step': 'let a stopped saga do one step, and wait for its end',
+    'go': 'let a stopped saga go on to the next breakpoint',
+    'kill-here': 'let a super-conductor lose a stopped saga, as if it was killed',
+}
+
+
+def _number(text):
+    return text if text == 'all' else int(text)
 
 
 def add_arguments(parser):
     """Add the actions with their arguments and options."""
-    parsers = actions.add(
-        parser,
-        {'list': 'list sagas, newest first', 'show': 'show one saga with its events'},
-    )
+    parsers = actions.add(parser, ACTIONS)
     parsers['list'].add_argument(
         '--active', action='store_true', help='only sagas that run, wait or clean up'
     )
@@ -28,10 +50,40 @@ def add_arguments(parser):
     parsers['show'].add_argument(
         '--html', metavar='FILE', help='write the timeline of the saga to this file instead'
     )
+    parsers['steps'].add_argument('kind', nargs='?', help='kind of saga (default: all)')
+    parsers['break'].add_argument('server', nargs='?', help='name or uuid (default: any)')
+    parsers['break'].add_argument('--kind', help='kind of saga (default: any)')
+    wanted = parsers['break'].add_mutually_exclusive_group(required=True)
+    wanted.add_argument('--before', metavar='STEP', help='id of the step')
+    wanted.add_argument('--list', action='store_true', help='only list what there is')
+    wanted.add_argument(
+        '--remove', type=_number, metavar='ID', help='remove a breakpoint, or all by `all`'
+    )
+    for name in ('wait', 'step', 'go', 'kill-here'):
+        parsers[name].add_argument('server', help='name or uuid')
+    for name in ('wait', 'step'):
+        parsers[name].add_argument(
+            '--timeout', type=float, default=60, metavar='S', help='default: %(default)s seconds'
+        )
 
 
 def run(args):
-    """Print sagas or one saga, or write the timeline of one."""
+    """Print sagas, one saga or steps, or change where sagas stop. Return the exit code."""
+    if args.action == 'steps':
+        return listing.show_steps(args.kind, as_json=args.json)
+    if args.action in ('list', 'show'):
+        return _show(args)
+    asked = {'as_json': args.json}
+    if args.action == 'break':
+        point = {'server': args.server, 'kind': args.kind, 'step': args.before}
+        return stepping.change(args.state_dir, remove=args.remove, **point, **asked)
+    if args.action in ('wait', 'step'):
+        asked['timeout_s'] = args.timeout
+    ask = {'wait': stepping.wait, 'step': stepping.step, 'go': stepping.go}
+    return ask.get(args.action, stepping.kill_here)(args.state_dir, args.server, **asked)
+
+
+def _show(args):
     database = engine.Database(state_dir.control_conf(args.state_dir).api_database.connection)
     if args.action == 'list':
         listing.show(database, active=args.active, server=args.server, as_json=args.json)

@@ -10,6 +10,7 @@ import requests
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.console import breakpoints
 from nova_lite.console import faults
 from nova_lite.launcher import control_client
 from nova_lite.launcher import layout
@@ -20,7 +21,7 @@ ANSWER_S = 10
 
 
 def read(directory):
-    """Return the state, URLs, unhealthy daemons, problem, clock and faults, in JSON's terms."""
+    """Return the state, URLs, unhealthy daemons, and as `_control`, in JSON's terms."""
     found = running.read(directory)
     urls = None if found is None else _health_urls(directory)
     if urls is None:
@@ -41,7 +42,7 @@ def read(directory):
 
 
 def _control(directory):
-    """Return the problem, clock and injected faults of an embedded cloud; {} of another.
+    """Return the problem, clock, faults and stopped moves of an embedded cloud; {} of another.
 
     problem: why it refuses all requests, None while it does not
     """
@@ -52,6 +53,7 @@ def _control(directory):
         clock, shown = client.get('clock'), client.get('faults')
         found['time'] = clock['now'] + (' (frozen)' if clock['frozen'] else '')
         found['faults'] = [text for _id, text in faults.lines(shown)]
+        found['stopped'] = breakpoints.lines(client.get('breakpoints'))
     return found
 
 

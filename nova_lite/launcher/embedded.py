@@ -14,6 +14,7 @@ from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import incarnation
 from nova_lite import runtime
+from nova_lite.control import breakpoints
 from nova_lite.control import clock
 from nova_lite.control import endpoint
 from nova_lite.control import faults as fault_control
@@ -26,6 +27,7 @@ from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
 from nova_lite.launcher import daemon_config
+from nova_lite.launcher import debugger
 from nova_lite.launcher import ended
 from nova_lite.launcher import faults
 from nova_lite.launcher import layout
@@ -45,6 +47,8 @@ from nova_lite.wsgi import server
 LOG = log.getLogger(__name__)
 SIMULATED = ('/identity', '/image', '/network', '/volume', '/share')
 
+# A super-conductor that takes over what the first one was made to lose.
+SECOND = 'super-conductor-2'
 # Work flows downwards: who hands it on stops before who does it.
 STOPPING = ('super-conductor', 'scheduler', 'compute', 'conductor')
 # A reset waits so long for transactions and requests that have begun. Later ones fail.
@@ -65,7 +69,7 @@ class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
 
     places: its Layout; daemons: {name: service.Daemon}; confs: {name: ConfigOpts}
-    faults: its faults.Faults
+    faults: its faults.Faults; debugger: its debugger.Debugger
     clock: testclock.control.Control of this process, None if its clock cannot be changed
     states: its saved_states.SavedStates
     wrap_api: function from the compute API, a WSGI callable, to the one that is served
@@ -90,6 +94,7 @@ class EmbeddedCloud:
         self._ended = ended.Ended()
         self._changing = runtime.Lock()
         self.faults = faults.Faults(self.places, self._drivers, lambda: self._incarnation)
+        self.debugger = debugger.Debugger(self._start_second)
 
     @property
     def url(self):
@@ -221,6 +226,8 @@ class EmbeddedCloud:
         """End the incarnation; return what stops its parts, as `ended.Ended.add` takes it."""
         if not self._incarnation.end(EFFECTS_S):
             LOG.warning('Work in progress did not end within %s s. It will fail.', EFFECTS_S)
+        self.debugger.detach()
+        self._watched.pop(SECOND, None)
         simcloud = self._neighbours.end()
         daemons, self.daemons = self.daemons, {}
         stops = [
@@ -306,6 +313,7 @@ class EmbeddedCloud:
             clock.add(control, self.clock)
         state_control.register(control, self)
         fault_control.add(control, self.faults)
+        breakpoints.add(control, self.debugger)
         for opened in (events_door.EventsDoor(self.places.root), control):
             opened.open()
             self._doors.append(opened)
@@ -319,7 +327,21 @@ class EmbeddedCloud:
             self.start_daemon(f'compute-{cell}', make_compute)
         progress('scheduler and super-conductor')
         self.start_daemon('scheduler', scheduler.make, 'control')
-        self.start_daemon('super-conductor', super_conductor.make, 'control')
+        self.start_daemon('super-conductor', self._make_super_conductor, 'control')
+
+    def _make_super_conductor(self, conf):
+        daemon = super_conductor.make(conf)
+        self.debugger.attach(daemon.manager)
+        return daemon
+
+    def _start_second(self):
+        """Start a second super-conductor, unless there is one. A reset or stop ends it."""
+        with self._changing:
+            if SECOND not in self.daemons:
+                conf = conf_module.make_conf(files=[self.places.path('etc', 'control.conf')])
+                conf.set_override('host', f'{conf.host}-2')
+                self.confs[SECOND] = conf
+                self.start_daemon(SECOND, self._make_super_conductor)
 
     def _make_apis(self):
         with incarnation.within(self._incarnation):

@@ -1,5 +1,6 @@
 """The commands of the pages in doc/source/howto, with clouds as the pages start them."""
 
+import json
 import os
 import re
 import signal
@@ -111,6 +112,31 @@ class HowToTest(testtools.TestCase):
         self.assertRegex(printed, r'chosen +\S+ +\d+\.\d{3} ')
         self.assertIn('RAMWeigher', printed)
         return len(set(found))
+
+    def test_debug_a_move(self):
+        self.up('--hosts', '1')
+        printed = self.play('debug-a-move/stop.sh')
+        self.assertIn('is stopped before switch-mapping-to-destination-cell\n', printed)
+        self.assertRegex(printed, r'ATTR:host . cell1-host1 ')
+        _code, found, _errors = commands.run('verify', '--state-dir', self.state_dir)
+        self.assertRegex(found, r'` continues it  .no finding.\nNo invariant is violated')
+        code, printed, _errors = commands.run('status', '--state-dir', self.state_dir, '--json')
+        (stopped,) = json.loads(printed)['stopped']
+        self.assertIn('is stopped before switch-mapping-to-destination-cell', stopped)
+        printed = self.play('debug-a-move/go-on.sh')
+        self.assertIn('is stopped before hide-source-records\n', printed)
+        self.assertRegex(printed, r'ATTR:host . cell2-host1 ')
+        self.assertIn('Super-conductor top has lost the saga', printed)
+        self.assertIn('is stopped before save-request-spec\n', printed)
+        self.assertEqual((1, ''), self.saga('wait', 'traveller')[::2])
+        self.assertRegex(self.saga('list')[1], r'cross-cell-migrate .* done')
+        code, _printed, errors = self.saga('go', 'traveller')
+        self.assertEqual(2, code)
+        self.assertIn('its last saga, cross-cell-migrate, is done', errors)
+        self.verify()
+
+    def saga(self, action, *options):
+        return commands.run('saga', action, '--state-dir', self.state_dir, *options)
 
     def test_the_profile_is_read_again(self):
         path = self.useFixture(fixtures.TempDir()).join('profile.yaml')

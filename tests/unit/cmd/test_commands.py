@@ -17,7 +17,7 @@ LINES = 1500
 # They print how they proceed. `status`, `env` and `saga` print data of the cloud.
 WITHOUT_DATA = {'up', 'fork', 'stop', 'demo'}
 EXAMPLE = re.compile(r'^(?:Examples?:)? +(?:eval "\$\()?(nova-lite .*?)\)?"?$', re.MULTILINE)
-ACTION = re.compile(r'^    ([a-z]+) {2,}', re.MULTILINE)
+ACTION = re.compile(r'^    ([a-z-]+) {2,}', re.MULTILINE)
 PAGE = units.ROOT / 'doc' / 'source' / 'reference' / 'commands.rst'
 
 

@@ -1,0 +1,64 @@
+"""What the commands of the debugger ask of a cloud, and for what they wait."""
+
+from nova_lite import runtime
+from nova_lite.console import breakpoints
+from nova_lite.console import output
+from nova_lite.launcher import control_client
+
+LOOK_S = 0.05
+# Exit codes: the saga is stopped (or has ended, as it may after a step); it is not.
+DONE, NOT_YET = 0, 1
+OPEN = ('running', 'parked')
+
+
+def change(directory, *, remove=None, as_json, **point):
+    """Print the breakpoints after adding one, removing one, or all, or neither.
+
+    remove: a number, or 'all'; point: server, kind and step of a new one
+    """
+    client = control_client.Client(directory)
+    if remove is not None:
+        found = client.post('breakpoints/remove', **({} if remove == 'all' else {'id': remove}))
+    elif point.get('step') is not None:
+        given = {name: value for name, value in point.items() if value is not None}
+        found = client.post('breakpoints/add', **given)
+    else:
+        found = client.get('breakpoints')
+    output.show(found, breakpoints.show, as_json=as_json)
+
+
+def go(directory, server, *, as_json):
+    """Let the stopped saga of a server go on."""
+    found = control_client.Client(directory).post('saga/go', server=server)
+    output.show(found, breakpoints.show_saga, as_json=as_json)
+
+
+def kill_here(directory, server, *, as_json):
+    """Have a super-conductor lose the stopped saga of a server."""
+    found = control_client.Client(directory).post('saga/kill-here', server=server)
+    output.show(found, breakpoints.show_lost, as_json=as_json)
+
+
+def step(directory, server, *, timeout_s, as_json):
+    """Let the stopped saga of a server do one step; wait for its end. Return the exit code."""
+    client = control_client.Client(directory)
+    uuid = client.post('saga/step', server=server)['uuid']
+    found = _wait(client, timeout_s, uuid=uuid)
+    output.show(found, breakpoints.show_saga, as_json=as_json)
+    return NOT_YET if found['state'] in OPEN else DONE
+
+
+def wait(directory, server, *, timeout_s, as_json):
+    """Wait until the newest saga of a server is stopped or has ended. Return the exit code."""
+    found = _wait(control_client.Client(directory), timeout_s, server=server)
+    output.show(found, breakpoints.show_saga, as_json=as_json)
+    return DONE if found['before'] is not None else NOT_YET
+
+
+def _wait(client, timeout_s, **wanted):
+    deadline = runtime.monotonic() + timeout_s
+    while True:
+        found = client.get('saga', **wanted)
+        if found['state'] not in OPEN or runtime.monotonic() > deadline:
+            return found
+        runtime.sleep(LOOK_S)

@@ -1,0 +1,227 @@
+"""Moves that a debugger stops, while clients look at both cells."""
+
+import os
+
+from nova_lite import exception
+from nova_lite.db.api import saga_counts
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import instances
+from nova_lite.launcher import debugger as debugger_module
+from nova_lite.saga import breakpoints
+from nova_lite.timeline import story
+from nova_lite.verify import settling
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import moving
+from tests.functional import base
+from tests.functional import own_cloud
+from tests.sim.cases import loading
+from tools import sample
+
+load_tests = loading.load_tests
+
+MOVE, HERE, THERE = 'cross-cell-migrate', 'cell1-host1', 'cell2-host1'
+# Where the records of both cells are visible.
+BOTH = 'before switch-mapping-to-destination-cell'
+# How many states one stands for that is verified.
+SAMPLED = 6
+
+
+class Stage:
+    """A server that is moved to another cell."""
+
+    def __init__(self, cloud):
+        self.cloud, self.moving = cloud, moving.Moving(cloud)
+
+    @property
+    def debugger(self):
+        return self.cloud.cloud.debugger
+
+    def boot(self):
+        self.server = self.moving.boot_full(availability_zone=f'nova:{HERE}')
+        return self.server.id
+
+    def migrate(self):
+        self.moving.act(self.server, 'migrate', {'host': THERE})
+
+    def wait(self, *states):
+        """Where the newest saga of the server is stopped, once it has one of these states."""
+
+        def look():
+            found = self.debugger.show_saga(self.server.id)
+            return found if found['state'] in (states or ('stopped',)) else None
+
+        return self.cloud.wait_for(look, f'the saga to be {states}')['before']
+
+    def step(self):
+        """As `wait`, after a step."""
+        self.debugger.go_on(self.server.id, breakpoints.STEP)
+        return self.wait('stopped', 'done')
+
+    def go(self):
+        self.debugger.go_on(self.server.id, breakpoints.GO)
+
+    def records(self):
+        """{cell: whether it hides its record of the server}"""
+        cells = self.cloud.cloud.daemons['super-conductor'].manager.world.cells.every(cell0=False)
+        found = {cell.name: cell.db.read(instances.find, self.server.id) for cell in cells}
+        return {name: row.hidden for name, row in found.items() if row is not None}
+
+    def database(self):
+        return self.cloud.cloud.daemons['super-conductor'].manager.world.api_db
+
+
+class BreakpointsTest(base.CloudTest):
+    settings = base.ROOMY
+
+    def setUp(self):
+        super().setUp()
+        self.stage = Stage(self.cloud)
+        self.debugger = self.stage.debugger
+        self.addCleanup(self.debugger.remove)
+
+    def test_each_step(self):
+        """Clients are answered in between; a sample of the states is verified."""
+        uuid = self.stage.boot()
+        self.debugger.add('hold-source-allocation', server=uuid)
+        self.stage.migrate()
+        place, seen, found = self.stage.wait(), {}, set()
+        while place is not None:
+            seen[place] = self.stage.records()
+            if place == BOTH or (len(seen) + sample.number()) % SAMPLED == 0:
+                found |= self.explained(place)
+            self.assertIn(self.status(self.stage.server), ('RESIZE', 'VERIFY_RESIZE'), place)
+            place = self.stage.step()
+        self.cloud.wait(self.stage.server, 'VERIFY_RESIZE')
+        self.assertEqual({'I2', 'I6'}, found)
+        self.assertEqual({'cell1': False}, seen['before hold-source-allocation'])
+        self.assertIn({'cell1': False, 'cell2': True}, seen.values())
+        self.assertEqual({'cell1': False, 'cell2': False}, seen[BOTH])
+        self.assertIn({'cell1': True, 'cell2': False}, seen.values())
+
+    def explained(self, place):
+        """The invariants that seem to be violated while the saga is stopped."""
+        verdict = self.cloud._verdict(0, cloud_fixture.AT_REST)
+        self.assertEqual(settling.Result.CONSISTENT, verdict.result, (place, verdict))
+        uuid = self.stage.server.id
+        told = f'of server {uuid} is stopped {place}; `nova-lite saga go {uuid}` continues it'
+        self.assertIn(told, [each.detail for each in verdict.explained])
+        return {each.invariant for each in verdict.explained}
+
+    def test_where_it_is_shown(self):
+        uuid = self.stage.boot()
+        self.debugger.add('claim-on-destination', kind=MOVE)
+        self.stage.migrate()
+        self.stage.wait()
+        shown = self.debugger.show()
+        self.assertEqual(
+            [{'server': None, 'kind': MOVE, 'step': 'claim-on-destination'}],
+            [
+                {key: each[key] for key in ('server', 'kind', 'step')}
+                for each in shown['breakpoints']
+            ],
+        )
+        (saga,) = shown['stopped']
+        self.assertEqual((uuid, 'stopped'), (saga['server'], saga['state']))
+        database = self.stage.database()
+        self.assertEqual(
+            [(MOVE, 'claim-on-destination', 'forward', 'stopped', 1)],
+            database.read(saga_counts.standing),
+        )
+        self.assertEqual(0, database.read(sagas.lag_s))
+        told = database.read(story.read, saga['uuid'])
+        self.assertEqual('stopped before claim-on-destination', told.state)
+        # The step fails then, and is undone.
+        self.delete(self.stage.server)
+        self.stage.go()
+        self.assertEqual('before undo of claim-on-destination', self.stage.wait())
+        self.stage.go()
+        self.stage.wait('undone')
+        told = database.read(story.read, saga['uuid'])
+        idle = [(bar.step, bar.outcome) for bar in told.bars if bar.is_idle]
+        self.assertEqual([('claim-on-destination', 'stopped')] * 2, idle)
+
+    def test_killed_there(self):
+        uuid = self.stage.boot()
+        self.debugger.add('record-destination', server=uuid)
+        self.debugger.add('copy-records-to-destination-cell', server=uuid)
+        self.stage.migrate()
+        self.stage.wait()
+        saga = self.debugger.kill_here(uuid)
+        self.assertEqual('top', saga['lost_by'])
+        self.assertEqual('before copy-records-to-destination-cell', self.stage.wait())
+        events = self.stage.database().read(sagas.events, saga['uuid'])
+        self.assertEqual(
+            [('top-2', 'from top')],
+            [(each.owner, each.detail) for each in events if each.what == 'taken over'],
+        )
+        self.stage.go()
+        self.cloud.wait(self.stage.server, 'VERIFY_RESIZE')
+
+    def test_refused(self):
+        uuid = self.stage.boot()
+        unknown = '2d7e9c0e-6d2e-4f2e-9a27-000000000000'
+        for error, call, said in (
+            (exception.Invalid, lambda: self.debugger.add('copy'), 'name a server or a kind'),
+            (exception.NotFound, lambda: self.debugger.add('copy', unknown), unknown),
+            (exception.NotFound, lambda: self.debugger.add('copy', 'nobody'), 'nobody'),
+            (exception.NotFound, lambda: self.debugger.add('copy', kind='x'), 'live-migration,'),
+            (
+                debugger_module.NoSuchStep,
+                lambda: self.debugger.add('x', kind='live-migration'),
+                "Saga live-migration has no step 'x'. Use one of: record-move, check-server,",
+            ),
+            (
+                debugger_module.NoSuchStep,
+                lambda: self.debugger.add('x', uuid),
+                "Sagas have no step 'x'. `nova-lite saga steps KIND` lists those of",
+            ),
+            (exception.NotFound, lambda: self.debugger.remove(7), 'Use one of: there is none'),
+            (
+                debugger_module.NotStopped,
+                lambda: self.debugger.go_on(uuid, breakpoints.GO),
+                f'Server {uuid} is not stopped: it has had no saga',
+            ),
+            (debugger_module.NotStopped, lambda: self.debugger.kill_here(uuid), 'no saga'),
+        ):
+            self.assertIn(said, str(self.assertRaises(error, call)))
+        self.assertEqual({'breakpoints': [], 'stopped': []}, self.debugger.show())
+        self.stage.migrate()
+        self.cloud.wait(self.stage.server, 'VERIFY_RESIZE')
+        error = self.assertRaises(debugger_module.NotStopped, self.debugger.kill_here, uuid)
+        self.assertIn(f'its last saga, {MOVE}, is done', str(error))
+
+
+class KeptTest(own_cloud.OwnCloudTest):
+    """Breakpoints and stopped sagas are part of the state of a cloud."""
+
+    settings = base.ROOMY
+
+    def test_kept(self):
+        stage = Stage(self.cloud)
+        uuid = stage.boot()
+        self.cloud.cloud.save('before')
+        stage.debugger.add('claim-on-destination', server=uuid)
+        stage.migrate()
+        place = stage.wait()
+        self.cloud.cloud.save('within')
+        path = os.path.join(self.cloud.state_dir, 'a.snapshot')
+        self.cloud.cloud.snapshot(path)
+        stage.debugger.remove()
+        stage.go()
+        self.cloud.wait(stage.server, 'VERIFY_RESIZE')
+
+        def is_kept(kept=True):
+            self.assertEqual(kept, bool(stage.debugger.show()['breakpoints']))
+            self.assertEqual(kept, bool(stage.debugger.show()['stopped']))
+
+        self.cloud.cloud.reset('before')
+        is_kept(False)
+        self.cloud.cloud.reset('within')
+        is_kept()
+        self.cloud.restart()
+        is_kept()
+        self.cloud.continue_from(path)
+        is_kept()
+        self.assertEqual(place, stage.wait())
+        stage.go()
+        self.cloud.wait(stage.server, 'VERIFY_RESIZE')
