@@ -63,7 +63,7 @@ def main(argv=None):
         parser().error(f'--programs or {runs.PROGRAMS} must name the programs of the suites')
     chosen = [each for each in suites.SUITES if not args.suite or each.name in args.suite]
     known = expected_module.load(expected_module.PATH.read_text())
-    forking.parent(*forking.CLIENTS)  # before there are threads
+    forking.parent(forking.CLIENTS)  # before there are threads
     with runtime.executor(AT_ONCE) as pool:
         started = [pool.submit(_run, each, known[each.name], args) for each in chosen]
         lines = [line for each in started for line in each.result()]

@@ -117,7 +117,7 @@ class Devstack:
 
 class PluginCase(testtools.TestCase):
     def devstack(self):
-        programs = warm_programs.WarmPrograms(BIN, PROGRAMS, warm_programs.DEPLOYMENT)
+        programs = warm_programs.WarmPrograms(BIN, PROGRAMS)
         warm = self.useFixture(programs)
         return Devstack(self.useFixture(fixtures.TempDir()).path, warm.directory)
 

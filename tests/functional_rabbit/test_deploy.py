@@ -60,7 +60,7 @@ class DeployTest(testtools.TestCase):
             path.mkdir()
         self.units = self.useFixture(units.Units(self.configuration))
         names = ('openstack', 'nova-lite-manage', 'nova-lite-status')
-        warm = warm_programs.WarmPrograms(self.units.programs, names, warm_programs.DEPLOYMENT)
+        warm = warm_programs.WarmPrograms(self.units.programs, names)
         self.warm = self.useFixture(warm)
         self.systemd = self.useFixture(systemd.Systemd(self.units, self.addDetail))
         self.texts = self._texts()
