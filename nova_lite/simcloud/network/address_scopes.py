@@ -6,6 +6,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -33,7 +34,7 @@ def view(row):
 
 def visible(caller):
     """Return the condition that the caller may use a scope."""
-    return sa.or_(standard.own(caller, SCOPES), SCOPES.c.shared)
+    return sa.or_(standard.own(caller, SCOPES), SCOPES.c.shared, sharing.granted(caller, SCOPES))
 
 
 get = standard.getter(SCOPES, visible)
@@ -71,6 +72,7 @@ def delete(conn, caller, scope_id):
             f'subnet pools in use on the address scope.',
             'AddressScopeInUse',
         )
+    sharing.forget(conn, scope_id)
     database.delete(conn, SCOPES, id=scope_id)
 
 
@@ -79,7 +81,7 @@ RESOURCE = resources.Resource(
     style=standard.STYLE,
     listed=standard.lists(SCOPES, visible=visible, filters=('ip_version', 'shared')),
     get=get,
-    views=resources.each(view),
+    views=sharing.views(view),
     create=(create, CREATE),
     update=(update, UPDATE),
     delete=delete,

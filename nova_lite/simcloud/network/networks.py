@@ -5,7 +5,9 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -77,15 +79,27 @@ def views(conn, req, found):
     ids = [row['id'] for row in found]
     subnets = database.grouped(conn, tables.subnets.c.network_id, ids, 'created_at')
     caller = req.context.caller
+    found = sharing.seen(conn, caller, found)
     return [view(row, [one['id'] for one in subnets.get(row['id'], ())], caller) for row in found]
 
 
 def visible(caller):
     """Return the condition that the caller may see a network."""
-    return sa.or_(standard.own(caller, NETWORKS), NETWORKS.c.shared, NETWORKS.c.external)
+    return sa.or_(
+        standard.own(caller, NETWORKS),
+        NETWORKS.c.shared,
+        NETWORKS.c.external,
+        sharing.granted(caller, NETWORKS, *sharing.ATTRIBUTES),
+    )
 
 
-get = standard.getter(NETWORKS, visible)
+_get = standard.getter(NETWORKS, visible)
+
+
+def get(conn, caller, network_id):
+    """Return one row as it looks to the caller. Raise NotFound."""
+    (row,) = sharing.seen(conn, caller, [_get(conn, caller, network_id)])
+    return row
 
 
 def get_own(conn, caller, network_id):
@@ -168,14 +182,30 @@ def delete(conn, caller, network_id):
     for subnet in database.find_all(conn, tables.subnets, network_id=network_id):
         database.delete(conn, tables.pooled_subnets, subnet_id=subnet['id'])
     database.delete(conn, tables.subnets, network_id=network_id)
+    sharing.forget(conn, network_id)
     database.delete(conn, NETWORKS, id=network_id)
+
+
+def _filters(req):
+    """Return the filters of a list: a network may be shared with the caller by a policy."""
+    caller = req.context.caller
+
+    def by(name, action):
+        condition = sa.or_(NETWORKS.c[name], sharing.granted(caller, NETWORKS, action))
+        return lambda values: condition.in_([listing.boolean(value, name) for value in values])
+
+    return {
+        **FILTERS,
+        'shared': by('shared', sharing.SHARED),
+        'router:external': by('external', sharing.EXTERNAL),
+    }
 
 
 RESOURCE = resources.Resource(
     name='network',
     style=standard.STYLE,
     revisions=NETWORKS,
-    listed=standard.lists(NETWORKS, visible=visible, filters=FILTERS, sortable=('mtu', 'shared')),
+    listed=standard.lists(NETWORKS, visible=visible, filters=_filters, sortable=('mtu', 'shared')),
     get=get,
     views=views,
     create=(create, CREATE),

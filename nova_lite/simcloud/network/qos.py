@@ -5,6 +5,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import qos_rules
+from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -21,7 +22,8 @@ def _policy_view(row, rules):
     return {**standard.view(row, 'shared'), 'is_default': False, 'rules': rules}
 
 
-def _views(conn, _req, found):
+def _views(conn, req, found):
+    found = sharing.seen(conn, req.context.caller, found)
     rules = qos_rules.of_policies(conn, [row['id'] for row in found])
     return [
         _policy_view(
@@ -50,6 +52,7 @@ def delete_policy(conn, caller, policy_id):
             raise faults.Conflict(f'QoS Policy {policy_id} is used.', 'QosPolicyInUse')
     for kind in qos_rules.KINDS:
         database.delete(conn, kind.table, qos_policy_id=policy_id)
+    sharing.forget(conn, policy_id)
     database.delete(conn, POLICIES, id=policy_id)
 
 

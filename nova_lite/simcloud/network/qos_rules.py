@@ -11,6 +11,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -21,7 +22,9 @@ ANY = 'any'
 
 def visible(caller):
     """The condition that the caller may use a policy."""
-    return sa.or_(standard.own(caller, POLICIES), POLICIES.c.shared)
+    return sa.or_(
+        standard.own(caller, POLICIES), POLICIES.c.shared, sharing.granted(caller, POLICIES)
+    )
 
 
 get_policy = standard.getter(POLICIES, visible)

@@ -31,6 +31,7 @@ COUNTED = {
     'floatingip': tables.floating_ips,
     'security_group': tables.groups,
     'security_group_rule': tables.rules,
+    'rbac_policy': tables.rbac_policies,
     'trunk': tables.trunks,
 }
 RESOURCES = {table: resource for resource, table in COUNTED.items()}

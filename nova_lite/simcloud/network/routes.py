@@ -11,6 +11,7 @@ from nova_lite.simcloud.network import ports
 from nova_lite.simcloud.network import qos
 from nova_lite.simcloud.network import qos_rules
 from nova_lite.simcloud.network import quotas
+from nova_lite.simcloud.network import rbac
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import security_groups
 from nova_lite.simcloud.network import security_rules
@@ -45,6 +46,10 @@ EXTENSIONS = {
     'qos-pps-minimum': 'QoS minimum packet rate rule',
     'quota_details': 'Quota details management support',
     'quotas': 'Quota management support',
+    'rbac-address-scope': 'Address scope RBAC',
+    'rbac-policies': 'RBAC Policies',
+    'rbac-security-groups': 'RBAC for security groups',
+    'rbac-subnetpool': 'Subnet pool RBAC',
     'revision-if-match': 'If-Match constraints based on revision_number',
     'router': 'Neutron L3 Router',
     'security-group': 'security-group',
@@ -133,6 +138,7 @@ def add(app, db, events, plugging):
         ('security-group-rules', security_rules.RESOURCE, 'rule_id'),
         ('routers', routers.RESOURCE, 'router_id'),
         ('floatingips', floating_ips.resource(events, plugging), 'floating_id'),
+        ('rbac-policies', rbac.RESOURCE, 'policy_id'),
         ('trunks', trunks.resource(plugging), 'trunk_id'),
         ('qos/policies', qos.POLICY, 'policy_id'),
         *(

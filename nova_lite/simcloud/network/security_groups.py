@@ -8,6 +8,7 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import security_rules
+from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -20,16 +21,25 @@ def view(row, rules):
     """Return one group with its rules."""
     return {
         **standard.view(row, 'stateful'),
-        'shared': False,
+        'shared': row.get('shared', False),
         'security_group_rules': [security_rules.view(rule) for rule in rules],
     }
 
 
-def views(conn, _req, found):
+def views(conn, req, found):
     """Return rows with their rules."""
+    found = sharing.seen(conn, req.context.caller, found)
     ids = [row['id'] for row in found]
     by_group = database.grouped(conn, tables.rules.c.security_group_id, ids, 'created_at', 'id')
     return [view(row, by_group.get(row['id'], ())) for row in found]
+
+
+def visible(caller):
+    """Return the condition that the caller may see a group."""
+    return sa.or_(standard.own(caller, GROUPS), sharing.granted(caller, GROUPS))
+
+
+get = standard.getter(GROUPS, visible)
 
 
 def _with_rules(conn, row, directions):
@@ -64,8 +74,8 @@ def ensure_default(conn, project_id):
 def require_known(conn, caller, ids, project_id):
     """Return the ids without repeats. Raise NotFound for one that the project cannot use."""
     for group_id in ids:
-        row = database.find(conn, GROUPS, id=group_id)
-        if row is None or not (caller.sees(row['project_id']) or row['project_id'] == project_id):
+        usable = sa.or_(visible(caller), GROUPS.c.project_id == project_id)
+        if not database.exists(conn, GROUPS, usable, id=group_id):
             raise standard.not_found(GROUPS, group_id)
     return list(dict.fromkeys(ids))
 
@@ -105,6 +115,7 @@ def delete(conn, caller, group_id):
     database.delete(conn, tables.rules, security_group_id=group_id)
     database.delete(conn, tables.rules, remote_group_id=group_id)
     database.delete(conn, tables.default_groups, security_group_id=group_id)
+    sharing.forget(conn, group_id)
     database.delete(conn, GROUPS, id=group_id)
 
 
@@ -135,8 +146,8 @@ RESOURCE = resources.Resource(
     style=standard.STYLE,
     before_list=_ensure_listed,
     revisions=GROUPS,
-    listed=standard.lists(GROUPS, filters=FILTERS),
-    get=standard.getter(GROUPS),
+    listed=standard.lists(GROUPS, visible=visible, filters=FILTERS),
+    get=get,
     views=views,
     create=(create, BODY),
     update=(update, BODY),

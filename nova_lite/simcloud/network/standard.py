@@ -130,6 +130,7 @@ def _values(column, name, texts):
 def _filtered(statement, req, table, filters):
     """Return `statement` narrowed by the query; a repeated parameter means any of its values."""
     known = {name: name for name in COLUMNS} | {'tenant_id': 'project_id'}
+    filters = filters(req) if callable(filters) else filters
     known |= filters if isinstance(filters, dict) else {name: name for name in filters}
     for name, target in known.items():
         texts = req.get_param_as_list(name)
@@ -170,7 +171,8 @@ def lists(table, *, visible=None, filters, sortable=()):
     """Return a `listed` of a resource: the page of visible rows that a request asks for.
 
     visible: (caller) -> condition; without it, what the caller's project owns
-    filters: columns, or {parameter: column name or function(values) -> condition}
+    filters: columns, or {parameter: column name or function(values) -> condition}, or a
+    function of the request that returns them
     """
 
     def listed(conn, req):

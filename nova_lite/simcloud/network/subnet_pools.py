@@ -9,6 +9,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import address_scopes
+from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -40,7 +41,7 @@ def view(row):
 
 def visible(caller):
     """Return the condition that the caller may use a pool."""
-    return sa.or_(standard.own(caller, POOLS), POOLS.c.shared)
+    return sa.or_(standard.own(caller, POOLS), POOLS.c.shared, sharing.granted(caller, POOLS))
 
 
 get = standard.getter(POOLS, visible)
@@ -134,6 +135,7 @@ def delete(conn, caller, pool_id):
             'Unable to delete subnet pool: Subnet pool has existing allocations.',
             'SubnetPoolDeleteError',
         )
+    sharing.forget(conn, pool_id)
     database.delete(conn, POOLS, id=pool_id)
 
 
@@ -245,7 +247,7 @@ RESOURCE = resources.Resource(
     revisions=POOLS,
     listed=standard.lists(POOLS, visible=visible, filters=FILTERED),
     get=get,
-    views=resources.each(view),
+    views=sharing.views(view),
     create=(create, CREATE),
     update=(update, UPDATE),
     delete=delete,

@@ -197,6 +197,16 @@ floating_ips = sa.Table(
     sa.Column('router_id', database.Id),
 )
 
+rbac_policies = sa.Table(
+    'network_rbac_policies',
+    database.METADATA,
+    *_standard(),
+    sa.Column('object_type', sa.String(32), nullable=False),
+    sa.Column('object_id', database.Id, nullable=False, index=True),
+    sa.Column('action', sa.String(32), nullable=False),
+    sa.Column('target_project', database.Id, nullable=False, index=True),
+)
+
 trunks = sa.Table(
     'network_trunks',
     database.METADATA,
@@ -257,4 +267,5 @@ TITLES = {
     address_scopes.name: ('Address scope', 'AddressScope'),
     subnet_pools.name: ('Subnet pool', 'SubnetPool'),
     trunks.name: ('Trunk', 'Trunk'),
+    rbac_policies.name: ('RBAC policy', 'RbacPolicy'),
 }

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.network import floating_ips
 from nova_lite.simcloud.network import ports
+from nova_lite.simcloud.network import rbac
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import security_rules
 from nova_lite.simcloud.network import subnet_pools
@@ -81,6 +82,7 @@ WRITES = tuple(
         ('/network/v2.0/subnets', 'subnet', subnets.CREATE),
         ('/network/v2.0/subnetpools', 'subnetpool', subnet_pools.CREATE),
         ('/network/v2.0/routers', 'router', routers.BODY),
+        ('/network/v2.0/rbac-policies', 'rbac_policy', rbac.CREATE),
         ('/network/v2.0/trunks', 'trunk', trunks.CREATE),
         ('/network/v2.0/floatingips', 'floatingip', floating_ips.CREATE),
         ('/network/v2.0/security-group-rules', 'security_group_rule', security_rules.CREATE),

@@ -97,6 +97,29 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual([], self.show(f'{run} namespace list'))
         self.openstack(f'{run} namespace create mine', status=1)
 
+    def test_rbac_policies(self):
+        rbac = 'network rbac'
+        self.openstack('network create lent')
+        self.openstack('security group create lent')
+        # A member may not see projects by their names.
+        project = self.show('project show service', 'admin')['id']
+        grant = f'{rbac} create --action access_as_shared --target-project {project}'
+        made = self.show(f'{grant} --type network lent')
+        self.show(f'{grant} --type security_group lent')
+        found = self.listed(f'{rbac} list --type network', column='Object ID')
+        self.assertEqual([made['object_id']], found)
+        shown = self.show(f'{rbac} show {made["id"]}')
+        self.assertEqual(project, shown['target_project_id'])
+        self.openstack(f'{rbac} set --target-project admin {made["id"]}', 'admin')
+        for policy_id in self.listed(f'{rbac} list --long', column='ID'):
+            self.openstack(f'{rbac} delete {policy_id}')
+        everyone = '--action access_as_external --target-all-projects --type network lent'
+        self.openstack(f'{rbac} create {everyone}', status=1)
+        self.openstack(f'{rbac} create {everyone}', 'admin')
+        self.assertIn('lent', self.listed('network list --external'))
+        self.openstack('network delete lent')
+        self.assertEqual([], self.show(f'{rbac} list', 'admin'))
+
     def test_trunks(self):
         for name in ('parent', 'one', 'two'):
             self.openstack(f'port create --network private {name}')

@@ -1,0 +1,203 @@
+"""/v2.0/rbac-policies: grants of what a project owns to other projects.
+
+An object whose attribute `shared` or `router:external` is set needs no policy, and gets none.
+"""
+
+from collections.abc import Callable
+import dataclasses
+
+import sqlalchemy as sa
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import address_scopes
+from nova_lite.simcloud.network import networks
+from nova_lite.simcloud.network import qos_rules
+from nova_lite.simcloud.network import security_groups
+from nova_lite.simcloud.network import sharing
+from nova_lite.simcloud.network import standard
+from nova_lite.simcloud.network import subnet_pools
+from nova_lite.simcloud.network import tables
+
+POLICIES = tables.rbac_policies
+TARGET = {'type': 'string', 'minLength': 1, 'maxLength': 64}
+CREATE = bodies.wrapped(
+    'rbac_policy',
+    {
+        'object_type': bodies.NAME,
+        'object_id': bodies.ID,
+        'action': bodies.NAME,
+        'target_tenant': TARGET,
+        'project_id': bodies.ID,
+        'tenant_id': bodies.ID,
+    },
+    ['object_type', 'object_id', 'action', 'target_tenant'],
+)
+UPDATE = bodies.wrapped('rbac_policy', {'target_tenant': TARGET})
+FILTERS = {
+    **{name: name for name in ('object_type', 'object_id', 'action')},
+    'target_tenant': 'target_project',
+}
+
+
+def _where(column):
+    """Return a query of the projects that use an object, by the column that has its id."""
+    owner = column.table.c.project_id
+    return lambda object_id: sa.select(owner).where(column == object_id)
+
+
+def _joined(table, member, column):
+    """Return such a query for a table whose rows have objects by another table."""
+    joined = sa.select(table.c.project_id).join(column.table, member == table.c.id)
+    return lambda object_id: joined.where(column == object_id)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A type of objects. get: finds one; uses: {action: queries of projects that use it}"""
+
+    get: Callable
+    uses: dict
+
+
+_groups, _pooled = tables.port_groups, tables.pooled_subnets
+KINDS = {
+    'network': Kind(
+        networks.get,
+        {
+            sharing.SHARED: (_where(tables.ports.c.network_id),),
+            sharing.EXTERNAL: (
+                _where(tables.floating_ips.c.floating_network_id),
+                _where(tables.routers.c.gateway_network_id),
+            ),
+        },
+    ),
+    'qos_policy': Kind(
+        qos_rules.get_policy,
+        {
+            sharing.SHARED: (
+                _where(tables.ports.c.qos_policy_id),
+                _where(tables.networks.c.qos_policy_id),
+            )
+        },
+    ),
+    'security_group': Kind(
+        security_groups.get,
+        {sharing.SHARED: (_joined(tables.ports, _groups.c.port_id, _groups.c.security_group_id),)},
+    ),
+    'address_scope': Kind(
+        address_scopes.get,
+        {sharing.SHARED: (_where(tables.subnet_pools.c.address_scope_id),)},
+    ),
+    'subnetpool': Kind(
+        subnet_pools.get,
+        {sharing.SHARED: (_joined(tables.subnets, _pooled.c.subnet_id, _pooled.c.subnet_pool_id),)},
+    ),
+}
+
+
+def view(row):
+    """Return one policy."""
+    shown = ('id', 'project_id', 'object_type', 'object_id', 'action')
+    return {
+        **{name: row[name] for name in shown},
+        'tenant_id': row['project_id'],
+        'target_tenant': row['target_project'],
+    }
+
+
+get = standard.getter(POLICIES)
+
+
+def _kind(wanted):
+    """Return the Kind of the object of a request. Raise BadRequest for an unknown action."""
+    kind = KINDS.get(wanted['object_type'])
+    if kind is None:
+        raise standard.invalid(f"Object type '{wanted['object_type']}' is not one of {list(KINDS)}")
+    if wanted['action'] not in kind.uses:
+        raise standard.invalid(
+            f"Invalid action '{wanted['action']}' for object type '{wanted['object_type']}'. "
+            f'Valid actions: {list(kind.uses)}'
+        )
+    return kind
+
+
+def _require_allowed(caller, target):
+    if target == sharing.EVERYONE:
+        caller.require_admin('granting access to all projects')
+
+
+def _require_new(conn, values):
+    if database.exists(conn, POLICIES, **values):
+        raise faults.Conflict(
+            'An RBAC policy already exists with those values.', 'DuplicateRbacPolicy'
+        )
+
+
+def create(conn, caller, wanted):
+    """Grant access to an object of the caller's project, and return the policy's row."""
+    target = wanted['target_tenant']
+    _require_allowed(caller, target)
+    found = _kind(wanted).get(conn, caller, wanted['object_id'])
+    if not caller.is_admin and found['project_id'] != caller.project_id:
+        raise standard.invalid('Only admins can manipulate policies on objects they do not own')
+    values = {name: wanted[name] for name in ('object_id', 'action')} | {'target_project': target}
+    _require_new(conn, values)
+    return standard.insert(conn, caller, POLICIES, wanted, target_project=target)
+
+
+def update(conn, caller, policy_id, wanted):
+    """Grant the access to another project instead, and return the row."""
+    row = get(conn, caller, policy_id)
+    target = wanted.get('target_tenant', row['target_project'])
+    if target == row['target_project']:
+        return row
+    _require_allowed(caller, target)
+    values = {name: row[name] for name in ('object_id', 'action')}
+    _require_new(conn, {**values, 'target_project': target})
+    changed = standard.save(conn, POLICIES, row, target_project=target)
+    _require_kept(conn, caller, row)
+    return changed
+
+
+def delete(conn, caller, policy_id):
+    """Withdraw a grant that no other project needs."""
+    row = get(conn, caller, policy_id)
+    database.delete(conn, POLICIES, id=policy_id)
+    _require_kept(conn, caller, row)
+
+
+def _require_kept(conn, caller, row):
+    """Raise Conflict if, with `row` withdrawn, a project uses the object without a grant."""
+    kind, action, object_id = KINDS[row['object_type']], row['action'], row['object_id']
+    found = kind.get(conn, caller.service(row['project_id']), object_id)
+    others = database.find_all(conn, POLICIES, object_id=object_id, action=action)
+    targets = {one['target_project'] for one in others}
+    if sharing.EVERYONE in targets or found.get(sharing.ATTRIBUTES[action]):
+        return
+    users = {
+        project_id
+        for query in kind.uses[action]
+        for project_id in conn.execute(query(object_id)).scalars()
+    }
+    if users - targets - {found['project_id']}:
+        raise faults.Conflict(
+            f'RBAC policy on object {object_id} cannot be removed because other objects depend '
+            f'on it.\nDetails: it is used by other projects.',
+            'RbacPolicyInUse',
+        )
+
+
+RESOURCE = resources.Resource(
+    name='rbac_policy',
+    plural='rbac_policies',
+    style=standard.STYLE,
+    listed=standard.lists(POLICIES, filters=FILTERS),
+    get=get,
+    views=resources.each(view),
+    create=(create, CREATE),
+    update=(update, UPDATE),
+    delete=delete,
+)
