@@ -3,9 +3,9 @@
 import json
 import os
 import pathlib
+import sys
 
 import fixtures
-import testtools
 
 from nova_lite.launcher import clocks
 from nova_lite.launcher import clouds
@@ -19,6 +19,8 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import live_moving
+from tests.fixtures import warm_programs
+from tests.functional import base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -65,22 +67,24 @@ class ProgressTest(own_cloud.OwnCloudTest):
         return percent if percent >= least else None
 
 
-class ForkTest(testtools.TestCase):
+class ForkTest(base.CloudTest):
     """The commands, with two processes."""
 
     plain = True
 
+    @classmethod
+    def make_cloud(cls):
+        directory = fixtures.TempDir()
+        directory.setUp()
+        cls.addClassCleanup(directory.cleanUp)
+        profile = directory.join('profile.yaml')
+        with open(profile, 'w') as file:
+            file.write('extends: instant\n')
+        return cloud_fixture.Cloud(cells=1, hosts=2, profile=profile)
+
     def setUp(self):
         super().setUp()
         self.directory = self.useFixture(fixtures.TempDir())
-        profile = self.directory.join('profile.yaml')
-        with open(profile, 'w') as file:
-            file.write('extends: instant\n')
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2, profile=profile))
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def command(self, *args, code=0):
         found, out, err = commands.run(*args)
@@ -90,8 +94,11 @@ class ForkTest(testtools.TestCase):
     def test_a_fork(self):
         server = self.cloud.boot('both')
         running.write(self.cloud.state_dir, running.of(self.cloud.cloud.places))
+        self.addCleanup(running.forget, self.cloud.state_dir)
         # The new cloud goes by the time of the snapshot, not by the clock of the commands.
-        layout.write(os.path.join(self.cloud.state_dir, state_dir.CLOCK), '{"ahead_s": 9000}')
+        clock = os.path.join(self.cloud.state_dir, state_dir.CLOCK)
+        layout.write(clock, '{"ahead_s": 9000}')
+        self.addCleanup(os.unlink, clock)
         second = self.directory.join('second')
         self.addCleanup(commands.run, 'stop', '--state-dir', second)
         args = [commands.MODULE, 'fork', '--state-dir', self.cloud.state_dir, second]
@@ -140,6 +147,9 @@ class ForkTest(testtools.TestCase):
 
     def test_clouds_of_tests(self):
         """One process, which is reset: with the second use the first is undone."""
+        source = os.path.dirname(sys.executable)
+        warm = self.useFixture(warm_programs.WarmPrograms(source, ['nova-lite']))
+        self.patch(testing_clouds, 'COMMAND', (warm.directory / 'nova-lite',))
         server = self.cloud.boot('both')
         path = self.directory.join('a.snapshot')
         self.cloud.cloud.snapshot(path)

@@ -3,7 +3,6 @@
 import os
 
 import fixtures
-import testtools
 
 from nova_lite.launcher import clouds as clouds_module
 from nova_lite.launcher import running
@@ -11,7 +10,7 @@ from nova_lite.testing import clouds
 from nova_lite.testing import fixture
 from nova_lite.testing import projects
 from nova_lite.testing import services
-from tests.fixtures import cloud as cloud_fixture
+from tests.functional import base
 
 # Lists for one project: (service, path, further filters).
 OF_PROJECT = (
@@ -26,19 +25,17 @@ OF_PROJECT = (
 )
 
 
-class ProjectsTest(testtools.TestCase):
+class ProjectsTest(base.CloudTest):
+    settings = {'cells': 1, 'hosts': 2}
+
     def setUp(self):
         super().setUp()
-        self.fixed = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
-        self.cloud = clouds.Cloud(self.fixed.state_dir, running.of(self.fixed.cloud.places))
-
-    def tearDown(self):
-        self.assertEqual([], self.fixed.findings())
-        super().tearDown()
+        places = self.cloud.cloud.places
+        self.found = clouds.Cloud(self.cloud.state_dir, running.of(places))
 
     def remaining(self, project):
         """What the services still list for a project and its user."""
-        admin = self.cloud.requests
+        admin = self.found.requests
         found = [
             (path, each['id'])
             for service, path, filters in OF_PROJECT
@@ -63,7 +60,7 @@ class ProjectsTest(testtools.TestCase):
         return found
 
     def test_everything_is_removed(self):
-        with projects.project(self.cloud) as project:
+        with projects.project(self.found) as project:
             self.fill(project)
             self.assertNotEqual([], self.remaining(project))
         self.assertEqual([], self.remaining(project))
@@ -75,7 +72,7 @@ class ProjectsTest(testtools.TestCase):
         network, volumes = connection.network, connection.block_storage
         connection.compute.create_keypair(name='key')
         group = connection.compute.create_server_group(name='apart', policy='anti-affinity')
-        server = self.fixed.boot(
+        server = self.cloud.boot(
             connection=connection,
             networks=[{'uuid': project.network_id}],
             key_name='key',
@@ -96,10 +93,10 @@ class ProjectsTest(testtools.TestCase):
 
     def test_fixtures(self):
         """They use the cloud of the variable; the user is in the environment, and not limited."""
-        running.write(self.fixed.state_dir, self.cloud.running)
-        self.useFixture(fixtures.EnvironmentVariable('NOVA_LITE_STATE', self.fixed.state_dir))
+        running.write(self.cloud.state_dir, self.found.running)
+        self.useFixture(fixtures.EnvironmentVariable('NOVA_LITE_STATE', self.cloud.state_dir))
         cloud = self.useFixture(fixture.NovaCloud())
-        self.assertEqual(self.cloud, cloud.cloud)
+        self.assertEqual(self.found, cloud.cloud)
         made = self.useFixture(fixture.Project(cloud, export=True))
         self.assertEqual(made.project.name, os.environ['OS_PROJECT_NAME'])
         connection = clouds_module.connect(os.environ['OS_CLIENT_CONFIG_FILE'], 'nova-lite-test')
