@@ -2,6 +2,7 @@
 
 import contextlib
 
+from nova_lite.launcher import audits
 from nova_lite.launcher import state_dir
 from nova_lite.launcher import stopped
 from nova_lite.verify import bounds as bounds_module
@@ -18,9 +19,12 @@ def find(directory, *, settle_s=10.0, bounds=None, say=lambda text: None):
         opened = reader_module.Reader(conf, directory, running=running, say=say)
         with contextlib.closing(opened) as reader:
             if running:
-                return settling.look(reader, settle_s=settle_s, bounds=bounds, say=say)
-            bounds = (bounds or bounds_module.Bounds()).of_stopped()
-            return settling.look(reader, settle_s=0, bounds=bounds)
+                verdict = settling.look(reader, settle_s=settle_s, bounds=bounds, say=say)
+            else:
+                bounds = (bounds or bounds_module.Bounds()).of_stopped()
+                verdict = settling.look(reader, settle_s=0, bounds=bounds)
+    audits.record(directory, verdict)
+    return verdict
 
 
 def open_reader(directory):
