@@ -10,7 +10,7 @@ def problem(auth_strategy, listen):
 
     auth_strategy: keystone or noauth; listen: an address or a host name
     """
-    if auth_strategy != 'noauth' or _is_loopback(listen):
+    if auth_strategy != 'noauth' or is_loopback(listen):
         return None
     return (
         f'With noauth every client that reaches {listen} is an administrator: the headers '
@@ -41,7 +41,8 @@ def serve(load_application, options):
     )
 
 
-def _is_loopback(listen):
+def is_loopback(listen):
+    """Return whether only this machine reaches an address or a host name."""
     if listen == 'localhost':
         return True
     try:

@@ -31,6 +31,7 @@ from nova_lite.launcher import debugger
 from nova_lite.launcher import ended
 from nova_lite.launcher import faults
 from nova_lite.launcher import layout
+from nova_lite.launcher import live_page
 from nova_lite.launcher import neighbours
 from nova_lite.launcher import preflight
 from nova_lite.launcher import saved_states
@@ -95,6 +96,7 @@ class EmbeddedCloud:
         self._changing = runtime.Lock()
         self.faults = faults.Faults(self.places, self._drivers, lambda: self._incarnation)
         self.debugger = debugger.Debugger(self._start_second)
+        self._page = live_page.LivePage(self.places, self._gate, self.faults)
 
     @property
     def url(self):
@@ -228,7 +230,7 @@ class EmbeddedCloud:
             LOG.warning('Work in progress did not end within %s s. It will fail.', EFFECTS_S)
         self.debugger.detach()
         self._watched.pop(SECOND, None)
-        simcloud = self._neighbours.end()
+        close_page, simcloud = self._page.end(), self._neighbours.end()
         daemons, self.daemons = self.daemons, {}
         stops = [
             [daemon.stop for name, daemon in daemons.items() if name.startswith(kind)]
@@ -236,7 +238,7 @@ class EmbeddedCloud:
         ]
         buses = [self.places.bus_url(name) for name in (layout.TOP, *self.places.cell_names)]
         drops = [functools.partial(transport.drop, bus, self._incarnation) for bus in buses]
-        return [*stops, [*self._take_apis(), simcloud.close], drops]
+        return [*stops, [close_page, *self._take_apis(), simcloud.close], drops]
 
     def _take_apis(self):
         """Return the functions that close the API and the metadata service."""
@@ -264,13 +266,15 @@ class EmbeddedCloud:
     def stop(self):
         """Stop everything, newest first. Work in progress continues at the next start."""
         self._undo_control()
+        # Those who look at it would keep threads of the server.
+        close_page = self._page.end()
         doors = [opened.close for opened in self._doors]
         ended.together([*doors, *(running.stop for running in self._fronts)])
         self._doors.clear()
         self._fronts.clear()
         # Again what the last request may have done.
         self._undo_control()
-        for close in self._take_apis():
+        for close in (close_page, *self._take_apis()):
             close()
         for kind in STOPPING:
             names = [name for name in self.daemons if name.startswith(kind)]
@@ -347,6 +351,7 @@ class EmbeddedCloud:
         with incarnation.within(self._incarnation):
             self._api = api.make(self.confs['control'], alone=False)
             self._metadata = metadata.Metadata(self.confs['metadata'])
+            self._page.renew(self.confs['control'])
         self.api_app = self._api.app
         self._watched['api'] = api.watched(self.api_app)
         self._watched['metadata'] = self._metadata
@@ -368,7 +373,7 @@ class EmbeddedCloud:
         self._front.routes['/placement'] = self._neighbours.placement
         self._front.routes |= dict.fromkeys(SIMULATED, self._neighbours.serve_simcloud)
         running = server.InProcess(
-            self._gate,
+            self._page.application,
             host=settings.listen,
             port=settings.port,
             threads=24,

@@ -128,3 +128,5 @@ def _tell(ready, secret_path):
 Metadata of servers: {ready.metadata_url}
 Sign requests with the secret in {secret_path}"""
     )
+    if ready.page_url is not None:
+        print(f'\nLive page for a browser: {ready.page_url}')

@@ -16,6 +16,7 @@ import yaml
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.daemons import exposure
 from nova_lite.rpc import transport
 
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume', '/share')
@@ -149,6 +150,17 @@ class Layout:
     @property
     def public_url(self):
         return f'http://{self.settings.listen}:{self.settings.port}'
+
+    @property
+    def page_url(self):
+        """Where a browser finds the live page.
+
+        None for a cloud with a process for each daemon, and one that others can reach: the
+        page has data of all projects and asks for no password.
+        """
+        if self.settings.bus or not exposure.is_loopback(self.settings.listen):
+            return None
+        return f'{self.public_url}/'
 
     @property
     def metadata_url(self):

@@ -24,7 +24,10 @@ class NotReady(exception.NovaLiteError):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Running:
-    """What a cloud that is ready serves, and where. started_at: seconds since the epoch"""
+    """What a cloud that is ready serves, and where. started_at: seconds since the epoch
+
+    page_url: of the live page, None for a cloud without it
+    """
 
     pid: int
     started_at: float
@@ -33,6 +36,7 @@ class Running:
     clouds_yaml: str
     cells: tuple
     hosts: int
+    page_url: str | None = None
 
 
 def of(places):
@@ -45,6 +49,7 @@ def of(places):
         clouds_yaml=places.path('clouds.yaml'),
         cells=tuple(places.cell_names),
         hosts=places.settings.hosts,
+        page_url=places.page_url,
     )
 
 

@@ -16,6 +16,7 @@ CATCH_ALL = (
     'nova_lite/api/app.py',
     'nova_lite/compute/jobs.py',
     'nova_lite/control/endpoint.py',
+    'nova_lite/page/feed.py',
     'nova_lite/superconductor/build_sweep.py',
     'nova_lite/lifecycle/searches.py',
     'nova_lite/notify/',

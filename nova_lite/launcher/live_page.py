@@ -1,0 +1,33 @@
+"""The live page of an embedded cloud: where its data is, and whether there is one."""
+
+import functools
+
+from nova_lite.launcher import audits
+from nova_lite.launcher import layout
+from nova_lite.page import app
+from nova_lite.page import details
+from nova_lite.page import reading
+
+
+class LivePage:
+    """The page in front of the services of a cloud, if the cloud has one.
+
+    places: the Layout of the cloud; services: their WSGI application; faults: its faults.Faults
+    application: what is to be served: the services, with the page or without it
+    """
+
+    def __init__(self, places, services, faults):
+        self._places, self._faults = places, faults
+        self._page = None if places.page_url is None else app.Page(services)
+        self.application = self._page or services
+
+    def renew(self, conf):
+        """Read the databases of the current incarnation from now on. conf: of a control daemon"""
+        if self._page is not None:
+            reader = reading.Reader(conf, self._places.database_url(layout.PLACEMENT))
+            last_audit = functools.partial(audits.last, self._places.root)
+            self._page.renew(details.Source(reader, self._faults.show, last_audit))
+
+    def end(self):
+        """End all who look, and show nothing until `renew`. Return what closes connections."""
+        return (lambda: None) if self._page is None else self._page.end()

@@ -1,0 +1,195 @@
+"""The live page over HTTP: in front of a cloud's services, on their port.
+
+`/` is the page for a browser, and what the services answer for others. `/page/...` are its
+parts, and its data as JSON: events, hosts, servers and sagas. All else goes to the services.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+import functools
+import http
+import importlib.resources
+import json
+import pathlib
+import typing
+import urllib.parse
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import faults
+from nova_lite.page import details
+from nova_lite.page import feed as feed_module
+from nova_lite.page import guard
+
+LOG = log.getLogger(__name__)
+
+PREFIX = '/page/'
+INDEX, EVENTS = 'index.html', 'events'
+JSON = 'application/json'
+METHODS = ('GET', 'HEAD')
+RESET = 'The cloud is being reset.'
+TYPES = {
+    '.css': 'text/css; charset=utf-8',
+    '.html': 'text/html; charset=utf-8',
+    '.js': 'text/javascript; charset=utf-8',
+    '.svg': 'image/svg+xml',
+}
+RETRY_AFTER_S = 2
+# What lists may be asked for by.
+LISTS = {'hosts': ('cell', 'zone', 'q'), 'servers': ('q', 'host')}
+# Details that are read at the same time. More would be a load on the cloud.
+READERS = 2
+WAIT_S = 2.0
+
+Environ: typing.TypeAlias = dict[str, typing.Any]
+Json: typing.TypeAlias = dict[str, typing.Any]
+Start: typing.TypeAlias = Callable[..., typing.Any]
+
+
+class Answer(typing.NamedTuple):
+    """data: the body; kind: its media type; more: headers besides those of each answer"""
+
+    data: bytes
+    kind: str
+    status: http.HTTPStatus = http.HTTPStatus.OK
+    more: tuple[tuple[str, str], ...] = ()
+
+
+class Page:
+    """The WSGI application. application: that of the services"""
+
+    def __init__(self, application: Callable[[Environ, Start], Iterable[bytes]]) -> None:
+        self._application = application
+        self._files = dict(_files())
+        self._places = runtime.Semaphore(READERS)
+        # Of the daemons that run now; None while there are none.
+        self._source: details.Source | None = None
+        self._feed: feed_module.Feed | None = None
+
+    def renew(self, source: details.Source) -> None:
+        """Show what `source` reads from now on. The former one must have ended."""
+        self._source, self._feed = source, feed_module.Feed(source.document)
+
+    def end(self) -> Callable[[], None]:
+        """End all viewers, and answer 503 until `renew`. Return what closes the source."""
+        source, feed = self._source, self._feed
+        self._source = self._feed = None
+        if source is None or feed is None:
+            return lambda: None
+        feed.end()
+        return functools.partial(_close, feed, source)
+
+    def __call__(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
+        """Answer a request."""
+        path = environ.get('PATH_INFO', '')
+        is_index = path in ('', '/') and _wants_html(environ)
+        if not (is_index or path.startswith(PREFIX)):
+            return self._application(environ, start_response)
+        answer = _problem(environ)
+        if answer is None:
+            name = INDEX if is_index else path.removeprefix(PREFIX)
+            if name == EVENTS and environ['REQUEST_METHOD'] == 'GET':
+                return self._events(environ, start_response)
+            answer = self._files.get(name) or self._details(name, environ)
+        return _send(environ, start_response, answer)
+
+    def _events(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
+        feed = self._feed
+        viewer = None if feed is None else feed.watch()
+        if viewer is None:
+            text = RESET if feed is None else f'{feed_module.MOST_VIEWERS} viewers are the most.'
+            return _send(environ, start_response, _later(text))
+        headers = [('Content-Type', 'text/event-stream'), ('Cache-Control', 'no-store')]
+        try:
+            start_response('200 OK', [*headers, *guard.HEADERS])
+        except Exception:
+            viewer.close()
+            raise
+        return viewer
+
+    def _details(self, name: str, environ: Environ) -> Answer:
+        source = self._source
+        if source is None:
+            return _later(RESET)
+        if not self._places.acquire(timeout=WAIT_S):
+            return _later('Too many requests for details are in progress.')
+        try:
+            return Answer(json.dumps(_find(source, name, environ), indent=1).encode(), JSON)
+        except exception.NovaLiteError as error:
+            return _refuse(http.HTTPStatus(faults.CODES[error.kind]), error.message)
+        finally:
+            self._places.release()
+
+
+def _close(feed: feed_module.Feed, source: details.Source) -> None:
+    feed.wait_ended()
+    source.close()
+
+
+def _problem(environ: Environ) -> Answer | None:
+    """Return the refusal of a request, or None."""
+    found = guard.problem(environ)
+    if found is not None:
+        LOG.info('A request for the live page was refused: %s', found)
+        return _refuse(http.HTTPStatus.FORBIDDEN, found)
+    if environ['REQUEST_METHOD'] not in METHODS:
+        text = 'The live page is read-only: use GET.'
+        return _refuse(http.HTTPStatus.METHOD_NOT_ALLOWED, text, Allow=', '.join(METHODS))
+    return None
+
+
+def _find(source: details.Source, name: str, environ: Environ) -> Json:
+    """Return the details with a name. Raise NotFound, Invalid."""
+    kind, _slash, key = name.partition('/')
+    if name in LISTS:
+        query = dict(urllib.parse.parse_qsl(environ.get('QUERY_STRING', '')))
+        unknown = sorted(query.keys() - set(LISTS[name]))
+        if unknown:
+            raise exception.Invalid(
+                reason=f'{name} takes {", ".join(LISTS[name])}, and not {", ".join(unknown)}'
+            )
+        return source.hosts(**query) if name == 'hosts' else source.servers(**query)
+    if kind == 'servers' and key:
+        return source.server(key)
+    if kind == 'sagas' and key:
+        return source.saga(key)
+    raise exception.NotFound(f'The live page has no {PREFIX}{name}.')
+
+
+def _wants_html(environ: Environ) -> bool:
+    """Return whether a browser asks: API clients accept anything, or JSON."""
+    return any(
+        part.partition(';')[0].strip().lower() == 'text/html'
+        for part in environ.get('HTTP_ACCEPT', '').split(',')
+    )
+
+
+def _files() -> typing.Iterator[tuple[str, Answer]]:
+    """Yield (name, Answer) of the files of the page."""
+    for each in importlib.resources.files(__package__).joinpath('static').iterdir():
+        yield each.name, Answer(each.read_bytes(), TYPES[pathlib.PurePath(each.name).suffix])
+
+
+def _refuse(status: http.HTTPStatus, text: str, **more: str) -> Answer:
+    """Return an error. more: headers, with underscores in the place of hyphens"""
+    headers = tuple((name.replace('_', '-'), value) for name, value in more.items())
+    return Answer(json.dumps({'error': text}).encode(), JSON, status, headers)
+
+
+def _later(text: str) -> Answer:
+    return _refuse(http.HTTPStatus.SERVICE_UNAVAILABLE, text, Retry_After=str(RETRY_AFTER_S))
+
+
+def _send(environ: Environ, start_response: Start, answer: Answer) -> Iterable[bytes]:
+    headers = [
+        ('Content-Type', answer.kind),
+        ('Content-Length', str(len(answer.data))),
+        ('Cache-Control', 'no-store'),
+        ('Vary', 'Accept'),
+        *guard.HEADERS,
+        *answer.more,
+    ]
+    start_response(f'{answer.status.value} {answer.status.phrase}', headers)
+    return [] if environ['REQUEST_METHOD'] == 'HEAD' else [answer.data]

@@ -1,0 +1,48 @@
+"""Who may look at the live page: browsers on this machine, at pages of the cloud itself.
+
+The page has data of all projects and asks for no password. So it refuses what a page of
+another site may have sent: a foreign Host (DNS rebinding), a foreign Origin, and requests
+that the browser itself marks as coming from another site.
+"""
+
+import typing
+
+from nova_lite.daemons import door
+
+POLICY = '; '.join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = (
+    ('Content-Security-Policy', POLICY),
+    ('Cross-Origin-Opener-Policy', 'same-origin'),
+    ('Cross-Origin-Resource-Policy', 'same-origin'),
+    ('Referrer-Policy', 'no-referrer'),
+    ('X-Content-Type-Options', 'nosniff'),
+    ('X-Frame-Options', 'DENY'),
+)
+# What a browser says of a request by the page itself, or typed by its user.
+OURS = ('same-origin', 'none')
+
+
+def problem(environ: dict[str, typing.Any]) -> str | None:
+    """Return why a request is refused, or None."""
+    host = environ.get('HTTP_HOST', '')
+    if not door.LOOPBACK.fullmatch(host):
+        return 'The header Host must be an address of loopback.'
+    origin = environ.get('HTTP_ORIGIN')
+    if origin is not None and origin.lower() != f'http://{host}'.lower():
+        return 'Requests of pages of another origin are refused.'
+    # A link to the page is followed from anywhere: its site cannot read what is answered.
+    followed = environ.get('HTTP_SEC_FETCH_MODE') == 'navigate'
+    if not followed and environ.get('HTTP_SEC_FETCH_SITE', 'none') not in OURS:
+        return 'Requests of pages of another site are refused.'
+    return None

@@ -1,0 +1,72 @@
+// Elements. Text of users is set as text, never as HTML.
+
+/** Return an element. props: attributes, `text`, `vars` ({custom property: value}), `click`. */
+export function h(tag, props = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === 'text') made.textContent = value;
+    else if (name === 'vars') setVars(made, value);
+    else if (name === 'click') made.addEventListener('click', value);
+    else made.setAttribute(name, value === true ? '' : value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+/** Set custom properties; a style attribute would break the policy of the page. */
+export function setVars(element, vars) {
+  for (const [name, value] of Object.entries(vars)) element.style.setProperty(`--${name}`, value);
+}
+
+/** Replace the children only where what they are made of has changed, so that focus stays. */
+export function show(parent, made, ...values) {
+  const text = JSON.stringify(values);
+  if (parent.shown === text) return false;
+  parent.shown = text;
+  parent.replaceChildren(...[made(...values)].flat());
+  return true;
+}
+
+/** Let `parent` have a child for each item, in order. make(item) and fill(element, item). */
+export function keyed(parent, items, keyOf, make, fill) {
+  const former = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  items.forEach((item, index) => {
+    const key = keyOf(item);
+    let child = former.get(key);
+    former.delete(key);
+    if (!child) {
+      child = make(item);
+      child.dataset.key = key;
+    }
+    fill(child, item);
+    if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
+  });
+  for (const child of former.values()) child.remove();
+}
+
+const SHARE = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+export const percent = (part) => SHARE.format(part);
+export const number = (value) => NUMBER.format(value);
+export const state = (kind) => h('span', { class: `state ${kind}`, 'aria-hidden': 'true' });
+export const none = (text) => h('li', { class: 'faint', text });
+
+/** Return [text, shape] of a server's state. */
+export function stateOf(server) {
+  if (server.task_state) return [server.task_state, 'busy'];
+  if (server.vm_state === 'error') return ['error', 'bad'];
+  return [server.vm_state, server.vm_state === 'active' ? 'good' : 'rest'];
+}
+
+export const CLASSES = { VCPU: 'vCPU', MEMORY_MB: 'memory', DISK_GB: 'disk' };
+const UNITS = { VCPU: [1, ''], MEMORY_MB: [1024, ' GiB'], DISK_GB: [1, ' GiB'] };
+
+export const share = (load, name) => (load[name] && load[name][1] ? load[name][0] / load[name][1] : 0);
+
+/** Return "3 of 256" with the unit of the class. */
+export function amount(load, name) {
+  const [used, most] = load[name] ?? [0, 0];
+  const [factor, unit] = UNITS[name];
+  return `${number(used / factor)} of ${number(most / factor)}${unit}`;
+}

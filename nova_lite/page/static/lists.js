@@ -1,0 +1,71 @@
+// Moves in progress, injected faults and the last audit.
+import { h, keyed, none, percent, show, state } from './dom.js';
+import { openServer } from './details.js';
+
+const RESULTS = { consistent: ['good', 'No invariant is violated'], inconsistent: ['bad', 'Invariants are violated'], unsettled: ['warn', 'The cloud changed too much to be certain'] };
+const list = (name) => document.querySelector(`#${name} .rows`);
+
+/** Draw rows, or what is there instead of them. */
+function rows(parent, items, keyOf, make, empty) {
+  if (!items.length) {
+    show(parent, () => none(empty), empty);
+    return;
+  }
+  if (parent.shown) {
+    parent.shown = null;
+    parent.replaceChildren();
+  }
+  keyed(parent, items, keyOf, () => h('li'), (row, item) => show(row, make, item));
+}
+
+export function drawMoves(found) {
+  rows(list('moves'), found.moves, (move) => move.uuid, moveRow, 'No server moves.');
+}
+
+function moveRow(move) {
+  const way = `${move.source ?? '?'} → ${move.dest ?? 'to be chosen'}`;
+  return h('button', { class: 'row', click: () => openServer(move.server) },
+    h('span', { class: 'top' }, state('busy'), h('b', { text: move.name }), h('span', { class: 'faint', text: move.type })),
+    h('span', { class: 'under', text: `${way}, ${move.status}${move.cross_cell ? ', between cells' : ''}${move.copied === null ? '' : `, ${percent(move.copied)} of memory copied`}` }),
+    move.copied === null ? null : h('span', { class: 'bar', 'aria-hidden': 'true' }, h('i', { vars: { part: move.copied } })));
+}
+
+export function drawFaults(found) {
+  const { failures, hosts_off: off, databases_down: databases, buses_cut: buses } = found.faults;
+  const items = [
+    ...failures.map((each) => [`Fault ${each.id}`, words(each)]),
+    ...off.map((name) => [`Host ${name}`, 'power is off']),
+    ...databases.map((name) => [`Database of ${name}`, 'down']),
+    ...buses.map((name) => [`Bus of ${name}`, 'cut']),
+  ];
+  rows(list('faults'), items, ([name]) => name, faultRow, 'None. Inject one with nova-lite fault add.');
+}
+
+function words(failure) {
+  return Object.entries(failure).filter(([name]) => name !== 'id')
+    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`).join(', ');
+}
+
+function faultRow([name, text]) {
+  return h('div', { class: 'row' }, h('span', { class: 'top' }, state('bad'), h('b', { text: name })), h('span', { class: 'under', text }));
+}
+
+export function drawAudit(found) {
+  show(document.querySelector('#audit .body'), audit, found.audit);
+}
+
+function audit(last) {
+  if (!last) {
+    return h('p', { class: 'faint' }, 'Not checked yet. Check them with ', h('code', { text: 'nova-lite verify' }), '.');
+  }
+  const [kind, text] = RESULTS[last.result];
+  const broken = new Set(last.findings.map((each) => each.invariant));
+  const isBroken = (name) => name.split(', ').some((each) => broken.has(each));
+  return [
+    h('p', { class: `verdict ${kind}-text` }, state(kind), h('span', { text })),
+    h('ul', { class: 'invariants' }, ...last.invariants.map(([name, title]) => h('li', {},
+      state(isBroken(name) ? 'bad' : 'good'), h('b', { text: name }), h('span', { class: isBroken(name) ? 'bad-text' : null, text: isBroken(name) ? `${title}: violated` : title })))),
+    last.findings.length ? h('ul', { class: 'rows' }, ...last.findings.map((each) => h('li', { class: 'bad-text', text: `${each.invariant}: ${each.what} ${each.detail}` }))) : null,
+    h('p', { class: 'faint number', text: `Last nova-lite verify: ${last.at.replace('T', ' ').replace('+00:00', ' UTC')}` }),
+  ].filter(Boolean);
+}

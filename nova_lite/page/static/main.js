@@ -1,0 +1,85 @@
+// The stream of documents, and what is drawn of each.
+import { h, number, show } from './dom.js';
+import { drawCells } from './cells.js';
+import { drawHeat } from './heat.js';
+import { drawMoves, drawFaults, drawAudit } from './lists.js';
+import { drawSagas } from './sagas.js';
+import { refresh } from './details.js';
+import { startSearch } from './search.js';
+
+const AGAIN_MS = 3000;
+const stream = document.getElementById('stream');
+const problem = document.getElementById('problem');
+let source = null;
+let latest = null;
+let waiting = false;
+
+function say(text, kind) {
+  stream.className = `stream ${kind}`;
+  stream.lastElementChild.textContent = text;
+}
+
+function open() {
+  if (source || document.hidden) return;
+  source = new EventSource('/page/events');
+  source.addEventListener('document', (event) => draw(JSON.parse(event.data)));
+  source.addEventListener('error', () => {
+    say('Reconnecting', 'lost');
+    if (source && source.readyState === EventSource.CLOSED) {
+      close();
+      setTimeout(open, AGAIN_MS);
+    }
+  });
+}
+
+function close() {
+  source?.close();
+  source = null;
+}
+
+function draw(found) {
+  say('Live', 'live');
+  problem.hidden = !found.problem;
+  problem.textContent = found.problem ?? '';
+  if (found.problem) return;
+  latest = found;
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    drawAll();
+  });
+}
+
+function drawAll() {
+  const open_ = latest.sagas.filter((saga) => !saga.finished_at);
+  const sum = (name) => latest.cells.reduce((total, cell) => total + cell[name], 0);
+  const servers = Object.values(latest.states).reduce((total, count) => total + count, 0);
+  show(document.getElementById('numbers'), numbers, [
+    ['hosts up', `${number(sum('up'))} / ${number(sum('hosts'))}`],
+    ['servers', number(servers)],
+    ['moves', number(latest.moves.length)],
+    ['open sagas', number(open_.length)],
+  ]);
+  drawCells(latest);
+  drawHeat(latest);
+  drawMoves(latest);
+  drawSagas(latest);
+  drawFaults(latest);
+  drawAudit(latest);
+  refresh(latest);
+}
+
+function numbers(values) {
+  return values.map(([name, value]) => h('div', {}, h('dt', { text: name }), h('dd', { text: value })));
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) {
+    close();
+    say('Paused', '');
+  } else open();
+});
+startSearch(() => latest);
+document.querySelector('#heat fieldset').addEventListener('change', () => latest && drawHeat(latest));
+open();

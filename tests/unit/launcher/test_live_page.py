@@ -1,0 +1,34 @@
+"""Which clouds have a live page."""
+
+import testtools
+
+from nova_lite.launcher import layout
+from nova_lite.launcher import live_page
+
+
+class TestLivePage(testtools.TestCase):
+    def page(self, listen):
+        settings = layout.Settings(state_dir='/nowhere', listen=listen)
+        return live_page.LivePage(layout.Layout(settings), self.services, faults=None)
+
+    def services(self, environ, start_response):
+        raise AssertionError('not called')
+
+    def test_on_loopback(self):
+        for listen in ('127.0.0.1', '::1', 'localhost'):
+            self.assertNotEqual(self.services, self.page(listen).application)
+
+    def test_its_url(self):
+        def url(**settings):
+            return layout.Layout(layout.Settings(state_dir='/nowhere', **settings)).page_url
+
+        self.assertEqual('http://127.0.0.1:1/', url(port=1))
+        self.assertIsNone(url(listen='0.0.0.0'))
+        self.assertIsNone(url(bus=('rabbit://127.0.0.1/{cell}',)))
+
+    def test_elsewhere_there_is_none(self):
+        for listen in ('0.0.0.0', '::', '192.0.2.1', 'cloud.example'):
+            made = self.page(listen)
+            self.assertEqual(self.services, made.application)
+            made.renew(conf=None)
+            made.end()()
