@@ -1,15 +1,28 @@
-"""The data of the live page of a cloud, and who gets it."""
+"""The live page of a cloud: its data, and what a browser makes of it."""
 
 import base64
 import contextlib
 import json
+import os
 
 import requests
+from selenium.webdriver.common import keys
 
+from nova_lite.launcher import verification
+from tests.fixtures import browser as browser_fixture
 from tests.fixtures import live_moving
 from tests.functional import base
 
 HTML = {'Accept': 'text/html,*/*;q=0.8'}
+# A copy takes some seconds.
+SLOW = """
+extends: instant
+hosts: [{match: '*', live_migration: {bandwidth_mb_s: 150, dirty_rate_mb_s: 30}}]
+"""
+SCRIPT = '<script>run()</script>'
+# Where a picture of the page is written, if it is set.
+PICTURE = 'NOVA_LITE_TEST_PICTURE'
+PHONE = 360, 740
 
 
 class LivePageTest(base.CloudTest):
@@ -121,3 +134,78 @@ class LivePageTest(base.CloudTest):
                 self.assertEqual([], list(documents))
             self.assertEqual(6, len(self.first()['hosts']))
             self.cloud.connections.clear()
+
+    # ---- in a browser ----
+
+    def test_a_live_migration_as_it_happens(self):
+        browser = self.useFixture(browser_fixture.Browser())
+        hostile, web = self.cloud.boot(SCRIPT), self.cloud.boot('web')
+        for name in ('db', 'cache', 'worker'):
+            self.cloud.boot(name)
+        found = verification.find(self.cloud.state_dir).findings
+        self.assertEqual([], found)
+        browser.driver.get(f'{self.url}/')
+        browser.wait_for(self.chip(hostile), 'the servers')
+        self.assertEqual(SCRIPT, browser.run(f'return {self.chip(hostile)}.textContent'))
+        self.assertIn(
+            'No invariant is violated',
+            browser.run("return document.getElementById('audit').innerText"),
+        )
+        print(f'First paint after {browser.first_paint_ms():.0f} ms')
+
+        self.cloud.behave(SLOW)
+        self.moving.go(web)
+        dest = browser.wait_for(
+            "document.querySelector('.host.dest .ghost')?.closest('.host').dataset.key", 'a move'
+        )
+        browser.wait_for(
+            "/[1-9]\\d*(\\.\\d)?% of memory/.test(document.querySelector('#moves .rows').innerText)",
+            'progress',
+        )
+        self.take_picture(browser)
+        self.assertEqual([], browser.violations())
+        browser.wait_for(f"{self.chip(web)}?.dataset.host === '{dest}'", 'the server to arrive')
+        self.assertEqual(web.compute_host, browser.run(f'return {self.chip(web)}.dataset.from'))
+        self.assertEqual(dest, self.cloud.wait(web, 'ACTIVE').compute_host)
+
+        self.use_keyboard(browser, web)
+        browser.emulate(prefers_color_scheme='dark')
+        self.assertEqual([], browser.violations())
+        browser.resize(*PHONE)
+        self.assertLessEqual(browser.run('return document.documentElement.scrollWidth'), PHONE[0])
+        self.assertEqual([], browser.violations())
+        self.assertEqual('nova-lite', browser.driver.title)
+        self.assertEqual([], browser.console())
+        requested = browser.requested()
+        self.assertIn(f'{self.url}/page/events', requested)
+        self.assertEqual([], [url for url in requested if not url.startswith(f'{self.url}/')])
+
+    def chip(self, server):
+        """The expression of a server's element on the page."""
+        return f'document.querySelector(\'[data-server="{server.id}"]\')'
+
+    def use_keyboard(self, browser, server):
+        """Search for a server and open its saga with keys alone."""
+
+        def send(*pressed):
+            browser.driver.switch_to.active_element.send_keys(*pressed)
+
+        send('/', 'web')
+        browser.wait_for(
+            "document.querySelector('#found .row b')?.textContent === 'web'", 'results'
+        )
+        send(keys.Keys.TAB)
+        send(keys.Keys.ENTER)
+        browser.wait_for(
+            f"document.querySelector('dialog').innerText.includes('{server.id}')", 'it'
+        )
+        browser.run("document.querySelector('dialog .rows button').focus()")
+        send(keys.Keys.ENTER)
+        browser.wait_for("document.querySelector('dialog .lanes')", 'the timeline')
+        self.assertEqual([], browser.violations())
+        send(keys.Keys.ESCAPE)
+        self.assertFalse(browser.run("return document.querySelector('dialog').open"))
+
+    def take_picture(self, browser):
+        if PICTURE in os.environ:
+            browser.driver.save_screenshot(os.environ[PICTURE])
