@@ -69,17 +69,39 @@ class Unreachable(exception.Unavailable):
         self.mapping = mapping
 
 
-def load(req, uuid, *, deleted=False):
+class Reader:
+    """Reads of a server what `load` needs: its record.
+
+    A subclass reads more in the same two transactions.
+    """
+
+    def from_api_db(self, _connection, _uuid):
+        """Return what `take` is to have of the API database."""
+
+    # (connection, uuid): what `take` is to have of the server's cell
+    from_cell = staticmethod(instances.find)
+
+    def take(self, _uuid, _from_api_db, from_cell):
+        """Return the row of the server, or None if it is hidden or not there.
+
+        from_cell: what `from_cell` returned; None while the server is in no cell
+        """
+        return None if from_cell is None or from_cell.hidden else from_cell
+
+
+def load(req, uuid, *, deleted=False, reader=None):
     """Return the server with this id that the caller may know of. Raise InstanceNotFound.
 
     deleted: find it after it was deleted too
+    reader: a Reader that reads more than the record
     """
     if not formats.is_uuid(uuid):
         raise exception.InstanceNotFound(instance_id=uuid)
-    server = _find(req, uuid, deleted)
+    reader = reader or Reader()
+    server = _find(req, uuid, reader, deleted)
     if server is None:
         # Between the reads it may have moved from the build requests to a cell.
-        server = _find(req, uuid, deleted)
+        server = _find(req, uuid, reader, deleted)
     if server is None or not may_know(req.ctxt, server.row.project_id):
         raise exception.InstanceNotFound(instance_id=uuid)
     return server
@@ -90,19 +112,20 @@ def may_know(ctxt, project_id):
     return ctxt.is_admin or ctxt.project_id == project_id
 
 
-def _find(req, uuid, deleted):
-    mapping, build_request = req.app.api_db.read(_mapping_and_request, uuid)
+def _find(req, uuid, reader, deleted):
+    mapping, build_request, more = req.app.api_db.read(_mapping_and_request, uuid, reader)
     if mapping is None:
         return None
     if mapping.cell_id is None:
         if build_request is None:
             return None
+        reader.take(uuid, more, None)
         return Server(row_of(build_request), build_request=build_request, mapping=mapping)
     if not may_know(req.ctxt, mapping.project_id):
         return None
     cell = req.app.cells.by_id(mapping.cell_id)
-    row = read_cell(req, cell, mapping, instances.find, uuid)
-    if row is None or row.hidden or (row.deleted and not deleted):
+    row = reader.take(uuid, more, read_cell(req, cell, mapping, reader.from_cell, uuid))
+    if row is None or (row.deleted and not deleted):
         return None
     return Server(row, cell=cell, mapping=mapping)
 
@@ -120,11 +143,14 @@ def read_cell(req, cell, mapping, function, *args, **kwargs):
     return answer
 
 
-def _mapping_and_request(connection, uuid):
+def _mapping_and_request(connection, uuid, reader):
     mapping = instance_mappings.find(connection, uuid)
-    if mapping is None or mapping.cell_id is not None:
-        return mapping, None
-    return mapping, build_requests.find(connection, uuid)
+    if mapping is None:
+        return None, None, None
+    build_request = None
+    if mapping.cell_id is None:
+        build_request = build_requests.find(connection, uuid)
+    return mapping, build_request, reader.from_api_db(connection, uuid)
 
 
 def row_of(build_request):

@@ -21,15 +21,46 @@ PARTIAL = 69
 )
 def show(req):
     """One server; from 2.69 on also what is known while its cell is down."""
-    uuid = req.args['server_id']
+    reader = _Reader(view.Look(req, show=True))
     try:
-        server = server_access.load(req, uuid)
+        server = server_access.load(req, req.args['server_id'], reader=reader)
     except server_access.Unreachable as error:
         if req.minor < PARTIAL:
             raise
         return _partial(req, error.mapping)
     req.authorize(rules.SHOW, server.target)
-    return {'server': represent(req, server)}
+    return {'server': _view(reader.look, server, server.row)}
+
+
+class _Reader(server_access.Reader):
+    """Reads with a server's record whatever else is shown of it.
+
+    look: the view.Look that takes it
+    """
+
+    def __init__(self, look):
+        self.look = look
+
+    def from_api_db(self, connection, uuid):
+        """Return {server uuid: group} and {server uuid: request spec}, each if it is shown."""
+        look = self.look
+        groups = server_groups.groups_of(connection, [uuid]) if look.with_groups else {}
+        specs = request_specs.stored(connection, [uuid]) if look.wants_specs else {}
+        return groups, specs
+
+    def from_cell(self, connection, uuid):
+        """Return the Details of one server."""
+        look = self.look
+        return instance_lists.details(
+            connection, [uuid], look.columns(), tags=look.wants_tags, hosts=look.wants_hosts
+        )
+
+    def take(self, uuid, from_api_db, from_cell):
+        self.look.groups, self.look.specs = from_api_db
+        if from_cell is None:
+            return None
+        self.look.take(from_cell)
+        return from_cell['rows'].get(uuid)
 
 
 def represent(req, server, *, full=True):
@@ -37,33 +68,19 @@ def represent(req, server, *, full=True):
 
     full: also what only GET answers carry below 2.75
     """
-    look = view.Look(req, full=full, show=True)
-    row = server.row
+    reader = _Reader(view.Look(req, full=full, show=True))
+    uuid, found = server.uuid, None
+    if server.cell is not None:
+        found = server_access.read_cell(req, server.cell, server.mapping, reader.from_cell, uuid)
+    row = reader.take(uuid, req.app.api_db.read(reader.from_api_db, uuid), found)
+    return _view(reader.look, server, row or server.row)
+
+
+def _view(look, server, row):
     if server.cell is None:
         look.tags[server.uuid] = sorted(server.build_request.tags)
-    else:
-        found = server_access.read_cell(
-            req,
-            server.cell,
-            server.mapping,
-            instance_lists.details,
-            [server.uuid],
-            look.columns(),
-            tags=look.wants_tags,
-            hosts=look.wants_hosts,
-        )
-        look.take(found)
-        row = found['rows'].get(server.uuid, row)
-    if look.with_groups or look.wants_specs:
-        look.groups, look.specs = req.app.api_db.read(_from_api_db, look, server.uuid)
     look.name_groups([row])
     return view.detail(look, row)
-
-
-def _from_api_db(connection, look, uuid):
-    groups = server_groups.groups_of(connection, [uuid]) if look.with_groups else {}
-    specs = request_specs.stored(connection, [uuid]) if look.wants_specs else {}
-    return groups, specs
 
 
 def _partial(req, mapping):
