@@ -24,7 +24,7 @@ OF_HOSTS = ('host', 'node')
 )
 def index(req):
     """Ids and names."""
-    return _answer(req, rules.LIST_ALL, _names, partial.short)
+    return _answer(req, rules.LIST_ALL, _names, partial.short, more=('display_name',))
 
 
 @operation.operation(
@@ -35,7 +35,8 @@ def detail(req):
     return _answer(req, rules.DETAIL_ALL, details, partial.detail)
 
 
-def _answer(req, all_rule, show, show_partial):
+def _answer(req, all_rule, show, show_partial, *, more=()):
+    """more: names of columns that `show` needs of the rows that a page is merged from"""
     try:
         criteria = list_filters.parse(req, all_rule)
     except list_filters.Nothing:
@@ -44,7 +45,7 @@ def _answer(req, all_rule, show, show_partial):
     limit = paging.limit_of(req)
 
     def read():
-        page = list_merge.read(req, criteria, sort, limit)
+        page = list_merge.read(req, criteria, sort, limit, more=more)
         return page, show(req, page)
 
     page, servers = cross_cell_lists.steadily(req, read)
@@ -89,16 +90,8 @@ def _is_new(req, key):
 
 
 def _names(req, page):
-    by_uuid = _gather(req, page, instance_lists.names)
-    by_uuid.update(page.pending)
-    return [view.basic(req, by_uuid[uuid]) for uuid in page.uuids if uuid in by_uuid]
-
-
-def _gather(req, page, function):
-    merged = {}
-    for cell, found in _from_cells(req, page, function):
-        merged.update(_own(page, cell, found))
-    return merged
+    rows = (page.row(uuid) for uuid in page.uuids)
+    return [view.basic(req, row) for row in rows if row is not None]
 
 
 def _from_cells(req, page, function, *args, **kwargs):

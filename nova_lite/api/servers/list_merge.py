@@ -34,17 +34,24 @@ class Page:
 
     pending: {uuid: Pending} of those that are build requests
     where: {uuid: Cell} of the others
+    rows: {(uuid, Cell): row} of all; Cell is None for build requests
     down: cells that did not answer
     """
 
     def __init__(self):
         self.uuids, self.pending, self.where, self.down = [], {}, {}, []
+        self.rows = {}
+
+    def row(self, uuid):
+        """Return the row of a server; None if the cell that has it now gave none."""
+        return self.rows.get((uuid, self.where.get(uuid)))
 
 
-def read(req, criteria, sort, limit):
+def read(req, criteria, sort, limit, *, more=()):
     """Return the Page that the request asks for. Raise MarkerNotFound.
 
     sort: (column name, 'asc' or 'desc') pairs, ending in a unique column
+    more: names of further columns of its rows
     """
     page = Page()
     pending = _pending(req, criteria)
@@ -52,11 +59,10 @@ def read(req, criteria, sort, limit):
     if limit == 0:
         return page
     sources = [_sorted(pending, sort, marker)]
-    more = ('network_info',) if criteria.addresses else ()
     options = {
         'limit': None if criteria.addresses else limit,
         'marker': marker,
-        'more': more,
+        'more': (*more, 'network_info') if criteria.addresses else more,
     }
     found = req.app.cells.scatter(instance_lists.keys, criteria.conditions, sort, **options)
     for cell, rows in found.items():
@@ -79,6 +85,7 @@ def read(req, criteria, sort, limit):
 
 
 def _take(page, row, cell):
+    page.rows[row.uuid, cell] = row
     if row.uuid in page.pending or row.uuid in page.where:
         return False
     page.uuids.append(row.uuid)

@@ -199,12 +199,6 @@ def _shown(columns: tuple[str, ...]) -> rows.Select:
     )
 
 
-def names(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Row]:
-    """Return {uuid: row of uuid and name}."""
-    found = connection.execute(_shown(('uuid', 'display_name')), {'uuids': list(uuids)})
-    return {row.uuid: row for row in found}
-
-
 def details(
     connection: sa.Connection,
     uuids: Iterable[str],
