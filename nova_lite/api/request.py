@@ -25,6 +25,7 @@ class Request:
 
     __slots__ = (
         '_http',
+        '_root',
         'app',
         'args',
         'body',
@@ -46,6 +47,7 @@ class Request:
         legacy: bool = False,
     ) -> None:
         self._http = http
+        self._root: str | None = None
         self.app = app
         self.ctxt = ctxt
         self.version = version
@@ -81,7 +83,9 @@ class Request:
     @property
     def root(self):
         """Scheme, host and mount point, as links must have them; no slash at the end."""
-        return self.app.conf.api.compute_link_prefix or self._http.prefix
+        if self._root is None:
+            self._root = self.app.conf.api.compute_link_prefix or self._http.prefix
+        return self._root
 
     @property
     def path(self):

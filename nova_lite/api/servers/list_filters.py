@@ -202,7 +202,7 @@ def _states(req, statuses):
             for vm_state, tasks, without in pairs
         )
 
-    return Filter(instance_lists.in_states(pairs), test)
+    return Filter(instance_lists.in_states(tuple(pairs)), test)
 
 
 def _addresses(given):

@@ -143,22 +143,25 @@ def _sorted(pending, sort, marker):
     return [(row, None) for row in rows]
 
 
+@functools.total_ordering
+class _Descending:
+    """A value that sorts the other way round."""
+
+    __slots__ = ('value',)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return self.value == other.value
+
+    def __lt__(self, other):
+        return other.value < self.value
+
+
 def order_of(sort):
     """Return a key function that puts rows in the order the databases sort them."""
     names = [(name, direction == 'desc') for name, direction in sort]
-
-    @functools.total_ordering
-    class Descending:
-        __slots__ = ('value',)
-
-        def __init__(self, value):
-            self.value = value
-
-        def __eq__(self, other):
-            return self.value == other.value
-
-        def __lt__(self, other):
-            return other.value < self.value
 
     def key(row):
         parts = []
@@ -166,7 +169,7 @@ def order_of(sort):
             value = getattr(row, name)
             # NULL sorts before everything, as paging.ordered has it.
             part = (False, 0) if value is None else (True, value)
-            parts.append(Descending(part) if descending else part)
+            parts.append(_Descending(part) if descending else part)
         return tuple(parts)
 
     return key

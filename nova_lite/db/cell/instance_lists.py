@@ -6,7 +6,6 @@ Text sorts by code point on every database, as Python does: pages of several
 cells are merged by that order and continued by it.
 """
 
-from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Sequence
 import datetime
@@ -127,10 +126,11 @@ def changed(
     return sa.and_(*found)
 
 
+@functools.lru_cache
 def in_states(
-    pairs: Iterable[tuple[str, Collection[str] | None, Collection[str]]],
+    pairs: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...],
 ) -> rows.Condition:
-    """In any of these states: (vm_state, task states or None, excluded task states)."""
+    """In any of these states: (vm_state, task states, else excluded task states)."""
     found = []
     for vm_state, tasks, without in pairs:
         part = TABLE.c.vm_state == vm_state
