@@ -11,56 +11,64 @@ from nova_lite.simcloud.identity import views
 
 
 class GrantResource:
-    """Roles of a user: /v3/{projects|domains}/{target}/users/{user}/roles[/{role}]."""
+    """Roles of users or groups: /v3/{projects|domains}/{id}/{users|groups}/{id}/roles[/{role}]."""
 
-    def __init__(self, db, kind):
+    def __init__(self, db, kind, actor):
         self._db = db
         self._kind = kind
-        self._field = f'{kind}_id'
+        self._actor = actor
 
-    def _require_target(self, conn, target_id, user_id):
-        table = tables.projects if self._kind == tables.PROJECT else tables.domains
-        tables.get(conn, table, target_id)
-        tables.get(conn, tables.users, user_id)
+    def _known(self, conn, path):
+        """Return (id of the user or group, target of the roles). Raise NotFound."""
+        target_id, actor_id = path[f'{self._kind}_id'], path[f'{self._actor}_id']
+        tables.get(
+            conn, tables.projects if self._kind == tables.PROJECT else tables.domains, target_id
+        )
+        tables.get(conn, tables.users if self._actor == tables.USER else tables.groups, actor_id)
+        return actor_id, target_id
 
-    def on_get(self, req, resp, user_id, **target):
+    def _granted(self, conn, path):
+        """Return ids of the roles."""
+        actor_id, target_id = self._known(conn, path)
+        return grants.granted(conn, actor_id, self._kind, target_id, actor=self._actor)
+
+    def on_get(self, req, resp, **path):
         req.context.caller.require_admin('listing grants')
-        target_id = target[self._field]
         with self._db.read() as conn:
-            self._require_target(conn, target_id, user_id)
-            ids = grants.granted(conn, user_id, self._kind, target_id)
-            found = tables.among(conn, tables.roles, ids)
+            found = tables.among(conn, tables.roles, self._granted(conn, path))
             resp.media = roles.RESOURCE.collection(conn, req, found)
 
-    def _grant(self, conn, target_id, user_id, role_id):
-        self._require_target(conn, target_id, user_id)
+    def _grant(self, conn, role_id, path):
+        actor_id, target_id = self._known(conn, path)
         tables.get(conn, tables.roles, role_id)
-        grants.grant(conn, user_id, role_id, kind=self._kind, target_id=target_id)
+        grants.grant(
+            conn, actor_id, role_id, kind=self._kind, target_id=target_id, actor=self._actor
+        )
 
-    def on_put_one(self, req, resp, user_id, role_id, **target):
+    def on_put_one(self, req, resp, role_id, **path):
         req.context.caller.require_admin('granting a role')
-        self._db.change(self._grant, target[self._field], user_id, role_id)
+        self._db.change(self._grant, role_id, path)
         resp.status = falcon.HTTP_204
 
-    def on_head_one(self, req, resp, user_id, role_id, **target):
+    def on_head_one(self, req, resp, role_id, **path):
         req.context.caller.require_admin('checking a grant')
         with self._db.read() as conn:
-            if role_id not in grants.granted(conn, user_id, self._kind, target[self._field]):
+            if role_id not in self._granted(conn, path):
                 raise faults.NotFound('Could not find that role assignment.')
         resp.status = falcon.HTTP_204
 
-    def on_get_one(self, req, resp, user_id, role_id, **target):
-        self.on_head_one(req, resp, user_id, role_id, **target)
+    def on_get_one(self, req, resp, role_id, **path):
+        self.on_head_one(req, resp, role_id, **path)
 
-    def on_delete_one(self, req, resp, user_id, role_id, **target):
+    def on_delete_one(self, req, resp, role_id, **path):
         req.context.caller.require_admin('revoking a role')
-        if not self._db.change(
-            grants.revoke,
-            user_id=user_id,
-            target_kind=self._kind,
-            target_id=target[self._field],
-            role_id=role_id,
-        ):
+        column = f'{self._actor}_id'
+        matching = {
+            column: path[column],
+            'target_kind': self._kind,
+            'target_id': path[f'{self._kind}_id'],
+        }
+        if not self._db.change(grants.revoke, **matching, role_id=role_id):
             raise faults.NotFound('Could not find that role assignment.')
         resp.status = falcon.HTTP_204
 
@@ -78,6 +86,7 @@ class AssignmentList:
 
     FILTERS = (
         ('user.id', 'user_id', None),
+        ('group.id', 'group_id', None),
         ('role.id', 'role_id', None),
         ('scope.project.id', 'target_id', tables.PROJECT),
         ('scope.domain.id', 'target_id', tables.DOMAIN),
@@ -86,30 +95,49 @@ class AssignmentList:
     def __init__(self, db):
         self._db = db
 
-    def _assigned(self, conn, req):
+    def _assigned(self, conn, req, *, of_anybody=False):
+        """Return the rows of users, then those of groups, that the query chooses."""
         wanted = {}
         for parameter, column, kind in self.FILTERS:
-            if value := req.get_param(parameter):
+            value = req.get_param(parameter)
+            if value and not (of_anybody and column == 'user_id'):
                 wanted |= {column: value} | ({'target_kind': kind} if kind else {})
-        return database.find_all(conn, tables.assignments, **wanted)
+        return [
+            row
+            for table in grants.TABLES.values()
+            if wanted.keys() <= set(table.c.keys())
+            for row in database.find_all(conn, table, **wanted)
+        ]
+
+    def _effective(self, conn, req):
+        """Return what users have, also by their groups and by what roles imply."""
+        user_id = req.get_param('user.id')
+        found = []
+        for row in self._assigned(conn, req, of_anybody=True):
+            holders = [row]
+            if 'group_id' in row:
+                members = database.find_all(conn, tables.group_members, group_id=row['group_id'])
+                holders = [row | {'user_id': member['user_id']} for member in members]
+            found += [each for each in holders if not user_id or user_id == each['user_id']]
+        return [
+            {**row, 'role_id': role_id}
+            for row in found
+            for role_id in sorted(grants.expanded(conn, [row['role_id']]))
+        ]
 
     def on_get(self, req, resp):
         req.context.caller.require_admin('listing role assignments')
         scopes = ('scope.project.id', 'scope.domain.id', 'scope.system')
         if sum(bool(req.get_param(name)) for name in scopes) > 1:
             raise faults.BadRequest('Name one scope: a project, a domain or the system.')
-        if req.get_param('group.id') or req.get_param('scope.system'):
+        effective = 'effective' in req.params
+        if req.get_param('group.id') and (effective or req.get_param('user.id')):
+            raise faults.BadRequest('Filter by a group alone: users have what is effective.')
+        if req.get_param('scope.system'):
             resp.media = views.collection(req, 'role_assignments', [])
             return
-        effective = 'effective' in req.params
         with self._db.read() as conn:
-            found = self._assigned(conn, req)
-            if effective:
-                found = [
-                    {**row, 'role_id': role_id}
-                    for row in found
-                    for role_id in sorted(grants.expanded(conn, [row['role_id']]))
-                ]
+            found = self._effective(conn, req) if effective else self._assigned(conn, req)
             known = self._references(conn, named='include_names' in req.params)
         resp.media = views.collection(
             req, 'role_assignments', [self._view(req, row, known) for row in found]
@@ -119,7 +147,8 @@ class AssignmentList:
     def _references(conn, named):
         """Return {kind: {id: how an assignment refers to it}}."""
         sources = {
-            'user': tables.users,
+            tables.USER: tables.users,
+            tables.GROUP: tables.groups,
             'role': tables.roles,
             tables.PROJECT: tables.projects,
             tables.DOMAIN: tables.domains,
@@ -138,13 +167,18 @@ class AssignmentList:
         if kind == tables.INHERITED:
             kind, inherited = tables.DOMAIN, {'OS-INHERIT:inherited_to': 'projects'}
             prefix, suffix = 'OS-INHERIT/', '/inherited_to_projects'
-        path = f'{kind}s/{target_id}/users/{row["user_id"]}/roles/{row["role_id"]}'
-        path = f'{prefix}{path}{suffix}'
+        actor = tables.USER if 'user_id' in row else tables.GROUP
+        holder = tables.GROUP if 'group_id' in row else tables.USER
+        path = f'{kind}s/{target_id}/{holder}s/{row[f"{holder}_id"]}/roles/{row["role_id"]}'
+        links = {'assignment': views.links(req, f'{prefix}{path}{suffix}')['self']}
+        if actor != holder:
+            member = f'groups/{row["group_id"]}/users/{row["user_id"]}'
+            links['membership'] = views.links(req, member)['self']
         return {
-            'user': known['user'][row['user_id']],
+            actor: known[actor][row[f'{actor}_id']],
             'role': known['role'][row['role_id']],
             'scope': {kind: known[kind][target_id], **inherited},
-            'links': {'assignment': views.links(req, path)['self']},
+            'links': links,
         }
 
 

@@ -37,14 +37,16 @@ def update(conn, _caller, domain_id, wanted):
 
 
 def delete(conn, _caller, domain_id):
-    """Remove a disabled domain with its users, projects and assignments."""
+    """Remove a disabled domain with its users, groups, projects and assignments."""
     if tables.get(conn, tables.domains, domain_id)['enabled']:
         raise faults.Forbidden('Cannot delete a domain that is enabled, please disable it first.')
     for row in database.find_all(conn, tables.projects, domain_id=domain_id):
         grants.revoke(conn, target_kind=tables.PROJECT, target_id=row['id'])
     for row in database.find_all(conn, tables.users, domain_id=domain_id):
-        grants.revoke(conn, user_id=row['id'])
-    for table in (tables.projects, tables.users):
+        grants.forget_user(conn, row['id'])
+    for row in database.find_all(conn, tables.groups, domain_id=domain_id):
+        grants.forget_group(conn, row['id'])
+    for table in (tables.projects, tables.users, tables.groups):
         database.delete(conn, table, domain_id=domain_id)
     for kind in (tables.DOMAIN, tables.INHERITED):
         grants.revoke(conn, target_kind=kind, target_id=domain_id)

@@ -1,9 +1,13 @@
 """Routes below /identity."""
 
+import itertools
+
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.identity import application_credentials
 from nova_lite.simcloud.identity import assignments
 from nova_lite.simcloud.identity import domains
+from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import groups
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
@@ -46,7 +50,7 @@ def add(app, db, tokens, catalog, *, password_cost):
     app.add_route(f'{v3}/extensions', routing.Document({'extensions': {'values': []}}))
     _add_auth(app, v3, token_resource.TokenResource(db, tokens))
     user = users.resource(password_cost)
-    for resource in (domains.RESOURCE, projects.RESOURCE, user, roles.RESOURCE):
+    for resource in (domains.RESOURCE, projects.RESOURCE, user, groups.RESOURCE, roles.RESOURCE):
         name = resource.name
         routing.add_resource(app, db, f'{v3}/{name}s', field=f'{name}_id', resource=resource)
     routing.add_resource(
@@ -62,9 +66,12 @@ def add(app, db, tokens, catalog, *, password_cost):
     implied = roles.ImplicationResource(db)
     app.add_route(f'{v3}/roles/{{role_id}}/implies/{{implied_id}}', implied, suffix='implies')
     app.add_route(f'{v3}/role_inferences', implied, suffix='inferences')
-    for kind in (tables.PROJECT, tables.DOMAIN):
-        grant = assignments.GrantResource(db, kind)
-        path = f'{v3}/{kind}s/{{{kind}_id}}/users/{{user_id}}/roles'
+    member = groups.MemberResource(db, user)
+    routing.add_crud(app, f'{v3}/groups/{{group_id}}/users', member, 'user_id')
+    app.add_route(f'{v3}/users/{{user_id}}/groups', member, suffix='groups')
+    for kind, actor in itertools.product((tables.PROJECT, tables.DOMAIN), grants.TABLES):
+        grant = assignments.GrantResource(db, kind, actor)
+        path = f'{v3}/{kind}s/{{{kind}_id}}/{actor}s/{{{actor}_id}}/roles'
         app.add_route(path, grant)
         app.add_route(f'{path}/{{role_id}}', grant, suffix='one')
     app.add_route(f'{v3}/role_assignments', assignments.AssignmentList(db))

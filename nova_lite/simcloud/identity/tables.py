@@ -8,6 +8,8 @@ from nova_lite.simcloud import faults
 
 PROJECT = 'project'
 DOMAIN = 'domain'
+# Who may have roles.
+USER, GROUP = 'user', 'group'
 # A role on a domain that counts in all its projects, and not on the domain itself.
 INHERITED = 'inherited'
 # The scope of a token that was obtained with an application credential: its project.
@@ -75,6 +77,32 @@ assignments = sa.Table(
     'identity_assignments',
     database.METADATA,
     sa.Column('user_id', database.Id, primary_key=True),
+    sa.Column('target_kind', sa.String(16), primary_key=True),
+    sa.Column('target_id', database.Id, primary_key=True),
+    sa.Column('role_id', database.Id, primary_key=True),
+)
+
+groups = sa.Table(
+    'identity_groups',
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True, default=new_id),
+    sa.Column('domain_id', database.Id, nullable=False),
+    sa.Column('name', database.Name, nullable=False),
+    sa.Column('description', database.Text, nullable=False, default=''),
+    sa.UniqueConstraint('domain_id', 'name'),
+)
+
+group_members = sa.Table(
+    'identity_group_members',
+    database.METADATA,
+    sa.Column('user_id', database.Id, primary_key=True),
+    sa.Column('group_id', database.Id, primary_key=True, index=True),
+)
+
+group_assignments = sa.Table(
+    'identity_group_assignments',
+    database.METADATA,
+    sa.Column('group_id', database.Id, primary_key=True),
     sa.Column('target_kind', sa.String(16), primary_key=True),
     sa.Column('target_id', database.Id, primary_key=True),
     sa.Column('role_id', database.Id, primary_key=True),

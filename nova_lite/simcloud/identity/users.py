@@ -82,7 +82,7 @@ def update(conn, _caller, user_id, wanted):
 def delete(conn, _caller, user_id):
     """Remove a user with assignments and tokens."""
     tables.get(conn, tables.users, user_id)
-    grants.revoke(conn, user_id=user_id)
+    grants.forget_user(conn, user_id)
     for table in (tables.tokens, tables.application_credentials):
         database.delete(conn, table, user_id=user_id)
     tables.remove(conn, tables.users, user_id)

@@ -97,6 +97,28 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual([], self.show(f'{run} namespace list'))
         self.openstack(f'{run} namespace create mine', status=1)
 
+    def test_groups_of_users(self):
+        admin = functools.partial(self.openstack, username='admin')
+        admin('group create --description d team')
+        admin('group set --name crew team')
+        admin('group add user crew demo')
+        self.assertIn('demo in group crew', admin('group contains user crew demo'))
+        self.assertEqual(['crew'], self.listed('group list', 'admin'))
+        self.assertEqual(['crew'], self.listed('group list --user demo', 'admin'))
+        self.assertEqual(['demo'], self.listed('user list --group crew', 'admin'))
+        admin('role add --group crew --project service member')
+        listing = 'role assignment list --names'
+        found = self.listed(f'{listing} --group crew', 'admin', 'Project')
+        self.assertEqual(['service@Default'], found)
+        found = self.listed(f'{listing} --effective --user demo --project service', 'admin', 'Role')
+        self.assertEqual(['member', 'reader'], sorted(found))
+        self.assertIn('service', self.listed('project list --my-projects'))
+        admin('role remove --group crew --project service member')
+        admin('group remove user crew demo')
+        self.assertEqual([], self.listed('user list --group crew', 'admin'))
+        admin('group delete crew')
+        self.openstack('group list', status=1)
+
     def test_rbac_policies(self):
         rbac = 'network rbac'
         self.openstack('network create lent')
