@@ -1,9 +1,14 @@
-"""The interpreter that plays tests: one for this process, started when it is first needed."""
+"""The interpreter that plays tests: one for all processes of a run, or for this one.
+
+`python -m tests.sim.cases.interpreter COMMAND …` starts one and runs the command, whose
+processes share it. A process outside of such a command starts its own when it is first needed.
+"""
 
 import functools
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -11,6 +16,8 @@ from tests.sim.world import places
 from tools import sample
 
 SEED = 'NOVA_LITE_TEST_SEED'
+# The address of the one that is shared.
+SHARED = 'NOVA_LITE_TEST_PLAYER'
 
 
 def play(test_id):
@@ -18,13 +25,26 @@ def play(test_id):
     number = os.environ.get(SEED, '0')
     replay = f'{SEED}={number} {sample.replay()} stestr --test-path tests/functional run {test_id}'
     failure = {'printed': '', 'replay': replay}
-    player = running()
     try:
-        return {**failure, **player.play(f'{number} {test_id}')}
+        return {**failure, **_connection().play(f'{number} {test_id}')}
     except OSError as error:
         # The next test has another.
-        running.cache_clear()
-        return {**failure, 'failure': f'{error}; exit status {player.end()}'}
+        _connection.cache_clear()
+        return {**failure, 'failure': f'{error}; {_end()}'}
+
+
+@functools.cache
+def _connection():
+    return Connection(os.environ.get(SHARED) or running().address)
+
+
+def _end():
+    """End the interpreter of this process; return in words how it ended."""
+    if os.environ.get(SHARED):
+        return 'it was shared with other processes'
+    status = running().end()
+    running.cache_clear()
+    return f'exit status {status}'
 
 
 @functools.cache
@@ -33,40 +53,71 @@ def running():
     return Interpreter()
 
 
-class Interpreter:
-    """A process that plays one test after the other. It ends with this one.
+class Connection:
+    """A connection to the interpreter at an address."""
 
-    process: a Popen
-    """
-
-    def __init__(self):
-        answers, theirs = os.pipe()
-        self._root = places.directory()
-        self.process = subprocess.Popen(
-            [sys.executable, '-m', 'tests.sim.cases', str(theirs), self._root],
-            cwd=sample.TOP,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[theirs],
-            env={**os.environ, 'PYTHONHASHSEED': '0', sample.VARIABLE: str(sample.number())},
-        )
-        os.close(theirs)
-        self._answers = open(answers)  # noqa: SIM115 - until `end`
+    def __init__(self, address):
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(address)
+        self._answers = self._socket.makefile()
 
     def play(self, seed):
         """{'failure', 'printed'} of a seed: a number and the id of a test."""
-        self.process.stdin.write(f'{seed}\n'.encode())
+        self.send(seed)
         line = self._answers.readline()
         if not line:
             raise OSError('The interpreter that plays tests has ended')
         return json.loads(line)
 
+    def send(self, seed):
+        """Have the test of a seed begin."""
+        self._socket.sendall(f'{seed}\n'.encode())
+
+    def close(self):
+        """Leave; a test that is played ends."""
+        self._answers.close()
+        self._socket.close()
+
+
+class Interpreter:
+    """A process that plays tests for all who connect. It ends with this one.
+
+    process: a Popen; address: of its socket
+    """
+
+    def __init__(self):
+        self._root = places.directory()
+        self.address = os.path.join(self._root, 'player')
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.address)
+            listener.listen()
+            self.process = subprocess.Popen(
+                [sys.executable, '-m', 'tests.sim.cases', str(listener.fileno()), self._root],
+                cwd=sample.TOP,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[listener.fileno()],
+                env={**os.environ, 'PYTHONHASHSEED': '0', sample.VARIABLE: str(sample.number())},
+            )
+
     def end(self):
         """Have the process end; return its exit status."""
         self.process.stdin.close()
-        self._answers.close()
         status = self.process.wait()
         # It removes its files itself, unless it was killed.
         shutil.rmtree(self._root, ignore_errors=True)
         return status
+
+
+def main(command):
+    """Run a command whose processes share an interpreter; return its exit status."""
+    started = Interpreter()
+    try:
+        variables = {SHARED: started.address, sample.VARIABLE: str(sample.number())}
+        return subprocess.call(command, env={**os.environ, **variables})
+    finally:
+        started.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -36,7 +36,7 @@ RESULT = 'result.json'
 
 
 class Player:
-    """Plays tests, one at a time. root: a directory for files, which is removed at the end"""
+    """Plays tests. root: a directory for files, which is removed at the end"""
 
     def __init__(self, root):
         self._root = root
@@ -47,6 +47,7 @@ class Player:
             functools.partial(_live, self._root),
             most=MOST_CLOUDS,
             first=functools.partial(_rehearse, self._root),
+            watchdog_s=WATCHDOG_S,
         )
         return self
 
@@ -54,20 +55,48 @@ class Player:
         self._zygotes.close()
         shutil.rmtree(self._root)
 
+    def share(self, number):
+        """Keep clouds for a number of processes that have tests played."""
+        self._zygotes.most = MOST_CLOUDS * max(1, number)
+
+    @contextlib.contextmanager
     def play(self, seed):
-        """{'failure': text or '', 'printed': text} of a seed: a number and the id of a test."""
+        """In the context the test of a seed is played: an iterator.
+
+        It yields None until the test has ended, and then {'failure': text or '', 'printed': text}.
+        A seed is a number and the id of a test.
+        """
         path = path_of(self._root, seed)
+        running = []
         try:
-            outcome = kernel.run(seed, self._zygotes, limit_s=LIMIT_S, watchdog_s=WATCHDOG_S)
-            if os.path.exists(os.path.join(path, RESULT)):
-                with open(os.path.join(path, RESULT)) as file:
-                    return json.load(file)
-            return {'failure': outcome.failure or 'the test ended its process'}
+            with self._zygotes.hold(seed):
+                yield self._played(seed, path, running)
+        finally:
+            for history in running:
+                history.kill()
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _played(self, seed, path, running):
+        try:
+            while not self._zygotes.is_ready(seed):
+                yield None
+            history = kernel.History(seed, self._zygotes, limit_s=LIMIT_S, watchdog_s=WATCHDOG_S)
         except RuntimeError:
             # The start of the test failed.
-            return {'failure': traceback.format_exc()}
-        finally:
-            shutil.rmtree(path, ignore_errors=True)
+            yield {'failure': traceback.format_exc()}
+            return
+        running.append(history)
+        while not history.ended():
+            yield None
+        running.remove(history)
+        yield _answer(path, history.outcome)
+
+
+def _answer(path, outcome):
+    if os.path.exists(os.path.join(path, RESULT)):
+        with open(os.path.join(path, RESULT)) as file:
+            return json.load(file)
+    return {'failure': outcome.failure or 'the test ended its process'}
 
 
 def path_of(root, seed):

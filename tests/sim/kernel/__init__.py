@@ -8,7 +8,9 @@ from tests.sim.kernel import core
 from tests.sim.kernel import runner
 from tests.sim.kernel import zygote
 
+History = runner.History
 Outcome = runner.Outcome
+readable = runner.readable
 run = runner.run
 run_many = runner.run_many
 Zygotes = zygote.Zygotes

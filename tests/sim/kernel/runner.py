@@ -95,6 +95,11 @@ def _run_all(seeds, body, running, settings):
                 yield history.outcome
 
 
+def readable(files, timeout_s=None):
+    """Wait, outside of histories, until some of these can be read or end; return them."""
+    return select.select(files, [], [], timeout_s)[0]
+
+
 class History:
     """A child process and what it has sent so far.
 

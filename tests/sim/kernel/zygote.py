@@ -5,6 +5,8 @@ requests. For each it forks a child, which continues there as the history of ano
 Simulated threads are greenlets of one real thread, so that the fork has all of them.
 """
 
+import collections
+import contextlib
 import ctypes
 import functools
 import itertools
@@ -32,39 +34,74 @@ class Zygotes:
     key_of(seed): what the start of that history depends on
     body(key, number, branch): lives through the start, calls `branch()`, which returns in
         the process of a history, and goes on with that; number: of the start, for names
-    most: how many are kept; the one that was used the longest time ago is ended for another,
-        and its histories with it, so that one runs at a time
+    most: how many are kept; of those that are not held, the one that was used the longest time
+        ago is ended for another, and its histories with it
     first(branch): what all starts have in common whose key is not None, lived through once;
         each is then a child of it, in which `branch()` returns what is to be called
+    watchdog_s: of starts, see runner.History
     """
 
-    def __init__(self, key_of, body, *, most=None, first=None):
-        self._key_of, self._body, self._most = key_of, body, most
-        self._first = first
+    def __init__(self, key_of, body, *, most=None, first=None, watchdog_s=runner.WATCHDOG_S):
+        self._key_of, self._body, self.most = key_of, body, most
+        self._first, self._watchdog_s = first, watchdog_s
         self._root = None
         self._made = {}
+        self._held = collections.Counter()
         self._numbers = itertools.count()
 
     def start(self, child):
         """Start the process of a runner.Child and return its id."""
         perturbed = child.options.get('perturbed', False)
-        key = self._key_of(child.seed), perturbed
+        with self._dropped_if_failed(child.seed, perturbed, child.pipe) as found:
+            return found.fork(child)
+
+    def is_ready(self, seed):
+        """Begin the start of a seed's history, and return whether it has ended.
+
+        Raise RuntimeError if it failed.
+        """
+        with self._dropped_if_failed(seed) as found:
+            return found.is_ready()
+
+    @contextlib.contextmanager
+    def hold(self, seed):
+        """Keep the start of a seed's history meanwhile."""
+        key = self._key_of(seed)
+        self._held[key] += 1
+        try:
+            yield
+        finally:
+            self._held[key] -= 1
+
+    @contextlib.contextmanager
+    def _dropped_if_failed(self, seed, perturbed=False, pipe=None):
+        """The zygote of a seed, which is dropped if its start fails. pipe: see Zygote"""
+        key = self._key_of(seed), perturbed
         found = self._made.pop(key, None)
         if found is None:
-            if len(self._made) == self._most:
-                self._made.pop(next(iter(self._made))).kill()
-            found = self._new(key[0], perturbed, child)
+            self._make_room()
+            found = self._new(key[0], perturbed, pipe)
         # The one that was used last comes last.
         self._made[key] = found
-        return found.fork(child)
+        try:
+            yield found
+        except RuntimeError:
+            del self._made[key]
+            raise
 
-    def _new(self, key, perturbed, child):
+    def _make_room(self):
+        idle = [key for key in self._made if not self._held[key[0]]]
+        if idle and self.most is not None and len(self._made) >= self.most:
+            self._made.pop(idle[0]).kill()
+
+    def _new(self, key, perturbed, pipe):
         body = functools.partial(self._body, key, next(self._numbers))
+        make = functools.partial(Zygote, watchdog_s=self._watchdog_s, pipe=pipe)
         if self._first is None or key is None:
-            return Zygote(body, perturbed, child)
+            return make(body, perturbed)
         if self._root is None:
-            self._root = Zygote(self._first, False, child)
-        return Zygote(body, perturbed, child, within=self._root)
+            self._root = make(self._first, False)
+        return make(body, perturbed, within=self._root)
 
     def close(self):
         """End the zygotes, whose histories have ended."""
@@ -78,16 +115,18 @@ class Zygotes:
 class Zygote:
     """A process that waits where the start of histories ends. body: called with `branch`
 
-    child: the runner.Child for which it is made; it must not keep its pipe open
+    pipe: of a runner.Child, which it must not keep open
     within: the Zygote whose child it is; None for one of this process
     """
 
-    def __init__(self, body, perturbed, child, *, within=None):
+    def __init__(self, body, perturbed, *, watchdog_s, pipe=None, within=None):
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._is_ready = False
 
         def live():
             self._socket.close()
-            os.close(child.pipe)
+            if pipe is not None:
+                os.close(pipe)
             body(functools.partial(_branch, theirs))
 
         self._history = runner.History(
@@ -95,12 +134,19 @@ class Zygote:
             live if within is None else _Within(within, body, theirs),
             limit_s=LIMIT_S,
             perturbed=perturbed,
-            watchdog_s=child.watchdog_s,
+            watchdog_s=watchdog_s,
         )
         theirs.close()
-        while not select.select([self._socket], [], [], runner.POLL_S)[0]:
-            self._history.ended()
-        self._receive()
+
+    def is_ready(self, wait_s=0):
+        """Return whether the start has ended. Raise RuntimeError if it failed."""
+        if not self._is_ready:
+            if select.select([self._socket], [], [], wait_s)[0]:
+                self._receive()
+                self._is_ready = True
+            else:
+                self._history.ended()
+        return self._is_ready
 
     def _receive(self):
         answer = self._socket.recv(1 << 10)
@@ -113,6 +159,8 @@ class Zygote:
 
         body, requests: of another zygote that begins there, and where it is sent requests
         """
+        while not self.is_ready(runner.POLL_S):
+            pass
         with tempfile.TemporaryFile() as request:
             request.write(pickle.dumps((child.seed, child.options, body)))
             request.flush()

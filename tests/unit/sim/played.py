@@ -42,5 +42,21 @@ class PlayedTest(testtools.TestCase):
     def test_would_block(self):
         socket.create_connection(('127.0.0.1', 1))
 
+    def test_meets_the_other(self):
+        self.meet('one', 'other')
+
+    def test_meets_one(self):
+        self.meet('other', 'one')
+
+    def meet(self, mine, others):
+        """Wait for another test, with files beside the directories of the tests."""
+        with open(f'../{mine}', 'w') as file:
+            file.write('is here')
+        while not os.path.exists(f'../{others}'):
+            pass
+
+    def test_waits_without_a_point(self):
+        self.meet('alone', 'nobody')
+
     def test_is_skipped(self):
         self.skipTest('no reason')
