@@ -90,7 +90,7 @@ class Page:
         answer = _problem(environ)
         if answer is None:
             name = INDEX if is_index else path.removeprefix(PREFIX)
-            if name == EVENTS and environ['REQUEST_METHOD'] == 'GET':
+            if name == EVENTS:
                 return self._events(environ, start_response)
             answer = self._files.get(name) or self._details(name, environ)
         return _send(environ, start_response, answer)
@@ -107,6 +107,9 @@ class Page:
         except Exception:
             viewer.close()
             raise
+        if environ['REQUEST_METHOD'] == 'HEAD':
+            viewer.close()
+            return []
         return viewer
 
     def _details(self, name: str, environ: Environ) -> Answer:

@@ -41,8 +41,9 @@ function cellTitle(cell) {
     cell.bus_cut ? 'bus cut' : null,
     cell.disabled ? 'disabled' : null,
   ].filter(Boolean);
+  const kind = troubles.length ? 'bad' : cell.up < cell.hosts ? 'warn' : 'good';
   return [
-    state(cell.answers && !troubles.length ? 'good' : 'bad'),
+    state(kind),
     h('h3', { text: cell.name }),
     h('span', { class: 'faint number', text: `${number(cell.up)} of ${number(cell.hosts)} hosts up, ${count(cell.servers, 'server')}` }),
     troubles.length ? h('span', { class: 'bad-text', text: troubles.join(', ') }) : null,

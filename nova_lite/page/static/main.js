@@ -52,14 +52,14 @@ function draw(found) {
 }
 
 function drawAll() {
-  const open_ = latest.sagas.filter((saga) => !saga.finished_at);
+  const unfinished = latest.sagas.filter((saga) => !saga.finished_at);
   const sum = (name) => latest.cells.reduce((total, cell) => total + cell[name], 0);
   const servers = Object.values(latest.states).reduce((total, count) => total + count, 0);
   show(document.getElementById('numbers'), numbers, [
     ['hosts up', `${number(sum('up'))} / ${number(sum('hosts'))}`],
     ['servers', number(servers)],
-    ['moves', number(latest.moves.length)],
-    ['open sagas', number(open_.length)],
+    [latest.moves.length === 1 ? 'move' : 'moves', number(latest.moves.length)],
+    [unfinished.length === 1 ? 'open saga' : 'open sagas', number(unfinished.length)],
   ]);
   drawCells(latest);
   drawHeat(latest);

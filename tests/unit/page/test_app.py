@@ -142,6 +142,12 @@ class TestEvents(PageTestCase):
         self.assertEqual(b'event: document\ndata: {"cells":[]}\n\n', [next(body), next(body)][1])
         body.close()
 
+    def test_who_asks_for_the_headers_alone_is_no_viewer(self):
+        for _number in range(feed.MOST_VIEWERS + 1):
+            status, headers, body = self.send('/page/events', method='HEAD')
+            self.assertEqual((200, 'text/event-stream'), (status, headers['Content-Type']))
+            self.assertEqual([], list(body))
+
     def test_too_many_viewers(self):
         streams = [self.send('/page/events')[2] for _number in range(feed.MOST_VIEWERS)]
         status, headers, _body = self.send('/page/events')

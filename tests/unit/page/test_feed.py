@@ -7,6 +7,7 @@ import testtools
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.page import feed
+from tests.fixtures import clock
 
 LONG_S = 60
 
@@ -27,6 +28,16 @@ class Reader:
 
     def wait_asked(self):
         assert self.asking.acquire(timeout=LONG_S)
+
+
+class Costly(runtime.Runtime):
+    """All that is done takes a minute of a processor."""
+
+    spent_s = 0.0
+
+    def cpu_time(self):
+        self.spent_s += LONG_S
+        return self.spent_s
 
 
 class TestFeed(testtools.TestCase):
@@ -74,6 +85,13 @@ class TestFeed(testtools.TestCase):
         self.reader.found = {'cells': [2]}
         self.assertEqual({'cells': [2]}, self.document(self.watch(idle)))
         self.assertEqual(2, self.reader.asked)
+
+    def test_a_costly_reading_is_followed_by_a_long_pause(self):
+        self.useFixture(clock.Installed(Costly()))
+        viewer = self.watch(self.feed(beat_s=0.01))
+        self.assertEqual({'cells': []}, self.document(viewer))
+        self.assertEqual([feed.BEAT] * 3, [next(viewer) for _number in range(3)])
+        self.assertEqual(1, self.reader.asked)
 
     def test_a_viewer_that_leaves_twice_counts_once(self):
         small = self.feed(most=2)
