@@ -1,6 +1,6 @@
-"""Rules of QoS policies that guarantee something to ports: bandwidth and packet rate.
+"""Rules of QoS policies: what they guarantee to ports, and what they limit or mark.
 
-What a port with such a policy asks of placement follows from them: `resource_requests`.
+What a port with a policy asks of placement follows from the guarantees: `resource_requests`.
 """
 
 import dataclasses
@@ -32,22 +32,40 @@ get_policy = standard.getter(POLICIES, visible)
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """One kind of rules. amount: the column; classes: {direction: resource class}"""
+    """One kind of rules.
+
+    amount: the column that each rule must have; schema: of its values
+    burst: a column that it may have besides; directions: those that rules are for, if any
+    classes: {direction: resource class} of what is guaranteed
+    """
 
     name: str
     table: sa.Table
     amount: str
-    classes: dict[str, str]
+    directions: tuple[str, ...] = ()
+    schema: dict = dataclasses.field(default_factory=lambda: bodies.COUNT)
+    burst: str | None = None
+    classes: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def _properties(self):
+        """Return {attribute: its schema}."""
+        properties = {self.amount: self.schema}
+        if self.burst:
+            properties[self.burst] = bodies.COUNT
+        if self.directions:
+            properties['direction'] = {'enum': list(self.directions)}
+        return properties
 
     def view(self, row):
         """One rule, without the policy that its path names."""
-        return {name: row[name] for name in ('id', self.amount, 'direction')}
+        return {name: row[name] for name in ('id', *self._properties)}
 
     @property
     def resource(self):
         """The rules of this kind of one policy."""
         name = f'{self.name}_rule'
-        properties = {self.amount: bodies.COUNT, 'direction': {'enum': list(self.classes)}}
+        properties = self._properties
         return resources.Resource(
             name=name,
             style=dataclasses.replace(
@@ -77,9 +95,9 @@ class Kind:
         return row
 
     def _create(self, conn, caller, policy_id, wanted):
-        """Add a guarantee to a policy, one per direction."""
+        """Add a rule to a policy, one per direction."""
         get_policy(conn, caller, policy_id)
-        _require_unused(conn, policy_id)
+        self._require_changeable(conn, policy_id)
         row = database.insert(conn, self.table, qos_policy_id=policy_id, **wanted)
         self._require_one_per_direction(conn, row)
         return row
@@ -88,33 +106,43 @@ class Kind:
         row = self._get(conn, caller, policy_id, rule_id)
         if not wanted:
             return row
-        _require_unused(conn, policy_id)
+        self._require_changeable(conn, policy_id)
         changed = database.save(conn, self.table, row, **wanted)
         self._require_one_per_direction(conn, changed)
         return changed
 
     def _delete(self, conn, caller, policy_id, rule_id):
         self._get(conn, caller, policy_id, rule_id)
-        _require_unused(conn, policy_id)
+        self._require_changeable(conn, policy_id)
         database.delete(conn, self.table, id=rule_id)
+
+    def _require_changeable(self, conn, policy_id):
+        if self.classes:
+            _require_unused(conn, policy_id)
 
     def _require_one_per_direction(self, conn, row):
         others = database.find_all(
             conn, self.table, self.table.c.id != row['id'], qos_policy_id=row['qos_policy_id']
         )
-        directions = {other['direction'] for other in others}
-        both = directions and ANY in (row['direction'], *directions)
-        if both or row['direction'] in directions:
+        directions = {other.get('direction', ANY) for other in others}
+        own = row.get('direction', ANY)
+        both = directions and ANY in (own, *directions)
+        if both or own in directions:
             raise faults.Conflict('The policy has a rule for this direction.', 'QoSRulesConflict')
 
 
-BANDWIDTH = Kind(
+def _guarantee(name, table, amount, classes):
+    return Kind(name, table, amount, tuple(classes), classes=classes)
+
+
+WAYS = ('egress', 'ingress')
+BANDWIDTH = _guarantee(
     'minimum_bandwidth',
     tables.bandwidth_rules,
     'min_kbps',
     {'egress': 'NET_BW_EGR_KILOBIT_PER_SEC', 'ingress': 'NET_BW_IGR_KILOBIT_PER_SEC'},
 )
-PACKET_RATE = Kind(
+PACKET_RATE = _guarantee(
     'minimum_packet_rate',
     tables.packet_rate_rules,
     'min_kpps',
@@ -124,13 +152,26 @@ PACKET_RATE = Kind(
         ANY: 'NET_PACKET_RATE_KILOPACKET_PER_SEC',
     },
 )
-KINDS = (BANDWIDTH, PACKET_RATE)
+GUARANTEES = (BANDWIDTH, PACKET_RATE)
+MARKS = (0, *range(8, 41, 2), 46, 48, 56)
+KINDS = (
+    *GUARANTEES,
+    Kind('bandwidth_limit', tables.bandwidth_limits, 'max_kbps', WAYS, burst='max_burst_kbps'),
+    Kind(
+        'packet_rate_limit',
+        tables.packet_rate_limits,
+        'max_kpps',
+        (*WAYS, ANY),
+        burst='max_burst_kpps',
+    ),
+    Kind('dscp_marking', tables.dscp_marks, 'dscp_mark', schema={'type': 'integer', 'enum': MARKS}),
+)
 
 
-def of_policies(conn, policy_ids):
+def of_policies(conn, policy_ids, kinds=KINDS):
     """Return {policy id: [(kind, row of a rule), ...]}."""
     found = {policy_id: [] for policy_id in policy_ids}
-    for kind in KINDS:
+    for kind in kinds:
         rules = database.grouped(conn, kind.table.c.qos_policy_id, list(found), 'id')
         for policy_id, rows in rules.items():
             found[policy_id].extend((kind, row) for row in rows)

@@ -23,7 +23,8 @@ def of_ports(conn, ports, port_bindings):
     with_policy = [port for port in ports if port['qos_policy_id']]
     if not with_policy:
         return {}
-    rules = qos_rules.of_policies(conn, {port['qos_policy_id'] for port in with_policy})
+    ids = {port['qos_policy_id'] for port in with_policy}
+    rules = qos_rules.of_policies(conn, ids, qos_rules.GUARANTEES)
     networks = database.grouped(
         conn, tables.networks.c.id, {port['network_id'] for port in with_policy}
     )
@@ -43,7 +44,7 @@ def of_ports(conn, ports, port_bindings):
 def _groups(port, rules, network, vnic_type):
     """Return one group for each kind of guarantee: another agent's provider may have it."""
     found = []
-    for kind in qos_rules.KINDS:
+    for kind in qos_rules.GUARANTEES:
         resources = {
             kind.classes[row['direction']]: row[kind.amount]
             for rule_kind, row in rules

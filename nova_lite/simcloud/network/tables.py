@@ -240,19 +240,31 @@ qos_policies = sa.Table(
 )
 
 
-def _qos_rules(kind, amount):
+def _qos_rules(kind, amount, *more):
     return sa.Table(
         f'network_qos_{kind}_rules',
         database.METADATA,
         sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
         sa.Column('qos_policy_id', database.Id, nullable=False, index=True),
         sa.Column(amount, sa.Integer, nullable=False),
-        sa.Column('direction', sa.String(16), nullable=False, default='egress'),
+        *more,
     )
 
 
-bandwidth_rules = _qos_rules('minimum_bandwidth', 'min_kbps')
-packet_rate_rules = _qos_rules('minimum_packet_rate', 'min_kpps')
+def _direction():
+    return sa.Column('direction', sa.String(16), nullable=False, default='egress')
+
+
+def _qos_limits(kind, amount, burst):
+    more = sa.Column(burst, sa.Integer, nullable=False, default=0)
+    return _qos_rules(kind, amount, more, _direction())
+
+
+bandwidth_rules = _qos_rules('minimum_bandwidth', 'min_kbps', _direction())
+packet_rate_rules = _qos_rules('minimum_packet_rate', 'min_kpps', _direction())
+bandwidth_limits = _qos_limits('bandwidth_limit', 'max_kbps', 'max_burst_kbps')
+packet_rate_limits = _qos_limits('packet_rate_limit', 'max_kpps', 'max_burst_kpps')
+dscp_marks = _qos_rules('dscp_marking', 'dscp_mark')
 
 # Words for a resource in messages, and the types of faults that clients read.
 TITLES = {

@@ -161,6 +161,21 @@ class CommandsTest(testtools.TestCase):
         self.openstack(f'{trunk} delete u')
         self.openstack('port delete parent one two')
 
+    def test_qos_of_ports(self):
+        admin = functools.partial(self.openstack, username='admin')
+        admin('network qos policy create --share p')
+        rule = 'network qos rule'
+        limit = self.show(f'{rule} create --type bandwidth-limit --max-kbps 9 --egress p', 'admin')
+        self.show(f'{rule} create --type dscp-marking --dscp-mark 46 p', 'admin')
+        self.show(f'{rule} create --type minimum-bandwidth --min-kbps 3 --egress p', 'admin')
+        admin(f'{rule} set --max-burst-kbits 4 p {limit["id"]}')
+        self.assertEqual(4, self.show(f'{rule} show p {limit["id"]}', 'admin')['max_burst_kbps'])
+        self.assertIn('dscp_marking', self.listed(f'{rule} list p', column='Type'))
+        self.assertIn('dscp_marking', self.listed(f'{rule} type list', column='Type'))
+        admin(f'{rule} delete p {limit["id"]}')
+        self.assertEqual(2, len(self.show(f'{rule} list p')))
+        admin('network qos policy delete p')
+
     def test_qos_of_volumes(self):
         made = self.show(
             'volume qos create --consumer front-end --property iops=5 --property max=9 fast',

@@ -32,9 +32,30 @@ class QosTestCase(base.SimCloudTestCase):
 
     def test_rule_types(self):
         self.assertEqual(
-            {'rule_types': [{'type': BANDWIDTH}, {'type': PACKET_RATE}]},
-            self.demo.get('/network/v2.0/qos/rule-types'),
+            {BANDWIDTH, PACKET_RATE, 'bandwidth_limit', 'packet_rate_limit', 'dscp_marking'},
+            {one['type'] for one in self.demo.get('/network/v2.0/qos/rule-types')['rule_types']},
         )
+
+    def test_limits_and_marks(self):
+        made = self.rule('bandwidth_limit', max_kbps=9)
+        self.assertEqual((0, 'egress'), (made['max_burst_kbps'], made['direction']))
+        self.rule('bandwidth_limit', max_kbps=9, expect=409)
+        self.rule('bandwidth_limit', max_kbps=9, max_burst_kbps='2', direction='ingress')
+        self.rule('packet_rate_limit', max_kpps=3, direction='any')
+        self.rule('packet_rate_limit', max_kpps=3, direction='ingress', expect=409)
+        self.rule('dscp_marking', dscp_mark=7, expect=400)
+        mark = self.rule('dscp_marking', dscp_mark='46')
+        self.assertEqual({'id': mark['id'], 'dscp_mark': 46}, mark)
+        self.rule('dscp_marking', dscp_mark=8, expect=409)
+        path = f'{self.path("dscp_marking")}/{mark["id"]}'
+        changed = self.admin.put(path, {'dscp_marking_rule': {'dscp_mark': 48}})
+        self.assertEqual(48, changed['dscp_marking_rule']['dscp_mark'])
+        # They ask nothing of placement, and may be changed while servers have their ports.
+        port = self.port_on(self.network(), device_owner='compute:nova', **{'binding:host_id': 'h'})
+        self.assertIsNone(port['resource_request'])
+        self.admin.delete(path)
+        self.admin.delete(f'/network/v2.0/ports/{port["id"]}')
+        self.admin.delete(f'{POLICIES}/{self.policy}')
 
     def test_rules(self):
         made = self.rule(BANDWIDTH, min_kbps=1000, direction='ingress')
