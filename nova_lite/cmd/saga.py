@@ -35,7 +35,8 @@ ACTIONS = {
 }
 
 
-def _number(text):
+def number(text):
+    """Return the number of a breakpoint, or `all`."""
     return text if text == 'all' else int(text)
 
 
@@ -57,7 +58,7 @@ def add_arguments(parser):
     wanted.add_argument('--before', metavar='STEP', help='id of the step')
     wanted.add_argument('--list', action='store_true', help='only list what there is')
     wanted.add_argument(
-        '--remove', type=_number, metavar='ID', help='remove a breakpoint, or all by `all`'
+        '--remove', type=number, metavar='ID', help='remove a breakpoint, or all by `all`'
     )
     for name in ('wait', 'step', 'go', 'kill-here'):
         parsers[name].add_argument('server', help='name or uuid')

@@ -23,15 +23,23 @@ def lines(shown):
 
 def line(saga):
     """Return where a saga stands."""
-    text = f'{saga["kind"]} of server {saga["server"]} (saga {saga["uuid"]})'
     if saga['before'] is not None:
-        return f'{text} is stopped {saga["before"]}'
-    return f'{text} is {saga["state"]}; last step: {saga["step"] or "none"}'
+        return f'{_name(saga)} is stopped {saga["before"]}'
+    return f'{_name(saga)} is {saga["state"]}; last step: {saga["step"] or "none"}'
+
+
+def _name(saga):
+    return f'{saga["kind"]} of server {saga["server"]} (saga {saga["uuid"]})'
 
 
 def show_saga(saga):
     """Print where a saga stands."""
     print(line(saga))
+
+
+def show_going(saga):
+    """Print that a saga goes on."""
+    print(f'{_name(saga)} goes on')
 
 
 def show_lost(saga):

@@ -148,8 +148,8 @@ class Debugger:
 
         Its lease stays, and nothing is recorded. Raise NotStopped, Unavailable.
         """
-        self._start_other()
         row = self._stopped(self._uuid_of(server))
+        self._start_other()
         killed = self._kills[row.uuid] = runtime.Event()
         if not self._database.write(rows.go_on, row.uuid, breakpoints.GO):
             self._kills.pop(row.uuid, None)

@@ -30,7 +30,7 @@ def change(directory, *, remove=None, as_json, **point):
 def go(directory, server, *, as_json):
     """Let the stopped saga of a server go on."""
     found = control_client.Client(directory).post('saga/go', server=server)
-    output.show(found, breakpoints.show_saga, as_json=as_json)
+    output.show(found, breakpoints.show_going, as_json=as_json)
 
 
 def kill_here(directory, server, *, as_json):
