@@ -24,6 +24,8 @@ SETTLE_S = 120
 RESTART_S = 180
 # To stop takes less than 5 s where nothing else runs.
 STOPPED_S = 20
+TASK = 'OS-EXT-STS:task_state'
+HOST, NODE = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-SRV-ATTR:hypervisor_hostname'
 KINDS = (
     'super-conductor.top',
     'scheduler.top',
@@ -121,19 +123,19 @@ class TestDaemons(testtools.TestCase):
         wanted = set(started.servers.values())
         self.assertEqual(SERVERS, len(wanted))
 
-        def ended():
-            found = [s for s in self.cloud.admin.compute.servers() if s.id in wanted]
+        def ended(servers):
+            found = [server for server in servers if server['id'] in wanted]
             done = len(found) == SERVERS and all(
-                server.status in ('ACTIVE', 'ERROR') and not server.task_state for server in found
+                server['status'] in ('ACTIVE', 'ERROR') and not server[TASK] for server in found
             )
             return found if done else None
 
-        found = self.cloud.wait_for(ended, 'all servers to settle', SETTLE_S)
+        found = self.cloud.wait_for_servers(ended, 'all servers to settle', SETTLE_S)
         for server in found:
-            if server.status == 'ERROR':
-                self.assertTrue(self.cloud.admin.compute.get_server(server.id).fault)
-            self.addDetail(server.name, testtools.content.text_content(server.status))
-        return [_Ended(s.status, s.compute_host or s.hypervisor_hostname) for s in found]
+            if server['status'] == 'ERROR':
+                self.assertTrue(server.get('fault'))
+            self.addDetail(server['name'], testtools.content.text_content(server['status']))
+        return [_Ended(server['status'], server[HOST] or server[NODE]) for server in found]
 
     def _nothing_left(self):
         verdict = verification.find(self.cloud.state_dir)
@@ -165,14 +167,16 @@ class TestDaemons(testtools.TestCase):
     def _moves_ended(self, movers):
         """Each is done or undone."""
 
-        def ended():
-            found = [self.cloud.admin.compute.get_server(server) for server in movers]
-            return all(
-                server.status in ('ACTIVE', 'VERIFY_RESIZE') and not server.task_state
+        wanted = {server.id for server in movers}
+
+        def ended(servers):
+            found = [server for server in servers if server['id'] in wanted]
+            return len(found) == len(wanted) and all(
+                server['status'] in ('ACTIVE', 'VERIFY_RESIZE') and not server[TASK]
                 for server in found
             )
 
-        self.cloud.wait_for(ended, 'the moves to end', SETTLE_S)
+        self.cloud.wait_for_servers(ended, 'the moves to end', SETTLE_S)
 
 
 _Ended = collections.namedtuple('_Ended', 'status host')

@@ -27,6 +27,7 @@ SAID_S = 180
 ACCEPT_S = SETTLE_S = 180
 DATABASE_USERS = ('super-conductor.top', 'conductor.cell1', 'scheduler.top', 'api.top')
 BOOTS, BEFORE, MOVES = 12, 4, 4
+TASK = 'OS-EXT-STS:task_state'
 SETTLED = ('ACTIVE', 'ERROR', 'VERIFY_RESIZE')
 # A move asks what is away for about as long as the outage lasts; then it is undone, and
 # says so with one of these.
@@ -199,19 +200,17 @@ class TestOutages(testtools.TestCase):
         return answer.json()['healthy']
 
     def _settled(self):
-        """The servers, once nothing goes on with any of them."""
+        """Wait until nothing goes on with any server; none has failed."""
 
-        def ended():
-            found = list(self.cloud.admin.compute.servers())
-            settled = [s for s in found if s.status in SETTLED and not s.task_state]
+        def ended(found):
+            settled = [each for each in found if each['status'] in SETTLED and not each[TASK]]
             return found if len(settled) == len(found) else None
 
-        found = self.cloud.wait_for(ended, 'all servers to settle', SETTLE_S)
-        self.assertLessEqual(set(self.accepted.values()), {server.id for server in found})
-        failed = {server.name: self._fault(server) for server in found if server.status == 'ERROR'}
+        found = self.cloud.wait_for_servers(ended, 'all servers to settle', SETTLE_S)
+        self.assertLessEqual(set(self.accepted.values()), {server['id'] for server in found})
+        failed = {each['name']: each.get('fault') for each in found if each['status'] == 'ERROR'}
         # What was accepted waits for whatever is away; no limit of a server is reached.
         self.assertEqual({}, failed)
-        return found
 
     def _done(self, movers, status, *, undone):
         """Those whose move was done, and only they have the status.
@@ -241,10 +240,6 @@ class TestOutages(testtools.TestCase):
             return found if all(map(journal.outcome, found.values())) else None
 
         return self.cloud.wait_for(ended, 'the moves to end', SETTLE_S)
-
-    def _fault(self, server):
-        """Return the message of a server's fault."""
-        return (self.cloud.admin.compute.get_server(server.id).fault or {}).get('message', '')
 
 
 def _error(saga):
