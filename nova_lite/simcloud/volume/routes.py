@@ -13,6 +13,7 @@ from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import snapshots
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import transfers
+from nova_lite.simcloud.volume import type_access
 from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import views
 from nova_lite.simcloud.volume import volumes
@@ -114,6 +115,9 @@ def add(app, db, events):
     accepting = transfers.AcceptResource(db)
     for name in ('volume-transfers', 'os-volume-transfer'):
         app.add_route(f'{v3}/{name}/{{transfer_id}}/accept', accepting)
+    access = type_access.AccessResource(db)
+    app.add_route(f'{v3}/types/{{type_id}}/os-volume-type-access', access)
+    app.add_route(f'{v3}/types/{{type_id}}/action', access, suffix='action')
     quota = quotas.QuotaResource(db)
     app.add_route(f'{v3}/os-quota-sets/{{project_id}}', quota)
     app.add_route(f'{v3}/os-quota-sets/{{project_id}}/defaults', quota, suffix='defaults')

@@ -126,6 +126,13 @@ qos_specs = sa.Table(
     sa.Column('specs', sa.JSON, nullable=False),
 )
 
+type_access = sa.Table(
+    'volume_type_access',
+    database.METADATA,
+    sa.Column('volume_type_id', database.Id, primary_key=True),
+    sa.Column('project_id', database.Id, primary_key=True),
+)
+
 # Apart from the types, whose table is older: kept states would lack a column.
 qos_associations = sa.Table(
     'volume_qos_associations',

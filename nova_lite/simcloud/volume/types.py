@@ -44,10 +44,17 @@ def _views(conn, req, found):
     return [_view(req.context.caller, row, ids.get(row['id'])) for row in found]
 
 
+def _visible(caller):
+    """Return the condition that the caller may use a type: a public one, or by its access list."""
+    lists = tables.type_access
+    listed = sa.select(lists.c.volume_type_id).where(lists.c.project_id == caller.project_id)
+    return sa.or_(named_types.visible(TYPES, caller), TYPES.c.id.in_(listed))
+
+
 def find(conn, caller, name_or_id):
     """Return a usable type by id or name, or None."""
     called = sa.or_(TYPES.c.id == name_or_id, TYPES.c.name == name_or_id)
-    return database.find(conn, TYPES, named_types.visible(TYPES, caller), called)
+    return database.find(conn, TYPES, _visible(caller), called)
 
 
 def get(conn, caller, type_id):
@@ -99,12 +106,13 @@ def delete(conn, caller, type_id):
     used = database.exists(conn, tables.volumes, volume_type_id=row['id'])
     if used or row['name'] == DEFAULT_NAME:
         raise faults.BadRequest(f'Target volume type {row["name"]} is still in use.')
-    database.delete(conn, MEMBERS, volume_type_id=row['id'])
+    for table in (MEMBERS, tables.type_access):
+        database.delete(conn, table, volume_type_id=row['id'])
     database.delete(conn, TYPES, id=row['id'])
 
 
 def _listed(conn, req):
-    conditions = [named_types.visible(TYPES, req.context.caller)]
+    conditions = [_visible(req.context.caller)]
     public = req.get_param('is_public')
     if public not in (None, 'None', 'none'):
         conditions.append(TYPES.c.is_public == listing.boolean(public, 'is_public'))

@@ -198,6 +198,16 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual([], self.show('volume qos list', 'admin'))
         self.openstack('volume qos list', status=1)
 
+    def test_private_types_of_volumes(self):
+        self.show('volume type create --private --project demo fast', 'admin')
+        self.assertIn('fast', self.listed('volume type list'))
+        shown = self.show('volume type show fast', 'admin')
+        self.assertEqual(1, len(shown['access_project_ids']))
+        self.openstack('volume type unset --project demo fast', 'admin')
+        self.assertNotIn('fast', self.listed('volume type list'))
+        self.openstack('volume type set --project demo fast', 'admin')
+        self.show('volume create --size 1 --type fast v')
+
     def test_transfers_of_volumes(self):
         volume = self.show('volume create --size 1 given')
         request = 'volume transfer request'

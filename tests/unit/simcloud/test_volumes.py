@@ -260,6 +260,32 @@ class VolumeTestCase(base.SimCloudTestCase):
         self.admin.delete(path, expect=400)
         self.assertEqual('__DEFAULT__', self.demo.get(f'{V3}/types/default')['volume_type']['name'])
 
+    def test_private_types_have_lists_of_projects(self):
+        wanted = {'name': 'fast', 'os-volume-type-access:is_public': False}
+        answer = self.admin.post('/volume/v3/types', {'volume_type': wanted}, expect=200)
+        path = f'/volume/v3/types/{answer["volume_type"]["id"]}'
+        self.demo.get(path, expect=404)
+        project = self.shown(self.volume())['os-vol-tenant-attr:tenant_id']
+
+        def change(name, *, expect=202, client=self.admin, where=path):
+            client.post(f'{where}/action', {name: {'project': project}}, expect=expect)
+
+        change('addProjectAccess')
+        change('addProjectAccess', expect=409)
+        change('addProjectAccess', expect=403, client=self.demo)
+        change('addProjectAccess', expect=400, where='/volume/v3/types/__DEFAULT__')
+        found = self.admin.get(f'{path}/os-volume-type-access')['volume_type_access']
+        self.assertEqual([project], [one['project_id'] for one in found])
+        names = [one['name'] for one in self.demo.get('/volume/v3/types')['volume_types']]
+        self.assertIn('fast', names)
+        self.volume(volume_type='fast')
+        change('removeProjectAccess')
+        change('removeProjectAccess', expect=404)
+        self.volume(volume_type='fast', expect=404)
+        public = '/volume/v3/types/__DEFAULT__/os-volume-type-access'
+        self.admin.get(public, expect=404)
+        self.demo.get(public, expect=403)
+
     def test_quotas_hold(self):
         project = self.shown(self.volume())['os-vol-tenant-attr:tenant_id']
         path = f'{V3}/os-quota-sets/{project}'
