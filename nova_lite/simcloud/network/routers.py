@@ -31,16 +31,23 @@ _GATEWAY = bodies.nullable(
         extra=False,
     )
 )
+MOST_ROUTES = 30
+_ROUTE = bodies.record(
+    dict.fromkeys(('destination', 'nexthop'), subnets.ADDRESS),
+    ['destination', 'nexthop'],
+    extra=False,
+)
 _PROPERTIES = {
     **standard.PROPERTIES,
     'admin_state_up': bodies.BOOLEAN,
     'external_gateway_info': _GATEWAY,
-    'routes': bodies.array({'type': 'object'}, most=30),
+    'routes': bodies.array(_ROUTE, most=MOST_ROUTES),
     'distributed': {'const': False},
     'ha': {'const': False},
     'availability_zone_hints': bodies.array(bodies.NAME),
 }
 BODY = bodies.wrapped('router', _PROPERTIES)
+ROUTES_BODY = bodies.wrapped('router', {'routes': bodies.array(_ROUTE)}, ['routes'])
 INTERFACE_BODY = bodies.compiled(
     {**bodies.record({'subnet_id': bodies.ID, 'port_id': bodies.ID}), 'minProperties': 1}
 )
@@ -243,6 +250,26 @@ def remove_interface(conn, caller, router_id, wanted):
     return _interface(router, port, port['subnet_id'])
 
 
+def add_routes(conn, caller, router_id, routes):
+    """Add those routes that a router does not have, and return its row."""
+    row = get(conn, caller, router_id)
+    found = row['routes'] + [route for route in routes if route not in row['routes']]
+    if len(found) > MOST_ROUTES:
+        raise faults.BadRequest(
+            f'Unable to complete operation for {router_id}. The number of routes exceeds the '
+            f'maximum {MOST_ROUTES}.',
+            'RoutesExhausted',
+        )
+    return standard.save(conn, ROUTERS, row, routes=found)
+
+
+def remove_routes(conn, caller, router_id, routes):
+    """Remove those routes that a router has, and return its row."""
+    row = get(conn, caller, router_id)
+    kept = [route for route in row['routes'] if route not in routes]
+    return standard.save(conn, ROUTERS, row, routes=kept)
+
+
 RESOURCE = resources.Resource(
     name='router',
     style=standard.STYLE,
@@ -271,3 +298,24 @@ class InterfaceResource:
 
     def on_put_remove(self, req, resp, router_id):
         self._change(req, resp, router_id, remove_interface)
+
+
+class RoutesResource:
+    """Requests to add and remove some of the routes of a router, beside changes by others."""
+
+    def __init__(self, db):
+        self._db = db
+
+    def _change(self, req, resp, router_id, function):
+        caller = req.context.caller
+        routes = bodies.read(req, ROUTES_BODY, 'router')['routes']
+        caller.require_writer()
+        row = self._db.change(function, caller, router_id, routes)
+        with self._db.read() as conn:
+            resp.media = {'router': view(conn, row, caller)}
+
+    def on_put_add(self, req, resp, router_id):
+        self._change(req, resp, router_id, add_routes)
+
+    def on_put_remove(self, req, resp, router_id):
+        self._change(req, resp, router_id, remove_routes)

@@ -31,6 +31,7 @@ EXTENSIONS = {
     'binding-extended': 'Port Bindings Extended',
     'external-net': 'Neutron external network',
     'extraroute': 'Neutron Extra Route',
+    'extraroute-atomic': 'Atomically add/remove extra routes',
     'extra_dhcp_opt': 'Neutron Extra DHCP options',
     'fip-port-details': 'Floating IP Port Details Extension',
     'net-mtu': 'Network MTU',
@@ -167,10 +168,11 @@ def add(app, db, events, plugging):
 
 def _add_actions(app, db, v2, plugging):
     """Put the routes below single routers, bindings and trunks into `app`."""
-    interface = routers.InterfaceResource(db)
+    router = f'{v2}/routers/{{router_id}}'
+    interface, extra = routers.InterfaceResource(db), routers.RoutesResource(db)
     for name in ('add', 'remove'):
-        path = f'{v2}/routers/{{router_id}}/{name}_router_interface'
-        app.add_route(path, interface, suffix=name)
+        app.add_route(f'{router}/{name}_router_interface', interface, suffix=name)
+        app.add_route(f'{router}/{name}_extraroutes', extra, suffix=name)
     app.add_route(
         f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate',
         bindings.ActivateResource(db, plugging),

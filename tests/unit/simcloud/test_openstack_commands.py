@@ -142,6 +142,15 @@ class CommandsTest(testtools.TestCase):
         self.openstack('network delete lent')
         self.assertEqual([], self.show(f'{rbac} list', 'admin'))
 
+    def test_routes(self):
+        self.openstack('router create r')
+        route = '--route destination=10.9.0.0/24,gateway=10.0.0.9 r'
+        self.openstack(f'router add route {route}')
+        (found,) = self.show('router show r')['routes']
+        self.assertEqual({'destination': '10.9.0.0/24', 'nexthop': '10.0.0.9'}, found)
+        self.openstack(f'router remove route {route}')
+        self.assertEqual([], self.show('router show r')['routes'])
+
     def test_trunks(self):
         for name in ('parent', 'one', 'two'):
             self.openstack(f'port create --network private {name}')

@@ -80,6 +80,18 @@ class RouterTestCase(base.SimCloudTestCase):
         path = f'{V2}/routers/{router["id"]}'
         self.demo.put(path, {'router': {'routes': routes}})
         self.assertEqual(routes, self.demo.get(path)['router']['routes'])
+        other = {'destination': '10.8.0.0/24', 'nexthop': '192.0.2.9'}
+        for verb, sent, left in (
+            ('add', [*routes, other], [*routes, other]),
+            ('remove', routes, [other]),
+            ('remove', routes, [other]),
+        ):
+            answer = self.demo.put(f'{path}/{verb}_extraroutes', {'router': {'routes': sent}})
+            self.assertEqual(left, answer['router']['routes'])
+        many = [{**other, 'destination': f'10.7.{number}.0/24'} for number in range(30)]
+        answer = self.demo.put(f'{path}/add_extraroutes', {'router': {'routes': many}}, expect=400)
+        self.assertEqual('RoutesExhausted', answer['NeutronError']['type'])
+        self.demo.put(path, {'router': {'routes': [{'destination': '10.0.0.0/8'}]}}, expect=400)
 
     def test_no_service_has_a_provider(self):
         found = self.demo.get(f'{V2}/service-providers?service_type=VPN')
