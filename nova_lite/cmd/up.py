@@ -112,6 +112,7 @@ def _add_behaviour(parser):
         metavar='GROUP.OPTION=VALUE',
         help='configuration option for every daemon; may be repeated',
     )
+    parser.add_argument('--lab', action='store_true', help='let the live page inject faults')
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 
 

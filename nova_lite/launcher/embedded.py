@@ -318,6 +318,7 @@ class EmbeddedCloud:
         state_control.register(control, self)
         fault_control.add(control, self.faults)
         breakpoints.add(control, self.debugger)
+        self._page.open_lab(control)
         for opened in (events_door.EventsDoor(self.places.root), control):
             opened.open()
             self._doors.append(opened)

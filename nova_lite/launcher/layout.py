@@ -49,6 +49,7 @@ class Settings:
     bus: () for the embedded one; one URL with {cell} in it, or one for the top and
         one per cell
     shared_cidr: of a network that all projects share in an embedded cloud, None for none
+    lab: whether the live page has switches for faults
     database: None for SQLite; else the SQLAlchemy URL of a server, without a database
     """
 
@@ -63,6 +64,7 @@ class Settings:
     profile: str = 'default'
     speed: float = 1.0
     shared_cidr: str | None = None
+    lab: bool = False
     options: dict = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):

@@ -6,6 +6,7 @@ from nova_lite.launcher import audits
 from nova_lite.launcher import layout
 from nova_lite.page import app
 from nova_lite.page import details
+from nova_lite.page import lab
 from nova_lite.page import reading
 
 
@@ -27,6 +28,11 @@ class LivePage:
             reader = reading.Reader(conf, self._places.database_url(layout.PLACEMENT))
             last_audit = functools.partial(audits.last, self._places.root)
             self._page.renew(details.Source(reader, self._faults.show, last_audit))
+
+    def open_lab(self, control):
+        """Give the page its switches, if the settings ask for them. control: the Endpoint"""
+        if self._page is not None and self._places.settings.lab:
+            self._page.lab = lab.Lab(control.answer)
 
     def end(self):
         """End all who look, and show nothing until `renew`. Return what closes connections."""

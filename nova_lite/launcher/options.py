@@ -21,10 +21,17 @@ def settings_of(args):
     found = exposure.problem(chosen.get('auth', layout.Settings.auth), args.listen)
     if found is not None:
         raise ValueError(found)
-    return layout.Settings(
+    settings = layout.Settings(
         bus=tuple(args.bus),
         database=args.db,
         listen=args.listen,
         port=args.port or server.free_port(args.listen),
+        lab=args.lab,
         **chosen,
     )
+    if settings.lab and layout.Layout(settings).page_url is None:
+        raise ValueError(
+            '--lab: there is no live page in a cloud with --bus, or that listens on another '
+            'address than one of loopback'
+        )
+    return settings

@@ -1,7 +1,8 @@
 """The live page over HTTP: in front of a cloud's services, on their port.
 
 `/` is the page for a browser, and what the services answer for others. `/page/...` are its
-parts, and its data as JSON: events, hosts, servers and sagas. All else goes to the services.
+parts, its data as JSON (events, hosts, servers and sagas), and in a lab its switches. All
+else goes to the services.
 """
 
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from nova_lite.api import faults
 from nova_lite.page import details
 from nova_lite.page import feed as feed_module
 from nova_lite.page import guard
+from nova_lite.page import lab
 
 LOG = log.getLogger(__name__)
 
@@ -29,6 +31,9 @@ PREFIX = '/page/'
 INDEX, EVENTS = 'index.html', 'events'
 JSON = 'application/json'
 METHODS = ('GET', 'HEAD')
+# The switches are below it; its own secret is given to the page.
+LAB, SECRET = 'lab/', 'lab'
+SWITCHES = tuple(f'{LAB}{name}' for name in lab.SWITCHES)
 RESET = 'The cloud is being reset.'
 TYPES = {
     '.css': 'text/css; charset=utf-8',
@@ -64,6 +69,8 @@ class Page:
         self._application = application
         self._files = dict(_files())
         self._places = runtime.Semaphore(READERS)
+        # None while the page is read-only.
+        self.lab: lab.Lab | None = None
         # Of the daemons that run now; None while there are none.
         self._source: details.Source | None = None
         self._feed: feed_module.Feed | None = None
@@ -87,9 +94,12 @@ class Page:
         is_index = path in ('', '/') and _wants_html(environ)
         if not (is_index or path.startswith(PREFIX)):
             return self._application(environ, start_response)
-        answer = _problem(environ)
+        name = INDEX if is_index else path.removeprefix(PREFIX)
+        switches = self.lab if name in SWITCHES else None
+        answer = _problem(environ, METHODS if switches is None else ('POST',))
+        if answer is None and switches is not None:
+            answer = _use(switches, name.removeprefix(LAB), environ)
         if answer is None:
-            name = INDEX if is_index else path.removeprefix(PREFIX)
             if name == EVENTS:
                 return self._events(environ, start_response)
             answer = self._files.get(name) or self._details(name, environ)
@@ -113,6 +123,9 @@ class Page:
         return viewer
 
     def _details(self, name: str, environ: Environ) -> Answer:
+        if name == SECRET:
+            secret = None if self.lab is None else self.lab.secret
+            return Answer(json.dumps({'secret': secret}).encode(), JSON)
         source = self._source
         if source is None:
             return _later(RESET)
@@ -131,16 +144,26 @@ def _close(feed: feed_module.Feed, source: details.Source) -> None:
     source.close()
 
 
-def _problem(environ: Environ) -> Answer | None:
+def _problem(environ: Environ, methods: tuple[str, ...]) -> Answer | None:
     """Return the refusal of a request, or None."""
     found = guard.problem(environ)
     if found is not None:
         LOG.info('A request for the live page was refused: %s', found)
         return _refuse(http.HTTPStatus.FORBIDDEN, found)
-    if environ['REQUEST_METHOD'] not in METHODS:
-        text = 'The live page is read-only: use GET.'
-        return _refuse(http.HTTPStatus.METHOD_NOT_ALLOWED, text, Allow=', '.join(METHODS))
+    if environ['REQUEST_METHOD'] not in methods:
+        text = f'The live page answers here to {" and ".join(methods)} alone.'
+        return _refuse(http.HTTPStatus.METHOD_NOT_ALLOWED, text, Allow=', '.join(methods))
     return None
+
+
+def _use(switches: lab.Lab, name: str, environ: Environ) -> Answer:
+    """Return the answer of a switch."""
+    found = switches.problem(environ)
+    if found is not None:
+        LOG.warning('A switch of the live page was refused: %s', found)
+        return _refuse(http.HTTPStatus.FORBIDDEN, found)
+    status, data = switches.use(name, environ)
+    return Answer(data, JSON, status)
 
 
 def _find(source: details.Source, name: str, environ: Environ) -> Json:

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import dataclasses
 import json
 import os
 
@@ -179,6 +180,28 @@ class LivePageTest(base.CloudTest):
         requested = browser.requested()
         self.assertIn(f'{self.url}/page/events', requested)
         self.assertEqual([], [url for url in requested if not url.startswith(f'{self.url}/')])
+
+        self.use_switches(browser)
+
+    def use_switches(self, browser):
+        """Restart the cloud as `nova-lite up --lab` does, cut the power of a host and undo it."""
+        make = self.cloud.make
+        self.addCleanup(setattr, self.cloud, 'make', make)
+        self.cloud.make = lambda settings: make(dataclasses.replace(settings, lab=True))
+        self.cloud.restart()
+        browser.driver.refresh()
+        browser.wait_for("!document.getElementById('lab').hidden", 'the switches')
+        browser.wait_for("document.querySelector('#lab-hosts option')", 'the hosts')
+        browser.driver.find_element('css selector', '#lab-host input').send_keys(
+            'cell2-host3', keys.Keys.ENTER
+        )
+        row = "document.querySelector('#faults .row')?.innerText"
+        browser.wait_for(f"{row}?.includes('Host cell2-host3')", 'the fault')
+        self.assertEqual(['cell2-host3'], self.cloud.cloud.faults.show()['hosts_off'])
+        self.assertEqual([], browser.violations())
+        browser.run("document.querySelector('#faults .rows .switch').click()")
+        browser.wait_for(f'{row} === undefined', 'no fault')
+        self.assertEqual([], self.cloud.cloud.faults.show()['hosts_off'])
 
     def chip(self, server):
         """The expression of a server's element on the page."""

@@ -1,6 +1,7 @@
 // Moves in progress, injected faults and the last audit.
 import { h, keyed, none, percent, show, state } from './dom.js';
 import { openServer } from './details.js';
+import { undo } from './lab.js';
 
 const RESULTS = { consistent: ['good', 'No invariant is violated'], inconsistent: ['bad', 'Invariants are violated'], unsettled: ['warn', 'The cloud changed too much to be certain'] };
 const list = (name) => document.querySelector(`#${name} .rows`);
@@ -33,10 +34,10 @@ function moveRow(move) {
 export function drawFaults(found) {
   const { failures, hosts_off: off, databases_down: databases, buses_cut: buses } = found.faults;
   const items = [
-    ...failures.map((each) => [`Fault ${each.id}`, words(each)]),
-    ...off.map((name) => [`Host ${name}`, 'power is off']),
-    ...databases.map((name) => [`Database of ${name}`, 'down']),
-    ...buses.map((name) => [`Bus of ${name}`, 'cut']),
+    ...failures.map((each) => [`Fault ${each.id}`, words(each), 'faults/clear', { id: each.id }]),
+    ...off.map((name) => [`Host ${name}`, 'power is off', 'host', { name, power: 'on' }]),
+    ...databases.map((name) => [`Database of ${name}`, 'down', 'cell', { name, state: 'up', parts: ['database'] }]),
+    ...buses.map((name) => [`Bus of ${name}`, 'cut', 'bus', { name, state: 'healed' }]),
   ];
   rows(list('faults'), items, ([name]) => name, faultRow, 'None. Inject one with nova-lite fault add.');
 }
@@ -46,8 +47,8 @@ function words(failure) {
     .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`).join(', ');
 }
 
-function faultRow([name, text]) {
-  return h('div', { class: 'row' }, h('span', { class: 'top' }, state('bad'), h('b', { text: name })), h('span', { class: 'under', text }));
+function faultRow([name, text, ...change]) {
+  return h('div', { class: 'row' }, h('span', { class: 'top' }, state('bad'), h('b', { text: name }), undo(name, ...change)), h('span', { class: 'under', text }));
 }
 
 export function drawAudit(found) {

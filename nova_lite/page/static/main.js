@@ -3,6 +3,7 @@ import { h, number, show } from './dom.js';
 import { drawCells } from './cells.js';
 import { drawHeat } from './heat.js';
 import { drawMoves, drawFaults, drawAudit } from './lists.js';
+import { drawLab, startLab } from './lab.js';
 import { drawSagas } from './sagas.js';
 import { refresh } from './details.js';
 import { startSearch } from './search.js';
@@ -66,6 +67,7 @@ function drawAll() {
   drawMoves(latest);
   drawSagas(latest);
   drawFaults(latest);
+  drawLab(latest);
   drawAudit(latest);
   refresh(latest);
 }
@@ -82,4 +84,4 @@ document.addEventListener('visibilitychange', () => {
 });
 startSearch(() => latest);
 document.querySelector('#heat fieldset').addEventListener('change', () => latest && drawHeat(latest));
-open();
+startLab().catch(() => null).then(open);

@@ -31,3 +31,5 @@ class ExposureTest(testtools.TestCase):
         up.add_arguments(parser)
         asked = parser.parse_args(['--auth', 'noauth', '--listen', '0.0.0.0'])
         self.assertIn('noauth', str(self.assertRaises(ValueError, options.settings_of, asked)))
+        asked = parser.parse_args(['--lab', '--listen', '0.0.0.0'])
+        self.assertIn('--lab', str(self.assertRaises(ValueError, options.settings_of, asked)))

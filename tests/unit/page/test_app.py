@@ -1,5 +1,6 @@
 """The live page over HTTP: who gets it, and who is refused."""
 
+import http
 import json
 import re
 
@@ -9,6 +10,7 @@ from nova_lite import exception
 from nova_lite.page import app
 from nova_lite.page import feed
 from nova_lite.page import guard
+from nova_lite.page import lab
 
 BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 # Bytes that all files of the page may have.
@@ -201,6 +203,47 @@ class TestGuard(PageTestCase):
             )
             self.assertEqual(200, followed[0])
         self.answer('/page/hosts', SEC_FETCH_SITE='same-origin', SEC_FETCH_MODE='cors')
+
+
+class TestLab(PageTestCase):
+    def setUp(self):
+        super().setUp()
+        self.used = []
+        self.page.lab = lab.Lab(self.control)
+        self.secret = self.answer('/page/lab')['secret']
+
+    def control(self, environ):
+        self.used.append((environ['REQUEST_METHOD'], environ['PATH_INFO']))
+        return http.HTTPStatus.OK, [b'{}']
+
+    def post(self, path, status, **headers):
+        given = {'ORIGIN': 'http://127.0.0.1:8774', 'X_PAGE_SECRET': self.secret, **headers}
+        return self.answer(path, status, method='POST', **given)
+
+    def test_the_switches(self):
+        for name in lab.SWITCHES:
+            self.assertEqual({}, self.post(f'/page/lab/{name}', 200))
+        self.assertEqual([('POST', f'/control/{name}') for name in lab.SWITCHES], self.used)
+
+    def test_nothing_else_of_the_control_endpoint(self):
+        for path in ('/page/lab/reset', '/page/lab/snapshot', '/page/lab/../control/reset'):
+            self.post(path, 405)
+        self.answer('/page/lab/host', 405)
+
+    def test_other_pages(self):
+        for origin in ('', 'null', 'http://evil.example', 'http://127.0.0.1:1'):
+            self.post('/page/lab/host', 403, ORIGIN=origin)
+        self.post('/page/lab/host', 403, HOST='evil.example', ORIGIN='http://evil.example')
+        for secret in ('', 'x', f'{self.secret}x', 'é'):
+            self.post('/page/lab/host', 403, X_PAGE_SECRET=secret)
+        self.answer('/page/lab/host', 403, method='POST', X_PAGE_SECRET=self.secret)
+        self.answer('/page/lab', 403, ORIGIN='http://evil.example')
+        self.assertEqual([], self.used)
+
+    def test_a_page_without_it(self):
+        self.page.lab = None
+        self.assertEqual({'secret': None}, self.answer('/page/lab'))
+        self.post('/page/lab/host', 405)
 
 
 class TestFiles(PageTestCase):

@@ -1,0 +1,44 @@
+"""The switches of the live page of a cloud of `nova-lite up --lab`.
+
+They inject faults and remove them. A request must come from the page of the cloud itself:
+it needs its Origin, and the secret that the page was given, which no page of another site
+can read. Whoever can open the page can use the switches.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+import hmac
+import http
+import typing
+
+from nova_lite import runtime
+
+SECRET_HEADER = 'X-Page-Secret'
+# Names of the control endpoint.
+SWITCHES = ('bus', 'cell', 'faults/clear', 'host')
+
+Environ: typing.TypeAlias = dict[str, typing.Any]
+# A function from a request to (status, pieces of the JSON body).
+Control: typing.TypeAlias = Callable[[Environ], tuple[http.HTTPStatus, Iterable[bytes]]]
+
+
+class Lab:
+    """control: answers a request of the control endpoint, without asking for its key"""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+        self.secret = runtime.new_secret()
+
+    def problem(self, environ: Environ) -> str | None:
+        """Return why a switch is refused to a request, or None. Its Host was checked."""
+        if environ.get('HTTP_ORIGIN', '').lower() != f'http://{environ["HTTP_HOST"]}'.lower():
+            return 'Only the live page may use its switches: the header Origin must be its own.'
+        given = environ.get('HTTP_X_PAGE_SECRET', '')
+        if not hmac.compare_digest(given.encode(), self.secret.encode()):
+            return f'The header {SECRET_HEADER} is not the secret of the page. Reload it.'
+        return None
+
+    def use(self, name: str, environ: Environ) -> tuple[http.HTTPStatus, bytes]:
+        """Return (status, JSON) of a switch, one of SWITCHES."""
+        status, body = self._control({**environ, 'PATH_INFO': f'/control/{name}'})
+        return status, b''.join(body)

@@ -1,0 +1,51 @@
+// Switches for faults, of a cloud that was started with --lab.
+import { h } from './dom.js';
+
+const box = document.getElementById('lab');
+const said = box.querySelector('.said');
+let secret = null;
+
+export const isOpen = () => secret !== null;
+
+/** Ask for the secret; without one the page stays read-only. */
+export async function startLab() {
+  const response = await fetch('/page/lab');
+  secret = response.ok ? (await response.json()).secret : null;
+  box.hidden = !isOpen();
+  for (const form of box.querySelectorAll('form')) {
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      const name = form.elements.name.value;
+      if (form.id === 'lab-host') act('host', { name, power: 'off' });
+      else act('cell', { name, state: 'down' });
+    });
+  }
+}
+
+/** Use a switch. */
+export async function act(name, values) {
+  const headers = { 'Content-Type': 'application/json', 'X-Page-Secret': secret };
+  const response = await fetch(`/page/lab/${name}`, { method: 'POST', headers, body: JSON.stringify(values) });
+  said.textContent = response.ok ? '' : (await response.json()).error;
+}
+
+/** Offer the hosts and cells of a document. */
+export function drawLab(found) {
+  if (!isOpen()) return;
+  offer('lab-hosts', (found.hosts ?? []).filter((host) => host.state !== 'off').map((host) => host.name));
+  offer('lab-cells', found.cells.map((cell) => cell.name));
+}
+
+function offer(id, names) {
+  const list = document.getElementById(id);
+  const text = names.join('\n');
+  if (list.shown === text) return;
+  list.shown = text;
+  list.replaceChildren(...names.map((name) => h('option', { value: name })));
+}
+
+/** Return a button that removes a fault, or null in a read-only page. */
+export function undo(what, name, values) {
+  if (!isOpen()) return null;
+  return h('button', { class: 'switch', text: 'Undo', 'aria-label': `Undo: ${what}`, click: () => act(name, values) });
+}
