@@ -22,7 +22,9 @@ class Phases:
     @contextlib.contextmanager
     def phase(self, name):
         """Measure what is done within; the block counts with `add` and `failures`."""
-        measured = report.Measured(name, self._args.state_dir, self._args.also)
+        measured = report.Measured(
+            name, self._args.state_dir, self._args.also, sampler=self._args.sampler
+        )
         measured.begin()
         yield measured
         count = max((len(times) for times in measured.times.values()), default=0)

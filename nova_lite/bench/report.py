@@ -6,6 +6,7 @@ import os
 import statistics
 
 from nova_lite import runtime
+from nova_lite.bench import counts
 from nova_lite.bench import speed
 
 TICKS = os.sysconf('SC_CLK_TCK')
@@ -63,17 +64,24 @@ class Measured:
     """Collects times and CPU of one scenario.
 
     times: {what: [seconds, ...]}
+    sampler: a profile.Sampler that is to say by which parts of the daemons; None
     """
 
-    def __init__(self, scenario, directory, also):
+    def __init__(self, scenario, directory, also, *, sampler=None):
         self.scenario, self.times, self.failures = scenario, {}, []
         self.count = 0
         self._pids = pids_of(directory, also)
+        self._sampler, self._sampled = sampler, pids_of(directory, ())
+        self._samples, self._counts = {}, {}
+        self._directory = directory
         self._seconds = self._before = self._after = None
         self._arithmetic_ms = []
 
     def begin(self):
         """The clock and the CPU counters start now."""
+        if self._sampler is not None:
+            self._sampler.begin(self._sampled)
+            self._counts = counts.so_far(self._directory)
         self._arithmetic_ms = [speed.arithmetic_ms()]
         self._before = cpu_of(self._pids)
         self._seconds = -runtime.monotonic()
@@ -83,6 +91,10 @@ class Measured:
         self._seconds += runtime.monotonic()
         runtime.sleep(tail_s)
         self._after = cpu_of(self._pids)
+        if self._sampler is not None:
+            self._samples = self._sampler.end()
+            before, after = self._counts, counts.so_far(self._directory)
+            self._counts = {what: after[what] - before[what] for what in after}
         self._arithmetic_ms.append(speed.arithmetic_ms())
         self.count = count
 
@@ -107,9 +119,23 @@ class Measured:
             'cpu_ms_per_operation_by_kind': {
                 kind: 1000 * seconds / max(1, self.count) for kind, seconds in kinds.items()
             },
+            'cpu_ms_per_operation_by_part': self._by_part(used),
+            'counts_per_operation': {
+                what: number / max(1, self.count) for what, number in self._counts.items()
+            },
             'arithmetic_ms': self._arithmetic_ms,
             'failures': self.failures,
         }
+
+    def _by_part(self, used):
+        """Return {kind: {part: milliseconds}} of a profile, by each daemon's share of samples."""
+        found = {}
+        for name, samples in self._samples.items():
+            parts = found.setdefault(name.split('.')[0], {})
+            for part, number in samples.items():
+                spent_ms = 1000 * used[name] * number / samples.total()
+                parts[part] = parts.get(part, 0.0) + spent_ms / max(1, self.count)
+        return found
 
     def print(self, *, as_json):
         """Print for people or for programs."""
@@ -126,6 +152,11 @@ class Measured:
             print(f'  {what}: p50 {values["p50"]:.0f} ms, p95 {values["p95"]:.0f} ms')
         for kind, milliseconds in sorted(figures['cpu_ms_per_operation_by_kind'].items()):
             print(f'  CPU {kind}: {milliseconds:.1f} ms')
+            parts = figures['cpu_ms_per_operation_by_part'].get(kind, {})
+            for part, spent in sorted(parts.items(), key=lambda each: -each[1]):
+                print(f'    {part}: {spent:.1f} ms')
+        for what, number in figures['counts_per_operation'].items():
+            print(f'  {what}: {number:.1f}')
         before, after = figures['arithmetic_ms']
         print(f'  arithmetic: {before:.1f} ms before, {after:.1f} ms after')
         for failure in self.failures:

@@ -52,4 +52,51 @@ def list_(cloud, args, measured):
         measured.end(max(1, sum(shown)))
 
 
-SCENARIOS = {'boot': boot, 'list': list_}
+def show(cloud, args, measured):
+    """Show one server, `concurrency` clients at a time, as clients do that poll it."""
+    uuid = cloud.call('POST', '/servers', cloud.server_body('bench', args))['server']['id']
+    for _server in cloud.settle({uuid: 'ACTIVE'}, args.poll):
+        pass
+
+    def one(_number):
+        start = runtime.monotonic()
+        cloud.call('GET', f'/servers/{uuid}')
+        measured.add('GET /servers/ID', runtime.monotonic() - start)
+        count.add()
+
+    with progress.Count('shown', args.count) as count:
+        measured.begin()
+        with runtime.executor(args.concurrency) as pool:
+            list(pool.map(one, range(args.count)))
+        measured.end(args.count)
+    cloud.call('DELETE', f'/servers/{uuid}')
+
+
+SCENARIOS = {'boot': boot, 'list': list_, 'show': show}
+
+
+def add_options(parser):
+    """Add the options of all benchmarks."""
+    parser.add_argument(
+        '--count',
+        type=int,
+        default=50,
+        metavar='N',
+        help='operations to measure (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--concurrency',
+        type=int,
+        default=16,
+        metavar='N',
+        help='operations in progress at the same time (default: %(default)s)',
+    )
+    parser.add_argument('--flavor', default='m1.tiny', help='flavor (default: %(default)s)')
+    parser.add_argument('--image', default='cirros', help='image (default: %(default)s)')
+    parser.add_argument(
+        '--poll',
+        type=float,
+        default=0.02,
+        metavar='SECONDS',
+        help='interval of polling the status of a server (default: %(default)s)',
+    )

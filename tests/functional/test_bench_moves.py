@@ -1,4 +1,4 @@
-"""nova-lite bench of moves: what it measures, what it leaves, what it refuses.
+"""nova-lite bench, mostly of moves: what it measures, what it leaves, what it refuses.
 
 Of one kind of move; the others are measured in `tests/nightly`.
 """
@@ -52,6 +52,11 @@ class BenchMovesTest(BenchTestCase):
 
     def test_moves_that_wait_for_their_user(self):
         self.check_move_that_waits('resize')
+
+    def test_show(self):
+        self.assertIn('3 × show in ', self.bench('show', '--count', '3', '--concurrency', '2'))
+        for server in self.cloud.admin.compute.servers(details=False):
+            self.cloud.wait_gone(server)
 
     def test_plain_lines(self):
         text = self.bench('migrate', '--count', '1', '--concurrency', '1')
