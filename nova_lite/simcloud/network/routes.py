@@ -29,6 +29,7 @@ EXTENSIONS = {
     'availability_zone': 'Availability Zone',
     'binding': 'Port Binding',
     'binding-extended': 'Port Bindings Extended',
+    'default-subnetpools': 'Default Subnetpools',
     'external-net': 'Neutron external network',
     'extraroute': 'Neutron Extra Route',
     'extraroute-atomic': 'Atomically add/remove extra routes',

@@ -64,6 +64,7 @@ def _columns(conn, caller, row):
     """Return the columns that follow from the others of a new or changed pool."""
     prefixes = _prefixes(row['prefixes'])
     version = prefixes[0].version
+    _require_only_default(conn, row, version)
     low = row.get('min_prefixlen', BOUNDS[version][0])
     chosen = row.get('default_prefixlen', low)
     high = row.get('max_prefixlen', BOUNDS[version][1])
@@ -84,6 +85,27 @@ def _columns(conn, caller, row):
         _require_free_in(conn, scope, prefixes, row.get('id'))
     lengths = dict(zip(LENGTHS, (low, chosen, high), strict=True))
     return {**lengths, 'ip_version': version, 'prefixes': [str(each) for each in prefixes]}
+
+
+def _require_only_default(conn, row, version):
+    others = POOLS.c.id != row.get('id', '')
+    if row.get('is_default') and database.exists(
+        conn, POOLS, others, is_default=True, ip_version=version
+    ):
+        raise standard.invalid(
+            'A default subnetpool for this IP family has already been set. Only one default may '
+            'exist per IP family'
+        )
+
+
+def default_id(conn, caller, version):
+    """Return the id of the default pool of an IP version. Raise BadRequest if there is none."""
+    row = database.find(conn, POOLS, visible(caller), is_default=True, ip_version=version)
+    if row is None:
+        raise faults.BadRequest(
+            f'Bad subnets request: No default subnetpool found for IPv{version}.', 'BadRequest'
+        )
+    return row['id']
 
 
 def _require_free_in(conn, scope, prefixes, pool_id):

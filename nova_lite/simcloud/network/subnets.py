@@ -43,6 +43,7 @@ CREATE = bodies.wrapped(
         'ipv6_address_mode': IPV6_MODE,
         'ipv6_ra_mode': IPV6_MODE,
         'subnetpool_id': bodies.OPTIONAL_ID,
+        'use_default_subnetpool': bodies.nullable(bodies.BOOLEAN),
         'prefixlen': bodies.nullable(subnet_pools.LENGTH),
         'segment_id': {'type': 'null'},
     },
@@ -183,6 +184,10 @@ def create(conn, caller, wanted):
     """Insert a subnet from a request's values and return its row."""
     owner = networks.get_own(conn, caller, wanted['network_id'])
     version = wanted['ip_version']
+    if wanted.get('use_default_subnetpool'):
+        if wanted.get('subnetpool_id'):
+            raise standard.invalid('subnetpool_id and use_default_subnetpool exclude each other')
+        wanted = {**wanted, 'subnetpool_id': subnet_pools.default_id(conn, caller, version)}
     network = _network(conn, caller, wanted)
     _require_fitting(conn, owner['id'], network, wanted.get('subnetpool_id'))
     gateway = _gateway_of(network, wanted)

@@ -58,6 +58,22 @@ class SubnetPoolsTest(base.SimCloudTestCase):
             self.assertIn(named, fault['message'])
         self.pool('10.0.0.0/8', shared=True, expect=403)
 
+    def test_subnets_of_the_default_pool(self):
+        none = {'id': None}
+        fault = self.subnet(none, use_default_subnetpool=True, expect=400)
+        self.assertIn('IPv4', fault['message'])
+        pool = self.pool('10.0.0.0/16', client=self.admin, is_default=True, shared=True)
+        made = self.subnet(none, use_default_subnetpool=True, prefixlen=24)
+        self.assertEqual((pool['id'], '10.0.0.0/24'), (made['subnetpool_id'], made['cidr']))
+        self.subnet(pool, use_default_subnetpool=True, expect=400)
+        self.pool('10.1.0.0/16', client=self.admin, is_default=True, expect=400)
+        self.pool('2001:db8::/56', client=self.admin, is_default=True)
+        other = self.pool('10.1.0.0/16', client=self.admin)
+        path = f'{V2}/subnetpools/{other["id"]}'
+        self.admin.put(path, {'subnetpool': {'is_default': True}}, expect=400)
+        path = f'{V2}/subnetpools/{pool["id"]}'
+        self.admin.put(path, {'subnetpool': {'is_default': True, 'name': 'same'}})
+
     def test_subnets_of_a_pool(self):
         pool = self.pool('10.0.0.0/22', default_prefixlen=24, min_prefixlen=23)
         first, second = self.subnet(pool), self.subnet(pool, prefixlen=23)
