@@ -117,6 +117,10 @@ class CompiledValidation:
             raise error
 
 
+# One for the process: an application that takes over from another finds its schemas compiled.
+VALIDATION = CompiledValidation()
+
+
 class KnownAliases:
     """The part of SQLAlchemy that placement uses, with cached aliases of tables.
 
@@ -160,7 +164,7 @@ def make_app(
 
 def use(conf):
     """Configure placement's modules with the options of `conf` and their database."""
-    internals.use_validation(CompiledValidation())
+    internals.use_validation(VALIDATION)
     internals.use_sqlalchemy(KnownAliases())
     use_database(conf)
     policy.reset()

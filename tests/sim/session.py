@@ -11,6 +11,7 @@ import tempfile
 from nova_lite.api import app as api
 from tests.sim import history
 from tests.sim import kernel
+from tests.sim import rehearsal
 from tests.sim.workload import themes
 from tests.sim.world import beginning
 from tests.sim.world import places
@@ -33,7 +34,8 @@ def prepared(_seeds, args):
         with server(root, args.database) as backend:
             rest_s = args.rest * 60
             body = functools.partial(_live, root=root, backend=backend, rest_s=rest_s)
-            made = kernel.Zygotes(_start_of, body)
+            first = functools.partial(_rehearse, root)
+            made = kernel.Zygotes(_start_of, body, first=first)
             try:
                 yield made
             finally:
@@ -63,6 +65,17 @@ def _start_of(seed):
     """The size of the cloud and the options of its daemons, as something that has a hash."""
     plan = themes.drawn(seed)
     return plan.size, json.dumps(plan.options, sort_keys=True)
+
+
+def _rehearse(root, branch):
+    """Live through what is done but once, and in child processes through the starts."""
+    path = os.path.join(root, 'rehearsal')
+    places.enter(path)
+    rehearsal.rehearse()
+    os.chdir(root)
+    shutil.rmtree(path)
+    live = branch()
+    live()
 
 
 def _live(start, number, branch, *, root, backend, rest_s):
