@@ -18,7 +18,7 @@ from nova_lite import exception
 
 PROGRAM = 'py-spy'
 RATE = 100  # samples a second
-STARTED = 'Sampling process'
+STARTED, FOREIGN = 'Sampling process', 'No python processes found'
 END_S = 60
 OURS, OTHER = 'nova_lite/', 'other'
 # Called by all parts, and waited in by all.
@@ -124,7 +124,8 @@ class Sampler:
     def begin(self, pids):
         """Return when each process is sampled; call `end`. pids: {name: process id}
 
-        Raise Unavailable for a process that py-spy cannot read.
+        Leave out those of other languages, such as a database server. Raise Unavailable for
+        a process that py-spy cannot read.
         """
         self._directory = tempfile.TemporaryDirectory()
         for name, pid in pids.items():
@@ -152,15 +153,15 @@ class Sampler:
         seen = []
         for line in running.stdout:
             seen.append(line.strip())
-            if STARTED in line:
+            if STARTED in line or FOREIGN in line:
                 return
         reason = next(filter(None, seen), 'it ended')
         raise exception.Unavailable(service=f'{PROGRAM} for {name}', reason=reason)
 
     def end(self):
-        """Return {name: {part: samples}}, without processes that ended before."""
+        """Return {name: {part: samples}}, without processes that were not sampled."""
         for running in self._running.values():
-            running.send_signal(signal.SIGINT)
+            running.send_signal(signal.SIGINT)  # those that have ended are left alone
         found = {}
         for name, running in self._running.items():
             try:

@@ -102,6 +102,13 @@ class SamplerTest(testtools.TestCase):
         self.assertIn('api', str(error))
         self.assertIn('Permission Denied', str(error))
 
+    def test_a_process_of_another_language(self):
+        self.install('Error: No python processes found in process 1', code=1)
+        args, block = self.prepared('profile', 'boot')
+        with block:
+            args.sampler.begin({'mariadb': PID})
+            self.assertEqual({}, args.sampler.end())
+
     def test_not_installed(self):
         _args, block = self.prepared('profile', 'boot')
         error = self.assertRaises(exception.Invalid, block.__enter__)
