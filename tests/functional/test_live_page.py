@@ -164,10 +164,14 @@ class LivePageTest(base.CloudTest):
             'progress',
         )
         self.take_picture(browser)
+        # Rows that change keep the focus.
+        browser.run("document.querySelector('#sagas .row').focus()")
         self.assertEqual([], browser.violations())
         browser.wait_for(f"{self.chip(web)}?.dataset.host === '{dest}'", 'the server to arrive')
         self.assertEqual(web.compute_host, browser.run(f'return {self.chip(web)}.dataset.from'))
         self.assertEqual(dest, self.cloud.wait(web, 'ACTIVE').compute_host)
+        browser.wait_for("document.querySelector('#sagas').innerText.includes('done')", 'its end')
+        self.assertTrue(browser.run("return document.activeElement.matches('#sagas .row')"))
 
         self.use_keyboard(browser, web)
         browser.emulate(prefers_color_scheme='dark')

@@ -1,5 +1,5 @@
 // The dialog with a server, a host, the hosts of a zone or a saga.
-import { CLASSES, amount, h, number, percent, share, state, stateOf } from './dom.js';
+import { CLASSES, amount, h, number, percent, replace, share, state, stateOf } from './dom.js';
 
 const dialog = document.getElementById('details');
 const title = document.getElementById('details-title');
@@ -30,7 +30,7 @@ async function load() {
   const text = JSON.stringify(answer);
   if (asked !== current || text === known) return;
   known = text;
-  body.replaceChildren(...(answer.error ? [h('p', { class: 'bad-text', text: answer.error })] : asked.draw(answer)));
+  replace(body, answer.error ? [h('p', { class: 'bad-text', text: answer.error })] : asked.draw(answer));
 }
 
 /** Read again what is open while something of it may change. */

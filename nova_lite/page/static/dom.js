@@ -19,12 +19,21 @@ export function setVars(element, vars) {
   for (const [name, value] of Object.entries(vars)) element.style.setProperty(`--${name}`, value);
 }
 
-/** Replace the children only where what they are made of has changed, so that focus stays. */
+const FOCUSABLE = 'a, button, input';
+
+/** Replace the children of an element. What had the focus is found again by its position. */
+export function replace(parent, children) {
+  const position = [...parent.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
+  parent.replaceChildren(...children);
+  if (position >= 0) parent.querySelectorAll(FOCUSABLE)[position]?.focus({ preventScroll: true });
+}
+
+/** Replace the children only where what they are made of has changed. */
 export function show(parent, made, ...values) {
   const text = JSON.stringify(values);
   if (parent.shown === text) return false;
   parent.shown = text;
-  parent.replaceChildren(...[made(...values)].flat());
+  replace(parent, [made(...values)].flat());
   return true;
 }
 
