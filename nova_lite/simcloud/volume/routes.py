@@ -50,6 +50,31 @@ CAPABILITIES = {
 }
 
 
+# {alias: name} of those of Cinder's extensions that are here.
+EXTENSIONS = {
+    'backups': 'Backups',
+    'os-admin-actions': 'AdminActions',
+    'os-availability-zone': 'AvailabilityZones',
+    'os-extended-snapshot-attributes': 'ExtendedSnapshotAttributes',
+    'os-quota-class-sets': 'QuotaClasses',
+    'os-quota-sets': 'Quotas',
+    'os-services': 'Services',
+    'os-types-extra-specs': 'TypesExtraSpecs',
+    'os-types-manage': 'TypesManage',
+    'os-used-limits': 'UsedLimits',
+    'os-vol-host-attr': 'VolumeHostAttribute',
+    'os-vol-image-meta': 'VolumeImageMetadata',
+    'os-vol-mig-status-attr': 'VolumeMigStatusAttribute',
+    'os-vol-tenant-attr': 'VolumeTenantAttribute',
+    'os-volume-actions': 'VolumeActions',
+    'os-volume-transfer': 'VolumeTransfer',
+    'os-volume-type-access': 'VolumeTypeAccess',
+    'qos-specs': 'Qos_specs_manage',
+    'scheduler-stats': 'Scheduler_stats',
+}
+_UPDATED = '2013-01-01T00:00:00+00:00'
+
+
 def _services(req):
     wanted = {name: req.get_param(name) for name in ('host', 'binary') if name in req.params}
     return {
@@ -71,7 +96,22 @@ DEPLOYMENT = (
         'listing pools',
         {'pools': [{'name': views.HOST, 'capabilities': CAPABILITIES}]},
     ),
-    ('extensions', None, {'extensions': []}),
+    (
+        'extensions',
+        None,
+        {
+            'extensions': [
+                {
+                    'alias': alias,
+                    'name': name,
+                    'description': name,
+                    'updated': _UPDATED,
+                    'links': [],
+                }
+                for alias, name in EXTENSIONS.items()
+            ]
+        },
+    ),
 )
 
 

@@ -185,6 +185,10 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual(2, len(self.show(f'{rule} list p')))
         admin('network qos policy delete p')
 
+    def test_extensions(self):
+        self.assertIn('TypesManage', self.listed('extension list --volume'))
+        self.assertIn('Default Subnetpools', self.listed('extension list --network'))
+
     def test_qos_of_volumes(self):
         made = self.show(
             'volume qos create --consumer front-end --property iops=5 --property max=9 fast',
