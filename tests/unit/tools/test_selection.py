@@ -16,6 +16,8 @@ from tests.nightly import test_api_databases as nightly_api_databases
 from tests.nightly import test_simcloud as nightly_simcloud
 
 ROOT = pathlib.Path(__file__).parents[3]
+# Starts the interpreter that plays tests, and then the command that follows.
+PLAYED = ['{envpython}', '-m', 'tests.sim.cases.interpreter']
 # What follows may choose among the tests.
 OPTIONS = ('--concurrency', '{posargs}')
 
@@ -39,6 +41,8 @@ def _commands(parser, name):
 
 def whole(command):
     """The directory whose tests the command runs all; None for another command."""
+    if command[: len(PLAYED)] == PLAYED:
+        command = command[len(PLAYED) :]
     if command[0] != 'stestr':
         return None
     before, after = command[1 : command.index('run')], command[command.index('run') + 1 :]
