@@ -212,6 +212,20 @@ def delete(
     return connection.execute(statement, {**_parameters(where), **(given or {})}).rowcount
 
 
+def among(column: sa.Column[typing.Any], name: str, *, many: bool) -> Condition:
+    """Return the condition that a column has one of the values of a parameter.
+
+    many: False for a parameter that is one value. See `one_or_many`.
+    """
+    parameter = sa.bindparam(name, type_=column.type, expanding=many)
+    return column.in_(parameter) if many else column == parameter
+
+
+def one_or_many(values: Sequence[object]) -> tuple[bool, object]:
+    """Return whether there are not just one of the values, and the parameter for `among`."""
+    return len(values) != 1, _parameter(list(values))
+
+
 # ---- statements, each built once ----
 
 # Bounded, as an expression that is no constant makes another shape each time.

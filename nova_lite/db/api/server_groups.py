@@ -7,6 +7,7 @@ reading here leaves them out, by the instance mappings.
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Sequence
+import functools
 import typing
 
 import sqlalchemy as sa
@@ -34,12 +35,17 @@ _COUNT_MEMBERS = (
     .join(MAPPINGS, ALIVE)
     .where(MEMBERS.c.group_id == sa.bindparam('group'))
 )
-_GROUPS = (
-    sa.select(MEMBERS.c.instance_uuid, TABLE.c.uuid)
-    .join(TABLE, TABLE.c.id == MEMBERS.c.group_id)
-    .where(MEMBERS.c.instance_uuid.in_(sa.bindparam('uuids')))
-)
 _COUNT_MEMBERS_OF_USER = _COUNT_MEMBERS.where(MAPPINGS.c.user_id == sa.bindparam('user'))
+
+
+@functools.cache
+def _groups(many: bool) -> rows.Select:
+    """Query of the groups of the servers `uuids`; see `rows.among`."""
+    return (
+        sa.select(MEMBERS.c.instance_uuid, TABLE.c.uuid)
+        .join(TABLE, TABLE.c.id == MEMBERS.c.group_id)
+        .where(rows.among(MEMBERS.c.instance_uuid, 'uuids', many=many))
+    )
 
 
 def create(connection: sa.Connection, values: rows.Values) -> rows.Row:
@@ -147,4 +153,5 @@ def leave(connection: sa.Connection, uuids: Iterable[str]) -> int:
 
 def groups_of(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, str]:
     """Return {server uuid: uuid of its group} of those that are in one."""
-    return dict(connection.execute(_GROUPS, {'uuids': list(uuids)}).all())
+    many, parameter = rows.one_or_many(list(uuids))
+    return dict(connection.execute(_groups(many), {'uuids': parameter}).all())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from collections.abc import Sequence
+import functools
 import typing
 
 import sqlalchemy as sa
@@ -11,15 +12,20 @@ from nova_lite.db.cell import models
 
 DEVICES = models.BlockDevice.__table__
 TAGS = models.Tag.__table__
-_VOLUMES = (
-    sa.select(DEVICES.c.instance_uuid, DEVICES.c.volume_id, DEVICES.c.delete_on_termination)
-    .where(
-        DEVICES.c.instance_uuid.in_(sa.bindparam('uuids')),
-        DEVICES.c.destination_type == 'volume',
-        DEVICES.c.volume_id.is_not(None),
+
+
+@functools.cache
+def _volumes(many: bool) -> rows.Select:
+    """Query of the attached volumes of the servers `uuids`; see `rows.among`."""
+    return (
+        sa.select(DEVICES.c.instance_uuid, DEVICES.c.volume_id, DEVICES.c.delete_on_termination)
+        .where(
+            rows.among(DEVICES.c.instance_uuid, 'uuids', many=many),
+            DEVICES.c.destination_type == 'volume',
+            DEVICES.c.volume_id.is_not(None),
+        )
+        .order_by(DEVICES.c.id)
     )
-    .order_by(DEVICES.c.id)
-)
 
 
 def create_block_devices(connection: sa.Connection, values: Sequence[rows.Values]) -> None:
@@ -38,7 +44,8 @@ def block_devices(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, 
 
 def volumes(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[tuple[str, bool]]]:
     """Return {server uuid: [(volume id, delete_on_termination), ...]} of attached volumes."""
-    found = connection.execute(_VOLUMES, {'uuids': list(uuids)})
+    many, parameter = rows.one_or_many(list(uuids))
+    found = connection.execute(_volumes(many), {'uuids': parameter})
     grouped: dict[str, list[tuple[str, bool]]] = {}
     for uuid, volume_id, delete_on_termination in found:
         grouped.setdefault(uuid, []).append((volume_id, delete_on_termination))

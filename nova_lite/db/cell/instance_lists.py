@@ -192,10 +192,10 @@ def find(
 
 
 @functools.lru_cache
-def _shown(columns: tuple[str, ...]) -> rows.Select:
-    """Query of columns (names) of the servers `uuids`."""
+def _shown(columns: tuple[str, ...], many: bool) -> rows.Select:
+    """Query of columns (names) of the servers `uuids`; see `rows.among`."""
     return sa.select(*(TABLE.c[name] for name in columns)).where(
-        TABLE.c.uuid.in_(sa.bindparam('uuids')), TABLE.c.hidden.is_(False)
+        rows.among(TABLE.c.uuid, 'uuids', many=many), TABLE.c.hidden.is_(False)
     )
 
 
@@ -214,7 +214,8 @@ def details(
     'services': {host: service of its compute}}.
     """
     uuids = list(uuids)
-    found = connection.execute(_shown(tuple(columns)), {'uuids': uuids}).all()
+    many, parameter = rows.one_or_many(uuids)
+    found = connection.execute(_shown(tuple(columns), many), {'uuids': parameter}).all()
     failed = [row.uuid for row in found if row.vm_state in ('error', 'deleted')]
     seen = {row.host for row in found if row.host}
     return {
