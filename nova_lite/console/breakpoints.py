@@ -24,7 +24,7 @@ def lines(shown):
 def line(saga):
     """Return where a saga stands."""
     if saga['before'] is not None:
-        return f'{_name(saga)} is stopped {saga["before"]}'
+        return f'{_name(saga)} is stopped before {"undo of " * saga["undo"]}{saga["before"]}'
     return f'{_name(saga)} is {saga["state"]}; last step: {saga["step"] or "none"}'
 
 

@@ -13,6 +13,7 @@ from nova_lite.db.api import sagas
 from nova_lite.launcher import server_names
 from nova_lite.moves import kinds
 from nova_lite.saga import breakpoints
+from nova_lite.saga import journal
 
 LOG = log.getLogger(__name__)
 
@@ -140,7 +141,7 @@ class Debugger:
         row = self._stopped(self._uuid_of(server))
         if not self._database.write(rows.go_on, row.uuid, how):
             raise NotStopped(server=server, reason='its saga goes on already')
-        self._run(row.uuid)
+        self._manager.engine.submit(row.uuid)
         return _shown(self._database.read(sagas.get, row.uuid))
 
     def kill_here(self, server):
@@ -154,28 +155,30 @@ class Debugger:
         if not self._database.write(rows.go_on, row.uuid, breakpoints.GO):
             self._kills.pop(row.uuid, None)
             raise NotStopped(server=server, reason='its saga goes on already')
-        self._run(row.uuid)
+        self._manager.engine.submit(row.uuid)
         if not runtime.wait(killed, BEGUN_S):
             reason = 'it is busy. The saga is lost as soon as it begins with it'
             raise exception.Unavailable(service='The super-conductor', reason=reason)
         lost = self._database.read(sagas.get, row.uuid)
-        lease_s = self._managers[0].conf.conductor.lease_s
+        lease_s = self._manager.conf.conductor.lease_s
         return {**_shown(lost), 'lost_by': lost.owner, 'lease_s': lease_s}
 
     # ---- parts ----
 
     @property
-    def _database(self):
-        if not self._managers:
-            raise exception.Unavailable(service='The cloud', reason='it is being reset')
-        return self._managers[0].world.api_db
+    def _manager(self):
+        managers = self._managers
+        if not managers:
+            raise exception.Unavailable(service='The cloud', reason='it starts or is being reset')
+        return managers[0]
 
-    def _run(self, uuid):
-        self._managers[0].engine.submit(uuid)
+    @property
+    def _database(self):
+        return self._manager.world.api_db
 
     def _uuid_of(self, server):
-        """Return the uuid of a server. Raise InstanceNotFound or NoUniqueMatch for a name."""
-        return server_names.uuid_of(self._managers[0].world.cells, server)
+        """Return the uuid of a server. Raise InstanceNotFound, NoUniqueMatch for a name."""
+        return server_names.uuid_of(self._manager.world.cells, server)
 
     def _is_there(self, uuid):
         mapping = self._database.read(instance_mappings.find, uuid)
@@ -221,8 +224,8 @@ class Debugger:
 def _shown(row):
     """Return a saga as a document.
 
-    state: of the journal, or `stopped`; before: where it is stopped, None if it is not
-    step: the last that ended
+    state: of the journal, or `stopped`; before: the step before which it is stopped, or else None
+    undo: whether that step would be undone; step: the last that ended
     """
     mark = breakpoints.stopped(row.data) if row.active_for else None
     return {
@@ -230,7 +233,8 @@ def _shown(row):
         'kind': row.kind,
         'server': row.instance_uuid,
         'state': breakpoints.STOPPED if mark else row.state,
-        'before': mark and breakpoints.place(mark),
+        'before': mark and mark['step'],
+        'undo': mark is not None and mark['direction'] == journal.UNDO,
         'breakpoint': mark and mark['number'],
         'step': row.step,
     }

@@ -3,10 +3,12 @@
 import os
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.launcher import debugger as debugger_module
+from nova_lite.moves import kinds
 from nova_lite.saga import breakpoints
 from nova_lite.timeline import story
 from nova_lite.verify import settling
@@ -19,8 +21,9 @@ from tests.sim.cases import loading
 load_tests = loading.load_tests
 
 MOVE, HERE, THERE = 'cross-cell-migrate', 'cell1-host1', 'cell2-host1'
+SMALL = {'cells': 2, 'hosts': 1}
 # Where the records of both cells are visible.
-BOTH = 'before switch-mapping-to-destination-cell'
+BOTH = 'switch-mapping-to-destination-cell'
 
 
 class Stage:
@@ -47,7 +50,8 @@ class Stage:
             found = self.debugger.show_saga(self.server.id)
             return found if found['state'] in (states or ('stopped',)) else None
 
-        return self.cloud.wait_for(look, f'the saga to be {states}')['before']
+        found = self.cloud.wait_for(look, f'the saga to be {states}')
+        return f'undo of {found["before"]}' if found['undo'] else found['before']
 
     def step(self):
         """As `wait`, after a step."""
@@ -90,7 +94,7 @@ class BreakpointsTest(base.CloudTest):
             place = self.stage.step()
         self.cloud.wait(self.stage.server, 'VERIFY_RESIZE')
         self.assertEqual({'I2', 'I6'}, found)
-        self.assertEqual({'cell1': False}, seen['before hold-source-allocation'])
+        self.assertEqual({'cell1': False}, seen['hold-source-allocation'])
         self.assertIn({'cell1': False, 'cell2': True}, seen.values())
         self.assertEqual({'cell1': False, 'cell2': False}, seen[BOTH])
         self.assertIn({'cell1': True, 'cell2': False}, seen.values())
@@ -100,7 +104,9 @@ class BreakpointsTest(base.CloudTest):
         verdict = self.cloud._verdict(0, cloud_fixture.AT_REST)
         self.assertEqual(settling.Result.CONSISTENT, verdict.result, (place, verdict))
         uuid = self.stage.server.id
-        told = f'of server {uuid} is stopped {place}; `nova-lite saga go {uuid}` continues it'
+        told = (
+            f'of server {uuid} is stopped before {place}; `nova-lite saga go {uuid}` continues it'
+        )
         self.assertIn(told, [each.detail for each in verdict.explained])
         return {each.invariant for each in verdict.explained}
 
@@ -130,7 +136,7 @@ class BreakpointsTest(base.CloudTest):
         # The step fails then, and is undone.
         self.delete(self.stage.server)
         self.stage.go()
-        self.assertEqual('before undo of claim-on-destination', self.stage.wait())
+        self.assertEqual('undo of claim-on-destination', self.stage.wait())
         self.stage.go()
         self.stage.wait('undone')
         told = database.read(story.read, saga['uuid'])
@@ -145,7 +151,7 @@ class BreakpointsTest(base.CloudTest):
         self.stage.wait()
         saga = self.debugger.kill_here(uuid)
         self.assertEqual('top', saga['lost_by'])
-        self.assertEqual('before copy-records-to-destination-cell', self.stage.wait())
+        self.assertEqual('copy-records-to-destination-cell', self.stage.wait())
         events = self.stage.database().read(sagas.events, saga['uuid'])
         self.assertEqual(
             [('top-2', 'from top')],
@@ -191,7 +197,7 @@ class BreakpointsTest(base.CloudTest):
 class KeptTest(own_cloud.OwnCloudTest):
     """Breakpoints and stopped sagas are part of the state of a cloud."""
 
-    settings = base.ROOMY
+    settings = SMALL
 
     def test_kept(self):
         stage = Stage(self.cloud)
@@ -222,3 +228,38 @@ class KeptTest(own_cloud.OwnCloudTest):
         self.assertEqual(place, stage.wait())
         stage.go()
         self.cloud.wait(stage.server, 'VERIFY_RESIZE')
+
+
+class MeanwhileTest(own_cloud.OwnCloudTest):
+    """What goes on while a move is stopped."""
+
+    settings = {**SMALL, 'options': {'DEFAULT': {'resize_confirm_window': 20}}}
+
+    def test_meanwhile(self):
+        stage = Stage(self.cloud)
+        uuid = stage.boot()
+        stage.migrate()
+        self.cloud.wait(stage.server, 'VERIFY_RESIZE')
+        # The automatic confirmation stops like any other, and is not begun again.
+        stage.debugger.add(kinds.plans('cross-cell-confirm')[0][0].id, kind='cross-cell-confirm')
+        stage.wait()
+        runtime.sleep(20)
+        found = stage.database().read(sagas.every, instance_uuid=uuid)
+        self.assertEqual(['cross-cell-confirm', MOVE], [saga.kind for saga in found])
+        stage.go()
+        self.cloud.wait(stage.server, 'ACTIVE')
+        # A destination is lost.
+        stage.debugger.add('claim-on-destination', server=uuid)
+        stage.moving.act(stage.server, 'migrate', {'host': HERE})
+        stage.wait()
+        self.cloud.cloud.faults.switch_host(HERE, on=False)
+        with stage.moving.forced_down(THERE):
+            stage.moving.act(stage.server, 'evacuate', {}, status=409)
+        # It counts as down then.
+        runtime.sleep(70)
+        stage.go()
+        self.assertEqual('undo of claim-on-destination', stage.wait())
+        stage.go()
+        stage.wait('undone')
+        self.cloud.wait(stage.server, 'ACTIVE')
+        self.cloud.cloud.faults.switch_host(HERE, on=True)
