@@ -1,8 +1,8 @@
 """`nova-lite up` and `nova-lite verify` as a newcomer runs them: clouds as processes.
 
-An interpreter takes two seconds of CPU. One test has interpreters; processes of the others
-are forks of one that has imported the package, and what is refused before anything starts
-is refused in this process.
+An interpreter takes two seconds of CPU. One cloud is an interpreter; other processes are forks
+of one that has imported the package, and what is refused before anything starts is refused in
+this process.
 
 How long they may take on two quiet cores (15 s to be ready, 5 s to stop) is for a
 benchmark to say; the bounds here only end a test that hangs.
