@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from nova_lite import exception
+from nova_lite import runtime
 
 PROGRAM = 'py-spy'
 RATE = 100  # samples a second
@@ -119,7 +120,7 @@ class Sampler:
     def __init__(self):
         self._program = program()
         self._directory = None
-        self._running = {}
+        self._running, self._readers = {}, []
 
     def begin(self, pids):
         """Return when each process is sampled; call `end`. pids: {name: process id}
@@ -132,6 +133,8 @@ class Sampler:
             self._running[name] = self._start(name, pid)
         for name, running in self._running.items():
             self._wait_started(name, running)
+            # It prints a line for late samples, and stops at a full pipe that is not read.
+            self._readers.append(runtime.spawn(list, running.stdout, name='py-spy-output'))
 
     def _start(self, name, pid):
         options = ['--gil', '--nonblocking', '--subprocesses', '--rate', str(RATE)]
@@ -165,13 +168,17 @@ class Sampler:
         found = {}
         for name, running in self._running.items():
             try:
-                running.communicate(timeout=END_S)
+                running.wait(END_S)
             except subprocess.TimeoutExpired:
                 running.kill()
-                running.communicate()
+                running.wait()
             with contextlib.suppress(FileNotFoundError), open(self._path(name)) as file:
                 found[name] = parts_of(file)
-        self._running = {}
+        for reader in self._readers:
+            reader.join()
+        for running in self._running.values():
+            running.stdout.close()
+        self._running, self._readers = {}, []
         if self._directory is not None:
             self._directory.cleanup()
         return found
