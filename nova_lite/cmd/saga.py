@@ -10,7 +10,7 @@ The exit code of `wait` is 1 if the move is not stopped, and of `step` if the st
 Examples: nova-lite saga list --active
           nova-lite saga show 5f0c7c5e-7f8e-4a55-9f0d-3b1c1f6a2d10 --html saga.html
           nova-lite saga break my-server --before claim-on-destination
-          nova-lite saga break --kind live-migrate --before switch-host
+          nova-lite saga break --kind live-migration --before copy
           nova-lite saga step my-server
 """
 
