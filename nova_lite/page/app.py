@@ -62,31 +62,36 @@ class Answer(typing.NamedTuple):
     more: tuple[tuple[str, str], ...] = ()
 
 
+class _View(typing.NamedTuple):
+    """places: of those who read details of the source"""
+
+    source: details.Source
+    feed: feed_module.Feed
+    places: runtime.Semaphore
+
+
 class Page:
     """The WSGI application. application: that of the services"""
 
     def __init__(self, application: Callable[[Environ, Start], Iterable[bytes]]) -> None:
         self._application = application
         self._files = dict(_files())
-        self._places = runtime.Semaphore(READERS)
         # None while the page is read-only.
         self.lab: lab.Lab | None = None
         # Of the daemons that run now; None while there are none.
-        self._source: details.Source | None = None
-        self._feed: feed_module.Feed | None = None
+        self._view: _View | None = None
 
     def renew(self, source: details.Source) -> None:
         """Show what `source` reads from now on. The former one must have ended."""
-        self._source, self._feed = source, feed_module.Feed(source.document)
+        self._view = _View(source, feed_module.Feed(source.document), runtime.Semaphore(READERS))
 
     def end(self) -> Callable[[], None]:
         """End all viewers, and answer 503 until `renew`. Return what closes the source."""
-        source, feed = self._source, self._feed
-        self._source = self._feed = None
-        if source is None or feed is None:
+        view, self._view = self._view, None
+        if view is None:
             return lambda: None
-        feed.end()
-        return functools.partial(_close, feed, source)
+        view.feed.end()
+        return functools.partial(_close, view)
 
     def __call__(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
         """Answer a request."""
@@ -106,10 +111,10 @@ class Page:
         return _send(environ, start_response, answer)
 
     def _events(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
-        feed = self._feed
-        viewer = None if feed is None else feed.watch()
+        view = self._view
+        viewer = None if view is None else view.feed.watch()
         if viewer is None:
-            text = RESET if feed is None else f'{feed_module.MOST_VIEWERS} viewers are the most.'
+            text = RESET if view is None else f'{feed_module.MOST_VIEWERS} viewers are the most.'
             return _send(environ, start_response, _later(text))
         headers = [('Content-Type', 'text/event-stream'), ('Cache-Control', 'no-store')]
         try:
@@ -126,22 +131,25 @@ class Page:
         if name == SECRET:
             secret = None if self.lab is None else self.lab.secret
             return Answer(json.dumps({'secret': secret}).encode(), JSON)
-        source = self._source
-        if source is None:
+        view = self._view
+        if view is None:
             return _later(RESET)
-        if not self._places.acquire(timeout=WAIT_S):
+        if not view.places.acquire(timeout=WAIT_S):
             return _later('Too many requests for details are in progress.')
         try:
-            return Answer(json.dumps(_find(source, name, environ), indent=1).encode(), JSON)
+            return Answer(json.dumps(_find(view.source, name, environ), indent=1).encode(), JSON)
         except exception.NovaLiteError as error:
             return _refuse(http.HTTPStatus(faults.CODES[error.kind]), error.message)
         finally:
-            self._places.release()
+            view.places.release()
 
 
-def _close(feed: feed_module.Feed, source: details.Source) -> None:
-    feed.wait_ended()
-    source.close()
+def _close(view: _View) -> None:
+    """Close the source of a view that has ended, once nobody reads it."""
+    view.feed.wait_ended()
+    for _reader in range(READERS):
+        view.places.acquire()
+    view.source.close()
 
 
 def _problem(environ: Environ, methods: tuple[str, ...]) -> Answer | None:

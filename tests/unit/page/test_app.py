@@ -7,6 +7,7 @@ import re
 import testtools
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.page import app
 from nova_lite.page import feed
 from nova_lite.page import guard
@@ -134,6 +135,27 @@ class TestRoutes(PageTestCase):
             self.assertEqual((503, str(app.RETRY_AFTER_S)), (status, headers['Retry-After']))
         self.assertFalse(self.source.closed)
         close()
+        self.assertTrue(self.source.closed)
+
+    def test_a_source_that_is_read_is_closed_later(self):
+        reading, go_on = runtime.Event(), runtime.Event()
+        self.addCleanup(go_on.set)
+
+        def servers():
+            reading.set()
+            go_on.wait()
+            return {'is_closed': self.source.closed}
+
+        self.source.servers = servers
+        found = []
+        reader = runtime.spawn(lambda: found.append(self.answer('/page/servers')))
+        reading.wait()
+        closing = runtime.spawn(self.page.end())
+        closing.join(0.05)
+        go_on.set()
+        reader.join()
+        closing.join()
+        self.assertEqual([{'is_closed': False}], found)
         self.assertTrue(self.source.closed)
 
 
