@@ -64,7 +64,7 @@ class Moves(abc.ABC):
         self._watch = watch.Watch(
             self.cloud, self.name, pause_s=self.args.poll, timeout_s=self.timeout_s
         )
-        with self._watch:
+        with self._watch, self.cloud.without_quotas():
             try:
                 self.measure()
             finally:

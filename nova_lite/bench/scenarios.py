@@ -8,29 +8,39 @@ from nova_lite.console import progress
 def boot(cloud, args, measured):
     """Create servers, `concurrency` requests at a time, until all are ACTIVE; delete them."""
     body = cloud.server_body('bench', args)
-    asked, began = {}, {}
+    began = {}
 
     def create(_number):
         start = runtime.monotonic()
         server = cloud.call('POST', '/servers', body)['server']
         measured.add('POST', runtime.monotonic() - start)
         began[server['id']] = start
-        return server['id']
 
-    with progress.Count('ACTIVE', args.count) as count:
-        measured.begin()
-        with runtime.executor(args.concurrency) as pool:
-            for uuid in pool.map(create, range(args.count)):
-                asked[uuid] = 'ACTIVE'
+    with cloud.without_quotas():
         try:
-            for uuid, now in cloud.settle(asked, args.poll):
-                measured.add('POST to ACTIVE', now - began[uuid])
-                count.add()
-        except exception.NovaLiteError as error:
-            measured.failures.append(str(error))
-        measured.end(args.count)
-    with progress.Count('deleted', len(asked)) as count:
-        for uuid in asked:
+            with progress.Count('ACTIVE', args.count) as count:
+                measured.begin()
+                with runtime.executor(args.concurrency) as pool:
+                    list(pool.map(create, range(args.count)))
+                for uuid, now in _settled(cloud, args, measured, servers=began):
+                    measured.add('POST to ACTIVE', now - began[uuid])
+                    count.add()
+                measured.end(args.count)
+        finally:
+            _delete(cloud, began)
+
+
+def _settled(cloud, args, measured, *, servers):
+    """Yield (id, seconds of `monotonic`) of servers that become ACTIVE."""
+    try:
+        yield from cloud.settle(dict.fromkeys(servers, 'ACTIVE'), args.poll)
+    except exception.NovaLiteError as error:
+        measured.failures.append(str(error))
+
+
+def _delete(cloud, servers):
+    with progress.Count('deleted', len(servers)) as count:
+        for uuid in servers:
             cloud.call('DELETE', f'/servers/{uuid}')
             count.add()
 

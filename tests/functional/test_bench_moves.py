@@ -58,6 +58,31 @@ class BenchMovesTest(BenchTestCase):
         for server in self.cloud.admin.compute.servers(details=False):
             self.cloud.wait_gone(server)
 
+    def test_boots_above_the_quota(self):
+        """A limit of the project is as before, and so are the defaults where it has none."""
+        compute = self.cloud.admin.compute
+        project = self.cloud.admin.current_project_id
+        before = compute.get_quota_set(project).instances
+        self.assertIn('2 × boot in ', self.boots_of_two())
+        self.assertEqual(before, compute.get_quota_set(project).instances)
+        compute.update_quota_set(project, instances=1)
+        self.assertIn('2 × boot in ', self.boots_of_two())
+        self.assertEqual(1, compute.get_quota_set(project).instances)
+        compute.revert_quota_set(project)
+
+    def test_boots_of_what_is_too_large(self):
+        flavor = self.cloud.admin.compute.create_flavor(name='giant', vcpus=1, ram=64, disk=100000)
+        self.assertIn('is in ERROR', self.boots_of_two('--flavor', flavor.name, code=1))
+
+    def boots_of_two(self, *args, code=0):
+        """What the benchmark prints on both streams; it leaves no server."""
+        whole = ('bench', 'boot', '--count', '2', '--state-dir', self.cloud.state_dir, *args)
+        found, out, err = commands.run(*whole)
+        self.assertEqual(code, found, out + err)
+        for server in self.cloud.admin.compute.servers(details=False):
+            self.cloud.wait_gone(server)
+        return out + err
+
     def test_plain_lines(self):
         text = self.bench('migrate', '--count', '1', '--concurrency', '1')
         self.assertIn('1 × migrate: to VERIFY_RESIZE in ', text)
