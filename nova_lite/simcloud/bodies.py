@@ -100,19 +100,24 @@ def _holds_nul(value):
     return isinstance(value, str) and '\0' in value
 
 
+def decoded(raw):
+    """Return the value of JSON that a database can store. Raise ValueError or RecursionError."""
+    value = json.loads(raw, parse_constant=_refuse_constant)
+    # Lone surrogates and NUL are legal JSON that no database stores as text.
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text.encode()
+    if '\\u0000' in text and _holds_nul(value):
+        raise ValueError('it holds a NUL character')
+    return value
+
+
 def parsed(req):
     """Return the JSON value of the body. Raise BadRequest with the reason."""
     raw = _raw(req)
     try:
-        value = json.loads(raw, parse_constant=_refuse_constant)
-        # Lone surrogates and NUL are legal JSON that no database stores as text.
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        text.encode()
+        return decoded(raw)
     except (ValueError, RecursionError) as error:
         raise faults.BadRequest(f'The body is not valid JSON: {error}') from error
-    if '\\u0000' in text and _holds_nul(value):
-        raise faults.BadRequest('The body holds a NUL character.')
-    return value
 
 
 def read(req, validator, key=None):

@@ -141,11 +141,10 @@ def _require_backable(conn, caller, volume, wanted):
 
 
 def _parent(conn, volume):
-    """Return the id of the latest backup of a volume that one can add to."""
+    """Return the id of the owner's latest backup of a volume that one can add to."""
     order = ('data_timestamp', 'created_at', 'id')
-    known = database.find_all(
-        conn, BACKUPS, volume_id=volume['id'], status='available', order=order
-    )
+    of_volume = {'volume_id': volume['id'], 'project_id': volume['project_id']}
+    known = database.find_all(conn, BACKUPS, **of_volume, status='available', order=order)
     if not known:
         raise _invalid('No backups available to do an incremental backup.')
     return known[-1]['id']
@@ -266,7 +265,7 @@ def act(conn, caller, backup_id, action):
 def _recorded(text):
     """Return the values of a record that `on_get_export` has made. Raise BadRequest."""
     try:
-        values = json.loads(base64.b64decode(text, validate=True))
+        values = bodies.decoded(base64.b64decode(text, validate=True))
     except (ValueError, RecursionError) as error:
         raise faults.BadRequest("Invalid input received: Can't parse backup record.") from error
     bodies.check(values, RECORD)

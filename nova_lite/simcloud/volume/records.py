@@ -204,9 +204,15 @@ def create(conn, caller, wanted):
 
 
 def delete(conn, caller, volume_id, *, cascade=False, force=False):
-    """Remove a volume that nothing uses; its snapshots too with `cascade`."""
+    """Remove a volume that nothing uses, with `cascade` also its snapshots.
+
+    Those that a former owner kept go only with `force`.
+    """
     row = get(conn, caller, volume_id)
-    kept = not cascade and database.exists(conn, tables.snapshots, volume_id=volume_id)
+    of_others = tables.snapshots.c.project_id != row['project_id']
+    kept = not (cascade and force) and database.exists(
+        conn, tables.snapshots, *([of_others] if cascade else ()), volume_id=volume_id
+    )
     attached = attachments_of(conn, volume_id)
     if kept or ((row['status'] not in DELETABLE or attached) and not force):
         raise invalid(

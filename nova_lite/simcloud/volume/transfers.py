@@ -59,6 +59,8 @@ def create(conn, caller, wanted):
     volume = records.get(conn, caller, wanted['volume_id'])
     if volume['status'] != 'available':
         raise records.invalid('status must be available')
+    # An offer whose volume an administrator made available again has lapsed.
+    database.delete(conn, TRANSFERS, volume_id=volume['id'])
     key = runtime.new_secret().encode().hex()[:KEY_LENGTH]
     row = database.insert(
         conn,
@@ -74,12 +76,11 @@ def create(conn, caller, wanted):
 
 
 def delete(conn, caller, transfer_id):
-    """Withdraw an offer."""
+    """Withdraw an offer. A volume in another state keeps it."""
     row = get(conn, caller, transfer_id)
     volume = database.find(conn, tables.volumes, id=row['volume_id'])
-    if volume['status'] != OFFERED:
-        raise records.invalid(f'Volume in unexpected state {volume["status"]}')
-    records.save(conn, volume, status='available')
+    if volume['status'] == OFFERED:
+        records.save(conn, volume, status='available')
     database.delete(conn, TRANSFERS, id=transfer_id)
 
 

@@ -1,7 +1,11 @@
 """Backups, transfers and QoS specifications of volumes: what is refused, and what is counted."""
 
+import base64
+import json
+
 from tests.unit.simcloud import base
 
+UNKNOWN = '00000000-0000-4000-8000-000000000000'
 V3 = '/volume/v3'
 NEWEST = {'OpenStack-API-Version': 'volume 3.71'}
 
@@ -128,7 +132,10 @@ class BackupsTest(OffersTestCase):
         self.demo.delete(path, expect=202)
         self.admin.post(importing, record)
         self.assertEqual('available', self.shown(made, client=self.admin)['status'])
-        for text in ('x', 'bnVsbA==', 'e30='):
+        known = json.loads(base64.b64decode(record['backup-record']['backup_url']))
+        names = [{**known, 'id': UNKNOWN, 'name': name} for name in ('\ud800', 'a\0')]
+        unstorable = [base64.b64encode(json.dumps(each).encode()).decode() for each in names]
+        for text in ('x', 'bnVsbA==', 'e30=', *unstorable):
             broken = {'backup_service': 's', 'backup_url': text}
             self.admin.post(importing, {'backup-record': broken}, expect=400)
         self.demo.post(importing, record, expect=403)
@@ -178,6 +185,45 @@ class TransfersTest(OffersTestCase):
             self.accept(made, expect=413)
         self.limit('admin', gigabytes=2)
         self.accept(made)
+
+    def test_a_volume_that_left_takes_its_offers_along(self):
+        volume = self.volume()
+        old = self.offer(volume)
+        action = f'{V3}/volumes/{volume["id"]}/action'
+        reset = {'os-reset_status': {'status': 'available'}}
+        self.admin.post(action, reset, expect=202)
+        new = self.offer(volume)
+        self.accept(old, expect=404)
+        self.accept(new)
+        self.assertEqual([], self.demo.get(f'{V3}/os-volume-transfer')['transfers'])
+
+    def test_an_offer_of_a_volume_in_another_state_can_be_withdrawn(self):
+        volume = self.volume()
+        made = self.offer(volume)
+        action = f'{V3}/volumes/{volume["id"]}/action'
+        self.admin.post(action, {'os-reset_status': {'status': 'error'}}, expect=202)
+        self.refused(self.accept(made, expect=400), 'awaiting-transfer')
+        self.demo.delete(f'{V3}/os-volume-transfer/{made["id"]}', expect=202)
+        shown = self.demo.get(f'{V3}/volumes/{volume["id"]}')['volume']
+        self.assertEqual('error', shown['status'])
+
+    def test_snapshots_of_another_project_are_not_deleted(self):
+        volume = self.volume(snapshots=1)
+        self.accept(self.offer(volume, no_snapshots=True))
+        path = f'{V3}/volumes/{volume["id"]}?cascade=true'
+        answer = self.admin.delete(path, expect=400)
+        self.refused(answer, 'after volume transfer')
+        (snapshot,) = self.snapshots(self.demo)
+        self.demo.delete(f'{V3}/snapshots/{snapshot["id"]}', expect=202)
+        self.admin.delete(path, expect=202)
+
+    def test_backups_of_the_former_owner_are_no_parents(self):
+        volume = self.volume()
+        body = {'backup': {'volume_id': volume['id']}}
+        self.demo.post(f'{V3}/backups', body, expect=202)
+        self.accept(self.offer(volume))
+        body['backup']['incremental'] = True
+        self.refused(self.admin.post(f'{V3}/backups', body, expect=400), 'No backups')
 
     def test_a_deleted_volume_takes_its_offer_along(self):
         volume = self.volume()
