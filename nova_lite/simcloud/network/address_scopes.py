@@ -79,7 +79,9 @@ def delete(conn, caller, scope_id):
 RESOURCE = resources.Resource(
     name='address_scope',
     style=standard.STYLE,
-    listed=standard.lists(SCOPES, visible=visible, filters=('ip_version', 'shared')),
+    listed=standard.lists(
+        SCOPES, visible=visible, filters=sharing.filters(SCOPES, ('ip_version',))
+    ),
     get=get,
     views=sharing.views(view),
     create=(create, CREATE),

@@ -156,6 +156,8 @@ def create(conn, _caller, port_id, wanted):
             'PortBindingAlreadyExists',
         )
     status = INACTIVE if any(row['status'] == ACTIVE for row in rows) else ACTIVE
+    if status == ACTIVE:
+        _bind_subports(conn, port_id, wanted['host'])
     return database.insert(conn, BINDINGS, **new(port_id, status=status, **wanted))
 
 

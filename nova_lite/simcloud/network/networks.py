@@ -5,7 +5,6 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
@@ -48,7 +47,7 @@ RENAMED = {'router:external': 'external', **PROVIDER}
 PRIVILEGED = {'shared', 'is_default', *RENAMED}
 SHOWN = ('admin_state_up', 'shared', 'mtu', 'port_security_enabled', 'qos_policy_id')
 FILTERS = {
-    **{name: name for name in ('shared', 'is_default', 'admin_state_up', 'mtu')},
+    **{name: name for name in ('is_default', 'admin_state_up', 'mtu')},
     **RENAMED,
     'status': lambda values: sa.literal('ACTIVE').in_(values),
 }
@@ -186,26 +185,20 @@ def delete(conn, caller, network_id):
     database.delete(conn, NETWORKS, id=network_id)
 
 
-def _filters(req):
-    """Return the filters of a list: a network may be shared with the caller by a policy."""
-    caller = req.context.caller
-
-    def by(name, action):
-        condition = sa.or_(NETWORKS.c[name], sharing.granted(caller, NETWORKS, action))
-        return lambda values: condition.in_([listing.boolean(value, name) for value in values])
-
-    return {
-        **FILTERS,
-        'shared': by('shared', sharing.SHARED),
-        'router:external': by('external', sharing.EXTERNAL),
-    }
-
-
 RESOURCE = resources.Resource(
     name='network',
     style=standard.STYLE,
     revisions=NETWORKS,
-    listed=standard.lists(NETWORKS, visible=visible, filters=_filters, sortable=('mtu', 'shared')),
+    listed=standard.lists(
+        NETWORKS,
+        visible=visible,
+        filters=sharing.filters(
+            NETWORKS,
+            FILTERS,
+            {'shared': sharing.SHARED, 'router:external': sharing.EXTERNAL},
+        ),
+        sortable=('mtu', 'shared'),
+    ),
     get=get,
     views=views,
     create=(create, CREATE),

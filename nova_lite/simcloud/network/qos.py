@@ -64,7 +64,7 @@ POLICY = resources.Resource(
     listed=standard.lists(
         POLICIES,
         visible=qos_rules.visible,
-        filters={'shared': 'shared'},
+        filters=sharing.filters(POLICIES, ()),
     ),
     get=get,
     views=_views,

@@ -172,7 +172,8 @@ def delete(conn, caller, policy_id):
 def _require_kept(conn, caller, row):
     """Raise Conflict if, with `row` withdrawn, a project uses the object without a grant."""
     kind, action, object_id = KINDS[row['object_type']], row['action'], row['object_id']
-    found = kind.get(conn, caller.service(row['project_id']), object_id)
+    # Of no project: what policies grant to the owner says nothing about others.
+    found = kind.get(conn, caller.service(None), object_id)
     others = database.find_all(conn, POLICIES, object_id=object_id, action=action)
     targets = {one['target_project'] for one in others}
     if sharing.EVERYONE in targets or found.get(sharing.ATTRIBUTES[action]):
@@ -182,7 +183,8 @@ def _require_kept(conn, caller, row):
         for query in kind.uses[action]
         for project_id in conn.execute(query(object_id)).scalars()
     }
-    if users - targets - {found['project_id']}:
+    # Ports of floating IPs have the project ''.
+    if users - targets - {found['project_id'], ''}:
         raise faults.Conflict(
             f'RBAC policy on object {object_id} cannot be removed because other objects depend '
             f'on it.\nDetails: it is used by other projects.',

@@ -5,7 +5,6 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import security_rules
 from nova_lite.simcloud.network import sharing
@@ -119,14 +118,6 @@ def delete(conn, caller, group_id):
     database.delete(conn, GROUPS, id=group_id)
 
 
-FILTERS = {
-    'stateful': 'stateful',
-    'shared': lambda values: sa.literal(False).in_(
-        [listing.boolean(value, 'shared') for value in values]
-    ),
-}
-
-
 def _ensure_listed(db, req):
     """Create the default group if a list is the first use. Write only if it is missing."""
     caller = req.context.caller
@@ -146,7 +137,7 @@ RESOURCE = resources.Resource(
     style=standard.STYLE,
     before_list=_ensure_listed,
     revisions=GROUPS,
-    listed=standard.lists(GROUPS, visible=visible, filters=FILTERS),
+    listed=standard.lists(GROUPS, visible=visible, filters=sharing.filters(GROUPS, ('stateful',))),
     get=get,
     views=views,
     create=(create, BODY),

@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from nova_lite.simcloud import database
+from nova_lite.simcloud import listing
 from nova_lite.simcloud.network import tables
 
 POLICIES = tables.rbac_policies
@@ -38,6 +39,33 @@ def seen(conn, caller, rows):
 def views(view):
     """Return a `views` that applies view(row) to each row as it looks to the caller."""
     return lambda conn, req, found: [view(row) for row in seen(conn, req.context.caller, found)]
+
+
+def filters(table, known, actions=None):
+    """Return `filters` of standard.lists for attributes that are also true by policies.
+
+    known: the other filters; actions: {parameter: action that grants}, by default of `shared`
+    """
+    known = known if isinstance(known, dict) else {name: name for name in known}
+    actions = actions or {ATTRIBUTES[SHARED]: SHARED}
+
+    def by(caller, parameter, action):
+        column = table.c.get(ATTRIBUTES[action], sa.false())
+        condition = sa.or_(column, granted(caller, table, action))
+
+        def chosen(values):
+            wanted = {listing.boolean(value, parameter) for value in values}
+            return sa.or_(*(condition if each else sa.not_(condition) for each in wanted))
+
+        return chosen
+
+    return lambda req: (
+        known
+        | {
+            parameter: by(req.context.caller, parameter, action)
+            for parameter, action in actions.items()
+        }
+    )
 
 
 def forget(conn, object_id):

@@ -172,7 +172,7 @@ def lists(table, *, visible=None, filters, sortable=()):
 
     visible: (caller) -> condition; without it, what the caller's project owns
     filters: columns, or {parameter: column name or function(values) -> condition}, or a
-    function of the request that returns them
+    function of the request that returns the latter
     """
 
     def listed(conn, req):

@@ -267,7 +267,7 @@ RESOURCE = resources.Resource(
     name='subnetpool',
     style=standard.STYLE,
     revisions=POOLS,
-    listed=standard.lists(POOLS, visible=visible, filters=FILTERED),
+    listed=standard.lists(POOLS, visible=visible, filters=sharing.filters(POOLS, FILTERED)),
     get=get,
     views=sharing.views(view),
     create=(create, CREATE),

@@ -72,6 +72,21 @@ class RbacTest(base.SimCloudTestCase):
         self.other.delete(f'{V2}/floatingips/{made["id"]}')
         self.withdraw(policy)
 
+    def test_only_other_projects_need_a_grant(self):
+        network = self.network()
+        policies = [
+            self.grant('network', network, action=action, target_tenant=target)
+            for action in ('access_as_external', 'access_as_shared')
+            for target in ('p', network['project_id'])
+        ]
+        wanted = {'floating_network_id': network['id']}
+        made = self.make('floatingips', 'floatingip', self.other, **wanted)
+        self.withdraw(policies[0], expect=409)
+        for policy in policies[1:]:
+            self.withdraw(policy)
+        self.other.delete(f'{V2}/floatingips/{made["id"]}')
+        self.withdraw(policies[0])
+
     def test_other_kinds(self):
         group = self.make('security-groups', 'security_group', name='lent')
         scope = self.make('address-scopes', 'address_scope', name='lent', ip_version=4)
@@ -88,6 +103,9 @@ class RbacTest(base.SimCloudTestCase):
             self.assertIn('lent', self.names(self.other, path))
             ((_key, shown),) = self.other.get(f'{V2}/{path}/{found["id"]}').items()
             self.assertTrue(shown['shared'])
+            self.assertIn('lent', self.names(self.other, f'{path}?shared=true'))
+            self.assertNotIn('lent', self.names(self.other, f'{path}?shared=false'))
+            self.assertNotIn('lent', self.names(self.demo, f'{path}?shared=true'))
         port = self.port(self.other, security_groups=[group['id']], qos_policy_id=policy['id'])
         self.assertEqual([group['id']], port['security_groups'])
         wanted = {'name': 's', 'prefixes': ['10.9.0.0/16'], 'address_scope_id': scope['id']}

@@ -53,8 +53,11 @@ class TrunksTest(base.SimCloudTestCase):
                 )
             if host == 'a':
                 self.admin.put(f'{bindings}/b/activate')
-        self.admin.delete(f'{bindings}/b')
+        for host in ('a', 'b'):
+            self.admin.delete(f'{bindings}/{host}')
         self.assertEqual('DOWN', self.shown(self.one)['status'])
+        self.admin.post(bindings, {'binding': {'host': 'd'}})
+        self.assertEqual('d', self.shown(self.one)['binding:host_id'])
         self.bind('c')
         self.demo.delete(path)
         self.assertEqual(
