@@ -24,6 +24,10 @@ INSTANCES = reading_module.INSTANCES
 SAGAS = api_models.Saga.__table__
 
 
+class NotKnown(exception.Unavailable):
+    msg = 'Server %(uuid)s may be in a cell that does not answer: %(silent)s.'
+
+
 class Source:
     """Reads the document and the details of a cloud.
 
@@ -62,6 +66,7 @@ class Source:
     def servers(self, *, q: str = '', host: str = '') -> Json:
         """Return servers of all cells: on a host, or with `q` in the name or at the uuid's start.
 
+        `silent` has the names of cells that do not answer, whose servers are missing.
         Raise Invalid for a `q` that is too long.
         """
         if len(q) > MOST_WORDS:
@@ -75,15 +80,15 @@ class Source:
                 )
             )
         query = reading_module.SERVER.where(*conditions).order_by(INSTANCES.c.id).limit(MOST + 1)
-        found = [
-            document.server(cell.name, row) for cell, rows in self._in_cells(query) for row in rows
-        ]
-        return {'servers': found[:MOST], 'more': len(found) > MOST}
+        answers, silent = self._in_cells(query)
+        found = [document.server(cell.name, row) for cell, rows in answers for row in rows]
+        return {'servers': found[:MOST], 'more': len(found) > MOST, 'silent': silent}
 
     def server(self, uuid: str) -> Json:
-        """Return a server with its sagas, the newest first. Raise InstanceNotFound."""
+        """Return a server with its sagas, the newest first. Raise InstanceNotFound, NotKnown."""
         query = reading_module.SERVER.where(INSTANCES.c.uuid == uuid)
-        for cell, rows in self._in_cells(query):
+        answers, silent = self._in_cells(query)
+        for cell, rows in answers:
             for row in rows:
                 return {
                     **document.server(cell.name, row),
@@ -92,6 +97,8 @@ class Source:
                     'memory_mb': row.memory_mb,
                     'sagas': self._reader.api_db.read(_sagas_of, uuid),
                 }
+        if silent:
+            raise NotKnown(uuid=uuid, silent=', '.join(silent))
         raise exception.InstanceNotFound(instance_id=uuid)
 
     def saga(self, uuid: str) -> Json:
@@ -110,14 +117,16 @@ class Source:
 
     def _in_cells(
         self, query: sa.Select[typing.Any]
-    ) -> list[tuple[cells_module.Cell, list[sa.Row[typing.Any]]]]:
-        """Return [(cell, rows), ...] of the cells that answer."""
-        found = self._reader.cells.scatter(_rows, query)
-        return [
-            (cell, rows)
-            for cell, rows in found.items()
-            if not isinstance(rows, cells_module.Unreachable)
-        ]
+    ) -> tuple[list[tuple[cells_module.Cell, list[sa.Row[typing.Any]]]], list[str]]:
+        """Return [(cell, rows), ...] of the cells that answer, and the names of the others."""
+        answers: list[tuple[cells_module.Cell, list[sa.Row[typing.Any]]]] = []
+        silent: list[str] = []
+        for cell, rows in self._reader.cells.scatter(_rows, query).items():
+            if isinstance(rows, cells_module.Unreachable):
+                silent.append(cell.name)
+            else:
+                answers.append((cell, rows))
+        return answers, silent
 
 
 def _load(host: Json) -> float:

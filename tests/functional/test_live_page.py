@@ -122,8 +122,13 @@ class LivePageTest(base.CloudTest):
             found = next(found for found in documents if not found['cells'][0]['answers'])
             self.assertEqual(['cell1'], found['faults']['databases_down'])
             self.assertEqual(3, len(found['hosts']))
+            # What is missing is not said not to exist.
+            self.assertEqual(['cell1'], self.get('/page/servers')['silent'])
+            self.assertIn('cell1', self.get('/page/servers/unknown', 503)['error'])
             faults.switch_cell('cell1', up=True, parts=('database',))
             next(found for found in documents if found['cells'][0]['answers'])
+        self.assertEqual([], self.get('/page/servers')['silent'])
+        self.get('/page/servers/unknown', 404)
 
     def test_viewers_end_when_the_cloud_is_reset_or_stopped(self):
         self.cloud.cloud.save('fresh')

@@ -45,7 +45,7 @@ function cellTitle(cell) {
   return [
     state(kind),
     h('h3', { text: cell.name }),
-    h('span', { class: 'faint number', text: `${number(cell.up)} of ${number(cell.hosts)} hosts up, ${count(cell.servers, 'server')}` }),
+    cell.answers ? h('span', { class: 'faint number', text: `${number(cell.up)} of ${number(cell.hosts)} hosts up, ${count(cell.servers, 'server')}` }) : null,
     troubles.length ? h('span', { class: 'bad-text', text: troubles.join(', ') }) : null,
   ].filter(Boolean);
 }

@@ -52,6 +52,10 @@ const facts = (values) => h('dl', { class: 'facts' }, ...values.flatMap(([name, 
   h('dt', { text: name }), h('dd', { class: 'number' }, value instanceof Node ? value : `${value ?? '–'}`),
 ]));
 const link = (path) => h('a', { href: path }, h('code', { text: path }));
+/** Return items of a list that tell whose servers are missing in an answer. */
+export const missing = (answer) => (answer.silent?.length
+  ? [h('li', { class: 'bad-text', text: `Without the servers of cells that do not answer: ${answer.silent.join(', ')}` })]
+  : []);
 const more = (answer) => (answer.more ? [h('p', { class: 'faint', text: 'There are others. Search for them by name.' })] : []);
 
 export function openServer(uuid) {
@@ -88,8 +92,9 @@ export const serverRow = (server) => {
 };
 
 function drawServers(answer) {
-  if (!answer.servers.length) return [h('p', { class: 'faint', text: 'None' })];
-  return [h('ul', { class: 'rows' }, ...answer.servers.map(serverRow)), ...more(answer)];
+  const items = [...answer.servers.map(serverRow), ...missing(answer)];
+  if (!items.length) return [h('p', { class: 'faint', text: 'None' })];
+  return [h('ul', { class: 'rows' }, ...items), ...more(answer)];
 }
 
 export function openZone(cell, zone) {

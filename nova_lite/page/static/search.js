@@ -1,6 +1,6 @@
 // Search for servers, hosts and sagas. "/" goes to the field, Escape empties it.
 import { h, state } from './dom.js';
-import { openHost, openSaga, serverRow } from './details.js';
+import { missing, openHost, openSaga, serverRow } from './details.js';
 
 const PAUSE_MS = 200;
 const form = document.getElementById('search');
@@ -37,8 +37,11 @@ async function search(text, latest) {
     return;
   }
   const ask = async (path) => {
-    const response = await fetch(`${path}?q=${encodeURIComponent(text)}`);
-    return response.ok ? response.json() : {};
+    try {
+      return await (await fetch(`${path}?q=${encodeURIComponent(text)}`)).json();
+    } catch {
+      return { error: 'The cloud does not answer.' };
+    }
   };
   const [servers, hosts] = await Promise.all([ask('/page/servers'), ask('/page/hosts')]);
   if (text !== field.value.trim()) return;
@@ -46,6 +49,8 @@ async function search(text, latest) {
   const rows = [
     ...(servers.servers ?? []).map(serverRow),
     ...(hosts.hosts ?? []).map((host) => row('Host', host.name, `${host.cell}, ${host.zone}, ${host.state}`, () => openHost(host.name))),
+    ...missing(servers),
+    ...[...new Set([servers.error, hosts.error])].filter(Boolean).map((error) => h('li', { class: 'bad-text', text: error })),
     ...sagas.map((saga) => row('Saga', `${saga.kind} ${saga.name ?? ''}`, saga.uuid, () => openSaga(saga.uuid))),
   ];
   list.replaceChildren(...(rows.length ? rows : [h('li', { class: 'faint', text: 'Nothing' })]));
