@@ -28,7 +28,7 @@ from nova_lite.wsgi import server
 LOG = log.getLogger(__name__)
 
 KEY_HEADER = 'X-Door-Key'
-LOOPBACK = re.compile(r'(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?', re.IGNORECASE)
+LOOPBACK = re.compile(r'(127(\.[0-9]{1,3}){3}|localhost|\[::1\])(:[0-9]+)?', re.IGNORECASE)
 TIMEOUT_S = 60
 # Without the proxies of the environment, which would be sent the key.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))

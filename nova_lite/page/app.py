@@ -96,7 +96,7 @@ class Page:
     def __call__(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
         """Answer a request."""
         path = environ.get('PATH_INFO', '')
-        is_index = path in ('', '/') and _wants_html(environ)
+        is_index = path in guard.ROOT and _wants_html(environ)
         if not (is_index or path.startswith(PREFIX)):
             return self._application(environ, start_response)
         name = INDEX if is_index else path.removeprefix(PREFIX)

@@ -31,6 +31,8 @@ HEADERS = (
 )
 # What a browser says of a request by the page itself, or typed by its user.
 OURS = ('same-origin', 'none')
+# Paths of the page itself.
+ROOT = ('', '/')
 
 
 def problem(environ: dict[str, typing.Any]) -> str | None:
@@ -41,8 +43,13 @@ def problem(environ: dict[str, typing.Any]) -> str | None:
     origin = environ.get('HTTP_ORIGIN')
     if origin is not None and origin.lower() != f'http://{host}'.lower():
         return 'Requests of pages of another origin are refused.'
-    # A link to the page is followed from anywhere: its site cannot read what is answered.
-    followed = environ.get('HTTP_SEC_FETCH_MODE') == 'navigate'
+    # A link to the page is followed from anywhere. It is not shown inside another page, and its
+    # parts are not linked to: a page of another site could take the places of all viewers.
+    followed = (
+        environ.get('PATH_INFO', '') in ROOT
+        and environ.get('HTTP_SEC_FETCH_MODE') == 'navigate'
+        and environ.get('HTTP_SEC_FETCH_DEST', 'document') == 'document'
+    )
     if not followed and environ.get('HTTP_SEC_FETCH_SITE', 'none') not in OURS:
         return 'Requests of pages of another site are refused.'
     return None

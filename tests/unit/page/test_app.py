@@ -198,12 +198,15 @@ class TestGuard(PageTestCase):
         self.assertNotIn('unsafe', guard.POLICY)
 
     def test_a_foreign_host(self):
-        for host in ('evil.example', 'evil.example:8774', '127.0.0.1.evil.example', '', '10.0.0.1'):
+        for host in (
+            *('evil.example', 'evil.example:8774', '127.0.0.1.evil.example', 'x.localhost', ''),
+            *('10.0.0.1', '[fe80::1]', '[::1', 'user@127.0.0.1', '127.0.0.1/x', '127.1', '::1'),
+        ):
             for path in ('/', '/page/hosts', '/page/events', '/page/page.css'):
                 self.answer(path, 403, HOST=host, ACCEPT=BROWSER)
 
     def test_names_of_loopback(self):
-        for host in ('localhost:8774', '[::1]:8774', '127.0.0.1'):
+        for host in ('localhost:8774', 'LOCALHOST', '[::1]:8774', '127.0.0.1', '127.0.0.2:1'):
             self.assertEqual(200, self.send('/', HOST=host, ACCEPT=BROWSER)[0])
 
     def test_a_foreign_origin(self):
@@ -224,6 +227,10 @@ class TestGuard(PageTestCase):
                 '/', ACCEPT=BROWSER, SEC_FETCH_SITE=site, SEC_FETCH_MODE='navigate'
             )
             self.assertEqual(200, followed[0])
+            framed = {'SEC_FETCH_MODE': 'navigate', 'SEC_FETCH_DEST': 'iframe'}
+            self.answer('/', 403, ACCEPT=BROWSER, SEC_FETCH_SITE=site, **framed)
+            for path in ('/page/events', '/page/servers'):
+                self.answer(path, 403, SEC_FETCH_SITE=site, SEC_FETCH_MODE='navigate')
         self.answer('/page/hosts', SEC_FETCH_SITE='same-origin', SEC_FETCH_MODE='cors')
 
 
