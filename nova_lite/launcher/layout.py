@@ -96,6 +96,7 @@ class Layout:
     """Names and files that follow from the settings.
 
     urls: {'placement': URL, 'simcloud': URL} inside the cloud, once they listen
+    lab_secret: what the switches of the live page need, None for a cloud without them
     """
 
     def __init__(self, settings):
@@ -105,6 +106,7 @@ class Layout:
         self.tag = hashlib.sha256(self.root.encode()).hexdigest()[:8]
         self.secrets = {}
         self.metadata_secret = None
+        self.lab_secret = runtime.new_secret() if settings.lab else None
         self._lock = None
         self._ours = False
 
@@ -158,11 +160,12 @@ class Layout:
         """Where a browser finds the live page.
 
         None for a cloud with a process for each daemon, and one that others can reach: the
-        page has data of all projects and asks for no password.
+        page has data of all projects and asks for no password. The part after # has the secret
+        of its switches, and is sent to nobody.
         """
         if self.settings.bus or not exposure.is_loopback(self.settings.listen):
             return None
-        return f'{self.public_url}/'
+        return f'{self.public_url}/' + (f'#{self.lab_secret}' if self.lab_secret else '')
 
     @property
     def metadata_url(self):

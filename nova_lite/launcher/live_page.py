@@ -32,7 +32,7 @@ class LivePage:
     def open_lab(self, control):
         """Give the page its switches, if the settings ask for them. control: the Endpoint"""
         if self._page is not None and self._places.settings.lab:
-            self._page.lab = lab.Lab(control.answer)
+            self._page.lab = lab.Lab(control.answer, self._places.lab_secret)
 
     def end(self):
         """End all who look, and show nothing until `renew`. Return what closes connections."""

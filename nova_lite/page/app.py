@@ -31,8 +31,8 @@ PREFIX = '/page/'
 INDEX, EVENTS = 'index.html', 'events'
 JSON = 'application/json'
 METHODS = ('GET', 'HEAD')
-# The switches are below it; its own secret is given to the page.
-LAB, SECRET = 'lab/', 'lab'
+# Whether there are switches; they are below it.
+IS_OPEN, LAB = 'lab', 'lab/'
 SWITCHES = tuple(f'{LAB}{name}' for name in lab.SWITCHES)
 RESET = 'The cloud is being reset.'
 TYPES = {
@@ -128,9 +128,8 @@ class Page:
         return viewer
 
     def _details(self, name: str, environ: Environ) -> Answer:
-        if name == SECRET:
-            secret = None if self.lab is None else self.lab.secret
-            return Answer(json.dumps({'secret': secret}).encode(), JSON)
+        if name == IS_OPEN:
+            return Answer(json.dumps({'is_open': self.lab is not None}).encode(), JSON)
         view = self._view
         if view is None:
             return _later(RESET)

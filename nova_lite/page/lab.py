@@ -1,8 +1,8 @@
 """The switches of the live page of a cloud of `nova-lite up --lab`.
 
 They inject faults and remove them. A request must come from the page of the cloud itself:
-it needs its Origin, and the secret that the page was given, which no page of another site
-can read. Whoever can open the page can use the switches.
+it needs its Origin, and the secret that only the owner of the cloud can read: it is in the URL
+that `nova-lite up` prints. Other users of the machine, who can open the page, have none.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,6 @@ from collections.abc import Iterable
 import hmac
 import http
 import typing
-
-from nova_lite import runtime
 
 SECRET_HEADER = 'X-Page-Secret'
 # Names of the control endpoint.
@@ -25,17 +23,19 @@ Control: typing.TypeAlias = Callable[[Environ], tuple[http.HTTPStatus, Iterable[
 class Lab:
     """control: answers a request of the control endpoint, without asking for its key"""
 
-    def __init__(self, control: Control) -> None:
-        self._control = control
-        self.secret = runtime.new_secret()
+    def __init__(self, control: Control, secret: str) -> None:
+        self._control, self._secret = control, secret
 
     def problem(self, environ: Environ) -> str | None:
         """Return why a switch is refused to a request, or None. Its Host was checked."""
         if environ.get('HTTP_ORIGIN', '').lower() != f'http://{environ["HTTP_HOST"]}'.lower():
             return 'Only the live page may use its switches: the header Origin must be its own.'
         given = environ.get('HTTP_X_PAGE_SECRET', '')
-        if not hmac.compare_digest(given.encode(), self.secret.encode()):
-            return f'The header {SECRET_HEADER} is not the secret of the page. Reload it.'
+        if not hmac.compare_digest(given.encode(), self._secret.encode()):
+            return (
+                f'The header {SECRET_HEADER} is not the secret of the switches. Open the page '
+                'with the URL that `nova-lite up` has printed.'
+            )
         return None
 
     def use(self, name: str, environ: Environ) -> tuple[http.HTTPStatus, bytes]:

@@ -199,7 +199,11 @@ class LivePageTest(base.CloudTest):
         self.cloud.make = lambda settings: make(dataclasses.replace(settings, lab=True))
         self.cloud.restart()
         browser.driver.refresh()
+        browser.wait_for("!document.getElementById('lab-closed').hidden", 'what opens them')
+        self.assertTrue(browser.run("return document.getElementById('lab').hidden"))
+        browser.driver.get(self.cloud.cloud.places.page_url)
         browser.wait_for("!document.getElementById('lab').hidden", 'the switches')
+        self.assertEqual(f'{self.url}/', browser.run('return location.href'))
         browser.wait_for("document.querySelector('#lab-hosts option')", 'the hosts')
         browser.driver.find_element('css selector', '#lab-host input').send_keys(
             'cell2-host3', keys.Keys.ENTER

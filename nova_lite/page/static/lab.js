@@ -3,15 +3,23 @@ import { h } from './dom.js';
 
 const box = document.getElementById('lab');
 const said = box.querySelector('.said');
+const KEY = 'lab';
 let secret = null;
 
 export const isOpen = () => secret !== null;
 
-/** Ask for the secret; without one the page stays read-only. */
+/** Take the secret from the URL, and hide it there; without one the page stays read-only. */
 export async function startLab() {
+  addEventListener('hashchange', () => location.reload());
+  if (location.hash) {
+    sessionStorage.setItem(KEY, location.hash.slice(1));
+    history.replaceState(null, '', '/');
+  }
   const response = await fetch('/page/lab');
-  secret = response.ok ? (await response.json()).secret : null;
+  if (!response.ok || !(await response.json()).is_open) return;
+  secret = sessionStorage.getItem(KEY);
   box.hidden = !isOpen();
+  document.getElementById('lab-closed').hidden = isOpen();
   for (const form of box.querySelectorAll('form')) {
     form.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -25,8 +33,12 @@ export async function startLab() {
 /** Use a switch. */
 export async function act(name, values) {
   const headers = { 'Content-Type': 'application/json', 'X-Page-Secret': secret };
-  const response = await fetch(`/page/lab/${name}`, { method: 'POST', headers, body: JSON.stringify(values) });
-  said.textContent = response.ok ? '' : (await response.json()).error;
+  try {
+    const response = await fetch(`/page/lab/${name}`, { method: 'POST', headers, body: JSON.stringify(values) });
+    said.textContent = response.ok ? '' : (await response.json()).error;
+  } catch {
+    said.textContent = 'The cloud does not answer.';
+  }
 }
 
 /** Offer the hosts and cells of a document. */

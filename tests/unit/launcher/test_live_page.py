@@ -23,7 +23,8 @@ class TestLivePage(testtools.TestCase):
             return layout.Layout(layout.Settings(state_dir='/nowhere', **settings)).page_url
 
         self.assertEqual('http://127.0.0.1:1/', url(port=1))
-        self.assertIsNone(url(listen='0.0.0.0'))
+        self.assertRegex(url(port=1, lab=True), 'http://127.0.0.1:1/#.{32}')
+        self.assertIsNone(url(listen='0.0.0.0', lab=True))
         self.assertIsNone(url(bus=('rabbit://127.0.0.1/{cell}',)))
 
     def test_elsewhere_there_is_none(self):

@@ -235,11 +235,12 @@ class TestGuard(PageTestCase):
 
 
 class TestLab(PageTestCase):
+    secret = 'of-the-owner'
+
     def setUp(self):
         super().setUp()
         self.used = []
-        self.page.lab = lab.Lab(self.control)
-        self.secret = self.answer('/page/lab')['secret']
+        self.page.lab = lab.Lab(self.control, self.secret)
 
     def control(self, environ):
         self.used.append((environ['REQUEST_METHOD'], environ['PATH_INFO']))
@@ -269,9 +270,12 @@ class TestLab(PageTestCase):
         self.answer('/page/lab', 403, ORIGIN='http://evil.example')
         self.assertEqual([], self.used)
 
+    def test_other_users_of_the_machine(self):
+        self.assertEqual({'is_open': True}, self.answer('/page/lab'))
+
     def test_a_page_without_it(self):
         self.page.lab = None
-        self.assertEqual({'secret': None}, self.answer('/page/lab'))
+        self.assertEqual({'is_open': False}, self.answer('/page/lab'))
         self.post('/page/lab/host', 405)
 
 
