@@ -76,6 +76,7 @@ class Page:
     def __init__(self, application: Callable[[Environ, Start], Iterable[bytes]]) -> None:
         self._application = application
         self._files = dict(_files())
+        self._seats = runtime.Semaphore(feed_module.MOST_VIEWERS)
         # None while the page is read-only.
         self.lab: lab.Lab | None = None
         # Of the daemons that run now; None while there are none.
@@ -83,7 +84,9 @@ class Page:
 
     def renew(self, source: details.Source) -> None:
         """Show what `source` reads from now on. The former one must have ended."""
-        self._view = _View(source, feed_module.Feed(source.document), runtime.Semaphore(READERS))
+        self._view = _View(
+            source, feed_module.Feed(source.document, self._seats), runtime.Semaphore(READERS)
+        )
 
     def end(self) -> Callable[[], None]:
         """End all viewers, and answer 503 until `renew`. Return what closes the source."""

@@ -1,7 +1,8 @@
 """The feed: one document at most each second, for all who look, and none while no one looks.
 
-Each viewer costs the server a thread, so their number is bounded. Pauses last as long as the
-system's clock says, whatever the clock of the cloud does.
+Each viewer costs the server a thread, so their number is bounded: also of those that read
+nothing more, whose threads wait for them while other feeds begin and end. Pauses last as long
+as the system's clock says, whatever the clock of the cloud does.
 """
 
 from collections.abc import Callable
@@ -33,20 +34,21 @@ class Feed:
 
     take: function that returns the document, plain values. Its NovaLiteError is sent as
         {'problem': text}
+    seats: one for each viewer, which feeds share
     """
 
     def __init__(
         self,
         take: Callable[[], typing.Any],
+        seats: runtime.Semaphore,
         *,
-        most: int = MOST_VIEWERS,
         pause_s: float = PAUSE_S,
         beat_s: float = BEAT_S,
     ) -> None:
-        self._take, self._most, self._pause_s, self._beat_s = take, most, pause_s, beat_s
+        self._take, self._seats, self._pause_s, self._beat_s = take, seats, pause_s, beat_s
         lock = runtime.Lock()
-        # The document changed or the feed ended; no one looks any more or it ended.
-        self._changed, self._left = runtime.Condition(lock), runtime.Condition(lock)
+        # The document changed or the feed ended; it ended.
+        self._changed, self._over = runtime.Condition(lock), runtime.Condition(lock)
         self._viewers = 0
         self._ended = False
         self._thread: typing.Any = None
@@ -55,7 +57,7 @@ class Feed:
     def watch(self) -> 'Viewer | None':
         """Return a new Viewer; None if there are too many or the feed has ended."""
         with self._changed:
-            if self._ended or self._viewers >= self._most:
+            if self._ended or not self._seats.acquire(blocking=False):
                 return None
             self._viewers += 1
             if self._thread is None:
@@ -69,7 +71,7 @@ class Feed:
         with self._changed:
             self._ended = True
             self._changed.notify_all()
-            self._left.notify_all()
+            self._over.notify_all()
 
     def wait_ended(self) -> None:
         """Wait until the feed reads nothing any more."""
@@ -79,10 +81,9 @@ class Feed:
 
     def leave(self) -> None:
         """Count one viewer less."""
-        with self._left:
+        with self._changed:
             self._viewers -= 1
-            if not self._viewers:
-                self._left.notify_all()
+        self._seats.release()
 
     def next(self, version: int) -> tuple[int, str] | None:
         """Return (version, document as JSON) as soon as it differs from `version`.
@@ -99,7 +100,7 @@ class Feed:
             return self._version, self._text
 
     def _run(self) -> None:
-        """Read until no one looks."""
+        """Read until no one looks. Who comes in a pause sees what was read before it."""
         while True:
             began = runtime.cpu_time()
             text = self._read()
@@ -108,22 +109,26 @@ class Feed:
                 if text != self._text:
                     self._text, self._version = text, self._version + 1
                     self._changed.notify_all()
-                if self._viewers and not self._ended:
-                    self._left.wait_really(pause_s)
+                if not self._ended:
+                    self._over.wait_really(pause_s)
                 if self._ended or not self._viewers:
                     self._thread = None
                     return
 
     def _read(self) -> str:
         try:
-            found = self._take()
+            return _as_json(self._take())
         except exception.NovaLiteError as error:
             LOG.info('The live page shows no data: %s', error)
-            found = {'problem': error.message}
+            return _as_json({'problem': error.message})
         except Exception as error:
             LOG.exception('Unexpected error while data of the live page was read')
-            found = {'problem': f'Unexpected {type(error).__name__}. See the log of the cloud.'}
-        return json.dumps(found, separators=(',', ':'))
+            text = f'Unexpected {type(error).__name__}. See the log of the cloud.'
+            return _as_json({'problem': text})
+
+
+def _as_json(found: typing.Any) -> str:
+    return json.dumps(found, separators=(',', ':'))
 
 
 class Viewer:

@@ -182,6 +182,14 @@ class TestEvents(PageTestCase):
         self.assertIsInstance(stream, feed.Viewer)
         stream.close()
 
+    def test_viewers_that_read_nothing_more_keep_their_places(self):
+        for _number in range(feed.MOST_VIEWERS):
+            self.addCleanup(self.send('/page/events')[2].close)
+        # As a reset does.
+        self.page.end()()
+        self.page.renew(Source())
+        self.assertEqual(503, self.send('/page/events')[0])
+
     def test_the_end_ends_viewers(self):
         stream = self.send('/page/events')[2]
         self.page.end()()

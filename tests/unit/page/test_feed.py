@@ -45,8 +45,9 @@ class TestFeed(testtools.TestCase):
         super().setUp()
         self.reader = Reader()
 
-    def feed(self, **options):
-        made = feed.Feed(self.reader, **{'pause_s': 0.001, 'beat_s': LONG_S, **options})
+    def feed(self, *, most=feed.MOST_VIEWERS, **options):
+        seats = runtime.Semaphore(most)
+        made = feed.Feed(self.reader, seats, **{'pause_s': 0.001, 'beat_s': LONG_S, **options})
         self.addCleanup(made.wait_ended)
         self.addCleanup(made.end)
         return made
@@ -76,7 +77,7 @@ class TestFeed(testtools.TestCase):
         self.assertEqual(1, self.reader.asked)
 
     def test_nothing_is_read_while_no_one_looks(self):
-        idle = self.feed(pause_s=LONG_S)
+        idle = self.feed()
         self.assertEqual(0, self.reader.asked)
         viewer = self.watch(idle)
         self.document(viewer)
@@ -84,7 +85,14 @@ class TestFeed(testtools.TestCase):
         idle.wait_ended()
         self.reader.found = {'cells': [2]}
         self.assertEqual({'cells': [2]}, self.document(self.watch(idle)))
-        self.assertEqual(2, self.reader.asked)
+
+    def test_who_comes_and_goes_causes_no_more_readings(self):
+        idle = self.feed(pause_s=LONG_S)
+        for _number in range(5):
+            viewer = self.watch(idle)
+            self.assertEqual({'cells': []}, self.document(viewer))
+            viewer.close()
+        self.assertEqual(1, self.reader.asked)
 
     def test_a_costly_reading_is_followed_by_a_long_pause(self):
         self.useFixture(clock.Installed(Costly()))
@@ -145,3 +153,7 @@ class TestFeed(testtools.TestCase):
         problem = self.document(self.watch(self.feed()))['problem']
         self.assertIn('Unexpected KeyError', problem)
         self.assertNotIn('secret', problem)
+
+    def test_a_document_that_is_not_plain(self):
+        self.reader.found = {'cells': object()}
+        self.assertIn('Unexpected TypeError', self.document(self.watch(self.feed()))['problem'])
