@@ -19,6 +19,8 @@ def record(directory, verdict):
         'at': runtime.now().isoformat(timespec='seconds'),
         'result': str(verdict.result),
         'invariants': _titles(),
+        'broken': _names(verdict.findings),
+        'uncertain': _names(verdict.unsettled),
         'violations': len(verdict.findings),
         'findings': [each._asdict() for each in verdict.findings[:MOST]],
         'unsettled': len(verdict.unsettled),
@@ -34,6 +36,11 @@ def last(directory):
     with contextlib.suppress(FileNotFoundError), open(os.path.join(directory, 'run', FILE)) as file:
         return json.load(file)
     return None
+
+
+def _names(findings):
+    """Return the invariants that findings are about, of all and not only of those kept."""
+    return sorted({each.invariant for each in findings})
 
 
 def _titles():

@@ -60,12 +60,18 @@ function audit(last) {
     return h('p', { class: 'faint' }, 'Not checked yet. Check them with ', h('code', { text: 'nova-lite verify' }), '.');
   }
   const [kind, text] = RESULTS[last.result];
-  const broken = new Set(last.findings.map((each) => each.invariant));
-  const isBroken = (name) => name.split(', ').some((each) => broken.has(each));
+  const has = (found, name) => name.split(', ').some((each) => found.includes(each));
+  const mark = ([name, title]) => {
+    if (has(last.broken, name)) return ['bad', `${title}: violated`];
+    return has(last.uncertain, name) ? ['warn', `${title}: uncertain`] : ['good', title];
+  };
+  const invariant = (each) => {
+    const [kind, words] = mark(each);
+    return h('li', {}, state(kind), h('b', { text: each[0] }), h('span', { class: kind === 'bad' ? 'bad-text' : null, text: words }));
+  };
   return [
     h('p', { class: `verdict ${kind}-text` }, state(kind), h('span', { text })),
-    h('ul', { class: 'invariants' }, ...last.invariants.map(([name, title]) => h('li', {},
-      state(isBroken(name) ? 'bad' : 'good'), h('b', { text: name }), h('span', { class: isBroken(name) ? 'bad-text' : null, text: isBroken(name) ? `${title}: violated` : title })))),
+    h('ul', { class: 'invariants' }, ...last.invariants.map(invariant)),
     last.findings.length ? h('ul', { class: 'rows' }, ...last.findings.map((each) => h('li', { class: 'bad-text', text: `${each.invariant}: ${each.what} ${each.detail}` }))) : null,
     h('p', { class: 'faint number', text: `Last nova-lite verify: ${last.at.replace('T', ' ').replace('+00:00', ' UTC')}` }),
   ].filter(Boolean);

@@ -40,3 +40,12 @@ class TestAudits(testtools.TestCase):
         self.assertEqual(
             (audits.MOST + 1, audits.MOST), (found['violations'], len(found['findings']))
         )
+
+    def test_invariants_that_are_broken_or_uncertain(self):
+        os.mkdir(os.path.join(self.directory, 'run'))
+        last, doubtful = FINDING._replace(invariant='I4'), FINDING._replace(invariant='I5')
+        audits.record(
+            self.directory, settling.Verdict([*[FINDING] * audits.MOST, last], [doubtful])
+        )
+        found = audits.last(self.directory)
+        self.assertEqual((['I3', 'I4'], ['I5']), (found['broken'], found['uncertain']))
