@@ -48,7 +48,13 @@ def make(reading: reading_module.Reading, faults: Json, audit: Json | None) -> J
         'servers': _servers(reading),
         'states': _states(reading),
         'moves': _moves(reading),
+        'more_moves': any(
+            found is not None and len(found.moves) > reading_module.MOST_MOVES
+            for _cell, found in reading.cells
+        ),
         'sagas': [_saga(row, names.get(row.instance_uuid)) for row in reading.sagas],
+        'more_sagas': sum(row.finished_at is None for row in reading.sagas)
+        > reading_module.MOST_SAGAS,
         'faults': faults,
         'audit': audit,
     }

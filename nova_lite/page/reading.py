@@ -21,7 +21,8 @@ from nova_lite.db.cell import services
 from nova_lite.page import placement_rows
 from nova_lite.saga import journal
 
-# Servers of one cell that are shown one by one; of more, their numbers are shown.
+# Servers of one cell that are shown one by one; of more, their numbers are shown. Of moves and
+# sagas one more is read, which tells that there are others.
 MOST_SERVERS = 400
 MOST_MOVES = 50
 MOST_SAGAS, RECENT_SAGAS = 50, 20
@@ -67,7 +68,7 @@ _MOVES = (
     .join(INSTANCES, INSTANCES.c.uuid == MIGRATIONS.c.instance_uuid)
     .where(MIGRATIONS.c.status.not_in(migrations.OVER))
     .order_by(MIGRATIONS.c.created_at.desc(), MIGRATIONS.c.id.desc())
-    .limit(MOST_MOVES)
+    .limit(MOST_MOVES + 1)
 )
 _NAMES = sa.select(INSTANCES.c.uuid, INSTANCES.c.display_name).where(
     INSTANCES.c.uuid.in_(sa.bindparam('uuids', expanding=True))
@@ -92,7 +93,7 @@ _NEWEST = (SAGAS.c.created_at.desc(), SAGAS.c.uuid)
 _OPEN_SAGAS = (
     _SAGAS.where(sa.or_(SAGAS.c.active_for.is_not(None), SAGAS.c.state == journal.CLEANING))
     .order_by(*_NEWEST)
-    .limit(MOST_SAGAS)
+    .limit(MOST_SAGAS + 1)
 )
 _RECENT_SAGAS = _SAGAS.order_by(*_NEWEST).limit(RECENT_SAGAS)
 

@@ -9,6 +9,8 @@ import { refresh } from './details.js';
 import { startSearch } from './search.js';
 
 const AGAIN_MS = 3000;
+// Of the documents that these scripts understand.
+const FORMAT = 1;
 const stream = document.getElementById('stream');
 const problem = document.getElementById('problem');
 let source = null;
@@ -40,9 +42,11 @@ function close() {
 
 function draw(found) {
   say('Live', 'live');
-  problem.hidden = !found.problem;
-  problem.textContent = found.problem ?? '';
-  if (found.problem) return;
+  const other = found.format === FORMAT ? null : 'The cloud is of another release. Reload the page.';
+  const text = found.problem ?? other;
+  problem.hidden = !text;
+  problem.textContent = text ?? '';
+  if (text) return;
   latest = found;
   if (waiting) return;
   waiting = true;
@@ -59,8 +63,8 @@ function drawAll() {
   show(document.getElementById('numbers'), numbers, [
     ['hosts up', `${number(sum('up'))} / ${number(sum('hosts'))}`],
     ['servers', number(servers)],
-    [latest.moves.length === 1 ? 'move' : 'moves', number(latest.moves.length)],
-    [unfinished.length === 1 ? 'open saga' : 'open sagas', number(unfinished.length)],
+    [latest.moves.length === 1 ? 'move' : 'moves', bounded(latest.moves.length, latest.more_moves)],
+    [unfinished.length === 1 ? 'open saga' : 'open sagas', bounded(unfinished.length, latest.more_sagas)],
   ]);
   drawCells(latest);
   drawHeat(latest);
@@ -71,6 +75,8 @@ function drawAll() {
   drawAudit(latest);
   refresh(latest);
 }
+
+const bounded = (count, more) => (more ? `${number(count)} or more` : number(count));
 
 function numbers(values) {
   return values.map(([name, value]) => h('div', {}, h('dt', { text: name }), h('dd', { text: value })));

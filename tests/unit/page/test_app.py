@@ -9,6 +9,7 @@ import testtools
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.page import app
+from nova_lite.page import document
 from nova_lite.page import feed
 from nova_lite.page import guard
 from nova_lite.page import lab
@@ -310,6 +311,10 @@ class TestFiles(PageTestCase):
     def test_the_policy_allows_what_the_page_has(self):
         text = self.files()['index.html']
         self.assertIsNone(re.search(r'<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)', text))
+
+    def test_the_format_of_documents(self):
+        found = re.search(r'^const FORMAT = (\d+);$', self.files()['main.js'], re.MULTILINE)
+        self.assertEqual(document.FORMAT, int(found[1]))
 
     def test_references_exist(self):
         files = self.files()

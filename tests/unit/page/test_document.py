@@ -5,6 +5,7 @@ import json
 import testtools
 
 from nova_lite.page import document
+from nova_lite.page import reading
 from tests.unit.page import readings
 
 LOAD = {'VCPU': (2, 8), 'MEMORY_MB': (512, 1024), 'DISK_GB': (0, 100)}
@@ -111,6 +112,23 @@ class TestMoves(testtools.TestCase):
     def test_one_between_cells_has_two_records(self):
         both = [readings.move('web', 'a', 'b', cross_cell_move=True) for _cell in range(2)]
         self.assertEqual(1, len(self.moves(*both)))
+
+
+class TestMany(testtools.TestCase):
+    def more(self, moves, sagas):
+        here = readings.here(moves=[readings.move(f'web{n}', 'a', 'b') for n in range(moves)])
+        made = make(
+            readings.whole(
+                [(readings.cell('cell1'), here)],
+                sagas=[readings.saga(uuid=str(n)) for n in range(sagas)],
+            )
+        )
+        return made['more_moves'], made['more_sagas']
+
+    def test_whether_there_are_others(self):
+        moves, sagas = reading.MOST_MOVES, reading.MOST_SAGAS
+        self.assertEqual((False, False), self.more(moves, sagas))
+        self.assertEqual((True, True), self.more(moves + 1, sagas + 1))
 
 
 class TestSagas(testtools.TestCase):
