@@ -40,10 +40,12 @@ export function show(parent, made, ...values) {
 /** Let `parent` have a child for each item, in order. make(item) and fill(element, item). */
 export function keyed(parent, items, keyOf, make, fill) {
   const former = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  // First: the others stay where they are then. One that is moved loses the focus.
+  const keys = new Set(items.map(keyOf));
+  for (const [key, child] of former) if (!keys.has(key)) child.remove();
   items.forEach((item, index) => {
     const key = keyOf(item);
     let child = former.get(key);
-    former.delete(key);
     if (!child) {
       child = make(item);
       child.dataset.key = key;
@@ -51,7 +53,6 @@ export function keyed(parent, items, keyOf, make, fill) {
     fill(child, item);
     if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
   });
-  for (const child of former.values()) child.remove();
 }
 
 const SHARE = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
