@@ -27,12 +27,19 @@ class NotCleaned(exception.Conflict):
 def clean(cloud: clouds.Cloud, *, project_id: str, user_id: str) -> None:
     """Delete what the project holds, not the project itself. Raise NotCleaned."""
     admin = cloud.requests
+    _trunks(admin, project_id)
     _servers(admin, cloud.state_dir, project_id)
     _groups_and_keypairs(admin, project_id, user_id)
     _volumes(admin, project_id)
     _shares(admin, project_id)
     _images(admin, project_id)
     _networks(admin, project_id)
+
+
+def _trunks(admin: services.Services, project_id: str) -> None:
+    """Delete the trunks: a server with the parent port of one is not deleted before."""
+    for trunk in admin.list('network', '/trunks', project_id=project_id):
+        admin.delete('network', f'/trunks/{trunk["id"]}')
 
 
 def _servers(admin: services.Services, state_dir: str, project_id: str) -> None:
@@ -105,6 +112,11 @@ def _volumes(admin: services.Services, project_id: str) -> None:
     wanted = {'all_tenants': True, 'project_id': project_id}
     for volume in admin.list(services.VOLUME, '/volumes', **wanted):
         _act(admin, services.VOLUME, f'/volumes/{volume["id"]}', {'os-force_delete': {}})
+    # Snapshots of volumes that another project got, and backups, of which later ones, the first
+    # in a list, add to earlier ones.
+    for kind in ('snapshots', 'backups'):
+        for each in admin.list(services.VOLUME, f'/{kind}', **wanted):
+            _act(admin, services.VOLUME, f'/{kind}/{each["id"]}', {'os-force_delete': {}})
 
 
 def _shares(admin: services.Services, project_id: str) -> None:
@@ -139,6 +151,6 @@ def _networks(admin: services.Services, project_id: str) -> None:
     for port in ports:
         if port not in inward:
             admin.delete('network', f'/ports/{port["id"]}')
-    for kind in ('networks', 'security-groups'):
+    for kind in ('networks', 'security-groups', 'subnetpools', 'address-scopes'):
         for each in found(kind):
             admin.delete('network', f'/{kind}/{each["id"]}')

@@ -6,6 +6,7 @@ import fixtures
 
 from nova_lite.launcher import clouds as clouds_module
 from nova_lite.launcher import running
+from nova_lite.simcloud import bodies
 from nova_lite.testing import clouds
 from nova_lite.testing import fixture
 from nova_lite.testing import projects
@@ -17,10 +18,13 @@ OF_PROJECT = (
     ('compute', '/servers', {'all_tenants': True}),
     (services.VOLUME, '/volumes', {'all_tenants': True}),
     (services.VOLUME, '/snapshots', {'all_tenants': True}),
+    (services.VOLUME, '/backups', {'all_tenants': True}),
     (services.SHARE, '/shares', {'all_tenants': 1}),
     *(
         ('network', f'/{kind}', {})
-        for kind in ('floatingips', 'routers', 'ports', 'networks', 'subnets')
+        for kind in bodies.words(
+            'floatingips routers ports networks subnets trunks subnetpools address-scopes'
+        )
     ),
 )
 
@@ -84,11 +88,17 @@ class ProjectsTest(base.CloudTest):
         connection.image.update_image(image, is_protected=True)
         volume = volumes.create_volume(name='data', size=1)
         volumes.create_snapshot(volume_id=volume.id, name='then')
+        for is_incremental in (False, True):
+            volumes.create_backup(volume_id=volume.id, is_incremental=is_incremental)
         connection.shared_file_system.create_share(size=1, share_protocol='NFS', name='files')
         (outer,) = network.networks(is_router_external=True)
         (port,) = network.ports(device_id=server.id)
         network.create_ip(floating_network_id=outer.id, port_id=port.id)
-        network.create_port(network_id=project.network_id)
+        child = network.create_port(network_id=project.network_id)
+        segment = {'segmentation_type': 'vlan', 'segmentation_id': 7}
+        network.create_trunk(port_id=port.id, sub_ports=[{'port_id': child.id, **segment}])
+        network.create_subnet_pool(name='pool', prefixes=['10.0.0.0/8'])
+        network.create_address_scope(name='scope', ip_version=4)
         network.create_security_group(name='open')
 
     def test_fixtures(self):
