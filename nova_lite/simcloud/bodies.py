@@ -7,6 +7,7 @@ import jsonschema
 from nova_lite.simcloud import faults
 
 JSON_LIMIT_BYTES = 1024 * 1024
+MOST_NESTED = 100
 INT_LIMIT = 2**31 - 1
 
 STRING = {'type': 'string', 'maxLength': 255}
@@ -100,6 +101,19 @@ def _holds_nul(value):
     return isinstance(value, str) and '\0' in value
 
 
+def _is_nested(value, most):
+    """Return whether lists and objects are in each other more than `most` levels deep."""
+    level = [value]
+    for _ in range(most):
+        level = [
+            item
+            for each in level
+            if isinstance(each, dict | list)
+            for item in (each.values() if isinstance(each, dict) else each)
+        ]
+    return any(isinstance(each, dict | list) for each in level)
+
+
 def decoded(raw):
     """Return the value of JSON that a database can store. Raise ValueError or RecursionError."""
     value = json.loads(raw, parse_constant=_refuse_constant)
@@ -108,6 +122,9 @@ def decoded(raw):
     text.encode()
     if '\\u0000' in text and _holds_nul(value):
         raise ValueError('it holds a NUL character')
+    # What can just be parsed here may be too deep for the encoder where it is stored.
+    if text.count('[') + text.count('{') > MOST_NESTED and _is_nested(value, MOST_NESTED):
+        raise ValueError(f'it has more than {MOST_NESTED} levels')
     return value
 
 

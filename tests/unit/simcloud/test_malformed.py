@@ -45,6 +45,8 @@ ODD = (
     {'': None},
     {'a': {'b': []}},
 )
+# Levels of lists, near the most that can be parsed.
+DEEP = (100, *range(920, 1000, 4))
 RAW = (b'', b'{', b'\xff\xfe', b'[' * 100000, b'NaN', b'{"a": 1e999}', b'null')
 QUERIES = (
     'limit=a',
@@ -182,6 +184,16 @@ class MalformedTestCase(base.SimCloudTestCase):
             self.check('GET', '/volume/v3/volumes', headers={'OpenStack-API-Version': value})
         for name in ('X-Auth-Token', 'X-Subject-Token', 'X-Service-Token', 'If-Match'):
             self.check('GET', '/identity/v3/auth/tokens', headers={name: 'ü' * 300})
+
+    def test_deep_bodies_are_refused(self):
+        """Also those that are parsed, but whose values are too deep to be stored."""
+        path = '/image/v2/metadefs/namespaces'
+        self.admin.post(path, {'namespace': 'n'})
+        for depth in (99, *DEEP):
+            named = f'{{"name": "p{depth}", "title": "t", "type": "array", "default": '
+            body = f'{named}{"[" * depth}{"]" * depth}}}'
+            result = self.check('POST', f'{path}/n/properties', body=body)
+            self.assertEqual(201 if depth < 100 else 400, result.status_code)
 
     def test_oversize_bodies_are_refused(self):
         result = self.check('POST', '/network/v2.0/ports', body=b' ' * (2 * 2**20))
