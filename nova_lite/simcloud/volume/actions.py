@@ -64,8 +64,9 @@ def reserve(conn, caller, volume, wanted):
 
 @action('os-unreserve')
 def unreserve(conn, caller, volume, wanted):
-    """Undo `reserve`."""
-    records.settle(conn, volume)
+    """Undo `reserve`; a volume in another state keeps it."""
+    if volume['status'] == 'reserved':
+        records.settle(conn, volume)
 
 
 @action('os-begin_detaching')

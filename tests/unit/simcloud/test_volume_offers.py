@@ -161,6 +161,9 @@ class TransfersTest(OffersTestCase):
         self.assertEqual((False, False), (made['no_snapshots'], made['accepted']))
         self.refused(self.offer(volume, expect=400), 'available')
         self.demo.delete(f'{V3}/volumes/{volume["id"]}', expect=400)
+        action = f'{V3}/volumes/{volume["id"]}/action'
+        self.demo.post(action, {'os-unreserve': None}, expect=202)
+        self.demo.post(action, {'os-reserve': None}, expect=400)
         path = f'{V3}/volume-transfers/{made["id"]}'
         self.assertNotIn('auth_key', self.demo.get(path, headers=NEWEST)['transfer'])
         self.demo.get(path, expect=404)
