@@ -37,17 +37,18 @@ _ROUTE = bodies.record(
     ['destination', 'nexthop'],
     extra=False,
 )
+_ROUTES = bodies.array(_ROUTE, most=MOST_ROUTES)
 _PROPERTIES = {
     **standard.PROPERTIES,
     'admin_state_up': bodies.BOOLEAN,
     'external_gateway_info': _GATEWAY,
-    'routes': bodies.array(_ROUTE, most=MOST_ROUTES),
+    'routes': _ROUTES,
     'distributed': {'const': False},
     'ha': {'const': False},
     'availability_zone_hints': bodies.array(bodies.NAME),
 }
 BODY = bodies.wrapped('router', _PROPERTIES)
-ROUTES_BODY = bodies.wrapped('router', {'routes': bodies.array(_ROUTE)}, ['routes'])
+ROUTES_BODY = bodies.wrapped('router', {'routes': _ROUTES}, ['routes'])
 INTERFACE_BODY = bodies.compiled(
     {**bodies.record({'subnet_id': bodies.ID, 'port_id': bodies.ID}), 'minProperties': 1}
 )
@@ -142,6 +143,7 @@ def _update_gateway(conn, row, wanted):
 
 def create(conn, caller, wanted):
     """Insert a router from a request's values and return its row."""
+    _check_routes(wanted.get('routes', ()))
     row = standard.insert(conn, caller, ROUTERS, wanted)
     if wanted.get('external_gateway_info'):
         row = _set_gateway(conn, caller, row, wanted['external_gateway_info'])
@@ -150,6 +152,7 @@ def create(conn, caller, wanted):
 
 def update(conn, caller, router_id, wanted):
     """Change a router and return its row."""
+    _check_routes(wanted.get('routes', ()))
     row = get(conn, caller, router_id)
     if 'external_gateway_info' in wanted:
         row = _set_gateway(conn, caller, row, wanted['external_gateway_info'])
@@ -250,8 +253,18 @@ def remove_interface(conn, caller, router_id, wanted):
     return _interface(router, port, port['subnet_id'])
 
 
+def _check_routes(routes):
+    """Raise BadRequest for routes not to a network by an address, and for repeated ones."""
+    for route in routes:
+        hop = addresses.parse(route['nexthop'])
+        subnets.network_of(route['destination'], hop.version)
+        if routes.count(route) > 1:
+            raise standard.invalid(f'Duplicate items in the list of routes: {route}')
+
+
 def add_routes(conn, caller, router_id, routes):
     """Add those routes that a router does not have, and return its row."""
+    _check_routes(routes)
     row = get(conn, caller, router_id)
     found = row['routes'] + [route for route in routes if route not in row['routes']]
     if len(found) > MOST_ROUTES:

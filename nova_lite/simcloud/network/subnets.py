@@ -88,7 +88,8 @@ def visible(caller):
 get = standard.getter(SUBNETS, visible)
 
 
-def _network_of(cidr, ip_version):
+def network_of(cidr, ip_version):
+    """Return a network of that IP version. Raise BadRequest."""
     try:
         network = ipaddress.ip_network(cidr, strict=False)
     except ValueError as error:
@@ -210,7 +211,7 @@ def create(conn, caller, wanted):
 
 def _network(conn, caller, wanted):
     cidr = wanted.get('cidr')
-    network = _network_of(cidr, wanted['ip_version']) if cidr else None
+    network = network_of(cidr, wanted['ip_version']) if cidr else None
     if wanted.get('subnetpool_id'):
         return subnet_pools.allocate(conn, caller, wanted, network)
     if network is None:

@@ -92,6 +92,20 @@ class RouterTestCase(base.SimCloudTestCase):
         answer = self.demo.put(f'{path}/add_extraroutes', {'router': {'routes': many}}, expect=400)
         self.assertEqual('RoutesExhausted', answer['NeutronError']['type'])
         self.demo.put(path, {'router': {'routes': [{'destination': '10.0.0.0/8'}]}}, expect=400)
+        for bad, word in (
+            ([{**other, 'destination': 'there'}], 'there'),
+            ([{**other, 'destination': '2001:db8::/64'}], '2001:db8::'),
+            ([{**other, 'nexthop': '10.0.0.0/8'}], '10.0.0.0/8'),
+            ([other, other], 'Duplicate'),
+        ):
+            wanted = {'router': {'routes': bad}}
+            for method, place in (
+                ('PUT', path),
+                ('PUT', f'{path}/add_extraroutes'),
+                ('POST', f'{V2}/routers'),
+            ):
+                fault = self.demo.request(method, place, wanted, expect=400)['NeutronError']
+                self.assertIn(word, fault['message'])
 
     def test_no_service_has_a_provider(self):
         found = self.demo.get(f'{V2}/service-providers?service_type=VPN')
