@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import sys
+import weakref
 
 from cheroot import server as cheroot_server
 from cheroot import wsgi
@@ -27,6 +28,8 @@ cheroot_server.comma_separated_headers += [  # type: ignore[attr-defined]  # not
 ]
 PORTS = (10000, 18000)
 MOST_CLAIMS = 100
+# A server that stops lets its threads end for so long, and then cuts their connections.
+END_S, CUT_S = 2, 2.5
 # Of ports that were given: who asked may not listen on them yet. The oldest come first.
 _claims = collections.deque()
 
@@ -88,11 +91,18 @@ class InProcess:
             timeout=60,
             request_queue_size=512,
             server_name='nova-lite',
-            shutdown_timeout=2,
+            shutdown_timeout=END_S,
         )
         # How long a stop may go unnoticed, besides.
         self._server.expiration_interval = 0.1
+        self._server.ConnectionClass = self._connect
+        self._connections = weakref.WeakSet()
         self._thread = None
+
+    def _connect(self, *args):
+        made = cheroot_server.HTTPConnection(*args)
+        self._connections.add(made)
+        return made
 
     def start(self):
         """Listen, and serve in a thread."""
@@ -105,8 +115,17 @@ class InProcess:
         return f'http://{host}:{port}'
 
     def stop(self):
-        """Stop listening and end the connections."""
-        self._server.stop()
+        """Stop listening and end the connections.
+
+        cheroot ends what a client sends: who reads nothing would hold it up.
+        """
+        stopping = runtime.spawn(self._server.stop)
+        stopping.join(CUT_S)
+        if stopping.is_alive():
+            for connection in list(self._connections):
+                with contextlib.suppress(OSError):
+                    connection.socket.shutdown(socket.SHUT_RDWR)
+            stopping.join()
         if self._thread is not None:
             self._thread.join()
         # cheroot's figures of a server refer to the server, which would stay in memory.

@@ -1,13 +1,15 @@
-"""Ports for daemons that do not listen on them yet."""
+"""HTTP servers, and ports for daemons that do not listen on them yet."""
 
 import contextlib
 import signal
 import socket
 import sys
+import urllib.parse
 
 import requests
 import testtools
 
+from nova_lite import runtime
 from nova_lite.wsgi import server
 from tests.fixtures import ports
 from tests.fixtures import processes
@@ -37,6 +39,31 @@ print(server.free_port(), flush=True)
 signal.pause()
 """
 HOST = '127.0.0.1'
+
+
+# How long a client may take that reads nothing is longer.
+STOP_S = 30
+
+
+class InProcessTest(testtools.TestCase):
+    def test_a_stop_does_not_wait_for_who_reads_nothing(self):
+        begun = runtime.Event()
+
+        def application(_environ, start_response):
+            start_response('200 OK', [])
+            while True:
+                yield b'x' * (1 << 16)
+                begun.set()
+
+        running = server.InProcess(application)
+        running.start()
+        url = urllib.parse.urlsplit(running.url)
+        with socket.create_connection((url.hostname, url.port)) as client:
+            client.sendall(b'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+            begun.wait()
+            stopping = runtime.spawn(running.stop)
+            stopping.join(STOP_S)
+            self.assertFalse(stopping.is_alive())
 
 
 class FreePortTest(testtools.TestCase):
