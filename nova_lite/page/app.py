@@ -34,7 +34,7 @@ METHODS = ('GET', 'HEAD')
 # Whether there are switches; they are below it.
 IS_OPEN, LAB = 'lab', 'lab/'
 SWITCHES = tuple(f'{LAB}{name}' for name in lab.SWITCHES)
-RESET = 'The cloud is being reset.'
+RESET = 'The cloud is being reset, or its reset failed: see `nova-lite status`.'
 TYPES = {
     '.css': 'text/css; charset=utf-8',
     '.html': 'text/html; charset=utf-8',

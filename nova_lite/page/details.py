@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db.api import models as api_models
 from nova_lite.page import document
 from nova_lite.page import placement_rows
@@ -17,6 +18,8 @@ from nova_lite.timeline import story
 # Most that an answer lists; `more` says whether there are others.
 MOST = 200
 MOST_WORDS = 100
+# How long hosts are answered as the last document has them.
+FRESH_S = 10.0
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 
@@ -42,19 +45,25 @@ class Source:
         audit: Callable[[], Json | None],
     ) -> None:
         self._reader, self._faults, self._audit = reader, faults, audit
-        self._last: reading_module.Reading | None = None
+        self._last: tuple[float, reading_module.Reading] | None = None
 
     def document(self) -> Json:
         """Return the document of now. Raise Unavailable."""
-        self._last = self._reader.read()
-        return document.make(self._last, self._faults(), self._audit())
+        return document.make(self._read(), self._faults(), self._audit())
+
+    def _read(self) -> reading_module.Reading:
+        found = self._reader.read()
+        self._last = runtime.monotonic(), found
+        return found
 
     def hosts(self, *, cell: str = '', zone: str = '', q: str = '') -> Json:
         """Return hosts, the most loaded first: of a cell, of a zone, with `q` in their names.
 
-        They are those of the last document, so that asking for them reads no database.
+        They are those of the last document unless that is old, so that a viewer who asks for
+        them causes no reading.
         """
-        reading = self._last or self._reader.read()
+        is_fresh = self._last is not None and runtime.monotonic() - self._last[0] < FRESH_S
+        reading = self._last[1] if self._last is not None and is_fresh else self._read()
         found = [
             host
             for host in document.hosts(reading, self._faults()['hosts_off'])
