@@ -24,6 +24,11 @@ SCRIPT = '<script>run()</script>'
 # Where a picture of the page is written, if it is set.
 PICTURE = 'NOVA_LITE_TEST_PICTURE'
 PHONE = 360, 740
+# As a browser does when another page is in front.
+HIDE = """
+Object.defineProperty(document, 'hidden', { value: arguments[0], configurable: true });
+document.dispatchEvent(new Event('visibilitychange'));
+"""
 # Whether the row that has the focus keeps it when the one before it goes away.
 KEEPS_FOCUS = """
 const { h, keyed } = await import('/page/dom.js');
@@ -197,6 +202,7 @@ class LivePageTest(base.CloudTest):
         self.assertTrue(browser.run("return document.activeElement.matches('#sagas .row')"))
 
         self.assertTrue(browser.run_later(KEEPS_FOCUS))
+        self.hide(browser)
         self.use_keyboard(browser, web)
         browser.emulate(prefers_color_scheme='dark')
         self.assertEqual([], browser.violations())
@@ -210,6 +216,12 @@ class LivePageTest(base.CloudTest):
         self.assertEqual([], [url for url in requested if not url.startswith(f'{self.url}/')])
 
         self.use_switches(browser)
+
+    def hide(self, browser):
+        """Put the page in the background, and in front again."""
+        for is_hidden, text in ((True, 'Paused'), (False, 'Live')):
+            browser.run(HIDE, is_hidden)
+            browser.wait_for(f"document.getElementById('stream').innerText === '{text}'", text)
 
     def use_switches(self, browser):
         """Restart the cloud as `nova-lite up --lab` does, cut the power of a host and undo it."""
