@@ -179,8 +179,11 @@ def _use(switches: lab.Lab, name: str, environ: Environ) -> Answer:
 def _find(source: details.Source, name: str, environ: Environ) -> Json:
     """Return the details with a name. Raise NotFound, Invalid."""
     kind, _slash, key = name.partition('/')
+    query = dict(urllib.parse.parse_qsl(environ.get('QUERY_STRING', '')))
+    if any('\0' in value for value in (name, *query.values())):
+        # PostgreSQL refuses it, with an error of its own.
+        raise exception.Invalid(reason='a name or UUID cannot contain a null character')
     if name in LISTS:
-        query = dict(urllib.parse.parse_qsl(environ.get('QUERY_STRING', '')))
         unknown = sorted(query.keys() - set(LISTS[name]))
         if unknown:
             raise exception.Invalid(

@@ -116,6 +116,8 @@ class TestRoutes(PageTestCase):
         self.assertIn('q is wrong', self.answer('/page/servers?q=wrong', 400)['error'])
         self.assertIn('limit', self.answer('/page/servers?limit=1', 400)['error'])
         self.answer('/page/servers/x', 404)
+        for path in ('/page/servers?q=%00', '/page/hosts?cell=%00', '/page/sagas/\0'):
+            self.assertIn('null', self.answer(path, 400)['error'])
 
     def test_only_reading(self):
         for method in ('POST', 'PUT', 'DELETE', 'OPTIONS'):
