@@ -18,11 +18,16 @@ from tests.unit.simcloud import test_concurrency
 from tests.unit.simcloud import test_identity
 from tests.unit.simcloud import test_images
 from tests.unit.simcloud import test_malformed
+from tests.unit.simcloud import test_metadefs
 from tests.unit.simcloud import test_networks
 from tests.unit.simcloud import test_ports
+from tests.unit.simcloud import test_rbac
 from tests.unit.simcloud import test_routers
 from tests.unit.simcloud import test_security_groups
 from tests.unit.simcloud import test_tokens
+from tests.unit.simcloud import test_trunks
+from tests.unit.simcloud import test_user_groups
+from tests.unit.simcloud import test_volume_offers
 from tests.unit.simcloud import test_volumes
 
 # Where threads race with every commit, and where at night.
@@ -48,11 +53,18 @@ def others():
         test_bindings.BindingTestCase,
         test_identity.IdentityTestCase,
         test_images.ImageTestCase,
+        test_metadefs.MetadefsTest,
         test_networks.NetworkTestCase,
         test_ports.PortTestCase,
+        test_rbac.RbacTest,
         test_routers.RouterTestCase,
         test_security_groups.SecurityGroupTestCase,
         test_tokens.TokenTestCase,
+        test_trunks.TrunksTest,
+        test_user_groups.GroupsTest,
+        test_volume_offers.BackupsTest,
+        test_volume_offers.QosSpecsTest,
+        test_volume_offers.TransfersTest,
         test_volumes.VolumeTestCase,
     )
 

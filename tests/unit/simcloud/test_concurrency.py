@@ -59,6 +59,29 @@ class ConcurrencyTestCase(base.SimCloudTestCase):
 
         self.assertEqual([200] + [400] * 11, sorted(self.at_once(12, reserve)))
 
+    def test_an_offer_is_accepted_once(self):
+        volume = self.demo.post('/volume/v3/volumes', {'volume': {'size': 1}}, expect=202)['volume']
+        path, wanted = '/volume/v3/os-volume-transfer', {'volume_id': volume['id']}
+        made = self.demo.post(path, {'transfer': wanted}, expect=202)['transfer']
+
+        def accept(client, number):
+            wanted = {'accept': {'auth_key': made['auth_key']}}
+            return client.raw('POST', f'{path}/{made["id"]}/accept', wanted).status_code
+
+        self.assertEqual([202] + [404] * 5, sorted(self.at_once(6, accept)))
+
+    def test_a_port_is_of_one_trunk(self):
+        path, port = '/network/v2.0/trunks', self.port()
+        child = {'port_id': port['id'], 'segmentation_type': 'vlan', 'segmentation_id': 7}
+        parents = [self.port() for _ in range(6)]
+
+        def make(client, number):
+            wanted = {'port_id': parents[number]['id'], 'sub_ports': [child]}
+            return client.raw('POST', path, {'trunk': wanted}).status_code
+
+        self.assertEqual([201] + [409] * 5, sorted(self.at_once(6, make)))
+        self.assertEqual(1, len(self.admin.get(path)['trunks']))
+
     def test_one_of_equal_names_is_made(self):
         def make(client, number):
             return client.raw(
