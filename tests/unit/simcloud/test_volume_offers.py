@@ -293,3 +293,7 @@ class QosSpecsTest(OffersTestCase):
             f'{V3}/attachments', {'attachment': wanted}, headers=NEWEST, expect=200
         )
         self.assertEqual({'iops': '5'}, made['attachment']['connection_info']['qos_specs'])
+        wanted = {'os-initialize_connection': {'connector': {'host': 'h'}}}
+        path = f'{V3}/volumes/{volume["id"]}/action'
+        info = self.demo.post(path, wanted, expect=200)['connection_info']
+        self.assertEqual({'iops': '5'}, info['data']['qos_specs'])
