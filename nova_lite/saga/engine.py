@@ -260,7 +260,9 @@ class Engine:
                 record.uuid,
                 record.epoch,
             )
-            self._lost[record.uuid] = record.epoch
+            with self._lock:
+                self._lost[record.uuid] = record.epoch
+                self._alarms.pop(record.uuid, None)
             return None
         finally:
             self.let_go(record)

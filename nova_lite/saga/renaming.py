@@ -6,6 +6,7 @@ see `Saga.key`.
 
 import functools
 
+from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import former
 from nova_lite.saga import journal
@@ -36,6 +37,9 @@ def _renamed(data: journal.Data, ids: former.Ids) -> journal.Data:
         made[key] = {of(step): value for step, value in made[key].items()}
     if step_module.GO_BACK in made:
         made[step_module.GO_BACK] = of(made[step_module.GO_BACK])
+    if breakpoints.MARK in made:
+        mark = made[breakpoints.MARK]
+        made[breakpoints.MARK] = {**mark, 'step': of(mark['step'])}
     if step_module.PLAN in made:
         plan = made[step_module.PLAN]
         made[step_module.PLAN] = {**plan, 'steps': [of(step) for step in plan['steps']]}

@@ -1,5 +1,7 @@
 """Sagas stop where a debugger says so, and go on from there whoever runs them."""
 
+import math
+
 from nova_lite import exception
 from nova_lite.db.api import breakpoints as rows
 from nova_lite.db.api import sagas
@@ -130,6 +132,7 @@ class BreakpointsTest(test_engine.EngineTestCase):
         self.assertEqual(('running', 'one'), (lost.state, lost.owner))
         self.assertEqual([*before, ('continued', 'third')], self.events())
         self.assertNotIn('third', self.world.on)
+        self.assertEqual([], self.one._ring(math.inf), 'it would take the saga up itself')
         # Its lease holds.
         two = self.debugged('two')
         self.assertIsNone(two.run(self.uuid))

@@ -5,6 +5,7 @@ import types
 from nova_lite import saga
 from nova_lite.db import rows
 from nova_lite.db.api import sagas
+from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import renaming
@@ -103,6 +104,7 @@ class DataTest(test_engine.EngineTestCase):
                 step.TRIES: {name: 2},
                 step.NOT_UNDONE: {name: {}},
                 step.GO_BACK: 'begin with it',
+                breakpoints.MARK: {'step': name, 'goes': None},
                 step.PLAN: {'version': 1, 'steps': [*NAMES]},
                 cleaning.HELD: {name: {'ports': ['a port']}},
                 cleaning.CLEANED: [name],
@@ -117,6 +119,7 @@ class DataTest(test_engine.EngineTestCase):
             step.TRIES: {'take-it': 2},
             step.NOT_UNDONE: {'take-it': {}},
             step.GO_BACK: 'begin-with-it',
+            breakpoints.MARK: {'step': 'take-it', 'goes': None},
             step.PLAN: {'version': 1, 'steps': done},
             cleaning.HELD: {'take-it': {'ports': ['a port']}},
             cleaning.CLEANED: ['take-it'],
