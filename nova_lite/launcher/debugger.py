@@ -21,6 +21,7 @@ LOG = log.getLogger(__name__)
 AGAIN_S, LOOK_S = 5.0, 0.02
 # How long a super-conductor may take to begin with a saga that it shall lose.
 BEGUN_S = 30.0
+BUSY = 'a super-conductor has just taken its saga up. Repeat the command'
 
 
 class NoSuchStep(exception.NotFound):
@@ -47,6 +48,8 @@ class Debugger:
     def __init__(self, start_other):
         self._start_other = start_other
         self._lock = runtime.Lock()
+        # One decides at a time how a stopped saga goes on.
+        self._going = runtime.Lock()
         self._managers = []
         # Rows by id, as in the database.
         self._points = {}
@@ -138,10 +141,7 @@ class Debugger:
 
         how: saga.breakpoints.GO or STEP
         """
-        row = self._stopped(self._uuid_of(server))
-        if not self._database.write(rows.go_on, row.uuid, how):
-            raise NotStopped(server=server, reason='its saga goes on already')
-        self._manager.engine.submit(row.uuid)
+        row = self._continue(server, how)
         return _shown(self._database.read(sagas.get, row.uuid))
 
     def kill_here(self, server):
@@ -149,13 +149,10 @@ class Debugger:
 
         Its lease stays, and nothing is recorded. Raise NotStopped, Unavailable.
         """
-        row = self._stopped(self._uuid_of(server))
+        self._stopped(self._uuid_of(server))
         self._start_other()
-        killed = self._kills[row.uuid] = runtime.Event()
-        if not self._database.write(rows.go_on, row.uuid, breakpoints.GO):
-            self._kills.pop(row.uuid, None)
-            raise NotStopped(server=server, reason='its saga goes on already')
-        self._manager.engine.submit(row.uuid)
+        killed = runtime.Event()
+        row = self._continue(server, breakpoints.GO, killed)
         if not runtime.wait(killed, BEGUN_S):
             reason = 'it is busy. The saga is lost as soon as it begins with it'
             raise exception.Unavailable(service='The super-conductor', reason=reason)
@@ -205,6 +202,28 @@ class Debugger:
             if row.owner is None or runtime.monotonic() > deadline:
                 return row
             runtime.sleep(LOOK_S)
+
+    def _continue(self, server, how, killed=None):
+        """Let the stopped saga of a server go on, or be lost. Return its row before that.
+
+        killed: the Event to set when it is lost; None to let it go on
+        """
+        uuid = self._uuid_of(server)
+        with self._going:
+            row = self._stopped(uuid)
+            if killed is not None:
+                # It is asked for as soon as the row has changed.
+                self._kills[row.uuid] = killed
+            goes = False
+            try:
+                goes = self._database.write(rows.go_on, row.uuid, how)
+            finally:
+                if not goes:
+                    self._kills.pop(row.uuid, None)
+            if not goes:
+                raise NotStopped(server=server, reason=BUSY)
+        self._manager.engine.submit(row.uuid)
+        return row
 
     def _check_step(self, step, server, kind):
         """Raise NoSuchStep, with the ids of the steps there are."""
