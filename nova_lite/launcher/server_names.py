@@ -23,15 +23,23 @@ def cells_of(conf):
 
 
 def uuid_of(cells, server):
-    """Return the uuid of a server. Raise InstanceNotFound or NoUniqueMatch for a name."""
+    """Return the uuid of a server. Raise InstanceNotFound or NoUniqueMatch for a name.
+
+    A cell that does not answer is skipped. Raise Unavailable if the server may be there.
+    """
     if uuidutils.is_uuid_like(server):
         return server
-    found = {
-        row.uuid
-        for rows in cells.scatter(instances.named, server).values()
-        if not isinstance(rows, cells_module.Unreachable)
-        for row in rows
-    }
+    found, down = set(), []
+    for cell, rows in cells.scatter(instances.named, server).items():
+        if isinstance(rows, cells_module.Unreachable):
+            down.append(cell.name)
+        else:
+            found |= {row.uuid for row in rows}
+    if not found and down:
+        raise exception.Unavailable(
+            service='Cell ' + ', '.join(sorted(down)),
+            reason=f'server {server} may be there. Name it by its uuid',
+        )
     if not found:
         raise exception.InstanceNotFound(instance_id=server)
     if len(found) > 1:

@@ -70,3 +70,16 @@ class SchedulersTest(cloud.ManagerTestCase):
         self.assertRaises(exception.InstanceNotFound, server_names.uuid_of, self.cells, 'other')
         self.add_server('a')
         self.assertRaises(exception.NoUniqueMatch, server_names.uuid_of, self.cells, 'server')
+
+    def test_names_while_a_cell_is_down(self):
+        self.add_server('a', uuid=(uuid := runtime.new_uuid()))
+        (cell2,) = (each for each in self.cells.every() if each.name == 'cell2')
+
+        def fail(*_args, **_kwargs):
+            raise exception.Unavailable(service='database', reason='down')
+
+        self.patch(cell2.db, 'read', fail)
+        self.assertEqual(uuid, server_names.uuid_of(self.cells, 'server'))
+        error = self.assertRaises(exception.Unavailable, server_names.uuid_of, self.cells, 'other')
+        self.assertIn('Cell cell2', str(error))
+        self.assertIn('server other may be there. Name it by its uuid', str(error))
