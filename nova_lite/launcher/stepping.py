@@ -1,5 +1,6 @@
 """What the commands of the debugger ask of a cloud, and for what they wait."""
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.console import breakpoints
 from nova_lite.console import output
@@ -16,11 +17,15 @@ def change(directory, *, remove=None, as_json, **point):
 
     remove: a number, or 'all'; point: server, kind and step of a new one
     """
+    given = {name: value for name, value in point.items() if value is not None}
+    if given and 'step' not in given:
+        # All others would be removed with those that are meant.
+        reason = '--list and --remove take neither a server nor --kind. Use --remove ID'
+        raise exception.Invalid(reason=reason)
     client = control_client.Client(directory)
     if remove is not None:
         found = client.post('breakpoints/remove', **({} if remove == 'all' else {'id': remove}))
-    elif point.get('step') is not None:
-        given = {name: value for name, value in point.items() if value is not None}
+    elif given:
         found = client.post('breakpoints/add', **given)
     else:
         found = client.get('breakpoints')
