@@ -6,28 +6,31 @@ from nova_lite.saga import breakpoints
 from nova_lite.verify import findings
 from nova_lite.verify import snapshot as snapshots
 
-# No step of a saga has a server run twice.
-NEVER = frozenset(('I3',))
+# The other invariants hold between any two steps.
+EXPLAINED = frozenset(('I2', 'I6'))
 
 
 def explain(
     snapshot: snapshots.Snapshot, found: Iterable[findings.Finding]
 ) -> tuple[list[findings.Finding], list[findings.Finding]]:
-    """Return (findings, what is explained): each stopped saga, and findings about its server."""
+    """Return (findings, what is explained): each stopped saga, its age, and its server's.
+
+    While it is stopped, two cells may show the server, or none that the mapping names.
+    """
     kept: list[findings.Finding] = []
     explained: list[findings.Finding] = []
-    uuids: set[str] = set()
+    things: set[str] = set()
     for saga in snapshot.sagas:
         mark = breakpoints.stopped(saga.data)
         if saga.active_for is None or mark is None:
             continue
-        uuids |= {saga.uuid, saga.instance_uuid}
+        things |= {what := f'saga {saga.uuid} ({saga.kind})', f'server {saga.instance_uuid}'}
         detail = (
             f'of server {saga.instance_uuid} is stopped {breakpoints.place(mark)}; '
             f'`nova-lite saga go {saga.instance_uuid}` continues it'
         )
-        explained.append(findings.Finding('I6', f'saga {saga.uuid} ({saga.kind})', detail))
+        explained.append(findings.Finding('I6', what, detail))
     for finding in found:
-        is_theirs = any(uuid in f'{finding.what} {finding.detail}' for uuid in uuids)
-        (explained if is_theirs and finding.invariant not in NEVER else kept).append(finding)
+        is_theirs = finding.invariant in EXPLAINED and finding.what in things
+        (explained if is_theirs else kept).append(finding)
     return kept, explained
