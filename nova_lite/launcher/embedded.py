@@ -26,6 +26,7 @@ from nova_lite.daemons import metadata
 from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
+from nova_lite.db.cell import services
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import debugger
 from nova_lite.launcher import ended
@@ -49,7 +50,7 @@ LOG = log.getLogger(__name__)
 SIMULATED = ('/identity', '/image', '/network', '/volume', '/share')
 
 # A super-conductor that takes over what the first one was made to lose.
-SECOND = 'super-conductor-2'
+SECOND, SECOND_HOST = 'super-conductor-2', '{}-2'
 # Work flows downwards: who hands it on stops before who does it.
 STOPPING = ('super-conductor', 'scheduler', 'compute', 'conductor')
 # A reset waits so long for transactions and requests that have begun. Later ones fail.
@@ -333,18 +334,27 @@ class EmbeddedCloud:
         progress('scheduler and super-conductor')
         self.start_daemon('scheduler', scheduler.make, 'control')
         self.start_daemon('super-conductor', self._make_super_conductor, 'control')
+        self._forget_second()
 
     def _make_super_conductor(self, conf):
         daemon = super_conductor.make(conf)
         self.debugger.attach(daemon.manager)
         return daemon
 
+    def _forget_second(self):
+        """Remove the record of a second super-conductor, which is not started again."""
+        database = self.daemons['super-conductor'].manager.world.cells.cell0.db
+        host = SECOND_HOST.format(self.confs['control'].host)
+        row = database.read(services.find, host, services.CONDUCTOR)
+        if row is not None:
+            database.write(services.destroy, row.uuid)
+
     def _start_second(self):
         """Start a second super-conductor, unless there is one. A reset or stop ends it."""
         with self._changing:
             if SECOND not in self.daemons:
                 conf = conf_module.make_conf(files=[self.places.path('etc', 'control.conf')])
-                conf.set_override('host', f'{conf.host}-2')
+                conf.set_override('host', SECOND_HOST.format(conf.host))
                 self.confs[SECOND] = conf
                 self.start_daemon(SECOND, self._make_super_conductor)
 

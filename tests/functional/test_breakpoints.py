@@ -221,13 +221,25 @@ class KeptTest(own_cloud.OwnCloudTest):
         is_kept(False)
         self.cloud.cloud.reset('within')
         is_kept()
+        # One that was lost is as well, and who was to take it over does not come back.
+        stage.debugger.add('activate-destination-bindings', server=uuid)
+        saga = stage.debugger.kill_here(uuid)
+        self.assertEqual('top', saga['lost_by'])
+        self.assertIn('top-2', self.conductors())
         self.cloud.restart()
+        self.assertNotIn('top-2', self.conductors())
+        self.assertEqual('activate-destination-bindings', stage.wait())
         is_kept()
         self.cloud.continue_from(path)
         is_kept()
         self.assertEqual(place, stage.wait())
         stage.go()
         self.cloud.wait(stage.server, 'VERIFY_RESIZE')
+
+    def conductors(self):
+        """The hosts of all conductors."""
+        found = self.cloud.admin.compute.services(binary='nova-conductor')
+        return [service.host for service in found]
 
 
 class MeanwhileTest(own_cloud.OwnCloudTest):
