@@ -2,6 +2,8 @@
 
 import os
 
+from openstack import exceptions as sdk_exceptions
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import saga_counts
@@ -80,24 +82,37 @@ class BreakpointsTest(base.CloudTest):
         self.debugger = self.stage.debugger
         self.addCleanup(self.debugger.remove)
 
-    def test_each_step(self):
+    def test_both_cells(self):
         """Clients are answered in between. Test_saga_stops.py verifies each state."""
         uuid = self.stage.boot()
-        self.debugger.add('hold-source-allocation', server=uuid)
+        places = ('hold-source-allocation', 'bind-ports-to-destination', BOTH, 'save-request-spec')
+        for place in places:
+            self.debugger.add(place, server=uuid)
         self.stage.migrate()
-        place, seen = self.stage.wait(), {}
-        while place is not None:
-            seen[place] = self.stage.records()
+        seen = []
+        for place in places:
+            self.assertEqual(place, self.stage.wait())
+            seen.append(self.stage.records())
             if place == BOTH:
                 found = self.explained(place)
             self.assertIn(self.status(self.stage.server), ('RESIZE', 'VERIFY_RESIZE'), place)
-            place = self.stage.step()
+            if place != places[-1]:
+                self.stage.go()
+        # It is at its destination.
+        self.assertRaises(sdk_exceptions.ConflictException, self.delete, self.stage.server)
+        self.assertEqual('delete-snapshot-image', self.stage.step())
+        self.stage.go()
         self.cloud.wait(self.stage.server, 'VERIFY_RESIZE')
         self.assertEqual({'I2', 'I6'}, found)
-        self.assertEqual({'cell1': False}, seen['hold-source-allocation'])
-        self.assertIn({'cell1': False, 'cell2': True}, seen.values())
-        self.assertEqual({'cell1': False, 'cell2': False}, seen[BOTH])
-        self.assertIn({'cell1': True, 'cell2': False}, seen.values())
+        self.assertEqual(
+            [
+                {'cell1': False},
+                {'cell1': False, 'cell2': True},
+                {'cell1': False, 'cell2': False},
+                {'cell1': True, 'cell2': False},
+            ],
+            seen,
+        )
 
     def explained(self, place):
         """The invariants that seem to be violated while the saga is stopped."""
@@ -143,23 +158,6 @@ class BreakpointsTest(base.CloudTest):
         idle = [(bar.step, bar.outcome) for bar in told.bars if bar.is_idle]
         self.assertEqual([('claim-on-destination', 'stopped')] * 2, idle)
 
-    def test_killed_there(self):
-        uuid = self.stage.boot()
-        self.debugger.add('record-destination', server=uuid)
-        self.debugger.add('copy-records-to-destination-cell', server=uuid)
-        self.stage.migrate()
-        self.stage.wait()
-        saga = self.debugger.kill_here(uuid)
-        self.assertEqual('top', saga['lost_by'])
-        self.assertEqual('copy-records-to-destination-cell', self.stage.wait())
-        events = self.stage.database().read(sagas.events, saga['uuid'])
-        self.assertEqual(
-            [('top-2', 'from top')],
-            [(each.owner, each.detail) for each in events if each.what == 'taken over'],
-        )
-        self.stage.go()
-        self.cloud.wait(self.stage.server, 'VERIFY_RESIZE')
-
     def test_refused(self):
         uuid = self.stage.boot()
         unknown = '2d7e9c0e-6d2e-4f2e-9a27-000000000000'
@@ -194,84 +192,78 @@ class BreakpointsTest(base.CloudTest):
         self.assertIn(f'its last saga, {MOVE}, is done', str(error))
 
 
-class KeptTest(own_cloud.OwnCloudTest):
-    """Breakpoints and stopped sagas are part of the state of a cloud."""
+class OwnTest(own_cloud.OwnCloudTest):
+    """What becomes of stopped sagas when a cloud ends, and when others go on."""
 
-    settings = SMALL
+    settings = {**SMALL, 'options': {'DEFAULT': {'resize_confirm_window': 20}}}
 
-    def test_kept(self):
-        stage = Stage(self.cloud)
-        uuid = stage.boot()
+    def test_all(self):
+        self.stage = Stage(self.cloud)
+        self.kept()
+        self.confirmed()
+        self.lost_host()
+
+    def kept(self):
+        """Breakpoints and stopped sagas are part of the state of a cloud."""
+        uuid = self.stage.boot()
         self.cloud.cloud.save('before')
-        stage.debugger.add('claim-on-destination', server=uuid)
-        stage.migrate()
-        place = stage.wait()
+        self.stage.debugger.add('claim-on-destination', server=uuid)
+        self.stage.migrate()
+        place = self.stage.wait()
         self.cloud.cloud.save('within')
         path = os.path.join(self.cloud.state_dir, 'a.snapshot')
         self.cloud.cloud.snapshot(path)
-        stage.debugger.remove()
-        stage.go()
-        self.cloud.wait(stage.server, 'VERIFY_RESIZE')
-
-        def is_kept(kept=True):
-            self.assertEqual(kept, bool(stage.debugger.show()['breakpoints']))
-            self.assertEqual(kept, bool(stage.debugger.show()['stopped']))
-
         self.cloud.cloud.reset('before')
-        is_kept(False)
+        self.is_kept(False)
         self.cloud.cloud.reset('within')
-        is_kept()
-        # One that was lost is as well, and who was to take it over does not come back.
-        stage.debugger.add('activate-destination-bindings', server=uuid)
-        saga = stage.debugger.kill_here(uuid)
+        self.is_kept()
+        # One that is lost is as well, and who was to take it over does not come back.
+        self.stage.debugger.add('activate-destination-bindings', server=uuid)
+        saga = self.stage.debugger.kill_here(uuid)
         self.assertEqual('top', saga['lost_by'])
         self.assertIn('top-2', self.conductors())
         self.cloud.restart()
         self.assertNotIn('top-2', self.conductors())
-        self.assertEqual('activate-destination-bindings', stage.wait())
-        is_kept()
+        self.assertEqual('activate-destination-bindings', self.stage.wait())
+        self.is_kept()
         self.cloud.continue_from(path)
-        is_kept()
-        self.assertEqual(place, stage.wait())
-        stage.go()
-        self.cloud.wait(stage.server, 'VERIFY_RESIZE')
+        self.is_kept()
+        self.assertEqual(place, self.stage.wait())
+
+    def is_kept(self, kept=True):
+        shown = self.stage.debugger.show()
+        self.assertEqual((kept, kept), (bool(shown['breakpoints']), bool(shown['stopped'])))
 
     def conductors(self):
         """The hosts of all conductors."""
         found = self.cloud.admin.compute.services(binary='nova-conductor')
         return [service.host for service in found]
 
-
-class MeanwhileTest(own_cloud.OwnCloudTest):
-    """What goes on while a move is stopped."""
-
-    settings = {**SMALL, 'options': {'DEFAULT': {'resize_confirm_window': 20}}}
-
-    def test_meanwhile(self):
-        stage = Stage(self.cloud)
-        uuid = stage.boot()
-        stage.migrate()
-        self.cloud.wait(stage.server, 'VERIFY_RESIZE')
-        # The automatic confirmation stops like any other, and is not begun again.
-        stage.debugger.add(kinds.plans('cross-cell-confirm')[0][0].id, kind='cross-cell-confirm')
-        stage.wait()
-        runtime.sleep(20)
-        found = stage.database().read(sagas.every, instance_uuid=uuid)
+    def confirmed(self):
+        """The automatic confirmation stops like any other, and is not begun again."""
+        debugger, uuid = self.stage.debugger, self.stage.server.id
+        debugger.add(kinds.plans('cross-cell-confirm')[0][0].id, kind='cross-cell-confirm')
+        self.stage.go()
+        self.cloud.wait(self.stage.server, 'VERIFY_RESIZE')
+        runtime.sleep(40)
+        self.stage.wait()
+        found = self.stage.database().read(sagas.every, instance_uuid=uuid)
         self.assertEqual(['cross-cell-confirm', MOVE], [saga.kind for saga in found])
-        stage.go()
-        self.cloud.wait(stage.server, 'ACTIVE')
-        # A destination is lost.
-        stage.debugger.add('claim-on-destination', server=uuid)
-        stage.moving.act(stage.server, 'migrate', {'host': HERE})
-        stage.wait()
+        self.stage.go()
+        self.cloud.wait(self.stage.server, 'ACTIVE')
+
+    def lost_host(self):
+        """A destination is lost."""
+        self.stage.moving.act(self.stage.server, 'migrate', {'host': HERE})
+        self.stage.wait()
         self.cloud.cloud.faults.switch_host(HERE, on=False)
-        with stage.moving.forced_down(THERE):
-            stage.moving.act(stage.server, 'evacuate', {}, status=409)
+        with self.stage.moving.forced_down(THERE):
+            self.stage.moving.act(self.stage.server, 'evacuate', {}, status=409)
         # It counts as down then.
         runtime.sleep(70)
-        stage.go()
-        self.assertEqual('undo of claim-on-destination', stage.wait())
-        stage.go()
-        stage.wait('undone')
-        self.cloud.wait(stage.server, 'ACTIVE')
+        self.stage.go()
+        self.assertEqual('undo of claim-on-destination', self.stage.wait())
+        self.stage.go()
+        self.stage.wait('undone')
+        self.cloud.wait(self.stage.server, 'ACTIVE')
         self.cloud.cloud.faults.switch_host(HERE, on=True)
