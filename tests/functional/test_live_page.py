@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 
+import fixtures
 import requests
 from selenium.webdriver.common import keys
 
@@ -127,6 +128,13 @@ class LivePageTest(base.CloudTest):
         hosts = self.get('/page/hosts', params={'cell': 'cell2', 'zone': 'nova'})['hosts']
         self.assertEqual(3, len(hosts))
         self.get('/page/servers', 400, params={'q': 'x' * 101})
+
+    def test_many_servers_are_counted(self):
+        self.cloud.boot('web')
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.page.reading.MOST_SERVERS', 0))
+        found = self.first(lambda found: found['states'] and not found['servers'])
+        self.assertEqual({'active': 1}, found['states'])
+        self.assertEqual(1, sum(cell['servers'] for cell in found['cells']))
 
     def test_what_clients_of_the_api_get(self):
         self.assertIn('/compute', self.get('/')['services'])
