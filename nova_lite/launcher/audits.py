@@ -38,6 +38,12 @@ def last(directory):
     return None
 
 
+def forget(directory):
+    """Remove the last verdict: the cloud has another state since."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(directory, 'run', FILE))
+
+
 def _names(findings):
     """Return the invariants that findings are about, of all and not only of those kept."""
     return sorted({each.invariant for each in findings})

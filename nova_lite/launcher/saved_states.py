@@ -17,6 +17,7 @@ import sqlite3
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import migrate
+from nova_lite.launcher import audits
 from nova_lite.launcher import copies
 from nova_lite.launcher import layout
 from nova_lite.simcloud import app as simcloud
@@ -174,6 +175,7 @@ class SavedStates:
         for cell in self._places.cell_names:
             copies.execute(self._places.guests_path(cell), JOBS, passed_s)
         copies.execute(self._database(layout.API), LEASES)
+        audits.forget(self._places.root)
         os.unlink(marker)
 
     def mark(self, name):

@@ -163,13 +163,18 @@ class LivePageTest(base.CloudTest):
 
     def test_viewers_end_when_the_cloud_is_reset_or_stopped(self):
         self.cloud.cloud.save('fresh')
+        verification.find(self.cloud.state_dir)
+        self.assertIsNotNone(self.first(lambda found: found['audit'])['audit'])
         for end in (self.cloud.cloud.reset, self.cloud.restart):
             with self.stream() as documents:
                 next(documents)
                 end()
                 # The stream ends; nothing of later is in it.
                 self.assertEqual([], list(documents))
-            self.assertEqual(6, len(self.first()['hosts']))
+            found = self.first()
+            self.assertEqual(6, len(found['hosts']))
+            # That was of the state before the reset.
+            self.assertIsNone(found['audit'])
             self.cloud.connections.clear()
 
     # ---- in a browser ----

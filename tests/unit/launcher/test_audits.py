@@ -32,6 +32,9 @@ class TestAudits(testtools.TestCase):
         self.assertEqual(len(names), len(set(names)))
         audits.record(self.directory, settling.Verdict([], []))
         self.assertEqual('consistent', audits.last(self.directory)['result'])
+        audits.forget(self.directory)
+        audits.forget(self.directory)
+        self.assertIsNone(audits.last(self.directory))
 
     def test_findings_are_bounded(self):
         os.mkdir(os.path.join(self.directory, 'run'))
