@@ -58,12 +58,14 @@ function draw(found) {
 
 function drawAll() {
   const unfinished = latest.sagas.filter((saga) => !saga.finished_at);
+  // What a cell has that does not answer is not known.
+  const isPart = latest.cells.some((cell) => !cell.answers);
   const sum = (name) => latest.cells.reduce((total, cell) => total + cell[name], 0);
   const servers = Object.values(latest.states).reduce((total, count) => total + count, 0);
   show(document.getElementById('numbers'), numbers, [
-    ['hosts up', `${number(sum('up'))} / ${number(sum('hosts'))}`],
-    ['servers', number(servers)],
-    [latest.moves.length === 1 ? 'move' : 'moves', bounded(latest.moves.length, latest.more_moves)],
+    ['hosts up', `${number(sum('up'))} / ${bounded(sum('hosts'), isPart)}`],
+    ['servers', bounded(servers, isPart)],
+    [latest.moves.length === 1 ? 'move' : 'moves', bounded(latest.moves.length, isPart || latest.more_moves)],
     [unfinished.length === 1 ? 'open saga' : 'open sagas', bounded(unfinished.length, latest.more_sagas)],
   ]);
   drawCells(latest);
