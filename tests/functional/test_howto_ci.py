@@ -1,4 +1,4 @@
-"""The commands of howto/ci.rst and of the README's first door, run as they are."""
+"""The commands of howto/ci.rst and of the README's three doors, run as they are."""
 
 import os
 import pathlib
@@ -73,12 +73,10 @@ class HowtoTest(testtools.TestCase):
         self.assertEqual(set(printed.split()), named)
 
     def test_readme(self):
-        """The commands of the first door, but for the installation, with small clouds."""
-        text = (
-            README.read_text().split('\nTest a client\n')[1].split('\nRehearse an operation\n')[0]
-        )
+        """The commands of the three doors, but for the installation, with small clouds."""
+        text = README.read_text().split('\nTest a client\n')[1].split('\nA first session\n')[0]
         blocks = re.findall(r'::\n\n((?:      .*\n|\n)+)', text)
-        self.assertEqual(3, len(blocks))
+        self.assertEqual(5, len(blocks))
         script = '\n'.join(textwrap.dedent(block) for block in blocks)
         for found, instead in ((INSTALLATION, 'true'), ('--fresh', f'--fresh {SIZE}')):
             self.assertEqual(1, script.count(found))
@@ -87,4 +85,7 @@ class HowtoTest(testtools.TestCase):
             **warm_plugin.variables(self.warm),
             'PYTEST_ADDOPTS': f'-p {warm_plugin.NAME} -o "nova_lite_up={SIZE}"',
         }
-        self.assertIn('1 passed', self.run_commands(script, 'cloud', **variables))
+        printed = self.run_commands(script, 'cloud', **variables)
+        self.assertIn('1 passed', printed)
+        self.assertIn('No invariant is violated.', printed)
+        self.assertIn('before copy', printed)
