@@ -1,6 +1,5 @@
 """Request: what a handler knows of the call it answers."""
 
-import json
 import typing
 import urllib.parse
 
@@ -10,7 +9,10 @@ import microversion_parse
 from nova_lite import context
 from nova_lite.api import faults
 from nova_lite.api import protocols
+from nova_lite.dialects import storable
 
+# So many lists and objects may be in each other in a body.
+LEVELS = 100
 BODY_TYPES = ('application/json', 'application/vnd.openstack.compute+json')
 
 
@@ -119,26 +121,9 @@ def read_body(http, limit):
 def decode(raw):
     """JSON bytes to a value that any database can store; raises MalformedBody."""
     try:
-        # As bytes it might be UTF-16, or name lone surrogates without an escape.
-        value = json.loads(raw.decode(), parse_constant=_no_constant)
-        if b'\\u' in raw:
-            _require_storable(value)
-    except (ValueError, RecursionError) as error:
+        return storable.decode(raw, levels=LEVELS)
+    except ValueError as error:
         raise faults.MalformedBody() from error
-    return value
-
-
-def _no_constant(name):
-    raise ValueError(f'{name} is not JSON')
-
-
-def _require_storable(value):
-    """Refuse lone surrogates and NUL, which no database takes in a text."""
-    text = json.dumps(value, ensure_ascii=False)
-    text.encode()
-    # dumps writes NUL as an escape again; an escaped backslash comes in pairs.
-    if '\\u0000' in text.replace('\\\\', ''):
-        raise ValueError('a string contains the character NUL')
 
 
 def decode_query(http):

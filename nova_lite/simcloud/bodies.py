@@ -1,13 +1,13 @@
 """Request bodies: size, JSON, and schemas that are compiled once, at import."""
 
-import json
-
 import jsonschema
 
+from nova_lite.dialects import storable
 from nova_lite.simcloud import faults
 
 JSON_LIMIT_BYTES = 1024 * 1024
-MOST_NESTED = 100
+# MariaDB's type for JSON holds 32 levels, and what is stored may have some around a body.
+LEVELS = 28
 INT_LIMIT = 2**31 - 1
 
 STRING = {'type': 'string', 'maxLength': 255}
@@ -89,43 +89,9 @@ def _raw(req):
     return b''.join(parts)
 
 
-def _refuse_constant(name):
-    raise ValueError(f'{name} is not JSON')
-
-
-def _holds_nul(value):
-    if isinstance(value, dict):
-        return any(_holds_nul(key) or _holds_nul(item) for key, item in value.items())
-    if isinstance(value, list):
-        return any(map(_holds_nul, value))
-    return isinstance(value, str) and '\0' in value
-
-
-def _is_nested(value, most):
-    """Return whether lists and objects are in each other more than `most` levels deep."""
-    level = [value]
-    for _ in range(most):
-        level = [
-            item
-            for each in level
-            if isinstance(each, dict | list)
-            for item in (each.values() if isinstance(each, dict) else each)
-        ]
-    return any(isinstance(each, dict | list) for each in level)
-
-
 def decoded(raw):
-    """Return the value of JSON that a database can store. Raise ValueError or RecursionError."""
-    value = json.loads(raw, parse_constant=_refuse_constant)
-    # Lone surrogates and NUL are legal JSON that no database stores as text.
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    text.encode()
-    if '\\u0000' in text and _holds_nul(value):
-        raise ValueError('it holds a NUL character')
-    # What can just be parsed here may be too deep for the encoder where it is stored.
-    if text.count('[') + text.count('{') > MOST_NESTED and _is_nested(value, MOST_NESTED):
-        raise ValueError(f'it has more than {MOST_NESTED} levels')
-    return value
+    """Return the value of JSON that a database can store. Raise ValueError."""
+    return storable.decode(raw, levels=LEVELS)
 
 
 def parsed(req):
@@ -133,7 +99,7 @@ def parsed(req):
     raw = _raw(req)
     try:
         return decoded(raw)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise faults.BadRequest(f'The body is not valid JSON: {error}') from error
 
 

@@ -266,7 +266,7 @@ def _recorded(text):
     """Return the values of a record that `on_get_export` has made. Raise BadRequest."""
     try:
         values = bodies.decoded(base64.b64decode(text, validate=True))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise faults.BadRequest("Invalid input received: Can't parse backup record.") from error
     bodies.check(values, RECORD)
     return values

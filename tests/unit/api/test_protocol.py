@@ -221,6 +221,13 @@ class TestRequests(Case):
         for raw in (b'{"a": "\xed\xa0\x80"}', '{"a": "\\u0000"}'.encode('utf-16')):
             self.assertRaises(faults.MalformedBody, request.decode, raw)
 
+    def test_bodies_of_many_levels(self):
+        """Of some 960 lists in each other the parser reads what encoders fail at."""
+        request.decode(b'[' * request.LEVELS + b']' * request.LEVELS)
+        for levels in (request.LEVELS + 1, *range(900, 1000, 10)):
+            raw = b'[' * levels + b']' * levels
+            self.assertRaises(faults.MalformedBody, request.decode, raw)
+
     def test_query_that_is_no_text(self):
         self.refused(400, 'badRequest', 'GET', '/v2.1/servers', query_string='name=%00')
 

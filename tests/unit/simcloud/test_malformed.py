@@ -7,6 +7,7 @@ NOVA_LITE_TEST_EXAMPLES is set.
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.network import floating_ips
 from nova_lite.simcloud.network import ports
@@ -46,7 +47,7 @@ ODD = (
     {'a': {'b': []}},
 )
 # Levels of lists, near the most that can be parsed.
-DEEP = (100, *range(920, 1000, 4))
+DEEP = (bodies.LEVELS, 100, *range(920, 1000, 4))
 RAW = (b'', b'{', b'\xff\xfe', b'[' * 100000, b'NaN', b'{"a": 1e999}', b'null')
 QUERIES = (
     'limit=a',
@@ -189,11 +190,11 @@ class MalformedTestCase(base.SimCloudTestCase):
         """Also those that are parsed, but whose values are too deep to be stored."""
         path = '/image/v2/metadefs/namespaces'
         self.admin.post(path, {'namespace': 'n'})
-        for depth in (99, *DEEP):
+        for depth in (bodies.LEVELS - 1, *DEEP):
             named = f'{{"name": "p{depth}", "title": "t", "type": "array", "default": '
             body = f'{named}{"[" * depth}{"]" * depth}}}'
             result = self.check('POST', f'{path}/n/properties', body=body)
-            self.assertEqual(201 if depth < 100 else 400, result.status_code)
+            self.assertEqual(201 if depth < bodies.LEVELS else 400, result.status_code)
 
     def test_oversize_bodies_are_refused(self):
         result = self.check('POST', '/network/v2.0/ports', body=b' ' * (2 * 2**20))
