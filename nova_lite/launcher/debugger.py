@@ -195,7 +195,7 @@ class Debugger:
         deadline = runtime.monotonic() + AGAIN_S
         while True:
             row = self._newest(uuid)
-            if row.active_for is None or breakpoints.stopped(row.data) is None:
+            if rows.mark_of(row) is None:
                 reason = f'its last saga, {row.kind}, is {row.state} after step "{row.step}"'
                 raise NotStopped(server=uuid, reason=reason)
             # One with an owner is just being looked at.
@@ -227,15 +227,13 @@ class Debugger:
 
     def _check_step(self, step, server, kind):
         """Raise NoSuchStep, with the ids of the steps there are."""
-        active = None
-        if kind is None:
-            active = self._database.read(sagas.find_active, server)
-        near = kind or (active and active.kind)
-        if step in kinds.steps(near) if kind else any(step in kinds.steps(k) for k in kinds.KINDS):
+        if any(step in kinds.steps(each) for each in ([kind] if kind else kinds.KINDS)):
             return
-        if near:
-            known = f'Use one of: {", ".join(kinds.steps(near))}.'
-            raise NoSuchStep(what=f'Saga {near} has', step=step, known=known)
+        if kind is None and (active := self._database.read(sagas.find_active, server)):
+            kind = active.kind
+        if kind:
+            known = f'Use one of: {", ".join(kinds.steps(kind))}.'
+            raise NoSuchStep(what=f'Saga {kind} has', step=step, known=known)
         known = f'`nova-lite saga steps KIND` lists those of {", ".join(sorted(kinds.KINDS))}.'
         raise NoSuchStep(what='Sagas have', step=step, known=known)
 
@@ -246,7 +244,7 @@ def _shown(row):
     state: of the journal, or `stopped`; before: the step before which it is stopped, or else None
     undo: whether that step would be undone; step: the last that ended
     """
-    mark = breakpoints.stopped(row.data) if row.active_for else None
+    mark = rows.mark_of(row)
     return {
         'uuid': row.uuid,
         'kind': row.kind,

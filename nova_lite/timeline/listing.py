@@ -2,6 +2,7 @@
 
 from nova_lite.console import output
 from nova_lite.console import tables
+from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.db.api import sagas
 from nova_lite.moves import kinds
 from nova_lite.saga import breakpoints
@@ -100,7 +101,7 @@ def _show(rows, columns):
 
 
 def _saga(row):
-    mark = breakpoints.stopped(row.data) if row.active_for else None
+    mark = breakpoint_rows.mark_of(row)
     return {**_plain(row, COLUMNS), STOPPED: mark and breakpoints.place(mark)}
 
 

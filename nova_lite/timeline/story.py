@@ -7,6 +7,7 @@ debugger has stopped the saga until it goes on.
 
 import dataclasses
 
+from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
@@ -103,7 +104,7 @@ def read(connection, uuid, *, title=None, killed_at=None):
 
 
 def _state(row):
-    mark = breakpoints.stopped(row.data) if row.active_for else None
+    mark = breakpoint_rows.mark_of(row)
     return row.state if mark is None else f'{STOPPED} {breakpoints.place(mark)}'
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.saga import breakpoints
 from nova_lite.verify import findings
 from nova_lite.verify import snapshot as snapshots
@@ -21,8 +22,8 @@ def explain(
     explained: list[findings.Finding] = []
     things: set[str] = set()
     for saga in snapshot.sagas:
-        mark = breakpoints.stopped(saga.data)
-        if saga.active_for is None or mark is None:
+        mark = breakpoint_rows.mark_of(saga)
+        if mark is None:
             continue
         things |= {what := f'saga {saga.uuid} ({saga.kind})', f'server {saga.instance_uuid}'}
         detail = (

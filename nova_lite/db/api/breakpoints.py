@@ -32,6 +32,11 @@ TABLE = sa.Table(
 _NOW = {'wake_at': clock.now()}
 
 
+def mark_of(row: rows.Row) -> breakpoints.Mark | None:
+    """Return where the saga of a row is stopped; None if it is not, or has ended."""
+    return breakpoints.stopped(row.data) if row.active_for else None
+
+
 def every(connection: sa.Connection) -> Sequence[rows.Row]:
     """Return all breakpoints: id, instance_uuid and kind (None for any), step."""
     if not sa.inspect(connection).has_table(TABLE.name):
