@@ -71,7 +71,7 @@ class Measured:
         self.scenario, self.times, self.failures = scenario, {}, []
         self.count = 0
         self._pids = pids_of(directory, also)
-        self._sampler, self._sampled = sampler, pids_of(directory, ())
+        self._sampler = sampler
         self._samples, self._counts = {}, {}
         self._directory = directory
         self._seconds = self._before = self._after = None
@@ -80,7 +80,7 @@ class Measured:
     def begin(self):
         """The clock and the CPU counters start now."""
         if self._sampler is not None:
-            self._sampler.begin(self._sampled)
+            self._sampler.begin(pids_of(self._directory, ()))
             self._counts = counts.so_far(self._directory)
         self._arithmetic_ms = [speed.arithmetic_ms()]
         self._before = cpu_of(self._pids)

@@ -47,18 +47,13 @@ def _delete(cloud, servers):
 
 def list_(cloud, args, measured):
     """List all servers in detail, `concurrency` clients at a time; counts servers shown."""
-    shown = []
 
-    def one(_number):
-        start = runtime.monotonic()
-        shown.append(len(cloud.call('GET', '/servers/detail?limit=1000')['servers']))
-        measured.add('GET /servers/detail', runtime.monotonic() - start)
-        count.add()
+    def ask():
+        return len(cloud.call('GET', '/servers/detail?limit=1000')['servers'])
 
     with progress.Count('lists', args.count) as count:
         measured.begin()
-        with runtime.executor(args.concurrency) as pool:
-            list(pool.map(one, range(args.count)))
+        shown = _repeat(args, measured, ask, what='GET /servers/detail', count=count)
         measured.end(max(1, sum(shown)))
 
 
@@ -68,18 +63,28 @@ def show(cloud, args, measured):
     for _server in cloud.settle({uuid: 'ACTIVE'}, args.poll):
         pass
 
-    def one(_number):
-        start = runtime.monotonic()
+    def ask():
         cloud.call('GET', f'/servers/{uuid}')
-        measured.add('GET /servers/ID', runtime.monotonic() - start)
-        count.add()
 
     with progress.Count('shown', args.count) as count:
         measured.begin()
-        with runtime.executor(args.concurrency) as pool:
-            list(pool.map(one, range(args.count)))
+        _repeat(args, measured, ask, what='GET /servers/ID', count=count)
         measured.end(args.count)
     cloud.call('DELETE', f'/servers/{uuid}')
+
+
+def _repeat(args, measured, ask, *, what, count):
+    """Return what `ask()` returns each time, timed as `what`: `concurrency` at a time."""
+
+    def one(_number):
+        start = runtime.monotonic()
+        answer = ask()
+        measured.add(what, runtime.monotonic() - start)
+        count.add()
+        return answer
+
+    with runtime.executor(args.concurrency) as pool:
+        return list(pool.map(one, range(args.count)))
 
 
 SCENARIOS = {'boot': boot, 'list': list_, 'show': show}
