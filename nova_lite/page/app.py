@@ -147,7 +147,7 @@ class Page:
 
 
 def _close(view: _View) -> None:
-    """Close the source of a view that has ended, once nobody reads it."""
+    """Close the source of a view that has ended, after the last reading from it."""
     view.feed.wait_ended()
     for _reader in range(READERS):
         view.places.acquire()

@@ -37,11 +37,9 @@ ROOT = ('', '/')
 
 def problem(environ: dict[str, typing.Any]) -> str | None:
     """Return why a request is refused, or None."""
-    host = environ.get('HTTP_HOST', '')
-    if not door.LOOPBACK.fullmatch(host):
+    if not door.LOOPBACK.fullmatch(environ.get('HTTP_HOST', '')):
         return 'The header Host must be an address of loopback.'
-    origin = environ.get('HTTP_ORIGIN')
-    if origin is not None and origin.lower() != f'http://{host}'.lower():
+    if 'HTTP_ORIGIN' in environ and not has_own_origin(environ):
         return 'Requests of pages of another origin are refused.'
     # A link to the page is followed from anywhere. It is not shown inside another page, and its
     # parts are not linked to: a page of another site could take the places of all viewers.
@@ -53,3 +51,9 @@ def problem(environ: dict[str, typing.Any]) -> str | None:
     if not followed and environ.get('HTTP_SEC_FETCH_SITE', 'none') not in OURS:
         return 'Requests of pages of another site are refused.'
     return None
+
+
+def has_own_origin(environ: dict[str, typing.Any]) -> bool:
+    """Return whether a request names the page itself as its Origin. Its Host was checked."""
+    origin: str = environ.get('HTTP_ORIGIN', '')
+    return origin.lower() == f'http://{environ["HTTP_HOST"]}'.lower()

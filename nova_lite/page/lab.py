@@ -11,6 +11,8 @@ import hmac
 import http
 import typing
 
+from nova_lite.page import guard
+
 SECRET_HEADER = 'X-Page-Secret'
 # Names of the control endpoint.
 SWITCHES = ('bus', 'cell', 'faults/clear', 'host')
@@ -28,7 +30,7 @@ class Lab:
 
     def problem(self, environ: Environ) -> str | None:
         """Return why a switch is refused to a request, or None. Its Host was checked."""
-        if environ.get('HTTP_ORIGIN', '').lower() != f'http://{environ["HTTP_HOST"]}'.lower():
+        if not guard.has_own_origin(environ):
             return 'Only the live page may use its switches: the header Origin must be its own.'
         given = environ.get('HTTP_X_PAGE_SECRET', '')
         if not hmac.compare_digest(given.encode(), self._secret.encode()):

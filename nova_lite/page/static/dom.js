@@ -55,12 +55,24 @@ export function keyed(parent, items, keyOf, make, fill) {
   });
 }
 
+/** Draw an item of a list for each of `items`, or what is there instead of them. */
+export function rows(parent, items, keyOf, make, empty) {
+  if (!items.length) {
+    show(parent, () => h('li', { class: 'faint', text: empty }), empty);
+    return;
+  }
+  if (parent.shown) {
+    parent.shown = null;
+    parent.replaceChildren();
+  }
+  keyed(parent, items, keyOf, () => h('li'), (row, item) => show(row, make, item));
+}
+
 const SHARE = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 export const percent = (part) => SHARE.format(part);
 export const number = (value) => NUMBER.format(value);
 export const state = (kind) => h('span', { class: `state ${kind}`, 'aria-hidden': 'true' });
-export const none = (text) => h('li', { class: 'faint', text });
 
 /** Return [text, shape] of a server's state. */
 export function stateOf(server) {

@@ -1,5 +1,5 @@
 // Switches for faults, of a cloud that was started with --lab.
-import { h } from './dom.js';
+import { h, show } from './dom.js';
 
 const box = document.getElementById('lab');
 const said = box.querySelector('.said');
@@ -49,11 +49,7 @@ export function drawLab(found) {
 }
 
 function offer(id, names) {
-  const list = document.getElementById(id);
-  const text = names.join('\n');
-  if (list.shown === text) return;
-  list.shown = text;
-  list.replaceChildren(...names.map((name) => h('option', { value: name })));
+  show(document.getElementById(id), (offered) => offered.map((name) => h('option', { value: name })), names);
 }
 
 /** Return a button that removes a fault, or null in a read-only page. */

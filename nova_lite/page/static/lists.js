@@ -1,23 +1,10 @@
 // Moves in progress, injected faults and the last audit.
-import { h, keyed, none, percent, show, state } from './dom.js';
+import { h, percent, rows, show, state } from './dom.js';
 import { openServer } from './details.js';
 import { undo } from './lab.js';
 
 const RESULTS = { consistent: ['good', 'No invariant is violated'], inconsistent: ['bad', 'Invariants are violated'], unsettled: ['warn', 'The cloud changed too much to be certain'] };
 const list = (name) => document.querySelector(`#${name} .rows`);
-
-/** Draw rows, or what is there instead of them. */
-function rows(parent, items, keyOf, make, empty) {
-  if (!items.length) {
-    show(parent, () => none(empty), empty);
-    return;
-  }
-  if (parent.shown) {
-    parent.shown = null;
-    parent.replaceChildren();
-  }
-  keyed(parent, items, keyOf, () => h('li'), (row, item) => show(row, make, item));
-}
 
 export function drawMoves(found) {
   rows(list('moves'), found.moves, (move) => move.uuid, moveRow, 'No server moves.');

@@ -1,20 +1,12 @@
 // Sagas: open ones and the last that ended, with a mark for each step.
-import { h, keyed, none, show, state } from './dom.js';
+import { h, rows, state } from './dom.js';
 import { openSaga } from './details.js';
 
 const SHAPES = { running: 'busy', parked: 'busy', cleaning: 'warn', done: 'good', failed: 'bad', undone: 'warn' };
 const list = document.querySelector('#sagas .rows');
 
 export function drawSagas(found) {
-  if (!found.sagas.length) {
-    show(list, () => none('No saga has run.'), null);
-    return;
-  }
-  if (list.shown) {
-    list.shown = null;
-    list.replaceChildren();
-  }
-  keyed(list, found.sagas, (saga) => saga.uuid, () => h('li'), (row, saga) => show(row, sagaRow, saga));
+  rows(list, found.sagas, (saga) => saga.uuid, sagaRow, 'No saga has run.');
 }
 
 const lasted = (saga) => ((Date.parse(saga.finished_at) - Date.parse(saga.created_at)) / 1000).toFixed(2);
