@@ -161,7 +161,7 @@ class Layout:
 
         None for a cloud with a process for each daemon, and one that others can reach: the
         page has data of all projects and asks for no password. The part after # has the secret
-        of its switches, and is sent to nobody.
+        of its switches; browsers do not send it.
         """
         if self.settings.bus or not exposure.is_loopback(self.settings.listen):
             return None

@@ -57,7 +57,7 @@ class Client:
     def go_on(self, may_read):
         """Do what is possible without waiting; return whether the client is still there."""
         if may_read:
-            # Nobody sends a seed while one is played: then its process has ended.
+            # A process sends no seed while one is played: then it has ended.
             seed = self._lines.readline().strip()
             if not seed:
                 return False

@@ -1,4 +1,4 @@
-"""Sagas stop where a debugger says so, and go on from there whoever runs them."""
+"""Sagas stop where a debugger says so, and go on from there in any super-conductor."""
 
 import math
 
