@@ -65,6 +65,11 @@ def wrapped(key, properties, required=(), *, extra=False):
     return compiled(record({key: record(properties, required, extra=extra)}, [key]))
 
 
+def action(schemas):
+    """Return a validator for {name: …} with just one of the names. schemas: {name: schema}"""
+    return compiled({**record(schemas, extra=False), 'minProperties': 1, 'maxProperties': 1})
+
+
 def chunks(req, size):
     """Return the body in pieces of at most `size` bytes, chunked transfer included."""
     stream = req.bounded_stream

@@ -73,14 +73,20 @@ implied_roles = sa.Table(
     sa.Column('implied_role_id', database.Id, primary_key=True),
 )
 
-assignments = sa.Table(
-    'identity_assignments',
-    database.METADATA,
-    sa.Column('user_id', database.Id, primary_key=True),
-    sa.Column('target_kind', sa.String(16), primary_key=True),
-    sa.Column('target_id', database.Id, primary_key=True),
-    sa.Column('role_id', database.Id, primary_key=True),
-)
+
+def _assignments(name, actor):
+    """Return a table of the roles of users or of groups."""
+    return sa.Table(
+        name,
+        database.METADATA,
+        sa.Column(f'{actor}_id', database.Id, primary_key=True),
+        sa.Column('target_kind', sa.String(16), primary_key=True),
+        sa.Column('target_id', database.Id, primary_key=True),
+        sa.Column('role_id', database.Id, primary_key=True),
+    )
+
+
+assignments = _assignments('identity_assignments', USER)
 
 groups = sa.Table(
     'identity_groups',
@@ -99,14 +105,7 @@ group_members = sa.Table(
     sa.Column('group_id', database.Id, primary_key=True, index=True),
 )
 
-group_assignments = sa.Table(
-    'identity_group_assignments',
-    database.METADATA,
-    sa.Column('group_id', database.Id, primary_key=True),
-    sa.Column('target_kind', sa.String(16), primary_key=True),
-    sa.Column('target_id', database.Id, primary_key=True),
-    sa.Column('role_id', database.Id, primary_key=True),
-)
+group_assignments = _assignments('identity_group_assignments', GROUP)
 
 tokens = sa.Table(
     'identity_tokens',

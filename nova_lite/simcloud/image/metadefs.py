@@ -50,13 +50,13 @@ def _tags(names):
     return [{'name': name} for name in names]
 
 
-def _brief(conn, row):
-    """Return one namespace as lists show it, without what has no value."""
+def _view(conn, row, kinds, **more):
+    """Return one namespace with its definitions of some kinds, without what has no value."""
     shown = {name: row[name] for name in SHOWN if row[name] is not None}
-    associations = contents.ASSOCIATIONS.all_of(conn, row)
+    inside = {kind.list_key: kind.all_of(conn, row) for kind in kinds} | more
     return {
         **shown,
-        **({'resource_type_associations': associations} if associations else {}),
+        **{name: value for name, value in inside.items() if value},
         'created_at': listing.stamp(row['created_at']),
         'updated_at': listing.stamp(row['updated_at']),
         'self': f'{contents.PATH}/{row["namespace"]}',
@@ -66,14 +66,12 @@ def _brief(conn, row):
 
 def _views(conn, _req, found):
     """Return namespaces with all that is in them."""
-    return [{**_brief(conn, row), **_inside(conn, row)} for row in found]
+    return [_view(conn, row, contents.KINDS, tags=_tags(row['tags'])) for row in found]
 
 
-def _inside(conn, row):
-    """Return what there is in a namespace, under the names of its kinds."""
-    found = {kind.list_key: kind.all_of(conn, row) for kind in contents.KINDS}
-    found['tags'] = _tags(row['tags'])
-    return {name: value for name, value in found.items() if value}
+def _briefs(conn, _req, found):
+    """Return namespaces as lists show them."""
+    return [_view(conn, row, [contents.ASSOCIATIONS]) for row in found]
 
 
 def _listed(conn, req):
@@ -164,7 +162,7 @@ RESOURCE = resources.Resource(
     listed=_listed,
     get=contents.namespace_of,
     views=_views,
-    brief=lambda conn, _req, found: [_brief(conn, row) for row in found],
+    brief=_briefs,
     create=(create, CREATE),
     update=(update, UPDATE),
     delete=delete,

@@ -46,13 +46,7 @@ RESTORE = bodies.wrapped(
 )
 RESET, FORCE_DELETE = 'os-reset_status', 'os-force_delete'
 _STATUS = bodies.record({'status': {'enum': ['available', 'error']}}, ['status'], extra=False)
-ACTION = bodies.compiled(
-    {
-        **bodies.record({RESET: _STATUS, FORCE_DELETE: {}}, extra=False),
-        'minProperties': 1,
-        'maxProperties': 1,
-    }
-)
+ACTION = bodies.action({RESET: _STATUS, FORCE_DELETE: {}})
 _TEXT = {'type': 'string', 'minLength': 1}
 IMPORT = bodies.wrapped(
     'backup-record',
@@ -159,13 +153,7 @@ def create(conn, caller, wanted):
     row = database.insert(
         conn,
         BACKUPS,
-        project_id=volume['project_id'],
-        user_id=caller.user_id,
-        volume_id=volume['id'],
-        name=wanted.get('name') or '',
-        description=wanted.get('description'),
-        size=volume['size'],
-        metadata=wanted.get('metadata') or {},
+        **records.taken_of(volume, caller, wanted),
         snapshot_id=snapshot and snapshot['id'],
         container=wanted.get('container') or CONTAINER,
         availability_zone=wanted.get('availability_zone') or volume['availability_zone'],

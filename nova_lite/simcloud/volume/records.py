@@ -127,6 +127,19 @@ def contents(row):
     return {name: row[name] for name in ('bootable', 'image_metadata')}
 
 
+def taken_of(volume, caller, wanted):
+    """Return the columns that a new snapshot or backup has of its volume and of a request."""
+    return {
+        'project_id': volume['project_id'],
+        'user_id': caller.user_id,
+        'volume_id': volume['id'],
+        'name': wanted.get('name') or '',
+        'description': wanted.get('description'),
+        'size': volume['size'],
+        'metadata': wanted.get('metadata') or {},
+    }
+
+
 def _at_least(least, size):
     """Return the size of a new volume. Raise BadRequest if it is smaller than its source."""
     if size is not None and size < least:

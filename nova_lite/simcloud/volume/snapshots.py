@@ -30,24 +30,11 @@ UPDATE = bodies.wrapped('snapshot', _NAMES)
 FILTERS = ('name', 'status', 'volume_id')
 _STATUS = {'type': 'string', 'minLength': 1, 'maxLength': 32}
 RESET, REPORT = 'os-reset_status', 'os-update_snapshot_status'
-ACTION = bodies.compiled(
+_PROGRESS = {'type': 'string', 'pattern': r'^[0-9]{1,3}%\Z'}
+ACTION = bodies.action(
     {
-        **bodies.record(
-            {
-                RESET: bodies.record({'status': _STATUS}, ['status'], extra=False),
-                REPORT: bodies.record(
-                    {
-                        'status': _STATUS,
-                        'progress': {'type': 'string', 'pattern': r'^[0-9]{1,3}%\Z'},
-                    },
-                    ['status'],
-                    extra=False,
-                ),
-            },
-            extra=False,
-        ),
-        'minProperties': 1,
-        'maxProperties': 1,
+        RESET: bodies.record({'status': _STATUS}, ['status'], extra=False),
+        REPORT: bodies.record({'status': _STATUS, 'progress': _PROGRESS}, ['status'], extra=False),
     }
 )
 # What hypervisors that take part in a snapshot may report, by its status.
@@ -72,17 +59,7 @@ def create(conn, caller, wanted):
     volume = records.get(conn, caller, wanted['volume_id'])
     records.require_status(volume, 'available', *(('in-use',) if wanted['force'] else ()))
     quotas.require(conn, volume['project_id'], snapshots=1, gigabytes=volume['size'])
-    row = database.insert(
-        conn,
-        SNAPSHOTS,
-        project_id=volume['project_id'],
-        user_id=caller.user_id,
-        volume_id=volume['id'],
-        name=wanted.get('name') or '',
-        description=wanted.get('description'),
-        size=volume['size'],
-        metadata=wanted.get('metadata') or {},
-    )
+    row = database.insert(conn, SNAPSHOTS, **records.taken_of(volume, caller, wanted))
     database.save(conn, SNAPSHOTS, row, status='available')
     return row
 

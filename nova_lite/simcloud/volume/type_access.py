@@ -11,13 +11,7 @@ from nova_lite.simcloud.volume import types
 ACCESS = tables.type_access
 ADD, REMOVE = 'addProjectAccess', 'removeProjectAccess'
 _PROJECT = bodies.record({'project': bodies.ID}, ['project'], extra=False)
-ACTION = bodies.compiled(
-    {
-        **bodies.record({ADD: _PROJECT, REMOVE: _PROJECT}, extra=False),
-        'minProperties': 1,
-        'maxProperties': 1,
-    }
-)
+ACTION = bodies.action({ADD: _PROJECT, REMOVE: _PROJECT})
 
 
 def _add(conn, key):
