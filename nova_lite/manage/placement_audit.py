@@ -20,7 +20,7 @@ def audit(site, args):
     """Find allocations whose server or migration does not exist."""
     wanted = args.resource_provider
     try:
-        roots = orphans.read_roots(site.placement)
+        roots = orphans.roots_of(site.placement.providers.list(context.admin()))
         if wanted and wanted not in roots:
             print(f'Resource provider with UUID {wanted} does not exist.')
             return BAD

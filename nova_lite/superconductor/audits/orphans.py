@@ -59,9 +59,9 @@ class Records:
         return consumer in self.changing or node.uuid in self.owners.get(consumer, ())
 
 
-def read_roots(placement: worlds.Placement) -> Roots:
-    """Return the root of each resource provider."""
-    return {each.uuid: each.root for each in placement.providers.list(context.admin())}
+def roots_of(listed: Sequence[providers.Provider]) -> Roots:
+    """Return the root of each of the resource providers."""
+    return {each.uuid: each.root for each in listed}
 
 
 def read_records(api_db: engine.Database, cells: deployment.Cells, roots: Roots) -> Records:
@@ -170,7 +170,7 @@ class Audit:
         cells = self._world.cells.every(cell0=False)
         nodes = {node.uuid for cell in cells for node in cell.db.read(compute_nodes.every)}
         listed = self._world.placement.providers.list(context.admin())
-        self._roots = {each.uuid: each.root for each in listed}
+        self._roots = roots_of(listed)
         everything = self._consumers.read([each for each in listed if each.root in nodes])
         records = self._records()
         found = {
