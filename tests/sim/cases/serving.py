@@ -22,22 +22,24 @@ class Server:
 
     def run(self, owner):
         """Serve until the other end of the descriptor `owner` is closed."""
-        with contextlib.ExitStack() as ending:
-            while True:
-                sockets = [each.socket for each in self._clients]
-                poll_s = POLL_S if any(each.is_playing for each in self._clients) else None
-                ready = kernel.readable([owner, self._listener, *sockets], poll_s)
-                if owner in ready:
-                    return
+        try:
+            while owner not in (ready := self._wait(owner)):
                 if self._listener in ready:
-                    client = Client(self._listener.accept()[0], self._player)
-                    self._clients.append(client)
-                    ending.callback(client.close)
+                    self._clients.append(Client(self._listener.accept()[0], self._player))
                     self._player.share(len(self._clients))
                 for client in list(self._clients):
                     if not client.go_on(client.socket in ready):
                         self._clients.remove(client)
                         client.close()
+        finally:
+            for client in self._clients:
+                client.close()
+
+    def _wait(self, owner):
+        """Return what can be read or has ended, after POLL_S at most while a test is played."""
+        sockets = [each.socket for each in self._clients]
+        poll_s = POLL_S if any(each.is_playing for each in self._clients) else None
+        return kernel.readable([owner, self._listener, *sockets], poll_s)
 
 
 class Client:

@@ -88,7 +88,7 @@ def _run_all(seeds, body, running, settings):
             running.append(History(seed, body, **own))
         if not running:
             return
-        select.select([history.pipe for history in running], [], [], POLL_S)
+        readable([history.pipe for history in running], POLL_S)
         for history in list(running):
             if history.ended():
                 running.remove(history)
@@ -142,7 +142,7 @@ class History:
 
     def ended(self):
         """Read what the child has sent; return whether it has ended."""
-        while select.select([self.pipe], [], [], 0)[0]:
+        while readable([self.pipe], 0):
             data = os.read(self.pipe, 1 << 20)
             if not data:
                 self._finish()
@@ -161,7 +161,7 @@ class History:
     def join(self):
         """Wait until the child has ended; return its Outcome."""
         while self.outcome is None and not self.ended():
-            select.select([self.pipe], [], [], POLL_S)
+            readable([self.pipe], POLL_S)
         return self.outcome
 
     def kill(self):

@@ -13,7 +13,6 @@ import itertools
 import os
 import pickle
 import random
-import select
 import signal
 import socket
 import tempfile
@@ -141,7 +140,7 @@ class Zygote:
     def is_ready(self, wait_s=0):
         """Return whether the start has ended. Raise RuntimeError if it failed."""
         if not self._is_ready:
-            if select.select([self._socket], [], [], wait_s)[0]:
+            if runner.readable([self._socket], wait_s):
                 self._receive()
                 self._is_ready = True
             else:
