@@ -108,8 +108,8 @@ class Kind:
     def _key(self, parent, name):
         return {'namespace_id': parent['id'], 'kind': self.plural, 'name': name}
 
-    def _require_free(self, conn, parent, name):
-        if database.exists(conn, CONTENTS, **self._key(parent, name)):
+    def _require_free(self, conn, parent, name, *conditions):
+        if database.exists(conn, CONTENTS, *conditions, **self._key(parent, name)):
             raise faults.Conflict(
                 f'A metadata definition {self.title} with name={name} already exists in '
                 f'namespace={parent["namespace"]}.'
@@ -140,8 +140,10 @@ class Kind:
         row = self._get(conn, caller, namespace, name)
         content = dict(wanted)
         new = content.pop('name')
-        if new != name:
-            self._require_free(conn, {'id': row['namespace_id'], 'namespace': namespace}, new)
+        # A database may compare without regard to case, and then finds the row itself.
+        others = CONTENTS.c.name != row['name']
+        parent = {'id': row['namespace_id'], 'namespace': namespace}
+        self._require_free(conn, parent, new, others)
         return database.save(conn, CONTENTS, row, name=new, content=content)
 
     def _delete(self, conn, caller, namespace, name):

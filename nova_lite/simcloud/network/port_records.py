@@ -183,9 +183,16 @@ def _update_groups(conn, caller, row, wanted):
 
 
 def remove(conn, port_id):
-    """Delete a port with its addresses and bindings, whoever uses it."""
+    """Delete a port with its addresses and bindings. Raise Conflict if a trunk has it."""
+    if trunk := trunk_of(conn, port_id):
+        is_parent = trunk['port_id'] == port_id
+        role = 'parent port' if is_parent else 'subport'
+        raise faults.Conflict(
+            f'Port {port_id} is currently a {role} for trunk {trunk["id"]}.',
+            'PortInUseAsTrunkParent' if is_parent else 'PortInUseAsSubPort',
+        )
     addresses.release(conn, port_id)
-    for table in (tables.bindings, tables.port_groups, tables.plugs, tables.subports):
+    for table in (tables.bindings, tables.port_groups, tables.plugs):
         database.delete(conn, table, port_id=port_id)
     floating = tables.floating_ips
     conn.execute(
@@ -204,13 +211,6 @@ def delete(conn, caller, port_id):
             f'Port {port_id} cannot be deleted directly via the port API: has device owner '
             f'{row["device_owner"]}.',
             'ServicePortInUse',
-        )
-    if trunk := trunk_of(conn, port_id):
-        is_parent = trunk['port_id'] == port_id
-        role = 'parent port' if is_parent else 'subport'
-        raise faults.Conflict(
-            f'Port {port_id} is currently a {role} for trunk {trunk["id"]}.',
-            'PortInUseAsTrunkParent' if is_parent else 'PortInUseAsSubPort',
         )
     remove(conn, port_id)
     return row

@@ -64,7 +64,6 @@ def _columns(conn, caller, row):
     """Return the columns that follow from the others of a new or changed pool."""
     prefixes = _prefixes(row['prefixes'])
     version = prefixes[0].version
-    _require_only_default(conn, row, version)
     low = row.get('min_prefixlen', BOUNDS[version][0])
     chosen = row.get('default_prefixlen', low)
     high = row.get('max_prefixlen', BOUNDS[version][1])
@@ -87,11 +86,8 @@ def _columns(conn, caller, row):
     return {**lengths, 'ip_version': version, 'prefixes': [str(each) for each in prefixes]}
 
 
-def _require_only_default(conn, row, version):
-    others = POOLS.c.id != row.get('id', '')
-    if row.get('is_default') and database.exists(
-        conn, POOLS, others, is_default=True, ip_version=version
-    ):
+def _require_no_default(conn, version):
+    if database.exists(conn, POOLS, is_default=True, ip_version=version):
         raise standard.invalid(
             'A default subnetpool for this IP family has already been set. Only one default may '
             'exist per IP family'
@@ -129,7 +125,10 @@ def _require_allowed(caller, wanted):
 def create(conn, caller, wanted):
     """Insert a pool and return its row."""
     _require_allowed(caller, wanted)
-    return standard.insert(conn, caller, POOLS, wanted, **_columns(conn, caller, wanted))
+    values = _columns(conn, caller, wanted)
+    if wanted.get('is_default'):
+        _require_no_default(conn, values['ip_version'])
+    return standard.insert(conn, caller, POOLS, wanted, **values)
 
 
 def update(conn, caller, pool_id, wanted):
@@ -138,6 +137,8 @@ def update(conn, caller, pool_id, wanted):
     row = standard.get(conn, caller, POOLS, pool_id)
     values = standard.columns(POOLS, wanted)
     values |= _columns(conn, caller, {**row, **values})
+    if values.get('is_default') and not row['is_default']:
+        _require_no_default(conn, values['ip_version'])
     kept = _prefixes(values['prefixes'])
     for prefix in map(ipaddress.ip_network, row['prefixes']):
         if not any(_is_within(prefix, each) for each in kept):

@@ -8,6 +8,7 @@ import fixtures
 import testtools
 
 from nova_lite.simcloud import app
+from nova_lite.simcloud import database
 from tests.fixtures import templates
 
 PASSWORDS = {
@@ -96,6 +97,17 @@ class SimCloudTestCase(testtools.TestCase):
             templates.simcloud_contents,
             tuple(PASSWORDS.items()),
         )
+
+    def change_database(self, statement):
+        """Run an SQL statement beside the application and return its rows."""
+        beside = database.Database(self.database)
+        self.addCleanup(beside.close)
+
+        def run(conn):
+            result = conn.exec_driver_sql(statement)
+            return result.all() if result.returns_rows else []
+
+        return beside.change(run)
 
     def start(self):
         """(Re)open the database in an application of its own."""

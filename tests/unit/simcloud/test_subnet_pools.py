@@ -74,6 +74,14 @@ class SubnetPoolsTest(base.SimCloudTestCase):
         path = f'{V2}/subnetpools/{pool["id"]}'
         self.admin.put(path, {'subnetpool': {'is_default': True, 'name': 'same'}})
 
+    def test_two_default_pools_of_a_former_release(self):
+        made = [self.pool(f'10.{i}.0.0/16', client=self.admin) for i in range(2)]
+        self.change_database('UPDATE network_subnet_pools SET is_default = 1')
+        for is_default in (True, False):
+            for pool in made:
+                wanted = {'subnetpool': {'is_default': is_default, 'name': 'new'}}
+                self.admin.put(f'{V2}/subnetpools/{pool["id"]}', wanted)
+
     def test_subnets_of_a_pool(self):
         pool = self.pool('10.0.0.0/22', default_prefixlen=24, min_prefixlen=23)
         first, second = self.subnet(pool), self.subnet(pool, prefixlen=23)

@@ -134,18 +134,27 @@ class TrunksTest(base.SimCloudTestCase):
         (found,) = self.demo.get(f'{V2}/trunks?tags=blue')['trunks']
         self.assertEqual(made['id'], found['id'])
 
-    def test_a_router_takes_its_port_along(self):
-        made = self.trunk(self.subport(self.one))
-        wanted = {'router': {'name': 'r'}}
-        router = self.demo.post(f'{V2}/routers', wanted)['router']['id']
+    def test_a_router_keeps_its_ports_of_trunks(self):
+        router = self.demo.post(f'{V2}/routers', {'router': {'name': 'r'}})['router']['id']
         network = self.demo.post(f'{V2}/networks', {'network': {}})['network']['id']
         wanted = {'network_id': network, 'ip_version': 4, 'cidr': '192.0.2.0/24'}
         self.demo.post(f'{V2}/subnets', {'subnet': wanted})
-        wanted = {'port': {'network_id': network}}
-        port = self.demo.post(f'{V2}/ports', wanted)['port']
-        self.change(made, 'add', self.subport(port, 9))
-        for verb in ('add', 'remove'):
-            path = f'{V2}/routers/{router}/{verb}_router_interface'
-            self.demo.put(path, {'port_id': port['id']})
-        found = self.demo.get(f'{V2}/trunks/{made["id"]}/get_subports')
-        self.assertEqual([self.one['id']], [one['port_id'] for one in found['sub_ports']])
+        parent, one = (
+            self.demo.post(f'{V2}/ports', {'port': {'network_id': network}})['port']
+            for _ in range(2)
+        )
+        made = self.trunk(self.subport(one), parent=parent)
+        for port, role in ((parent, 'TrunkParent'), (one, 'SubPort')):
+            path, wanted = f'{V2}/routers/{router}', {'port_id': port['id']}
+            self.demo.put(f'{path}/add_router_interface', wanted)
+            answer = self.demo.put(f'{path}/remove_router_interface', wanted, expect=409)
+            self.assertEqual(f'PortInUseAs{role}', answer['NeutronError']['type'])
+        self.demo.delete(f'{V2}/trunks/{made["id"]}')
+        self.demo.put(f'{path}/remove_router_interface', {'port_id': parent['id']})
+
+    def test_a_subport_may_be_given_to_a_server(self):
+        made = self.trunk(self.subport(self.one))
+        wanted = {'device_id': 'server', 'device_owner': 'compute:nova', 'binding:host_id': 'a'}
+        self.admin.put(f'{V2}/ports/{self.one["id"]}', {'port': wanted})
+        (left,) = self.demo.get(f'{V2}/trunks/{made["id"]}')['trunk']['sub_ports']
+        self.assertEqual(self.one['id'], left['port_id'])
