@@ -25,6 +25,16 @@ class ImageTest(images.ImagePeersTest):
     def test_schemas(self, peer):
         for name in ('image', 'images', 'member', 'members', 'nothing'):
             peer.ask('GET', f'/v2/schemas/{name}')
+        for one, several in (
+            ('namespace', 'namespaces'),
+            ('object', 'objects'),
+            ('property', 'properties'),
+            ('resource_type', 'resource_types'),
+            ('tag', 'tags'),
+            ('nothing', 'no/thing'),
+        ):
+            for name in (one, several):
+                peer.ask('GET', f'/v2/schemas/metadefs/{name}')
 
     # ---- create and show ----
 

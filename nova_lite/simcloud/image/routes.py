@@ -6,6 +6,7 @@ from nova_lite.simcloud import routing
 from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.image import images
 from nova_lite.simcloud.image import members
+from nova_lite.simcloud.image import metadef_schemas
 from nova_lite.simcloud.image import metadefs
 
 PREFIX = '/image'
@@ -81,6 +82,7 @@ def add(app, db):
     app.add_route(v2, routing.Document(_versions, status=300))
     app.add_route(f'{PREFIX}/versions', routing.Document(_versions))
     app.add_route(f'{v2}/schemas/{{name}}', Schemas())
+    app.add_route(f'{v2}/schemas/metadefs/{{name}}', metadef_schemas.Schemas())
     app.add_route(f'{v2}/info/import', routing.Document(IMPORT))
     app.add_route(f'{v2}/info/stores', routing.Document(_stores))
     app.add_route(f'{v2}/info/usage', routing.Document({'usage': {}}))

@@ -1,5 +1,7 @@
 """Metadata definitions of images: who sees and changes them, and what is in a namespace."""
 
+import jsonschema
+
 from tests.unit.simcloud import base
 
 V2 = '/image/v2/metadefs'
@@ -37,6 +39,23 @@ class MetadefsTest(base.SimCloudTestCase):
         self.assertEqual('OS::Nova::Flavor', kind['name'])
         self.admin.delete(f'{NAMESPACES}/n')
         self.assertNotIn('properties', self.namespace())
+
+    def test_what_links_to_a_schema_fits_it(self):
+        self.namespace(
+            properties={'p': PROPERTY},
+            objects=[{'name': 'o', 'properties': {'q': PROPERTY}}],
+            resource_type_associations=[{'name': 'OS::Nova::Flavor', 'prefix': 'hw:'}],
+            tags=[{'name': 'a'}],
+        )
+        one = f'{NAMESPACES}/n'
+        for path in (NAMESPACES, one, f'{one}/objects', f'{one}/objects/o', f'{one}/tags'):
+            answer = self.admin.get(path)
+            schema = self.demo.get(f'/image{answer["schema"]}')
+            jsonschema.validate(answer, schema, jsonschema.Draft4Validator)
+        for name, path in (('resource_types', 'resource_types'), ('property', 'properties/p')):
+            schema = self.demo.get(f'/image/v2/schemas/metadefs/{name}')
+            jsonschema.validate(self.admin.get(f'{one}/{path}'), schema)
+        self.demo.get('/image/v2/schemas/metadefs/nothing', expect=404)
 
     def test_a_replaced_namespace_keeps_what_is_in_it(self):
         made = self.namespace(description='d', protected=True, properties={'p': PROPERTY})
@@ -104,6 +123,20 @@ class MetadefsTest(base.SimCloudTestCase):
             self.admin.delete(path)
             (left,) = (value for key, value in self.admin.get(path).items() if key != 'schema')
             self.assertEqual(0, len(left))
+
+    def test_a_name_changes_its_case(self):
+        # MariaDB compares names so.
+        made = "SELECT sql FROM sqlite_master WHERE name = 'image_metadef_contents'"
+        ((text,),) = self.change_database(made)
+        self.change_database('DROP TABLE image_metadef_contents')
+        self.change_database(text.replace('VARCHAR(255)', 'VARCHAR(255) COLLATE NOCASE'))
+        self.namespace()
+        path = f'{NAMESPACES}/n/objects'
+        for name in ('a', 'b'):
+            self.admin.post(path, {'name': name})
+        self.admin.put(f'{path}/a', {'name': 'A'})
+        self.assertEqual('A', self.admin.get(f'{path}/a')['name'])
+        self.admin.put(f'{path}/A', {'name': 'B'}, expect=409)
 
     def test_definitions_that_cannot_be(self):
         self.namespace()
