@@ -31,7 +31,6 @@ class PluginTest(testtools.TestCase):
 
     def pytest(self, *options, code=0, warm=False, **variables):
         """Run the example; return what pytest prints. warm: with what it imports imported"""
-        self.useFixture(fixtures.EnvironmentVariable('NOVA_LITE_STATE', None))
         environment = {**os.environ, 'TMPDIR': str(self.temporary), **variables}
         command = ['pytest', '-p', 'no:cacheprovider', *options, str(EXAMPLE)]
         if warm:

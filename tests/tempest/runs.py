@@ -14,14 +14,14 @@ class Programs:
     """Programs of a virtual environment, run in one directory.
 
     programs: their directory; directory: where they run and results go
-    variables: of their environment, besides this process's own without OS_*
+    variables: of their environment, besides this process's own
     """
 
     def __init__(self, programs, directory, **variables):
         self.programs = pathlib.Path(programs).absolute()
         self.directory = pathlib.Path(directory).absolute()
         self.environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith('OS_')},
+            **os.environ,
             'PYTHON': str(self.programs / 'python'),
             'PYTHONWARNINGS': 'ignore',
             **variables,
