@@ -2,12 +2,21 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 
 import testtools
 
 from tests.fixtures import forking
 from tests.unit.launcher import test_supervisor
+
+SHARING = """
+import sys
+from tests.fixtures import forking
+code, _out, _errors = forking.run(['json.tool', '--help'], timeout_s=300)
+print(type(forking.parent()).__name__, code)
+sys.exit(3)
+"""
 
 
 class ForkedTests(test_supervisor.SupervisorTests):
@@ -45,6 +54,14 @@ class CommandTests(testtools.TestCase):
 
 class ParentTests(testtools.TestCase):
     def test_it_ends_with_who_asks(self):
-        found = forking.Parent()
-        found.close()
-        self.assertEqual(0, found.wait())
+        found = forking.Own()
+        self.assertEqual(0, found.end())
+
+    def test_processes_share_it(self):
+        done = subprocess.run(
+            [sys.executable, '-m', 'tests.fixtures.forking', sys.executable, '-c', SHARING],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((3, 'Parent 0\n', ''), (done.returncode, done.stdout, done.stderr))
