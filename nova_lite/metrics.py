@@ -51,7 +51,26 @@ REJECTED = prometheus_client.Counter(
     'Reports of hosts that the table of states refuses. They set the server to ERROR.',
     ('event',),
 )
-DECLARED = (API, RPC, STEPS, DECISIONS, REFUSED, REJECTED)
+TRANSACTIONS = prometheus_client.Counter(
+    'nova_lite_database_transactions_total',
+    'Committed transactions. kind: read or write.',
+    ('database', 'kind'),
+)
+STATEMENTS = prometheus_client.Counter(
+    'nova_lite_database_statements_total',
+    'Statements, without those that begin and end transactions.',
+    ('database',),
+)
+REQUESTS = prometheus_client.Counter(
+    'nova_lite_neighbour_requests_total',
+    'HTTP requests to other services (image, network, placement, volume, …), with repetitions.',
+    ('service', 'method'),
+)
+DECLARED = (
+    *(API, RPC, STEPS),
+    *(DECISIONS, REFUSED, REJECTED),
+    *(TRANSACTIONS, STATEMENTS, REQUESTS),
+)
 
 
 @contextlib.contextmanager

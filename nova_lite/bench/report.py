@@ -93,8 +93,7 @@ class Measured:
         self._after = cpu_of(self._pids)
         if self._sampler is not None:
             self._samples = self._sampler.end()
-            before, after = self._counts, counts.so_far(self._directory)
-            self._counts = {what: after[what] - before[what] for what in after}
+            self._counts = counts.between(self._counts, counts.so_far(self._directory))
         self._arithmetic_ms.append(speed.arithmetic_ms())
         self.count = count
 
@@ -120,12 +119,16 @@ class Measured:
                 kind: 1000 * seconds / max(1, self.count) for kind, seconds in kinds.items()
             },
             'cpu_ms_per_operation_by_part': self._by_part(used),
-            'counts_per_operation': {
-                what: number / max(1, self.count) for what, number in self._counts.items()
+            'counts_per_operation': self._each(counts.total(self._counts)),
+            'counts_per_operation_by_daemon': {
+                daemon: self._each(done) for daemon, done in self._counts.items()
             },
             'arithmetic_ms': self._arithmetic_ms,
             'failures': self.failures,
         }
+
+    def _each(self, done):
+        return {what: number / max(1, self.count) for what, number in sorted(done.items())}
 
     def _by_part(self, used):
         """Return {kind: {part: milliseconds}} of a profile, by each daemon's share of samples."""
@@ -157,6 +160,10 @@ class Measured:
                 print(f'    {part}: {spent:.1f} ms')
         for what, number in figures['counts_per_operation'].items():
             print(f'  {what}: {number:.1f}')
+        for daemon, done in sorted(figures['counts_per_operation_by_daemon'].items()):
+            print(f'  by {daemon}:')
+            for what, number in done.items():
+                print(f'    {what}: {number:.1f}')
         before, after = figures['arithmetic_ms']
         print(f'  arithmetic: {before:.1f} ms before, {after:.1f} ms after')
         for failure in self.failures:

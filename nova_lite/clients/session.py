@@ -30,6 +30,7 @@ import urllib3
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import incarnation
+from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite.clients import auth
 from nova_lite.clients import responses
@@ -190,6 +191,7 @@ class Neighbour:
             # As late as can be: getting a token may have taken long.
             if ctxt.guard is not None and method not in READING:
                 ctxt.guard()
+            metrics.REQUESTS.labels(self.title, method).inc()
             return found
 
         response = self._send(method, path, headers=headers, identify=identify, **request)

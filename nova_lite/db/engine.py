@@ -19,6 +19,7 @@ from nova_lite import exception
 from nova_lite import incarnation
 from nova_lite import runtime
 from nova_lite.db import clock
+from nova_lite.db import counting
 from nova_lite.db import errors
 from nova_lite.db import notes
 from nova_lite.db import outages
@@ -83,6 +84,7 @@ class Database:
         self._threads = threads
         self._limits = limits
         self._incarnation = of or incarnation.current()
+        self._count = counting.Transactions(url)
         self._engine: sqlalchemy.Engine | None = None
         self._lock = runtime.Lock()
 
@@ -101,9 +103,12 @@ class Database:
 
     def _connect(self) -> sqlalchemy.Engine:
         if self.url.startswith('sqlite'):
-            return _sqlite_engine(self.url, self._threads)
-        wait_s = self._limits.answer_s if self._limits else POOL_TIMEOUT_S
-        return _server_engine(_with_options(self.url, self._limits), self._threads, wait_s)
+            engine = _sqlite_engine(self.url, self._threads)
+        else:
+            wait_s = self._limits.answer_s if self._limits else POOL_TIMEOUT_S
+            engine = _server_engine(_with_options(self.url, self._limits), self._threads, wait_s)
+        counting.count_statements(engine, self.url)
+        return engine
 
     def write(
         self,
@@ -166,6 +171,7 @@ class Database:
                     result = self._noted(connection, writes, function, args, kwargs)
                     self._incarnation.check()
                     ended = True
+                self._count.add(writes=writes)
                 return result
             except errors.ERRORS as error:
                 self._translate(connection, error, ended, writes)

@@ -76,6 +76,9 @@ class MonitoringTest(base.CloudTest):
         for name, labels in before.items():
             self.assertEqual(counts[name] + 1, self.total(name, **labels), name)
         host = server.hypervisor_hostname
+        for name in ('database_transactions', 'database_statements', 'neighbour_requests'):
+            self.assertLess(0, self.total(f'nova_lite_{name}_total'), name)
+        self.assertLess(0, self.total('nova_lite_neighbour_requests_total', service='placement'))
         self.assertEqual(1, self.total('openstack_nova_running_vms', hostname=host))
         self.assertEqual(1, self.total('openstack_nova_vcpus_used', hostname=host))
         self.assertEqual(4, self.total('openstack_nova_agent_state', service='nova-compute'))

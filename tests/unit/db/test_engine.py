@@ -2,10 +2,12 @@
 
 import fixtures
 from oslo_db import exception as db_exception
+import prometheus_client
 import sqlalchemy as sa
 import testtools
 
 from nova_lite import exception
+from nova_lite.bench import counts
 from nova_lite.db import engine
 from nova_lite.dialects import sqlite
 from tests.fixtures import ports
@@ -132,6 +134,26 @@ class TestDatabase(testtools.TestCase):
             self.assertEqual(before, after)
         self.assertEqual(2, database.read(count))
 
+    def test_transactions_and_statements_are_counted(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        database = engine.Database(f'sqlite:///{directory}/counted.sqlite')
+        self.addCleanup(database.dispose)
+
+        def insert(connection, error=None):
+            connection.execute(sa.text('INSERT INTO t VALUES (:n)'), [{'n': 1}, {'n': 2}])
+            connection.execute(sa.text('INSERT INTO t VALUES (3)'))
+            if error is not None:
+                raise error
+
+        database.write(lambda connection: connection.exec_driver_sql('CREATE TABLE t (n INT)'))
+        before = prometheus_counts()
+        database.write(insert)
+        self.assertRaises(exception.Conflict, database.write, insert, exception.Conflict(reason=''))
+        database.read(lambda connection: connection.exec_driver_sql('SELECT * FROM t').all())
+        done = counts.between({'': before}, {'': prometheus_counts()})['']
+        expected = {'reading transactions': 1, 'statements': 5, 'writing transactions': 1}
+        self.assertEqual({f'{what} of counted': n for what, n in expected.items()}, done)
+
     def test_no_event_slows_down_statements(self):
         """SQLAlchemy runs through all kinds of events for each statement, if there is one."""
         directory = self.useFixture(fixtures.TempDir()).path
@@ -152,6 +174,12 @@ class TestDatabase(testtools.TestCase):
             ),
         )
         self.assertNotIn('s3cret', str(error))
+
+
+def prometheus_counts():
+    """Return what is counted of the databases called `counted`."""
+    found = counts.counted(prometheus_client.generate_latest().decode())
+    return {what: number for what, number in found.items() if what.endswith(' of counted')}
 
 
 def _do_not_wait(dbapi_connection, _record):
