@@ -19,6 +19,7 @@ from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.dialects import lean
 
 # A row that a statement returns: a type checker takes its columns for attributes of any type.
 Row: typing.TypeAlias = sa.Row[*tuple[typing.Any, ...]]
@@ -57,7 +58,11 @@ def insert(
                 if isinstance(values, dict)
                 else [{**each, **given} for each in values]
             )
-        connection.execute(_inserting(table, tuple(computed.items())), values)
+        statement = _inserting(table, tuple(computed.items()))
+        if isinstance(values, dict):
+            lean.change(connection, statement, values)
+        else:
+            connection.execute(statement, values)
 
 
 def insert_returning_id(connection: sa.Connection, table: sa.Table, values: Values) -> int:
@@ -118,7 +123,7 @@ def find(
 ) -> Row | None:
     """As `get`, but None when there is none."""
     query = _selecting(table, _shape(where), more)
-    return connection.execute(query, _parameters(where)).first()
+    return lean.first(connection, query, _parameters(where))
 
 
 def one(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row:
@@ -128,7 +133,7 @@ def one(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> R
 
 def lock(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row | None:
     """As `find`; other transactions that lock or change the row wait until this one ends."""
-    return connection.execute(_locking(table, _shape(where)), _parameters(where)).first()
+    return lean.first(connection, _locking(table, _shape(where)), _parameters(where))
 
 
 def every(
@@ -143,7 +148,7 @@ def every(
 ) -> Sequence[Row]:
     """Return all rows that fulfil the conditions. more: as of `get`"""
     query = _selecting(table, _shape(where), more, conditions=conditions, order_by=order_by)
-    return connection.execute(query, {**_parameters(where), **(given or {})}).all()
+    return lean.every(connection, query, {**_parameters(where), **(given or {})})
 
 
 def change(
@@ -165,7 +170,7 @@ def change(
         table, _shape(where), tuple(values), computed=expressions, conditions=conditions
     )
     parameters = {**_parameters(where), **_values(values), **(given or {})}
-    return connection.execute(statement, parameters).rowcount
+    return lean.change(connection, statement, parameters)
 
 
 def swap(
@@ -189,7 +194,7 @@ def swap(
         found = [value for value in allowed if value is not None]
         if found:
             parameters[f'expect_{name}'] = found if len(allowed) > 1 else found[0]
-    if connection.execute(statement, parameters).rowcount != 1:
+    if lean.change(connection, statement, parameters) != 1:
         row = find(connection, table, **key)
         actual = None if row is None else {name: getattr(row, name) for name in expected}
         raise exception.StateChanged(
@@ -209,7 +214,7 @@ def delete(
 ) -> int:
     """Delete the rows that fulfil the conditions; how many there were."""
     statement = _deleting(table, _shape(where), conditions)
-    return connection.execute(statement, {**_parameters(where), **(given or {})}).rowcount
+    return lean.change(connection, statement, {**_parameters(where), **(given or {})})
 
 
 def among(column: sa.Column[typing.Any], name: str, *, many: bool) -> Condition:

@@ -1,7 +1,7 @@
 """What the API stores, over MariaDB and PostgreSQL: the cases whose SQL differs there.
 
-Lengths and bytes of texts, sums, order, patterns, pages, and locks that keep names unique
-and quotas; tests/nightly has the other cases.
+Lengths and bytes of texts, sums, order, patterns, pages, plans of statements, and locks
+that keep names unique and quotas; tests/nightly has the other cases.
 """
 
 from tests.fixtures import on_servers
@@ -13,6 +13,7 @@ from tests.unit.api.servers import test_create_limits
 from tests.unit.api.servers import test_list
 from tests.unit.api.servers import test_resize_quota
 from tests.unit.db.api import test_saga_events
+from tests.unit.dialects import test_lean
 
 MODULES = (
     test_actions,
@@ -20,6 +21,7 @@ MODULES = (
     test_create,
     test_create_devices,
     test_create_limits,
+    test_lean,
     test_list,
     test_resize_quota,
     test_saga_events,
@@ -27,6 +29,7 @@ MODULES = (
 HERE = (
     'TestBadInput',
     'TestFilters',
+    'TestLean',
     'TestLongNotes',
     'TestPages',
     'TestQuota',

@@ -1,0 +1,169 @@
+"""Statements that are executed by a plan do what SQLAlchemy does.
+
+tests/functional_rabbit/test_api_databases.py runs these cases over database servers.
+"""
+
+import datetime
+
+from oslo_db import exception as db_exception
+import sqlalchemy as sa
+import testtools
+
+from nova_lite.db.api import models
+from nova_lite.dialects import lean
+from tests.fixtures import database
+
+FLAVORS = models.Flavor.__table__
+SIZES = {'vcpus': 1, 'memory_mb': 512, 'root_gb': 10}
+ADD = FLAVORS.insert()
+ALL = sa.select(FLAVORS).order_by(FLAVORS.c.id)
+BY_NAME = ALL.where(FLAVORS.c.name == sa.bindparam('name'))
+# With a value of its own, a list and a limit.
+SMALL = (
+    sa.select(FLAVORS.c.name, (FLAVORS.c.vcpus + 1).label('more'))
+    .where(FLAVORS.c.name.in_(sa.bindparam('names', expanding=True)), FLAVORS.c.memory_mb < 2000)
+    .order_by(FLAVORS.c.name)
+    .limit(sa.bindparam('most'))
+)
+KINDS = sa.select(FLAVORS.c.name).where(FLAVORS.c.vcpus.in_([1, 3])).order_by(FLAVORS.c.name)
+RESIZE = (
+    FLAVORS.update()
+    .where(FLAVORS.c.name == sa.bindparam('of'))
+    .values(vcpus=sa.bindparam('new', type_=sa.Integer))
+)
+REMOVE = FLAVORS.delete().where(FLAVORS.c.name.in_(sa.bindparam('names', expanding=True)))
+
+
+def flavor(name, **values):
+    return {'flavorid': name, 'name': name, **SIZES, **values}
+
+
+class TestLean(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.database = self.useFixture(database.ApiDatabase())
+        self.read, self.write = self.database.read, self.database.write
+        for name in 'ab':
+            self.write(lean.change, ADD, flavor(name))
+        self.contexts = []
+
+    def count(self, connection):
+        """Note each statement that SQLAlchemy executes on a connection from now on."""
+        contexts = self.contexts
+
+        class Noted(connection.dialect.execution_ctx_cls):
+            def pre_exec(self):
+                contexts.append(self.statement)
+                super().pre_exec()
+
+        connection.dialect.execution_ctx_cls = Noted
+
+    def test_a_known_statement_needs_no_context(self):
+        def twice(connection):
+            found = [lean.first(connection, BY_NAME, {'name': 'a'})]
+            self.count(connection)
+            for name in 'ba?':
+                found.append(lean.first(connection, BY_NAME, {'name': name}))
+            return found
+
+        *found, none = self.read(twice)
+        self.assertEqual(['a', 'b', 'a'], [row.name for row in found])
+        self.assertIsNone(none)
+        self.assertEqual([], self.contexts)
+
+    def test_rows_are_those_of_sqlalchemy(self):
+        self.write(lean.change, ADD, flavor('c', extra_specs={'x': ['y']}, description='é'))
+
+        def both(connection):
+            mine = [lean.every(connection, ALL) for _each in range(2)]
+            return [connection.execute(ALL).all(), *mine]
+
+        expected, first, second = self.read(both)
+        self.assertEqual(expected, first)
+        self.assertEqual(expected, second)
+        self.assertEqual(expected[2]._mapping, second[2]._mapping)
+        row = second[2]
+        self.assertEqual(({'x': ['y']}, 'é', True), (row.extra_specs, row.description, row[10]))
+        self.assertEqual('c', row._mapping[FLAVORS.c.name])
+        self.assertIsInstance(row.created_at, datetime.datetime)
+
+    def test_lists_of_several_lengths(self):
+        for names, most, found in (
+            (['a', 'b'], 5, ['a', 'b']),
+            (['b', 'x'], 5, ['b']),
+            (['b', 'a'], 1, ['a']),
+            ([], 5, []),
+            ([], 5, []),
+            (['x', 'b', 'a'], 5, ['a', 'b']),
+            (['a', 'x', 'y'], 5, ['a']),
+        ):
+            rows = self.read(lean.every, SMALL, {'names': names, 'most': most})
+            self.assertEqual([(name, 2) for name in found], rows)
+        for _each in range(2):
+            self.assertEqual([('a',), ('b',)], self.read(lean.every, KINDS))
+
+    def test_changes(self):
+        resized = [
+            self.write(lean.change, RESIZE, {'of': name, 'new': new})
+            for name, new in (('a', 2), ('b', 3), ('x', 4))
+        ]
+        self.assertEqual([1, 1, 0], resized)
+        found = self.read(lean.every, ALL)
+        self.assertEqual([2, 3], [row.vcpus for row in found])
+        self.assertNotIn(None, [row.updated_at for row in found])
+        removed = [
+            self.write(lean.change, REMOVE, {'names': names})
+            for names in (['x', 'a'], ['b', 'a'], ['b', 'a'])
+        ]
+        self.assertEqual([1, 1, 0], removed)
+
+    def test_defaults_are_computed_each_time(self):
+        found = self.read(lean.every, ALL)
+        self.assertEqual([{}, {}], [row.extra_specs for row in found])
+        self.assertEqual([1.0, 1.0], [row.rxtx_factor for row in found])
+        self.assertLess(found[0].created_at, found[1].created_at)
+
+    def test_errors_are_those_of_the_engine(self):
+        for _each in range(2):
+            self.assertRaises(
+                db_exception.DBDuplicateEntry, self.write, lean.change, ADD, flavor('b')
+            )
+        self.assertEqual(2, len(self.read(lean.every, ALL)))
+
+    def test_a_savepoint_outlives_an_error(self):
+        def attempt(connection):
+            try:
+                with connection.begin_nested():
+                    lean.change(connection, ADD, flavor('b'))
+            except db_exception.DBDuplicateEntry:
+                return lean.change(connection, ADD, flavor('c'))
+
+        self.assertEqual(1, self.write(attempt))
+
+    def test_a_value_that_is_missing_or_wrong(self):
+        self.read(lean.first, BY_NAME, {'name': 'a'})
+        self.assertRaises(db_exception.DBError, self.read, lean.first, BY_NAME)
+        for specs, error in (({1}, db_exception.DBError), ({}, None), ({1}, db_exception.DBError)):
+            values = flavor('d', extra_specs=specs)
+            if error is None:
+                self.assertEqual(1, self.write(lean.change, ADD, values))
+            else:
+                self.assertRaises(error, self.write, lean.change, ADD, values)
+
+    def test_a_transaction_begins_with_its_first_statement(self):
+        engine = self.database.database.engine
+        with engine.connect() as connection:
+            self.assertEqual(2, len(lean.every(connection, ALL)))
+            self.assertTrue(connection.in_transaction())
+            self.assertEqual(1, lean.change(connection, REMOVE, {'names': ['a', 'x']}))
+            connection.rollback()
+            self.assertEqual(2, len(lean.every(connection, ALL)))
+
+    def test_events_see_each_statement(self):
+        seen = []
+        self.read(lean.every, ALL)
+        engine = self.database.database.engine
+        sa.event.listen(engine, 'before_cursor_execute', lambda *args: seen.append(args[2]))
+        for _each in range(2):
+            self.read(lean.every, ALL)
+        self.assertEqual(2, len(seen))
