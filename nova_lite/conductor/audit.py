@@ -26,6 +26,7 @@ from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import user_ports
+from nova_lite.dialects import lean
 from nova_lite.lifecycle import searches
 
 LOG = log.getLogger(__name__)
@@ -141,7 +142,7 @@ def _incomplete(connection: sa.Connection, before: datetime.datetime) -> list[st
     What hosts have left of them is found by their own audit (compute.audit).
     Source: reference/nova/moves 1.2.
     """
-    return list(connection.scalars(_INCOMPLETE, {'before': before}))
+    return lean.values(connection, _INCOMPLETE, {'before': before})
 
 
 def _close(connection: sa.Connection, uuids: list[str]) -> None:

@@ -21,6 +21,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.db.cell import shares
+from nova_lite.dialects import lean
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.rpcapi import conductor as rpcapi
@@ -78,7 +79,7 @@ def beat(
 ) -> dict[str, dict[str, bool]]:
     """See ConductorAPI.beat; raises Returned instead of recording any heartbeat."""
     services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version)
-    found = connection.execute(_UNUSABLE, {'hosts': list(hosts)}).all()
+    found = lean.every(connection, _UNUSABLE, {'hosts': list(hosts)})
     # An evacuation begins under a lock on the service, which this transaction has by now.
     left = {row.source_compute for row in evacuations.not_cleaned(connection, hosts)}
     # Those that are forced down do not count as up anyway.
@@ -137,7 +138,7 @@ def records(
     query, parameters = _RECORDS, {'hosts': list(hosts)}
     if uuids is not None:
         query, parameters['uuids'] = _SOME_RECORDS, list(uuids)
-    found = [dict(row._mapping) for row in connection.execute(query, parameters)]
+    found = [dict(row._mapping) for row in lean.every(connection, query, parameters)]
     for record in found:
         changed = record['updated_at']
         record['updated_at'] = changed and changed.isoformat()

@@ -128,7 +128,7 @@ def find(
 
 def one(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row:
     """As `get`, of a row that is known to be there."""
-    return connection.execute(_selecting(table, _shape(where)), _parameters(where)).one()
+    return lean.one(connection, _selecting(table, _shape(where)), _parameters(where))
 
 
 def lock(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row | None:

@@ -99,6 +99,29 @@ def first(
     return None if found is None else plan.row(found)
 
 
+def one(connection: sa.Connection, statement: sa.Executable, given: Parameters = _NONE) -> Row:
+    """Return the first row of a query that always has one."""
+    found = first(connection, statement, given)
+    if found is None:
+        raise sa.exc.NoResultFound()
+    return found
+
+
+def values(
+    connection: sa.Connection, statement: sa.Executable, given: Parameters = _NONE
+) -> list[typing.Any]:
+    """Return the first column of all rows of a query."""
+    return [row[0] for row in every(connection, statement, given)]
+
+
+def value(
+    connection: sa.Connection, statement: sa.Executable, given: Parameters = _NONE
+) -> typing.Any:
+    """Return the first column of the first row of a query; None if there is no row."""
+    found = first(connection, statement, given)
+    return None if found is None else found[0]
+
+
 def change(connection: sa.Connection, statement: sa.Executable, given: Parameters = _NONE) -> int:
     """Execute a statement that returns no rows; return how many it changed."""
     key = _key(statement, given)
@@ -118,15 +141,15 @@ def _run(
     read: Callable[[typing.Any], typing.Any],
 ) -> typing.Any:
     """Execute a plan; return what `read` does of the cursor."""
-    cursor = values = None
+    cursor = sent = None
     try:
-        values = plan.values(given)
+        sent = plan.values(given)
         cursor = connection.connection.cursor()
-        connection.dialect.do_execute(cursor, plan.sql, values)
+        connection.dialect.do_execute(cursor, plan.sql, sent)
         found = read(cursor)
         cursor.close()
     except BaseException as error:
-        internals.raise_translated(connection, error, plan.sql, values, cursor)
+        internals.raise_translated(connection, error, plan.sql, sent, cursor)
         raise
     return found
 

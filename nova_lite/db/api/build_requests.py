@@ -19,6 +19,7 @@ from nova_lite import exception
 from nova_lite.db import clock
 from nova_lite.db import rows
 from nova_lite.db.api import models
+from nova_lite.dialects import lean
 from nova_lite.saga import journal
 
 TABLE = models.BuildRequest.__table__
@@ -193,10 +194,10 @@ def take_over(
     besides: reservation ids that are left alone
     Returns {reservation id: [row, ...]} with the raised epochs.
     """
-    due = connection.scalars(_DUE_BATCHES, {'besides': list(besides), 'most': limit}).all()
+    due = lean.values(connection, _DUE_BATCHES, {'besides': list(besides), 'most': limit})
     batches = {}
     for reservation_id in dict.fromkeys(due):
-        mine = connection.scalars(_DUE_OF_BATCH, {'reservation': reservation_id}).all()
+        mine = lean.values(connection, _DUE_OF_BATCH, {'reservation': reservation_id})
         rows.change(connection, TABLE, {}, computed=_TAKEN, given={'lease_s': lease_s}, id=mine)
         found = rows.every(connection, TABLE, order_by=TABLE.c.id, id=mine)
         if found:
@@ -211,7 +212,7 @@ def take_over_withdrawn(
 
     The lease of a request doubles each time, up to LONGEST_LEASE_S.
     """
-    due = connection.execute(_DUE_WITHDRAWN, {'most': limit}).all()
+    due = lean.every(connection, _DUE_WITHDRAWN, {'most': limit})
     for key, epoch in due:
         pause_s = min(lease_s * 2 ** min(epoch, DOUBLINGS), journal.LONGEST_LEASE_S)
         lease: dict[str, typing.Any] = {'computed': _LEASE, 'given': {'lease_s': pause_s}}

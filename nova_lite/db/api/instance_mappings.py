@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.api import models
+from nova_lite.dialects import lean
 
 TABLE = models.InstanceMapping.__table__
 SAGAS = models.Saga.__table__
@@ -124,7 +125,7 @@ def set_size(connection: sa.Connection, uuid: str, vcpus: int, memory_mb: int) -
 
 def counted(connection: sa.Connection, uuid: str) -> Size | None:
     """Return {'vcpus', 'memory_mb'} that a server counts for now; None when it does not count."""
-    found = connection.execute(_COUNTED, {'uuid': uuid}).first()
+    found = lean.first(connection, _COUNTED, {'uuid': uuid})
     return None if found is None else Size(vcpus=found.vcpus, memory_mb=found.memory_mb)
 
 
@@ -140,7 +141,7 @@ def usage(
     query, parameters = _USAGE, {'project': project_id}
     if user_id is not None:
         query, parameters['user'] = _USAGE_OF_USER, user_id
-    count, vcpus, memory_mb = connection.execute(query, parameters).one()
+    count, vcpus, memory_mb = lean.one(connection, query, parameters)
     return int(count), int(vcpus), int(memory_mb)
 
 

@@ -14,6 +14,7 @@ from nova_lite.db import engine
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models
+from nova_lite.dialects import lean
 from nova_lite.saga import journal
 
 TABLE = models.Saga.__table__
@@ -132,7 +133,7 @@ def events(connection: sa.Connection, uuid: str) -> Sequence[rows.Row]:
 
 def lag_s(connection: sa.Connection) -> float:
     """Return seconds since the one most overdue should have been taken up; 0 when none is."""
-    found = connection.execute(_LATE).all()
+    found = lean.every(connection, _LATE)
     # One that is held is not late before its lease has ended. One that lies far ahead was
     # written before the clock was set back.
     late: list[float] = [(now - max(filter(None, times))).total_seconds() for now, *times in found]
@@ -158,12 +159,13 @@ def require_newest(connection: sa.Connection, ctxt: context.RequestContext) -> N
 
 def hold(connection: sa.Connection, ctxt: context.RequestContext) -> None:
     """As `require_newest`; who takes the saga over waits until the transaction ends."""
-    _require_equal(connection.scalar(_HOLD, {'uuid': ctxt.saga}), ctxt)
+    _require_equal(lean.value(connection, _HOLD, {'uuid': ctxt.saga}), ctxt)
 
 
 def _newest(connection: sa.Connection, uuid: str | None) -> int | None:
     """Return the epoch of a saga's owner; None when there is no such saga."""
-    return connection.scalar(_NEWEST, {'uuid': uuid})
+    newest: int | None = lean.value(connection, _NEWEST, {'uuid': uuid})
+    return newest
 
 
 def _require_equal(newest: int | None, ctxt: context.RequestContext) -> None:
@@ -333,7 +335,8 @@ def _acquire(connection: sa.Connection, uuid: str, owner: str, lease_s: float) -
     before = rows.find(connection, TABLE, uuid=uuid)
     if before is None:
         return None
-    done = connection.execute(
+    changed = lean.change(
+        connection,
         _ACQUIRE,
         {
             'of': uuid,
@@ -343,7 +346,7 @@ def _acquire(connection: sa.Connection, uuid: str, owner: str, lease_s: float) -
             'lease_s': lease_s,
         },
     )
-    if not done.rowcount:
+    if not changed:
         return None
     if before.owner not in (None, owner):
         note = journal.Note('taken over', before.step, f'from {before.owner}')
@@ -389,4 +392,4 @@ def _change(
 
 
 def _find_due(connection: sa.Connection, limit: int) -> Sequence[str]:
-    return connection.scalars(_FIRST_DUE, {'most': limit}).all()
+    return lean.values(connection, _FIRST_DUE, {'most': limit})

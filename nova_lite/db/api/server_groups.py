@@ -16,6 +16,7 @@ from nova_lite import exception
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.api import models
+from nova_lite.dialects import lean
 
 TABLE = models.InstanceGroup.__table__
 MEMBERS = models.InstanceGroupMember.__table__
@@ -96,7 +97,7 @@ def destroy(connection: sa.Connection, uuid: str, project_id: str | None = None)
 
 def members(connection: sa.Connection, group_ids: Iterable[int]) -> dict[int, list[str]]:
     """Return {group id: [server uuid, ...]} of several groups; a group without is left out."""
-    found = connection.execute(_MEMBERS, {'groups': list(group_ids)})
+    found = lean.every(connection, _MEMBERS, {'groups': list(group_ids)})
     grouped: dict[int, list[str]] = {}
     for row in found:
         grouped.setdefault(row.group_id, []).append(row.instance_uuid)
@@ -154,4 +155,4 @@ def leave(connection: sa.Connection, uuids: Iterable[str]) -> int:
 def groups_of(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, str]:
     """Return {server uuid: uuid of its group} of those that are in one."""
     many, parameter = rows.one_or_many(list(uuids))
-    return dict(connection.execute(_groups(many), {'uuids': parameter}).all())
+    return dict(lean.every(connection, _groups(many), {'uuids': parameter}))

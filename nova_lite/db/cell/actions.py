@@ -13,6 +13,7 @@ from nova_lite import runtime
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
+from nova_lite.dialects import lean
 
 ACTIONS = models.InstanceAction.__table__
 EVENTS = models.InstanceActionEvent.__table__
@@ -105,18 +106,18 @@ def find(connection: sa.Connection, uuid: str, request_id: str, action: str) -> 
 
 def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return the newest action of a server, or None."""
-    return connection.execute(_NEWEST_OF_SERVER, {'uuid': uuid}).first()
+    return lean.first(connection, _NEWEST_OF_SERVER, {'uuid': uuid})
 
 
 def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action: str) -> bool:
     """Return whether `action` was requested after the server's action of a request."""
     values = {'uuid': uuid, 'request': request_id, 'action': action}
-    return connection.scalar(_FOLLOWING, values) is not None
+    return lean.value(connection, _FOLLOWING, values) is not None
 
 
 def is_copying(connection: sa.Connection, uuid: str) -> bool:
     """Tell whether an image of the server is being made, or its making was broken off."""
-    return bool(connection.scalar(_COPYING, {'uuid': uuid}))
+    return bool(lean.value(connection, _COPYING, {'uuid': uuid}))
 
 
 def start_event(
@@ -376,7 +377,9 @@ def _open_events(connection: sa.Connection, action_id: int) -> Sequence[rows.Row
 
 
 def _action_id(connection: sa.Connection, uuid: str, request_id: str) -> int | None:
-    return connection.scalar(NEWEST, {'uuid': uuid, 'request': request_id})
+    values = {'uuid': uuid, 'request': request_id}
+    newest: int | None = lean.value(connection, NEWEST, values)
+    return newest
 
 
 def _has_open_event(

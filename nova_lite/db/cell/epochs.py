@@ -15,6 +15,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import rows
 from nova_lite.db.cell import models
+from nova_lite.dialects import lean
 
 TABLE = models.SagaEpoch.__table__
 LOCK = sa.select(TABLE.c.epoch).where(TABLE.c.saga_uuid == sa.bindparam('saga')).with_for_update()
@@ -43,12 +44,13 @@ def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
 
 def seen(connection: sa.Connection, sagas: Iterable[str]) -> dict[str, int]:
     """Return {uuid: newest epoch} of those that were seen, without a lock."""
-    return dict(connection.execute(SEEN, {'sagas': list(sagas)}).tuples().all())
+    return dict(lean.every(connection, SEEN, {'sagas': list(sagas)}))
 
 
 def _lock(connection: sa.Connection, saga: str) -> int | None:
     """Return the newest epoch seen, or None; a newer one waits until this transaction ends."""
-    return connection.scalar(LOCK, {'saga': saga})
+    newest: int | None = lean.value(connection, LOCK, {'saga': saga})
+    return newest
 
 
 def _first(connection: sa.Connection, saga: str, epoch: int) -> bool:

@@ -12,6 +12,7 @@ from nova_lite import states
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
+from nova_lite.dialects import lean
 
 # A server's uuid, host, node and flavor, as a move in progress holds them.
 Moving: typing.TypeAlias = tuple[str, str, str, dict[str, typing.Any]]
@@ -69,7 +70,7 @@ def moving(connection: sa.Connection) -> list[Moving]:
     on no host yet holds its destination besides.
     """
     held = []
-    for row in connection.execute(_MOVING):
+    for row in lean.every(connection, _MOVING):
         if row.cross_cell_move and row.host is not None:
             continue
         if row.host == row.dest_compute:
@@ -85,14 +86,14 @@ def hosts_of(connection: sa.Connection, uuids: Collection[str]) -> dict[str, str
     """Return {server uuid: host} of servers that are there; None for one that is on no host."""
     if not uuids:
         return {}
-    return dict(connection.execute(_HOSTS, {'uuids': list(uuids)}).all())
+    return dict(lean.every(connection, _HOSTS, {'uuids': list(uuids)}))
 
 
 def gone(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
     """Return those among `uuids` whose servers were here and are deleted."""
     if not uuids:
         return set()
-    return set(connection.scalars(_GONE, {'uuids': list(uuids)}))
+    return set(lean.values(connection, _GONE, {'uuids': list(uuids)}))
 
 
 def image_properties(
@@ -102,6 +103,6 @@ def image_properties(
     counted: collections.defaultdict[
         tuple[str, str], collections.Counter[tuple[str, str | None]]
     ] = collections.defaultdict(collections.Counter)
-    for host, node, properties in connection.execute(_IMAGES):
+    for host, node, properties in lean.every(connection, _IMAGES):
         counted[host, node].update((properties or {}).items())
     return dict(counted)

@@ -14,6 +14,7 @@ from nova_lite import transitions
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
+from nova_lite.dialects import lean
 
 TABLE = models.Instance.__table__
 ANY: typing.Any = object()
@@ -176,7 +177,7 @@ def on_host(connection: sa.Connection, host: str, node: str | None = None) -> Se
 
 def places(connection: sa.Connection) -> Sequence[rows.Row]:
     """Return rows of uuid, host, node, vm_state and task_state of all servers, hidden ones too."""
-    return connection.execute(_PLACES).all()
+    return lean.every(connection, _PLACES)
 
 
 def settled(connection: sa.Connection) -> Sequence[rows.Row]:
@@ -186,7 +187,7 @@ def settled(connection: sa.Connection) -> Sequence[rows.Row]:
 
 def brief_on(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
     """Return rows of id, uuid, display_name, host and node of the servers on the hosts."""
-    return connection.execute(_BRIEF, {'hosts': list(hosts)}).all()
+    return lean.every(connection, _BRIEF, {'hosts': list(hosts)})
 
 
 def count_on(connection: sa.Connection, hosts: Iterable[str]) -> int:
@@ -243,7 +244,7 @@ def _expected(
 
 
 def _former(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    return connection.execute(_FORMER, {'uuid': uuid}).first()
+    return lean.first(connection, _FORMER, {'uuid': uuid})
 
 
 def _swap(
@@ -312,8 +313,8 @@ def changed_between(
     """
     parameters = {'until': until, 'after_id': after_id, 'most': limit}
     if since is None:
-        return connection.execute(_CHANGED_UNTIL, parameters).all()
-    return connection.execute(_CHANGED_BETWEEN, {**parameters, 'since': since}).all()
+        return lean.every(connection, _CHANGED_UNTIL, parameters)
+    return lean.every(connection, _CHANGED_BETWEEN, {**parameters, 'since': since})
 
 
 def purge(connection: sa.Connection, uuid: str) -> None:
@@ -373,10 +374,10 @@ def usage_by_node(connection: sa.Connection) -> dict[tuple[str, str], tuple[int,
     """
     return {
         (host, node): (int(count), int(vcpus), int(memory_mb), int(disk_gb))
-        for host, node, count, vcpus, memory_mb, disk_gb in connection.execute(_USAGE)
+        for host, node, count, vcpus, memory_mb, disk_gb in lean.every(connection, _USAGE)
     }
 
 
 def busy_by_host(connection: sa.Connection) -> dict[str, int]:
     """Return {host: servers with a task running}: the hosts' workload."""
-    return {host: int(count) for host, count in connection.execute(_BUSY)}
+    return {host: int(count) for host, count in lean.every(connection, _BUSY)}

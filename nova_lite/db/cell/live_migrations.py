@@ -14,6 +14,7 @@ from nova_lite import context
 from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import models
+from nova_lite.dialects import lean
 
 TABLE = models.Migration.__table__
 Status = states.MigrationStatus
@@ -73,12 +74,15 @@ def newest(connection: sa.Connection, instance_uuids: Iterable[str]) -> dict[str
 
 def ahead(connection: sa.Connection, row: rows.Row) -> int:
     """Return how many live migrations leave the same host already, or wait there for longer."""
-    return connection.execute(_AHEAD, {'source': row.source_compute, 'own': row.id}).scalar_one()
+    values = {'source': row.source_compute, 'own': row.id}
+    count: int = lean.value(connection, _AHEAD, values)
+    return count
 
 
 def next_waiting(connection: sa.Connection, host: str) -> str | None:
     """Return the uuid of the live migration that waits for longest to leave a host, or None."""
-    return connection.scalar(_NEXT_WAITING, {'source': host})
+    uuid: str | None = lean.value(connection, _NEXT_WAITING, {'source': host})
+    return uuid
 
 
 def lock(connection: sa.Connection, uuid: str) -> rows.Row | None:

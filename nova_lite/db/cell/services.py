@@ -18,6 +18,7 @@ from nova_lite.db import engine
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
+from nova_lite.dialects import lean
 
 TABLE = models.Service.__table__
 COMPUTE, CONDUCTOR = 'nova-compute', 'nova-conductor'
@@ -78,7 +79,7 @@ def beat(
         _forget_future(connection)
     if found == len(hosts):
         return
-    known = set(connection.scalars(_KNOWN, {'binary': binary, 'hosts': hosts}))
+    known = set(lean.values(connection, _KNOWN, {'binary': binary, 'hosts': hosts}))
     rows.insert(
         connection,
         TABLE,
@@ -104,7 +105,7 @@ def beat(
 
 def _forget_future(connection: sa.Connection) -> None:
     """Reset heartbeats in the future, after the clock was set back."""
-    ahead = connection.scalars(_AHEAD).all()
+    ahead = lean.values(connection, _AHEAD)
     if ahead:
         rows.change(connection, TABLE, {}, computed=_HEARD_NOW, id=ahead)
 
@@ -184,11 +185,11 @@ def unheard(connection: sa.Connection, down_time_s: float) -> Sequence[str]:
     None are when a conductor has reported since. Otherwise their heartbeats had no way
     in: the database did not answer, the machine slept, or its clock was set.
     """
-    now, newest = connection.execute(_CONDUCTORS).one()
+    now, newest = lean.one(connection, _CONDUCTORS)
     if newest is None or (now - newest).total_seconds() <= down_time_s:
         return []
     since = newest - datetime.timedelta(seconds=down_time_s)
-    return connection.scalars(_HEARD_SINCE, {'since': since}).all()
+    return lean.values(connection, _HEARD_SINCE, {'since': since})
 
 
 def excuse(connection: sa.Connection, hosts: Iterable[str]) -> None:
@@ -198,5 +199,5 @@ def excuse(connection: sa.Connection, hosts: Iterable[str]) -> None:
 
 def minimum_version(connection: sa.Connection, binary: str = COMPUTE) -> int | None:
     """Return the oldest version among the services of `binary`; None when there is none."""
-    oldest: int | None = connection.scalar(_OLDEST, {'binary': binary})
+    oldest: int | None = lean.value(connection, _OLDEST, {'binary': binary})
     return oldest

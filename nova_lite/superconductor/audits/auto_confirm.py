@@ -22,6 +22,7 @@ from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
+from nova_lite.dialects import lean
 from nova_lite.lifecycle import intents
 from nova_lite.lifecycle import searches
 from nova_lite.moves import world as worlds
@@ -166,7 +167,7 @@ def finished(connection: sa.Connection) -> list[tuple[rows.Row, '_Server | None'
 
     One statement, of what is looked at: there may be many, and it is asked often.
     """
-    found = connection.execute(_FINISHED).all()
+    found = lean.every(connection, _FINISHED)
     return [(row, _Server(*row[-len(_OF_SERVER) :]) if row.server_uuid else None) for row in found]
 
 

@@ -102,6 +102,14 @@ class TestLean(testtools.TestCase):
         for _each in range(2):
             self.assertEqual([('a',), ('b',)], self.read(lean.every, KINDS))
 
+    def test_single_values(self):
+        for _each in range(2):
+            self.assertEqual(['a', 'b'], self.read(lean.values, KINDS))
+            self.assertEqual('a', self.read(lean.value, KINDS))
+            self.assertEqual(('a',), self.read(lean.one, KINDS))
+            self.assertIsNone(self.read(lean.value, BY_NAME, {'name': 'x'}))
+            self.assertRaises(sa.exc.NoResultFound, self.read, lean.one, BY_NAME, {'name': 'x'})
+
     def test_changes(self):
         resized = [
             self.write(lean.change, RESIZE, {'of': name, 'new': new})
