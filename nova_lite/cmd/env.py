@@ -11,7 +11,7 @@ import os
 import shlex
 
 from nova_lite.cmd import actions
-from nova_lite.launcher import clouds
+from nova_lite.launcher import openrc
 from nova_lite.launcher import state_dir
 
 HELP = 'print the settings of clients'
@@ -32,10 +32,10 @@ def add_arguments(parser):
 def run(args):
     """Print the variables."""
     path = state_dir.existing(os.path.abspath(args.state_dir), 'clouds.yaml')
-    variables = clouds.variables(path, args.cloud)
+    variables = openrc.variables(path, args.cloud)
     if args.json:
         print(json.dumps(variables, indent=2))
         return
-    print(f'unset {" ".join(clouds.UNSET)}')
+    print(f'unset {" ".join(openrc.UNSET)}')
     for name, value in variables.items():
         print(f'export {name}={shlex.quote(value)}')

@@ -9,7 +9,6 @@ import contextlib
 from nova_lite import conf as conf_module
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import layout
-from nova_lite.launcher import neighbours
 from nova_lite.launcher import state_dir
 
 
@@ -23,6 +22,9 @@ def reachable(directory):
     except layout.InUse:
         yield conf, True
         return
+    # Their services and placement take most of the time of an import. A cloud that runs has them.
+    from nova_lite.launcher import neighbours
+
     served = neighbours.Neighbours(places)
     try:
         served.start()

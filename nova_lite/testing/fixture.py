@@ -8,7 +8,7 @@ import typing
 import fixtures
 
 from nova_lite import runtime
-from nova_lite.launcher import clouds as clouds_module
+from nova_lite.launcher import openrc
 from nova_lite.testing import clouds
 from nova_lite.testing import profiles
 from nova_lite.testing import projects
@@ -76,6 +76,6 @@ class Project(fixtures.Fixture):
         self.addCleanup(kept.close)
         self.project = kept.enter_context(projects.project(self._cloud.cloud))
         if self._export:
-            variables = {**dict.fromkeys(clouds_module.UNSET), **self.project.environment}
+            variables = {**dict.fromkeys(openrc.UNSET), **self.project.environment}
             for name, value in variables.items():
                 self.useFixture(fixtures.EnvironmentVariable(name, value))

@@ -13,6 +13,7 @@ import yaml
 from nova_lite import runtime
 from nova_lite.launcher import clouds as clouds_module
 from nova_lite.launcher import layout
+from nova_lite.launcher import openrc
 from nova_lite.testing import cleaning
 from nova_lite.testing import clouds
 from nova_lite.testing import limits
@@ -43,7 +44,7 @@ class Project:
     @property
     def environment(self) -> dict[str, str]:
         """The variables OS_* of the user's clients."""
-        found: dict[str, str] = clouds_module.variables(self.clouds_yaml, CLOUD)
+        found: dict[str, str] = openrc.variables(self.clouds_yaml, CLOUD)
         return found
 
     def connect(self, **options: typing.Any) -> connection.Connection:

@@ -122,9 +122,9 @@ def nova_lite_env(
     nova_lite_project: 'projects.Project', monkeypatch: pytest.MonkeyPatch
 ) -> 'projects.Project':
     """Return the test's project; its variables OS_* are in the environment."""
-    from nova_lite.launcher import clouds
+    from nova_lite.launcher import openrc
 
-    for name in clouds.UNSET:
+    for name in openrc.UNSET:
         monkeypatch.delenv(name, raising=False)
     for name, value in nova_lite_project.environment.items():
         monkeypatch.setenv(name, value)
