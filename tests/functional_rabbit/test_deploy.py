@@ -26,6 +26,7 @@ from tests.fixtures import warm_programs
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'admin' / 'deploy'
 PORTS = {'api': '8774', 'metadata': '8775', 'placement': '8778', 'simcloud': '8779'}
+VHOSTS = ('top', 'cell1', 'cell2')
 SCRIPTS = ('configure.sh', 'bus.sh', 'databases.sh', 'schemas.sh', 'start.sh', 'use.sh')
 # The first command of each kind is RabbitMQ's own, which takes half a second of CPU.
 RABBITMQCTL = """
@@ -50,9 +51,11 @@ LIMIT_S = 900
 class DeployTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.broker, self.database = rabbit.Rabbit(), mariadb.MariaDB()
-        self.broker.user_name = 'tester'
-        servers.use_all(self, self.broker, self.database)
+        servers.require(rabbit.Rabbit, mariadb.MariaDB)
+        self.database = self.useFixture(mariadb.MariaDB())
+        self.broker = servers.shared(rabbit.Rabbit)
+        self.broker.renew()
+        self.addCleanup(self.broker.forget, 'nova', *VHOSTS)
         self.root = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.configuration = self.root / 'etc'
         self.state = self.root / 'state'
