@@ -1,4 +1,7 @@
-"""`nova-lite clock` with a cloud in a process: a day passes in seconds."""
+"""`nova-lite clock` with a cloud in a process: a day passes in seconds.
+
+It passes by the script of doc/source/howto/clock.rst.
+"""
 
 import datetime
 import json
@@ -10,6 +13,7 @@ from nova_lite import runtime
 from nova_lite.launcher import clouds
 from tests.fixtures import commands
 from tests.fixtures import forking
+from tests.fixtures import howto
 
 LIMIT_S = 300
 SERVERS = 4
@@ -71,7 +75,12 @@ class ClockTest(testtools.TestCase):
         headers = {'X-Auth-Token': self.compute.session.get_token()}
         self.assertEqual(200, self.answer(headers))
         due = runtime.now() + datetime.timedelta(hours=1)
-        shown = self.clock('advance', '24h')
+        printed = self.useFixture(howto.Scripts()).play(
+            'clock/day.sh', self.state_dir, user='nova-lite-demo'
+        )
+        for text in ('ACTIVE', 'm1.small', 'confirmResize'):
+            self.assertIn(text, printed)
+        shown = self.clock('show')
         self.assertEqual((DAY_S, False), (round(shown['ahead_s']), shown['frozen']))
         self.assertEqual(401, self.answer(headers))
         # The session asks for another token.

@@ -1,4 +1,8 @@
-"""The script parts of contrib/, run with a wheel in a new virtual environment."""
+"""The script parts of contrib/, run as GitHub and GitLab do.
+
+GitHub's installs a wheel in a new virtual environment, whose programs are interpreters. In
+GitLab's a program stands for the installed one that has imported the package.
+"""
 
 import os
 import pathlib
@@ -36,10 +40,9 @@ class ContribTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        # `openstack` of the environment of the tests; nova-lite is that of the wheel.
+        # `openstack` of the environment of the tests
         warm = warm_programs.WarmPrograms(os.path.dirname(sys.executable), ['openstack'])
         self.warm = self.useFixture(warm)
-        self.wheel.write_python(warm.directory)
         self.path = f'{warm.directory}{os.pathsep}{os.environ["PATH"]}'
 
     def stop_at_end(self, state_dir):
@@ -68,6 +71,7 @@ class ContribTest(testtools.TestCase):
             **{name: str(path) for name, path in files.items()},
         }
         self.stop_at_end(self.top / 'nova-lite')
+        self.wheel.write_python(self.warm.directory)
         for step in action['runs']['steps']:
             given = {name: _filled(value, inputs) for name, value in step['env'].items()}
             printed = self.run_script(step['run'], {**variables, **given})
@@ -97,6 +101,9 @@ class ContribTest(testtools.TestCase):
         for name, value in job['variables'].items():
             variables[name] = value.replace('$CI_PROJECT_DIR', str(self.top))
         variables['NOVA_LITE_PACKAGE'] = str(self.wheel.path)
+        source = os.path.dirname(sys.executable)
+        installed = self.useFixture(warm_programs.WarmPrograms(source, ['nova-lite']))
+        self.wheel.write_python(self.warm.directory, installed.directory / 'nova-lite')
         self.stop_at_end(variables['NOVA_LITE_STATE'])
         self.run_script('\n'.join([*job['before_script'], USE]), variables)
         code, printed, errors = commands.run('verify', '--state-dir', variables['NOVA_LITE_STATE'])

@@ -1,10 +1,12 @@
-"""The commands of the pages in doc/source/howto, with clouds as the pages start them."""
+"""The commands of the pages in doc/source/howto, with clouds as the pages start them.
+
+Those of clock.rst are in test_clock.
+"""
 
 import json
 import os
 import re
 import signal
-import sys
 
 import fixtures
 import testtools
@@ -13,10 +15,8 @@ from nova_lite import runtime
 from nova_lite.launcher import running
 from tests.fixtures import commands
 from tests.fixtures import forking
-from tests.fixtures import units
-from tests.fixtures import warm_programs
+from tests.fixtures import howto
 
-PAGES = units.ROOT / 'doc' / 'source' / 'howto'
 LIMIT_S = 300
 
 
@@ -24,9 +24,7 @@ class HowToTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.state_dir = self.useFixture(fixtures.TempDir()).join('cloud')
-        source = os.path.dirname(sys.executable)
-        names = ['openstack', 'nova-lite']
-        self.warm = self.useFixture(warm_programs.WarmPrograms(source, names))
+        self.scripts = self.useFixture(howto.Scripts())
         self.addCleanup(commands.run, 'stop', '--state-dir', self.state_dir)
 
     def up(self, *options):
@@ -35,17 +33,9 @@ class HowToTest(testtools.TestCase):
         found = forking.run([commands.MODULE, 'up', *given, *options], timeout_s=LIMIT_S)
         self.assertEqual(0, found[0], found)
 
-    def play(self, script, *, user='nova-lite', state_dir=None, directory=None):
+    def play(self, script, *, state_dir=None, **options):
         """Return what a script of a page prints."""
-        state_dir = state_dir or self.state_dir
-        variables = {
-            'NOVA_LITE_STATE': state_dir,
-            'OS_CLIENT_CONFIG_FILE': f'{state_dir}/clouds.yaml',
-            'OS_CLOUD': user,
-        }
-        done = self.warm.run(['sh', '-eu', str(PAGES / script)], variables, directory=directory)
-        self.assertEqual((0, ''), (done.returncode, done.stderr), done.stdout)
-        return done.stdout
+        return self.scripts.play(script, state_dir or self.state_dir, **options)
 
     def verify(self):
         code, printed, errors = commands.run('verify', '--state-dir', self.state_dir)
@@ -57,13 +47,6 @@ class HowToTest(testtools.TestCase):
         self.assertRegex(printed, r'status +. ACTIVE')
         # The list that follows is empty.
         self.assertRegex(printed, r'Reset to state fresh in \d+ ms\s*\Z')
-        self.verify()
-
-    def test_clock(self):
-        self.up('--set', 'DEFAULT.resize_confirm_window=3600', '--cells', '1', '--hosts', '2')
-        printed = self.play('clock/day.sh', user='nova-lite-demo')
-        for shown in ('ACTIVE', 'm1.small', 'confirmResize'):
-            self.assertIn(shown, printed)
         self.verify()
 
     def test_faults(self):

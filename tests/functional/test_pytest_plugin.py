@@ -18,6 +18,7 @@ from tests.fixtures import warm_programs
 
 TESTTOOLS = units.ROOT / 'doc' / 'examples' / 'testtools'
 EXAMPLE = units.ROOT / 'doc' / 'examples' / 'pytest'
+PYTEST = ('pytest', '-p', 'no:cacheprovider')
 LIMIT_S = 300
 MISSING = 'No cloud runs in'
 # Each cloud of a run; the example asks for six hosts.
@@ -29,33 +30,33 @@ class PluginTest(testtools.TestCase):
         super().setUp()
         self.temporary = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
 
-    def pytest(self, *options, code=0, warm=False, **variables):
-        """Run the example; return what pytest prints. warm: with what it imports imported"""
-        environment = {**os.environ, 'TMPDIR': str(self.temporary), **variables}
-        command = ['pytest', '-p', 'no:cacheprovider', *options, str(EXAMPLE)]
-        if warm:
-            found, out, errors = forking.run(command, env=environment, timeout_s=LIMIT_S)
-        else:
-            done = subprocess.run(
-                [sys.executable, '-m', *command],
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=LIMIT_S,
-            )
-            found, out, errors = done.returncode, done.stdout, done.stderr
+    def run_warm(self, command, *, code=0, directory=None, **variables):
+        """Run a module that has been imported, and its arguments; return what it prints."""
+        found, out, errors = forking.run(
+            command,
+            env={**os.environ, 'TMPDIR': str(self.temporary), **variables},
+            directory=directory,
+            timeout_s=LIMIT_S,
+        )
         self.assertEqual(code, found, out + errors)
-        return out
+        return out + errors
+
+    def pytest(self, *options, **others):
+        """Run the example; return what pytest prints."""
+        return self.run_warm([*PYTEST, *options, str(EXAMPLE)], **others)
+
+    def variables(self):
+        """With which the plugin warm_plugin starts clouds that have been imported, too."""
+        source = os.path.dirname(sys.executable)
+        warm = self.useFixture(warm_programs.WarmPrograms(source, ['nova-lite']))
+        return warm_plugin.variables(warm)
 
     def test_two_workers(self):
         """They share clouds; none of them, and no file, stays."""
-        source = os.path.dirname(sys.executable)
-        warm = self.useFixture(warm_programs.WarmPrograms(source, ['nova-lite']))
         printed = self.pytest(
             *('-n', '2', '-p', warm_plugin.NAME, *SIZE),
-            warm=True,
             NOVA_LITE_SERVERS='4',
-            **warm_plugin.variables(warm),
+            **self.variables(),
         )
         self.assertIn('9 passed', printed)
         self.assertEqual([], list(self.temporary.glob('nova-lite-*')))
@@ -67,14 +68,18 @@ class PluginTest(testtools.TestCase):
         code, _printed, errors = forking.run([commands.MODULE, 'up', *options], timeout_s=LIMIT_S)
         self.assertEqual(0, code, errors)
         printed = self.pytest(
-            *('-k', 'project or administrator'),
-            warm=True,
-            NOVA_LITE_SERVERS='2',
-            NOVA_LITE_STATE=state_dir,
+            *('-k', 'project or administrator'), NOVA_LITE_SERVERS='2', NOVA_LITE_STATE=state_dir
         )
         self.assertIn('3 passed', printed)
-        printed = self.pytest('-W', 'error', '-k', 'environment', NOVA_LITE_STATE=state_dir)
-        self.assertIn('1 passed', printed)
+        # An interpreter that has imported nothing before.
+        done = subprocess.run(
+            [sys.executable, '-m', *PYTEST, '-W', 'error', '-k', 'environment', str(EXAMPLE)],
+            env={**os.environ, 'NOVA_LITE_STATE': state_dir},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        self.assertIn('1 passed', done.stdout + done.stderr)
         cloud = clouds.Cloud(state_dir, running.read(state_dir))
         names = {each['name'] for each in cloud.requests.list('identity', '/projects')}
         self.assertEqual({'admin', 'demo', 'service'}, names)
@@ -85,22 +90,15 @@ class PluginTest(testtools.TestCase):
 
     def test_testtools(self):
         """The cloud of the fixture ends with the process."""
-        done = subprocess.run(
-            [sys.executable, '-W', 'ignore', '-m', 'testtools.run', 'test_servers'],
-            env={**os.environ, 'TMPDIR': str(self.temporary)},
-            cwd=TESTTOOLS,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-        )
-        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        command = ['testtools.run', warm_plugin.NAME, 'test_servers']
+        printed = self.run_warm(command, directory=TESTTOOLS, **self.variables())
+        self.assertRegex(printed, r'Ran 1 test in [\d.]+s\nOK')
         self.assertEqual([], list(self.temporary.iterdir()))
 
     def test_no_cloud_where_the_variable_says(self):
         printed = self.pytest(
             *('-k', 'administrator'),
             code=1,
-            warm=True,
             NOVA_LITE_STATE=str(self.temporary / 'nothing'),
         )
         self.assertIn(MISSING, printed)
@@ -108,7 +106,7 @@ class PluginTest(testtools.TestCase):
     def test_wrong_arguments(self):
         """A failure that no profile has, and a snapshot that is not there."""
         (self.temporary / 'test_wrong.py').write_text(WRONG)
-        printed = self.pytest(str(self.temporary), '-k', 'wrong', code=1, warm=True)
+        printed = self.pytest(str(self.temporary), '-k', 'wrong', code=1)
         self.assertIn('failures[0].verb', printed)
         self.assertIn("No such file or directory: '/nowhere/a.snapshot'", printed)
 

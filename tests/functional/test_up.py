@@ -1,8 +1,8 @@
 """`nova-lite up` and `nova-lite verify` as a newcomer runs them: clouds as processes.
 
-An interpreter takes two seconds of CPU. One cloud is an interpreter; other processes are forks
-of one that has imported the package, and what is refused before anything starts is refused in
-this process.
+An interpreter takes two seconds of CPU, so the processes are forks of one that has imported the
+package (test_contrib has an interpreter), and what is refused before anything starts is refused
+in this process.
 
 How long they may take on two quiet cores (15 s to be ready, 5 s to stop) is for a
 benchmark to say; the bounds here only end a test that hangs.
@@ -14,7 +14,6 @@ import re
 import signal
 import socket
 import sqlite3
-import sys
 
 import fixtures
 import testtools
@@ -24,17 +23,11 @@ from nova_lite.virt.sim import census
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import ports
-from tests.fixtures import processes
 
 COMMAND = commands.MODULE
 READY_S, STOP_S, RUN_S = 300, 120, 300
 READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
 NOWHERE = '127.0.0.1:1'  # nobody listens there: a port of the system, long unused
-
-
-def by_interpreter(args, **options):
-    """A processes.Daemon that runs a module."""
-    return processes.Daemon([sys.executable, '-m', *args], **options)
 
 
 class UpTest(testtools.TestCase):
@@ -44,13 +37,12 @@ class UpTest(testtools.TestCase):
         self.port = self.useFixture(ports.Port()).number
         self.starts = 0
 
-    def up(self, *args, daemon=None):
+    def up(self, *args):
         """Start a cloud and wait for the URL that it prints; the process."""
         self.starts += 1
         options = ['--state-dir', self.state_dir, '--port', self.port, '--profile', 'instant']
-        make = daemon or forking.Daemon
         command = [COMMAND, 'up', *options, *args]
-        process = self.useFixture(make(command, name=f'up-{self.starts}'))
+        process = self.useFixture(forking.Daemon(command, name=f'up-{self.starts}'))
         process.start()
         process.wait_for(lambda: READY.search(process.log_text()), READY_S, 'says it is ready')
         self.url = READY.search(process.log_text()).group(1)
@@ -93,7 +85,7 @@ class UpTest(testtools.TestCase):
             self.assertEqual(1, connection.execute(statement, values).rowcount)
 
     def test_a_cloud_is_as_before_after_ctrl_c(self):
-        process = self.up(daemon=by_interpreter)
+        process = self.up()
         self.assertEqual(f'http://127.0.0.1:{self.port}/compute/v2.1', self.url)
         servers = [self.boot(name) for name in ('one', 'two', 'three')]
         self.cloud.compute.stop_server(servers[2])
