@@ -37,6 +37,8 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
         for path in (snapshot, settings.profile if is_profile_there else None):
             if path is not None and path not in profile.bundled():
                 preflight.check_outside(path, cloud.places.root)
+        if snapshot is not None:
+            snapshots.check(snapshot, cloud.places)
     cloud.places.hold()
     if detach:
         child = running.detach(cloud.places)

@@ -157,10 +157,7 @@ def extract(path, manifest, targets):
     A file that is there is replaced once the new one is whole.
     """
     with _opened(path) as archive:
-        known = set(archive.namelist()).intersection(manifest.files)
-        missing = sorted(set(targets) - known)
-        if missing:
-            raise Damaged(file=path, reason=f'it lacks {", ".join(missing)}')
+        _require(archive, path, manifest, targets)
         for name, target in targets.items():
             try:
                 is_same = _extract(archive, name, target, **manifest.files[name])
@@ -170,25 +167,51 @@ def extract(path, manifest, targets):
                     raise
                 raise NotExtracted(name=name, file=path, target=target, reason=error) from error
             if not is_same:
-                raise Damaged(
-                    file=path, reason=f'{name} has another content than when it was taken'
-                )
+                raise _changed(path, name)
 
 
-def _extract(archive, name, target, *, size, sha256):
-    """Write a file if it has that size and digest; return whether it has."""
-    digest, left, draft = hashlib.sha256(), size, f'{target}.new'
+def check(path, manifest, names):
+    """Raise Unusable, Damaged unless `extract` would find these files."""
+    with _opened(path) as archive, open(os.devnull, 'wb') as nowhere:
+        _require(archive, path, manifest, names)
+        for name in names:
+            if not _copy(archive, name, nowhere, **manifest.files[name]):
+                raise _changed(path, name)
+
+
+def _require(archive, path, manifest, names):
+    known = set(archive.namelist()).intersection(manifest.files)
+    missing = sorted(set(names) - known)
+    if missing:
+        raise Damaged(file=path, reason=f'it lacks {", ".join(missing)}')
+
+
+def _changed(path, name):
+    return Damaged(file=path, reason=f'{name} has another content than when it was taken')
+
+
+def _extract(archive, name, target, **expected):
+    """Write a file if it is as expected; return whether it is."""
+    draft = f'{target}.new'
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with archive.open(name) as source, open(descriptor, 'wb') as written:
+    with open(descriptor, 'wb') as written:
+        is_same = _copy(archive, name, written, **expected)
+    if is_same:
+        os.replace(draft, target)
+    else:
+        os.unlink(draft)
+    return is_same
+
+
+def _copy(archive, name, written, *, size, sha256):
+    """Write a file of the archive to an open one; return whether it has that size and digest."""
+    digest, left = hashlib.sha256(), size
+    with archive.open(name) as source:
         while left >= 0 and (chunk := source.read(CHUNK)):
             left -= len(chunk)
             digest.update(chunk)
             written.write(chunk)
-    if left or digest.hexdigest() != sha256:
-        os.unlink(draft)
-        return False
-    os.replace(draft, target)
-    return True
+    return not left and digest.hexdigest() == sha256
 
 
 @contextlib.contextmanager

@@ -147,13 +147,10 @@ def extract(path, places):
     if any(os.path.exists(places.path('db', f'{name}.sqlite')) for name in DATABASES):
         raise NotEmpty(directory=places.root)
     manifest, states = read(path), saved_states.SavedStates(places)
+    targets = _targets(manifest, states, places)
     draft = states.draft(saved_states.FRESH)
     shutil.rmtree(draft, ignore_errors=True)
     os.makedirs(draft, mode=0o700)
-    targets = {name: os.path.join(draft, name) for name in states.files()}
-    targets |= {name: places.path(name) for name in KEPT}
-    if manifest.settings['profile'] is None:
-        targets[PROFILE] = places.path(PROFILE)
     # From here on the cloud cannot start without the state.
     states.mark(saved_states.FRESH)
     snapshot_file.extract(path, manifest, targets)
@@ -161,6 +158,22 @@ def extract(path, places):
     states.describe(draft, saved_at=manifest.taken_at)
     clocks.set_to(places.root, manifest.taken_at)
     states.adopt(saved_states.FRESH)
+
+
+def check(path, places):
+    """Raise the errors of `extract` that the file causes, before a former cloud is deleted."""
+    manifest = read(path)
+    snapshot_file.check(path, manifest, _targets(manifest, saved_states.SavedStates(places), places))
+
+
+def _targets(manifest, states, places):
+    """Return {name in the archive: path to which `extract` writes the file}."""
+    draft = states.draft(saved_states.FRESH)
+    targets = {name: os.path.join(draft, name) for name in states.files()}
+    targets |= {name: places.path(name) for name in KEPT}
+    if manifest.settings['profile'] is None:
+        targets[PROFILE] = places.path(PROFILE)
+    return targets
 
 
 def _settle(places, directory):

@@ -163,6 +163,26 @@ class SnapshotsTest(testtools.TestCase):
             self.assertIn(text, str(error))
             self.assertEqual(before, os.listdir(self.places.root))
 
+    def test_a_damaged_one_does_not_delete_a_former_cloud(self):
+        self.useFixture(fixtures.EnvironmentVariable('no_proxy'))
+        self.useFixture(fixtures.EnvironmentVariable('NO_PROXY'))
+        self.places.release()
+        # The directory of a ZIP archive is at its end, and is whole.
+        with open(self.path, 'r+b') as file:
+            file.seek(os.path.getsize(self.path) // 3)
+            file.write(b'damaged')
+        given = snapshots.settings_of(snapshots.read(self.path), self.places.root, {})
+        before = os.listdir(self.places.path('db', ''))
+        error = self.assertRaises(
+            snapshot_file.Damaged,
+            foreground.run,
+            layout.Settings(**given),
+            fresh=True,
+            snapshot=self.path,
+        )
+        self.assertIn(self.path, str(error))
+        self.assertEqual(before, os.listdir(self.places.path('db', '')))
+
     def test_a_snapshot_of_another_release(self):
         schemas = {**self.manifest.schemas, 'cell': 'abc'}
         other = snapshot_file.Manifest(
