@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.console import durations
 from nova_lite.console import progress
 
 
@@ -110,7 +111,7 @@ def add_options(parser):
     parser.add_argument('--image', default='cirros', help='image (default: %(default)s)')
     parser.add_argument(
         '--poll',
-        type=float,
+        type=durations.option,
         default=0.02,
         metavar='SECONDS',
         help='interval of polling the status of a server (default: %(default)s)',

@@ -15,6 +15,7 @@ from nova_lite.bench import profile
 from nova_lite.bench import report
 from nova_lite.bench import scenarios
 from nova_lite.cmd import actions
+from nova_lite.console import durations
 
 HELP = 'measure a running cloud'
 
@@ -43,7 +44,7 @@ def add_arguments(parser):
     )
     parser.add_argument(
         '--seconds',
-        type=float,
+        type=durations.option,
         default=60,
         metavar='N',
         help='duration of the scenario `idle` (default: %(default)s)',

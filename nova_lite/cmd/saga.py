@@ -15,6 +15,7 @@ Examples: nova-lite saga list --active
 """
 
 from nova_lite.cmd import actions
+from nova_lite.console import durations
 from nova_lite.db import engine
 from nova_lite.launcher import state_dir
 from nova_lite.launcher import stepping
@@ -64,7 +65,11 @@ def add_arguments(parser):
         parsers[name].add_argument('server', help='name or uuid')
     for name in ('wait', 'step'):
         parsers[name].add_argument(
-            '--timeout', type=float, default=60, metavar='S', help='default: %(default)s seconds'
+            '--timeout',
+            type=durations.option,
+            default=60,
+            metavar='S',
+            help='default: %(default)s seconds',
         )
 
 

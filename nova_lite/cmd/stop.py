@@ -6,6 +6,7 @@ runs there, and 2 if the cloud does not stop in time.
 Example: nova-lite stop --state-dir ./cloud
 """
 
+from nova_lite.console import durations
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 
@@ -17,7 +18,7 @@ def add_arguments(parser):
     state_dir.add_option(parser)
     parser.add_argument(
         '--timeout',
-        type=float,
+        type=durations.option,
         default=60.0,
         metavar='S',
         help='seconds to wait for its end (default: %(default)g)',

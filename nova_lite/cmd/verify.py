@@ -10,6 +10,7 @@ Example: nova-lite verify --settle 30 --json
 import sys
 
 from nova_lite.cmd import actions
+from nova_lite.console import durations
 from nova_lite.console import progress
 from nova_lite.console import verdicts
 from nova_lite.launcher import verification
@@ -39,7 +40,7 @@ def add_arguments(parser):
     ):
         parser.add_argument(
             option,
-            type=float,
+            type=durations.option,
             default=default,
             metavar='SECONDS',
             help=f'{text} (default: %(default)s)',

@@ -1,5 +1,7 @@
 """Durations as people write them."""
 
+import argparse
+import math
 import re
 
 UNITS = {'d': 86400, 'h': 3600, 'm': 60, 's': 1}
@@ -11,3 +13,14 @@ def seconds_of(text):
     if DURATION.sub('', text) or not text:
         raise ValueError(f'{text!r} is not a duration such as 90s, 1h30m or 2d')
     return sum(float(number) * UNITS[unit] for number, unit in DURATION.findall(text))
+
+
+def option(text):
+    """Return the seconds that an option of a command was given: a number, 0 or more."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number of seconds, 0 or more')
+    return seconds

@@ -11,8 +11,10 @@ from nova_lite.db.api import breakpoints as rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.launcher import server_names
+from nova_lite.moves import former_ids
 from nova_lite.moves import kinds
 from nova_lite.saga import breakpoints
+from nova_lite.saga import former
 from nova_lite.saga import journal
 
 LOG = log.getLogger(__name__)
@@ -55,10 +57,12 @@ class Debugger:
         self._points = {}
         # Of sagas that are to be lost, by uuid: it is set when that has happened.
         self._kills = {}
+        # How long people wait for an answer does not depend on the clock that they change.
+        self._system = runtime.Runtime()
 
     def attach(self, manager):
         """Stop the sagas of a super-conductor that is about to start."""
-        points = {row.id: row for row in manager.world.api_db.read(rows.every)}
+        points = {row.id: row for row in manager.world.api_db.write(_renamed)}
         with self._lock:
             self._points = points
             self._managers = [*self._managers, manager]
@@ -153,7 +157,7 @@ class Debugger:
         self._start_other()
         killed = runtime.Event()
         row = self._continue(server, breakpoints.GO, killed)
-        if not runtime.wait(killed, BEGUN_S):
+        if not self._wait(killed.is_set, BEGUN_S):
             reason = 'it is busy. The saga is lost as soon as it begins with it'
             raise exception.Unavailable(service='The super-conductor', reason=reason)
         lost = self._database.read(sagas.get, row.uuid)
@@ -192,16 +196,24 @@ class Debugger:
 
     def _stopped(self, uuid):
         """Return the row of the stopped saga of a server. Raise NotStopped."""
-        deadline = runtime.monotonic() + AGAIN_S
-        while True:
+
+        def find():
             row = self._newest(uuid)
             if rows.mark_of(row) is None:
                 reason = f'its last saga, {row.kind}, is {row.state} after step "{row.step}"'
                 raise NotStopped(server=uuid, reason=reason)
-            # One with an owner is just being looked at.
-            if row.owner is None or runtime.monotonic() > deadline:
-                return row
-            runtime.sleep(LOOK_S)
+            return row
+
+        # One with an owner is just being looked at.
+        self._wait(lambda: find().owner is None, AGAIN_S)
+        return find()
+
+    def _wait(self, is_so, seconds):
+        """Wait until `is_so()`, at most for these seconds; return whether it is."""
+        deadline = self._system.monotonic() + seconds
+        while not (found := is_so()) and self._system.monotonic() < deadline:
+            self._system.sleep(LOOK_S)
+        return found
 
     def _continue(self, server, how, killed=None):
         """Let the stopped saga of a server go on, or be lost. Return its row before that.
@@ -236,6 +248,15 @@ class Debugger:
             raise NoSuchStep(what=f'Saga {kind} has', step=step, known=known)
         known = f'`nova-lite saga steps KIND` lists those of {", ".join(sorted(kinds.KINDS))}.'
         raise NoSuchStep(what='Sagas have', step=step, known=known)
+
+
+def _renamed(connection):
+    """Return all breakpoints, after those of a former release got the present ids of steps."""
+    for row in rows.every(connection):
+        step = former.id_of(row.step, former_ids.IDS)
+        if step != row.step:
+            rows.move(connection, row.id, step)
+    return rows.every(connection)
 
 
 def _shown(row):

@@ -4,6 +4,7 @@ Wrong settings raise ValueError, unusable surroundings NovaLiteError. Messages d
 contain passwords.
 """
 
+import math
 import os
 import socket
 import ssl
@@ -36,8 +37,8 @@ def check(settings, conf):
     for name in ('cells', 'hosts'):
         if getattr(settings, name) < 1:
             raise ValueError(f'--{name} must be 1 or more, not {getattr(settings, name)}')
-    if settings.speed <= 0:
-        raise ValueError(f'--speed must be greater than 0, not {settings.speed:g}')
+    if not 0 < settings.speed < math.inf:
+        raise ValueError(f'--speed must be a number greater than 0, not {settings.speed:g}')
     if settings.database is not None:
         check_database(settings.database)
     for url in settings.bus:

@@ -1,5 +1,7 @@
 """What the commands of the debugger ask of a cloud, and for what they wait."""
 
+import sys
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.console import breakpoints
@@ -9,6 +11,10 @@ from nova_lite.launcher import control_client
 LOOK_S = 0.05
 # Exit codes: the saga is stopped (or has ended, as it may after a step); it is not.
 DONE, NOT_YET = 0, 1
+FROZEN = (
+    'The clock of the cloud is frozen: a step that takes time does not end. Use `nova-lite clock '
+    'resume` or `nova-lite clock advance`.'
+)
 OPEN = ('running', 'parked')
 
 
@@ -61,9 +67,12 @@ def wait(directory, server, *, timeout_s, as_json):
 
 
 def _wait(client, timeout_s, **wanted):
-    deadline = runtime.monotonic() + timeout_s
+    deadline, is_reported = runtime.monotonic() + timeout_s, False
     while True:
         found = client.get('saga', **wanted)
         if found['state'] not in OPEN or runtime.monotonic() > deadline:
             return found
+        if not is_reported and client.get('clock')['frozen']:
+            print(FROZEN, file=sys.stderr, flush=True)
+            is_reported = True
         runtime.sleep(LOOK_S)

@@ -53,6 +53,25 @@ class CommandsTest(testtools.TestCase):
         lacking = {words for words in with_actions() if '--json ' not in help_of(*words)}
         self.assertEqual({(name,) for name in WITHOUT_DATA}, lacking)
 
+    def test_seconds(self):
+        for line in (
+            'saga wait a --timeout',
+            'saga step a --timeout',
+            'stop --timeout',
+            'verify --settle',
+            'verify --bound',
+            'verify --audit-bound',
+            'bench boot --seconds',
+            'bench boot --poll',
+        ):
+            words = line.split()
+            main.parser(words[:1]).parse_args([*words, '0.5'])
+            for text in ('nan', 'inf', '-1', 'soon'):
+                printed = io.StringIO()
+                with contextlib.redirect_stderr(printed), testtools.ExpectedException(SystemExit):
+                    main.parser(words[:1]).parse_args([*words[:-1], f'{words[-1]}={text}'])
+                self.assertIn(f'{words[-1]}: {text!r} is not a number', printed.getvalue())
+
     def test_clouds_are_named(self):
         """By a directory or a name. That of `demo` ends with the command."""
         for words in with_actions():

@@ -2,8 +2,12 @@
 
 import types
 
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.launcher import debugger as debugger_module
 from nova_lite.saga import breakpoints
+from nova_lite.testclock import clock as test_clock
 from tests.unit.saga import test_engine
 
 
@@ -15,7 +19,8 @@ class KillHereTest(test_engine.EngineTestCase):
         self.debugger = debugger_module.Debugger(start_other=lambda: self.meanwhile())
         self.one = self.engine()
         world = types.SimpleNamespace(api_db=self.database, cells=None)
-        self.debugger.attach(types.SimpleNamespace(world=world, engine=self.one))
+        self.manager = types.SimpleNamespace(world=world, engine=self.one)
+        self.debugger.attach(self.manager)
         self.patch(self.one, 'submit', lambda uuid: None)
         self.debugger.find = lambda _saga, step: 1 if step == 'third' else None
         self.one.run(self.uuid)
@@ -39,6 +44,25 @@ class KillHereTest(test_engine.EngineTestCase):
         self.assertRaises(debugger_module.NotStopped, self.kill_here)
         self.assertEqual([False], asked)
         self.assertEqual('done', self.one.run(self.uuid))
+
+    def test_a_frozen_clock(self):
+        """Those who ask get an answer nevertheless."""
+        for name in ('AGAIN_S', 'BEGUN_S'):
+            self.patch(debugger_module, name, 0.05)
+        frozen = test_clock.Clock()
+        frozen.freeze()
+        with runtime.install(frozen):
+            self.assertRaises(exception.Unavailable, self.kill_here)
+
+    def test_a_step_of_a_former_release(self):
+        for step in ('look for the image', 'claim on the destination', 'copy'):
+            self.database.write(
+                breakpoint_rows.add, instance_uuid=self.server, kind=None, step=step
+            )
+        for _start in range(2):
+            self.debugger.attach(self.manager)
+            found = [point['step'] for point in self.debugger.show()['breakpoints']]
+            self.assertEqual(['find-image', 'claim-on-destination', 'copy'], found)
 
     def test_the_database_fails(self):
         """A later `go` does not lose it."""
