@@ -13,6 +13,7 @@ import urllib.parse
 from oslo_config import cfg
 from oslo_log import log
 import oslo_messaging
+from oslo_utils import netutils
 
 from nova_lite import exception
 from nova_lite import incarnation
@@ -271,13 +272,16 @@ class Cells:
 
 
 def fill(url: str, local: str | None) -> str:
-    """Fill `{hostname}`, `{port}`, ... in a mapping's URL from a daemon's own URL."""
+    """Fill `{hostname}`, `{port}`, ... in a mapping's URL from a daemon's own URL.
+
+    IPv6 addresses have brackets in the result, whether or not they are in the mapping.
+    """
     if '{' not in url or not local:
         return url
     parts = urllib.parse.urlsplit(local)
-    return url.format(
+    return url.replace('[{hostname}]', '{hostname}').format(
         scheme=parts.scheme,
-        hostname=parts.hostname or '',
+        hostname=netutils.escape_ipv6(parts.hostname or ''),
         port=parts.port or '',
         username=parts.username or '',
         password=parts.password or '',

@@ -18,6 +18,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.daemons import exposure
 from nova_lite.rpc import transport
+from nova_lite.wsgi import server
 
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume', '/share')
 TOP = 'top'
@@ -153,7 +154,7 @@ class Layout:
 
     @property
     def public_url(self):
-        return f'http://{self.settings.listen}:{self.settings.port}'
+        return f'http://{server.authority(self.settings.listen, self.settings.port)}'
 
     @property
     def page_url(self):

@@ -21,11 +21,15 @@ def settings_of(args):
     found = exposure.problem(chosen.get('auth', layout.Settings.auth), args.listen)
     if found is not None:
         raise ValueError(found)
+    try:
+        port = args.port or server.free_port(args.listen)
+    except OSError as error:
+        raise ValueError(f'--listen: {args.listen}: {error.strerror}') from error
     settings = layout.Settings(
         bus=tuple(args.bus),
         database=args.db,
         listen=args.listen,
-        port=args.port or server.free_port(args.listen),
+        port=port,
         lab=args.lab,
         **chosen,
     )

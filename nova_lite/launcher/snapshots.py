@@ -163,7 +163,9 @@ def extract(path, places):
 def check(path, places):
     """Raise the errors of `extract` that the file causes, before a former cloud is deleted."""
     manifest = read(path)
-    snapshot_file.check(path, manifest, _targets(manifest, saved_states.SavedStates(places), places))
+    snapshot_file.check(
+        path, manifest, _targets(manifest, saved_states.SavedStates(places), places)
+    )
 
 
 def _targets(manifest, states, places):

@@ -14,6 +14,7 @@ from kombu.transport import pyamqp
 from oslo_config import cfg
 from oslo_log import log
 import oslo_messaging
+from oslo_utils import netutils
 
 from nova_lite.private_apis import messaging
 
@@ -60,7 +61,9 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
     def listen(
         self, target: oslo_messaging.Target, batch_size: int, batch_timeout: float | None
     ) -> messaging.Listener:
-        where = ', '.join(f'{host.hostname}:{host.port}' for host in self._url.hosts)
+        where = ', '.join(
+            f'{netutils.escape_ipv6(host.hostname)}:{host.port}' for host in self._url.hosts
+        )
         LOG.info('Listening for %s on the bus at %s', target.topic, where or 'this process')
         connection = self._get_connection(messaging.common.PURPOSE_LISTEN)
         listener = messaging.amqpdriver.RpcAMQPListener(self, connection)

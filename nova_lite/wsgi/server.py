@@ -12,6 +12,7 @@ import weakref
 from cheroot import server as cheroot_server
 from cheroot import wsgi
 from gunicorn.app import base
+from oslo_utils import netutils
 
 from nova_lite import runtime
 from nova_lite import service
@@ -27,6 +28,8 @@ cheroot_server.comma_separated_headers += [  # type: ignore[attr-defined]  # not
     b'X-Instance-Id-Signature',
 ]
 PORTS = (10000, 18000)
+# Another port of the same host may be free.
+TAKEN = (errno.EADDRINUSE, errno.EACCES)
 MOST_CLAIMS = 100
 # A server that stops lets its threads end for so long, and then cuts their connections.
 END_S, CUT_S = 2, 2.5
@@ -34,10 +37,16 @@ END_S, CUT_S = 2, 2.5
 _claims = collections.deque()
 
 
+def authority(host, port):
+    """Return a host and a port as in a URL: IPv6 addresses have brackets."""
+    return f'{netutils.escape_ipv6(host)}:{port}'
+
+
 def free_port(host='127.0.0.1', *, count=1):
     """Return the first of `count` consecutive ports that are free now.
 
-    None that a process of this machine was given by us not long ago.
+    None that a process of this machine was given by us not long ago. Raise OSError for a host on
+    which this machine cannot listen.
 
     Below the range from which systems take the ports of outgoing connections: one of
     those would be gone before anyone listens on it.
@@ -68,10 +77,15 @@ def claim(host, port, claims):
 
 
 def _is_free(host, port):
-    with socket.socket() as probe:
+    family, kind, _protocol, _name, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    with socket.socket(family, kind) as probe:
         try:
-            probe.bind((host, port))
-        except OSError:
+            probe.bind(address)
+        except OSError as error:
+            if error.errno not in TAKEN:
+                raise
             return False
     return True
 
@@ -112,7 +126,7 @@ class InProcess:
     @property
     def url(self):
         host, port = self._server.bind_addr[:2]
-        return f'http://{host}:{port}'
+        return f'http://{authority(host, port)}'
 
     def stop(self):
         """Stop listening and end the connections.
@@ -166,7 +180,7 @@ def serve(load_application, *, host, port, workers=1, threads=16):
             'post_worker_init': ready,
             'worker_exit': lambda _arbiter, worker: _leave(worker),
             'on_exit': lambda _arbiter: service.tell_systemd('STOPPING=1', address=systemd),
-            'bind': f'{host}:{port}',
+            'bind': authority(host, port),
             'workers': workers,
             'threads': threads,
             'worker_class': 'nova_lite.wsgi.worker.Worker',

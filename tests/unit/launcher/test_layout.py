@@ -30,6 +30,11 @@ class LayoutTest(testtools.TestCase):
             'rabbit://nova@mq/cell1?ssl=1&ssl_ca_file=/ca.pem', places.bus_url('cell1')
         )
 
+    def test_urls_of_ipv6(self):
+        places = self.places(listen='::1', port=8774)
+        self.assertEqual('http://[::1]:8774', places.public_url)
+        self.assertEqual('http://[::1]:8774/', places.page_url)
+
     def test_a_full_disk(self):
         places = self.places()
         os.symlink('/dev/full', places.path(layout.LOCK))

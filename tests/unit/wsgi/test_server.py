@@ -83,6 +83,17 @@ class FreePortTest(testtools.TestCase):
         with socket.create_server((HOST, 0)) as listener:
             self.assertFalse(self.claim(listener.getsockname()[1]))
 
+    def test_of_ipv6(self):
+        port = server.free_port('::1')
+        running = server.InProcess(lambda _environ, _start: [], host='::1', port=port)
+        self.addCleanup(running.stop)
+        running.start()
+        self.assertEqual(f'http://[::1]:{port}', running.url)
+
+    def test_where_nobody_can_listen(self):
+        for host in ('192.0.2.1', 'no such host'):
+            self.assertRaises(OSError, server.free_port, host)
+
     def test_a_claim_ends(self):
         with contextlib.ExitStack() as claims:
             port = server.free_port()
