@@ -148,9 +148,12 @@ def _rows(connection: sa.Connection, query: sa.Select[typing.Any]) -> list[sa.Ro
 
 def _sagas_of(connection: sa.Connection, uuid: str) -> list[Json]:
     query = (
-        sa.select(SAGAS.c.uuid, SAGAS.c.kind, SAGAS.c.state)
+        sa.select(SAGAS.c.uuid, SAGAS.c.kind, SAGAS.c.state, SAGAS.c.data)
         .where(SAGAS.c.instance_uuid == uuid)
         .order_by(SAGAS.c.created_at.desc())
         .limit(MOST)
     )
-    return [dict(row._mapping) for row in connection.execute(query)]
+    return [
+        {'uuid': row.uuid, 'kind': row.kind, 'state': document.saga_state(row)}
+        for row in connection.execute(query)
+    ]

@@ -12,6 +12,8 @@ import typing
 from nova_lite import cells as cells_module
 from nova_lite.page import placement_rows
 from nova_lite.page import reading as reading_module
+from nova_lite.saga import breakpoints
+from nova_lite.saga import journal
 from nova_lite.saga import step
 
 # A change that the scripts of the page do not understand has another number.
@@ -47,6 +49,8 @@ def make(reading: reading_module.Reading, faults: Json, audit: Json | None) -> J
         'hosts': listed if len(listed) <= MOST_HOSTS else None,
         'servers': _servers(reading),
         'states': _states(reading),
+        # Without it no host has a load.
+        'placement_answers': reading.loads is not None,
         'moves': _moves(reading),
         'more_moves': any(
             found is not None and len(found.moves) > reading_module.MOST_MOVES
@@ -74,7 +78,7 @@ def hosts(reading: reading_module.Reading, off: Iterable[str]) -> Iterator[Json]
                 'zone': reading.zones.get(name, reading.default_zone),
                 'state': _state(service, name in found.up, name in powerless),
                 'servers': sum(found.counts.get(name, {}).values()),
-                'load': reading.loads.get(found.nodes.get(name, name), {}),
+                'load': (reading.loads or {}).get(found.nodes.get(name, name), {}),
             }
 
 
@@ -204,12 +208,14 @@ def _copied(row: typing.Any) -> float | None:
 
 def _saga(row: typing.Any, name: str | None) -> Json:
     error = row.error and f'{row.error["type"]}: {row.error["message"]}'[:MOST_TEXT]
+    mark = _mark(row)
     return {
         'uuid': row.uuid,
         'kind': row.kind,
         'server': row.instance_uuid,
         'name': name,
-        'state': row.state,
+        'state': saga_state(row),
+        'stopped': None if mark is None else breakpoints.place(mark),
         'direction': row.direction,
         'position': row.position,
         'steps': row.data.get(step.PLAN, {}).get('steps', []),
@@ -221,6 +227,16 @@ def _saga(row: typing.Any, name: str | None) -> Json:
         'created_at': _time(row.created_at),
         'finished_at': _time(row.finished_at),
     }
+
+
+def saga_state(row: typing.Any) -> str:
+    """Return the state of a saga, which a debugger may have stopped. row: with state and data"""
+    state: str = row.state
+    return state if _mark(row) is None else breakpoints.STOPPED
+
+
+def _mark(row: typing.Any) -> breakpoints.Mark | None:
+    return breakpoints.stopped(row.data) if row.state == journal.PARKED else None
 
 
 def _time(value: datetime.datetime | None) -> str | None:

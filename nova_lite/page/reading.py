@@ -8,10 +8,13 @@ from collections.abc import Sequence
 import typing
 
 from oslo_config import cfg
+from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
+from nova_lite import exception
 from nova_lite.db import engine
+from nova_lite.db import errors
 from nova_lite.db import rows
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import models as api_models
@@ -20,6 +23,8 @@ from nova_lite.db.cell import models
 from nova_lite.db.cell import services
 from nova_lite.page import placement_rows
 from nova_lite.saga import journal
+
+LOG = log.getLogger(__name__)
 
 # Servers of one cell that are shown one by one; of more, their numbers are shown. Of moves and
 # sagas one more is read, which tells that there are others.
@@ -126,14 +131,14 @@ class Reading(typing.NamedTuple):
 
     cells: [(Cell, CellReading or None where it does not answer), ...] in order, cell0 included
     zones: {host: availability zone}; default_zone: that of the other hosts
-    loads: {provider: placement_rows.Load}
+    loads: {provider: placement_rows.Load}, None if placement's database cannot be read
     """
 
     cells: list[tuple[cells_module.Cell, CellReading | None]]
     sagas: list[Row]
     zones: dict[str, str]
     default_zone: str
-    loads: dict[str, placement_rows.Load]
+    loads: dict[str, placement_rows.Load] | None
 
 
 class Reader:
@@ -146,7 +151,7 @@ class Reader:
         self._placement_db = engine.Database(placement_url, limits=engine.limits(conf))
 
     def read(self) -> Reading:
-        """Return a Reading. Raise Unavailable without the API database or placement's."""
+        """Return a Reading. Raise Unavailable without the API database."""
         sagas, zones = self.api_db.read(_api_rows)
         uuids = sorted({saga.instance_uuid for saga in sagas})
         found = self.cells.scatter(_cell_rows, self._conf.service_down_time, uuids)
@@ -158,8 +163,15 @@ class Reader:
             sagas=sagas,
             zones=zones,
             default_zone=self._conf.default_availability_zone,
-            loads=self._placement_db.read(placement_rows.loads),
+            loads=self._loads(),
         )
+
+    def _loads(self) -> dict[str, placement_rows.Load] | None:
+        try:
+            return self._placement_db.read(placement_rows.loads)
+        except (exception.Unavailable, *errors.ERRORS) as error:
+            LOG.info('The live page shows no allocations: %s', error)
+            return None
 
     def close(self) -> None:
         """Give up the connections."""

@@ -10,7 +10,10 @@ import fixtures
 import requests
 from selenium.webdriver.common import keys
 
+from nova_lite.db import outages
+from nova_lite.launcher import layout
 from nova_lite.launcher import verification
+from nova_lite.saga import breakpoints
 from tests.fixtures import browser as browser_fixture
 from tests.fixtures import live_moving
 from tests.functional import base
@@ -227,8 +230,14 @@ class LivePageTest(base.CloudTest):
         self.assertIn(f'{self.url}/page/events', requested)
         self.assertEqual([], [url for url in requested if not url.startswith(f'{self.url}/')])
 
+        self.disturb(browser, web)
+
+    def disturb(self, browser, server):
+        """See faults, their end and stopped moves on the page."""
         self.use_switches(browser)
         self.lose_cell(browser)
+        self.stop_saga(browser, server)
+        self.lose_placement(browser)
 
     def hide(self, browser):
         """Put the page in the background, and in front again."""
@@ -267,6 +276,27 @@ class LivePageTest(base.CloudTest):
             faults.switch_cell('cell1', up=up, parts=('database',))
             known = f"{numbers}.includes('3 / 3 or more')"
             browser.wait_for(f'{known} !== {str(up).lower()}', 'the numbers')
+
+    def stop_saga(self, browser, server):
+        """Stop a move as a debugger does, and let it go on."""
+        debugger, sagas = self.cloud.cloud.debugger, "document.querySelector('#sagas').innerText"
+        debugger.add('copy', server=server.id)
+        self.moving.go(server)
+        browser.wait_for(f"{sagas}.includes('stopped before copy')", 'the stop')
+        debugger.go_on(server.id, breakpoints.GO)
+        browser.wait_for(f"!{sagas}.includes('stopped before copy')", 'what follows')
+        self.cloud.wait(server, 'ACTIVE')
+        debugger.remove()
+
+    def lose_placement(self, browser):
+        """Show all else without the database of placement."""
+        url = self.cloud.cloud.places.database_url(layout.PLACEMENT)
+        heat = "document.querySelector('#heat').innerText"
+        for change, word in ((outages.take_down, 'true'), (outages.bring_up, 'false')):
+            change(url)
+            browser.wait_for(f"{heat}.includes('cannot be read') === {word}", 'placement')
+            self.assertTrue(browser.run("return document.getElementById('problem').hidden"))
+        self.assertEqual([], browser.violations())
 
     def chip(self, server):
         """The expression of a server's element on the page."""

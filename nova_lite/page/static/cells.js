@@ -1,5 +1,5 @@
 // Cells with their hosts, and the servers on them. Of many hosts, zones with their sums.
-import { CLASSES, amount, h, keyed, number, percent, share, show, state, stateOf } from './dom.js';
+import { CLASSES, amount, h, keyed, number, percent, portion, share, show, state, stateOf } from './dom.js';
 import { openHost, openServer, openZone } from './details.js';
 
 const STATES = { up: 'good', down: 'bad', disabled: 'warn', off: 'off' };
@@ -105,7 +105,7 @@ function zoneTable(cell, zones) {
       h('th', { scope: 'row' }, h('button', { class: 'link', text: zone.zone, 'aria-label': `${zone.zone}: hosts of ${cell}`, click: () => openZone(cell, zone.zone) })),
       h('td', { class: 'number', text: `${number(zone.up)} / ${number(zone.hosts)}` }),
       h('td', { class: 'number', text: number(zone.servers) }),
-      ...Object.keys(CLASSES).map((name) => h('td', { class: 'number', text: percent(share(zone.load, name)) })),
+      ...Object.keys(CLASSES).map((name) => h('td', { class: 'number', text: portion(zone.load, name) })),
     )))));
 }
 

@@ -1,5 +1,5 @@
 // The dialog with a server, a host, the hosts of a zone or a saga.
-import { CLASSES, amount, h, number, percent, replace, share, state, stateOf } from './dom.js';
+import { CLASSES, amount, h, number, portion, replace, state, stateOf } from './dom.js';
 
 const dialog = document.getElementById('details');
 const title = document.getElementById('details-title');
@@ -109,7 +109,7 @@ function drawHosts(answer) {
       h('tbody', {}, ...answer.hosts.map((host) => h('tr', {},
         h('th', { scope: 'row' }, h('button', { class: 'link', text: host.name, click: () => openHost(host.name) })),
         h('td', { text: host.state }), h('td', { class: 'number', text: number(host.servers) }),
-        ...Object.keys(CLASSES).map((name) => h('td', { class: 'number', title: amount(host.load, name), text: percent(share(host.load, name)) })))))),
+        ...Object.keys(CLASSES).map((name) => h('td', { class: 'number', title: amount(host.load, name), text: portion(host.load, name) })))))),
     ...more(answer),
   ];
 }

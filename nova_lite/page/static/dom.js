@@ -86,9 +86,13 @@ const UNITS = { VCPU: [1, ''], MEMORY_MB: [1024, ' GiB'], DISK_GB: [1, ' GiB'] }
 
 export const share = (load, name) => (load[name] && load[name][1] ? load[name][0] / load[name][1] : 0);
 
+/** Return the share as a percentage, of what is known. */
+export const portion = (load, name) => (load[name]?.[1] ? percent(share(load, name)) : '–');
+
 /** Return "3 of 256" with the unit of the class. */
 export function amount(load, name) {
-  const [used, most] = load[name] ?? [0, 0];
+  if (!load[name]) return '–';
+  const [used, most] = load[name];
   const [factor, unit] = UNITS[name];
   return `${number(used / factor)} of ${number(most / factor)}${unit}`;
 }

@@ -7,7 +7,9 @@ const shade = (part) => Math.sqrt(Math.min(1, part)).toFixed(3);
 
 export function drawHeat(found) {
   const name = document.querySelector('#heat input:checked').value;
-  if (found.hosts) {
+  if (!found.placement_answers) {
+    show(body, () => h('p', { class: 'bad-text', text: 'The database of placement cannot be read.' }));
+  } else if (found.hosts) {
     const hosts = found.hosts.map((host) => [host.name, host.cell, host.state, host.load[name] ?? [0, 0]]);
     show(body, squares, name, found.cells.map((cell) => cell.name), hosts);
   } else {

@@ -2,7 +2,7 @@
 import { h, rows, state } from './dom.js';
 import { openSaga } from './details.js';
 
-const SHAPES = { running: 'busy', parked: 'busy', cleaning: 'warn', done: 'good', failed: 'bad', undone: 'warn' };
+const SHAPES = { running: 'busy', parked: 'busy', stopped: 'warn', cleaning: 'warn', done: 'good', failed: 'bad', undone: 'warn' };
 const list = document.querySelector('#sagas .rows');
 
 export function drawSagas(found) {
@@ -14,6 +14,7 @@ const lasted = (saga) => ((Date.parse(saga.finished_at) - Date.parse(saga.create
 /** Return which step a saga is at, in words. */
 export function progress(saga) {
   if (saga.finished_at) return saga.error ?? `ended after ${lasted(saga)} s`;
+  if (saga.stopped) return `stopped ${saga.stopped}`;
   const back = saga.direction === 'undo' ? 'undoing ' : '';
   const step = saga.steps[saga.position] ?? saga.step ?? 'waits for a super-conductor';
   return `${back}${step}${saga.waits_on ? ', waits' : ''}`;

@@ -32,6 +32,12 @@ class TestHosts(testtools.TestCase):
         made = make(readings.whole([(readings.cell('cell1'), found)], loads={'node': LOAD}))
         self.assertEqual(LOAD, made['hosts'][0]['load'])
 
+    def test_placement_that_does_not_answer(self):
+        cells = [(readings.cell('cell1'), readings.here('host'))]
+        for loads, answers in ((None, False), ({}, True)):
+            made = make(readings.whole(cells)._replace(loads=loads))
+            self.assertEqual(({}, answers), (made['hosts'][0]['load'], made['placement_answers']))
+
     def test_a_host_without_a_provider(self):
         made = make(readings.whole([(readings.cell('cell1'), readings.here('host'))]))
         self.assertEqual({}, made['hosts'][0]['load'])
@@ -147,6 +153,16 @@ class TestSagas(testtools.TestCase):
 
     def test_one_that_has_not_begun(self):
         self.assertEqual([], self.saga(data={})['steps'])
+
+    def test_one_that_a_debugger_has_stopped(self):
+        mark = {'step': 'copy', 'direction': 'undo', 'number': 1, 'goes': None}
+        for goes, state, stopped in (
+            (None, 'stopped', 'before undo of copy'),
+            ('go', 'parked', None),
+        ):
+            saga = self.saga(state='parked', data={'_stop': {**mark, 'goes': goes}})
+            self.assertEqual((state, stopped), (saga['state'], saga['stopped']))
+        self.assertIsNone(self.saga()['stopped'])
 
     def test_an_error_without_its_traceback(self):
         error = {'type': 'Broken', 'message': 'x' * 1000, 'kind': 'internal', 'traceback': 'secret'}
