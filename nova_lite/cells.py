@@ -7,6 +7,7 @@ Source: reference/nova/cells-and-rpc 1 and 2.
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Mapping
 import typing
 import urllib.parse
 
@@ -138,6 +139,20 @@ class Unreachable:
 
     def __init__(self, error: Exception) -> None:
         self.error = error
+
+
+def split(
+    answers: Mapping[Cell, T | Unreachable],
+) -> tuple[dict[Cell, T], dict[Cell, Unreachable]]:
+    """Return the results of `scatter` of the cells that answer, and of the others."""
+    found: dict[Cell, T] = {}
+    silent: dict[Cell, Unreachable] = {}
+    for cell, answer in answers.items():
+        if isinstance(answer, Unreachable):
+            silent[cell] = answer
+        else:
+            found[cell] = answer
+    return found, silent
 
 
 class Cells:

@@ -127,18 +127,14 @@ def _report(req, volume_id, snapshot_id, guard, status):
 
 def _server_of(req, volume_id):
     """Return the server that uses a volume. Raise NoSuchVolume, SeveralServers, Unavailable."""
-    answers = req.app.cells.scatter(devices.servers_with, volume_id)
-    silent = [each for each in answers.values() if isinstance(each, cells.Unreachable)]
+    answers, silent = cells.split(req.app.cells.scatter(devices.servers_with, volume_id))
     found = [
-        server_access.Server(row, cell=cell)
-        for cell, known in answers.items()
-        if not isinstance(known, cells.Unreachable)
-        for row in known
+        server_access.Server(row, cell=cell) for cell, known in answers.items() for row in known
     ]
     if len(found) > 1:
         raise SeveralServers(volume_id=volume_id)
     if not found and silent:
-        raise exception.Unavailable(service='A cell', reason=silent[0].error)
+        raise exception.Unavailable(service='A cell', reason=next(iter(silent.values())).error)
     if not found:
         raise NoSuchVolume(volume_id=volume_id)
     return found[0]

@@ -61,13 +61,8 @@ def every(req, *, usage=False, **where):
     usage: also find out what they hold
     """
     asked = req.app.cells.every(cell0=False)
-    answers = req.app.cells.scatter(_read, usage, where, cells=asked)
-    return [
-        found
-        for cell, records in answers.items()
-        if not isinstance(records, cells.Unreachable)
-        for found in _join(cell, records)
-    ]
+    answers, _silent = cells.split(req.app.cells.scatter(_read, usage, where, cells=asked))
+    return [found for cell, records in answers.items() for found in _join(cell, records)]
 
 
 def matching(found, pattern):

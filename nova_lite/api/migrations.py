@@ -88,13 +88,8 @@ def _cells(req):
 
 def _gather(req, function, *args, **kwargs):
     """Return what the cells that answer have, together."""
-    answers = req.app.cells.scatter(function, *args, **kwargs)
-    return [
-        row
-        for found in answers.values()
-        if not isinstance(found, cells.Unreachable)
-        for row in found
-    ]
+    answers, _silent = cells.split(req.app.cells.scatter(function, *args, **kwargs))
+    return [row for found in answers.values() for row in found]
 
 
 def _page(req, where, limit):

@@ -27,15 +27,14 @@ class Found:
 
 def every(req, **where):
     """Return the services whose columns equal `where`, of every cell in turn."""
-    answers = req.app.cells.scatter(services.every, **where)
+    answers, silent = cells.split(req.app.cells.scatter(services.every, **where))
     zones = req.app.api_db.read(aggregates.zones)
-    found = Found([], [])
-    for cell, rows in answers.items():
-        if isinstance(rows, cells.Unreachable):
-            found.down.append(cell)
-        else:
-            found.records.extend(Record(row, cell, zone_of(req, row, zones)) for row in rows)
-    return found
+    records = [
+        Record(row, cell, zone_of(req, row, zones))
+        for cell, rows in answers.items()
+        for row in rows
+    ]
+    return Found(records, list(silent))
 
 
 def zone_of(req, row, zones):

@@ -138,18 +138,15 @@ def _servers(req, period, project_id=None):
     paged = req.minor >= 40
     limit = paging.limit_of(req) if paged else None
     after = _marker(req) if paged and 'marker' in req.params else None
-    answers = cross_cell_lists.steadily(
-        req,
-        lambda: req.app.cells.scatter(
-            usage.active, *period, project_id=project_id, after=after, limit=limit
-        ),
+    answers, _silent = cells.split(
+        cross_cell_lists.steadily(
+            req,
+            lambda: req.app.cells.scatter(
+                usage.active, *period, project_id=project_id, after=after, limit=limit
+            ),
+        )
     )
-    found = {
-        row.uuid: row
-        for rows in answers.values()
-        if not isinstance(rows, cells.Unreachable)
-        for row in rows
-    }
+    found = {row.uuid: row for rows in answers.values() for row in rows}
     chosen = sorted(found.values(), key=lambda row: (row.project_id, row.uuid))[:limit]
     full = paged and paging.is_full(req, chosen, limit)
     return chosen, chosen[-1].uuid if full else None
@@ -157,8 +154,8 @@ def _servers(req, period, project_id=None):
 
 def _marker(req):
     uuid = req.param('marker')
-    answers = req.app.cells.scatter(usage.find, uuid)
+    answers, _silent = cells.split(req.app.cells.scatter(usage.find, uuid))
     for row in answers.values():
-        if row is not None and not isinstance(row, cells.Unreachable):
+        if row is not None:
             return row
     raise exception.MarkerNotFound(marker=uuid)

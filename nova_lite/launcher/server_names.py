@@ -29,15 +29,11 @@ def uuid_of(cells, server):
     """
     if uuidutils.is_uuid_like(server):
         return server
-    found, down = set(), []
-    for cell, rows in cells.scatter(instances.named, server).items():
-        if isinstance(rows, cells_module.Unreachable):
-            down.append(cell.name)
-        else:
-            found |= {row.uuid for row in rows}
-    if not found and down:
+    answers, silent = cells_module.split(cells.scatter(instances.named, server))
+    found = {row.uuid for rows in answers.values() for row in rows}
+    if not found and silent:
         raise exception.Unavailable(
-            service='Cell ' + ', '.join(sorted(down)),
+            service='Cell ' + ', '.join(sorted(cell.name for cell in silent)),
             reason=f'server {server} may be there. Name it by its uuid',
         )
     if not found:

@@ -59,18 +59,17 @@ def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> b
     Return whether each cell has confirmed that it has no record and will accept none.
     """
     uuid = request.instance_uuid
-    cleared = world.cells.scatter(
-        attempts.clear, uuid, request.epoch, keep_begun=False, writes=True
+    _cleared, silent = cells.split(
+        world.cells.scatter(attempts.clear, uuid, request.epoch, keep_begun=False, writes=True)
     )
     release.release(world, ctxt, uuid, request.block_devices, ports=())
-    away = [cell.name for cell, kept in cleared.items() if isinstance(kept, cells.Unreachable)]
-    if away:
+    if silent:
         LOG.warning(
             'Cells %s do not answer: they may have records of server %s. Repeating this later.',
-            away,
+            [cell.name for cell in silent],
             uuid,
         )
-    return not away
+    return not silent
 
 
 def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, host: str) -> None:

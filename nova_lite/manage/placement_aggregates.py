@@ -38,11 +38,11 @@ def sync_aggregates(site, args):
 def _nodes(site, hosts):
     """Return {host: its node}. Raise Refused."""
     every = site.cells.every(cell0=False)
-    answers = site.cells.scatter(compute_nodes.every, cells=every)
+    answers, silent = cells_module.split(site.cells.scatter(compute_nodes.every, cells=every))
+    if silent:
+        raise Refused(255, f'Cell {next(iter(silent)).name} does not answer')
     found = {}
-    for cell, nodes in answers.items():
-        if isinstance(nodes, cells_module.Unreachable):
-            raise Refused(255, f'Cell {cell.name} does not answer')
+    for nodes in answers.values():
         for node in nodes:
             found.setdefault(node.host, []).append(node)
     for host in sorted(hosts):

@@ -112,11 +112,7 @@ class Hosts:
         known = self._api_db.read(aggregates.every)
         zones = aggregates.zones_of(known)
         answers = self._cells.scatter(_services_and_nodes)
-        found = {
-            cell: answer
-            for cell, answer in answers.items()
-            if not isinstance(answer, cells_module.Unreachable)
-        }
+        found, _silent = cells_module.split(answers)
         up = family(UP)
         for cell in answers:
             up.add_metric([cell.name or ''], cell in found)

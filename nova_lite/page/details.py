@@ -1,6 +1,7 @@
 """What a viewer of the live page asks for besides the document: hosts, servers, a saga."""
 
 from collections.abc import Callable
+from collections.abc import Iterable
 import dataclasses
 import typing
 
@@ -126,16 +127,10 @@ class Source:
 
     def _in_cells(
         self, query: sa.Select[typing.Any]
-    ) -> tuple[list[tuple[cells_module.Cell, list[sa.Row[typing.Any]]]], list[str]]:
-        """Return [(cell, rows), ...] of the cells that answer, and the names of the others."""
-        answers: list[tuple[cells_module.Cell, list[sa.Row[typing.Any]]]] = []
-        silent: list[str] = []
-        for cell, rows in self._reader.cells.scatter(_rows, query).items():
-            if isinstance(rows, cells_module.Unreachable):
-                silent.append(cell.name)
-            else:
-                answers.append((cell, rows))
-        return answers, silent
+    ) -> tuple[Iterable[tuple[cells_module.Cell, list[sa.Row[typing.Any]]]], list[str]]:
+        """Return (cell, rows) of the cells that answer, and the names of the others."""
+        answers, silent = cells_module.split(self._reader.cells.scatter(_rows, query))
+        return answers.items(), [cell.name for cell in silent]
 
 
 def _load(host: Json) -> float:

@@ -51,6 +51,9 @@ class TestScatter(testtools.TestCase):
         self.assertEqual(('here', 'here'), (found['cell0'], found['cell1']))
         self.assertIsInstance(found['cell2'], cells.Unreachable)
         self.assertIsInstance(found['cell2'].error, exception.CellTimeout)
+        self.assertEqual(
+            ({'cell0': 'here', 'cell1': 'here'}, {'cell2': found['cell2']}), cells.split(found)
+        )
 
     def test_others_keep_their_threads(self):
         """A cell whose threads all hang is not waited for at all, until one is free."""

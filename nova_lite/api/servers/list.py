@@ -99,10 +99,10 @@ def _from_cells(req, page, function, *args, **kwargs):
     wanted = list(dict.fromkeys(page.where.values()))
     if not wanted:
         return []
-    answers = req.app.cells.scatter(function, list(page.where), *args, cells=wanted, **kwargs)
-    return [
-        (cell, found) for cell, found in answers.items() if not isinstance(found, cells.Unreachable)
-    ]
+    answers, _silent = cells.split(
+        req.app.cells.scatter(function, list(page.where), *args, cells=wanted, **kwargs)
+    )
+    return answers.items()
 
 
 def _own(page, cell, found):

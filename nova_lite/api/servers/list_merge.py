@@ -65,10 +65,9 @@ def read(req, criteria, sort, limit, *, more=()):
         'more': (*more, 'network_info') if criteria.addresses else more,
     }
     found = req.app.cells.scatter(instance_lists.keys, criteria.conditions, sort, **options)
-    for cell, rows in found.items():
-        if isinstance(rows, cells.Unreachable):
-            page.down.append(cell)
-            continue
+    answers, silent = cells.split(found)
+    page.down.extend(silent)
+    for cell, rows in answers.items():
         if criteria.addresses:
             rows = [row for row in rows if criteria.reachable(row)]
         sources.append([(row, cell) for row in rows])

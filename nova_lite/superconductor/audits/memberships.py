@@ -118,10 +118,11 @@ class Audit:
     def _nodes(self) -> tuple[dict[str, rows.Row], bool]:
         """Return ({uuid: node} of all cells that answer, whether all do)"""
         cells = self._world.cells.every(cell0=False)
-        answers = self._world.cells.scatter(compute_nodes.every, cells=cells).values()
-        known = [each for each in answers if not isinstance(each, cells_module.Unreachable)]
-        nodes = {node.uuid: node for node in itertools.chain.from_iterable(known)}
-        return nodes, len(known) == len(cells)
+        answers, silent = cells_module.split(
+            self._world.cells.scatter(compute_nodes.every, cells=cells)
+        )
+        nodes = {node.uuid: node for node in itertools.chain.from_iterable(answers.values())}
+        return nodes, not silent
 
     def _members(self, uuids: Sequence[str]) -> set[str]:
         """Return the uuids of the providers that are in one of these aggregates."""
