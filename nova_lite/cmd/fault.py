@@ -1,17 +1,22 @@
-"""nova-lite fault: let operations of simulated hosts fail while a cloud runs.
+"""nova-lite fault: let operations of hosts or requests to services fail while a cloud runs.
 
-The options are those of a failure in a profile of simulated hosts.
+With --verb, the options are those of a failure in a profile of simulated hosts. With --service,
+requests to placement or to a simulated service are refused (--status), delayed, or answered in
+vain: with --lost the service does what was asked, and the connection is cut.
 
 Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
+          nova-lite fault add --service placement --status 503 --first 2
+          nova-lite fault add --service placement --request 'PUT /allocations*' --lost --first 1
           nova-lite fault list
           nova-lite fault clear
 """
 
 from nova_lite.cmd import actions
+from nova_lite.console import durations
 from nova_lite.console import faults
 from nova_lite.launcher import control_request
 
-HELP = 'let operations of hosts fail'
+HELP = 'let operations of hosts or requests to services fail'
 ACTIONS = {
     'add': 'add a failure',
     'list': 'list all injected faults',
@@ -28,9 +33,14 @@ def add_arguments(parser):
 
 def _add_options(action):
     """Add what a failure is about, and how it fails."""
-    action.add_argument(
-        '--verb', required=True, metavar='PATTERN', help="operation, such as spawn or 'live_*'"
+    about = action.add_mutually_exclusive_group(required=True)
+    about.add_argument(
+        '--verb', metavar='PATTERN', help="operation of a host, such as spawn or 'live_*'"
     )
+    about.add_argument(
+        '--service', choices=('placement', 'network', 'volume', 'image', 'identity', 'share')
+    )
+    _add_requests(action)
     for name, what in (('host', 'hosts'), ('flavor', 'flavors'), ('server', 'names of servers')):
         action.add_argument(f'--{name}', metavar='PATTERN', help=f'{what} (default: all)')
     action.add_argument(
@@ -43,7 +53,7 @@ def _add_options(action):
     action.add_argument(
         '--when', metavar='WHEN', help='before, during or after the operation (default: before)'
     )
-    action.add_argument('--first', type=int, metavar='N', help='only the first N operations')
+    action.add_argument('--first', type=int, metavar='N', help='only the first N of them')
     action.add_argument('--nth', type=int, metavar='N', help='only the N-th operation')
     action.add_argument('--probability', type=float, metavar='P', help='0 to 1')
     action.add_argument('--error', metavar='CLASS', help='name of the error')
@@ -51,6 +61,20 @@ def _add_options(action):
     action.add_argument(
         '--reschedule', action='store_true', help='let the build be tried on another host'
     )
+
+
+def _add_requests(action):
+    """Add which requests to a service fail, and how."""
+    action.add_argument(
+        '--request',
+        metavar='PATTERN',
+        help="method and path below that of the service, such as 'PUT /allocations*' (default: all)",
+    )
+    action.add_argument('--status', type=int, metavar='CODE', help='status of the answer, from 400')
+    action.add_argument(
+        '--delay', type=durations.option, metavar='S', help='seconds before the service is asked'
+    )
+    action.add_argument('--lost', action='store_true', help='lose the answer of the service')
 
 
 def run(args):

@@ -6,13 +6,30 @@ from nova_lite.console import tables
 
 MATCHES = ('host', 'flavor', 'server')
 OPTIONS = ('verb', 'when', 'probability', 'first', 'nth', 'error', 'message')
+OF_SERVICES = ('service', 'request', 'status', 'delay', 'lost')
+# Options that faults of services do not have.
+OF_HOSTS = {*MATCHES, *OPTIONS, 'metadata', 'reschedule'} - {'first'}
 
 
 def entry(options):
-    """Return the entry of a profile with these options. Raise ValueError.
+    """Return the fault with these options, as the cloud reads it. Raise ValueError.
 
-    options: {name: value or None}; those of MATCHES and OPTIONS, `metadata` and `reschedule` count
+    options: {name: value, or None, [] or False if it was not given}
     """
+    of_service = options['service'] is not None
+    wrong = [name for name in (OF_HOSTS if of_service else OF_SERVICES) if options[name]]
+    if wrong:
+        names = ', '.join(f'--{name}' for name in sorted(wrong))
+        raise ValueError(f'{names} cannot be used with --{"service" if of_service else "verb"}')
+    if of_service:
+        made = {name: options[name] for name in (*OF_SERVICES, 'first')}
+        made['lost'] = options['lost'] or None
+    else:
+        made = _of_host(options)
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def _of_host(options):
     made = {name: options[name] for name in OPTIONS}
     match = {name: options[name] for name in MATCHES}
     metadata = {}
@@ -24,7 +41,7 @@ def entry(options):
     match['metadata'] = metadata or None
     made['match'] = {key: value for key, value in match.items() if value is not None} or None
     made['reschedule'] = options['reschedule'] or None
-    return {key: value for key, value in made.items() if value is not None}
+    return made
 
 
 def lines(shown):
@@ -42,6 +59,8 @@ def show(shown):
 
 
 def _failure(entry):
+    if 'service' in entry:
+        return _of_service(entry)
     match = entry.get('match', {})
     text = f'{entry["verb"]} fails'
     if match.get('host'):
@@ -51,3 +70,14 @@ def _failure(entry):
     }
     described = ', '.join(f'{key} {json.dumps(value)}' for key, value in rest.items())
     return f'{text} ({described})' if described else text
+
+
+def _of_service(entry):
+    effects = [
+        f'wait {entry["delay"]:g} s' if 'delay' in entry else '',
+        f'fail with {entry["status"]}' if 'status' in entry else '',
+        'lose their answers' if 'lost' in entry else '',
+    ]
+    text = f'requests {entry.get("request", "*")} to {entry["service"]} '
+    text += ', '.join(filter(None, effects))
+    return f'{text} (first {entry["first"]})' if 'first' in entry else text

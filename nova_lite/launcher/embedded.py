@@ -83,7 +83,6 @@ class EmbeddedCloud:
         self.daemons = {}
         self.confs = {}
         self._watched = {}
-        self._neighbours = neighbours.Neighbours(self.places)
         self._front = front.Front({}, keep=SIMULATED)
         self._gate = gate.Gate(self._front)
         self._fronts = []
@@ -96,6 +95,7 @@ class EmbeddedCloud:
         self._ended = ended.Ended()
         self._changing = runtime.Lock()
         self.faults = faults.Faults(self.places, self._drivers, lambda: self._incarnation)
+        self._neighbours = neighbours.Neighbours(self.places, self.faults.requests)
         self.debugger = debugger.Debugger(self._start_second)
         self._page = live_page.LivePage(self.places, self._gate, self.faults)
 
@@ -381,7 +381,7 @@ class EmbeddedCloud:
 
     def _start_front(self):
         settings = self.places.settings
-        self._front.routes['/placement'] = self._neighbours.placement
+        self._front.routes['/placement'] = self._neighbours.serve_placement
         self._front.routes |= dict.fromkeys(SIMULATED, self._neighbours.serve_simcloud)
         running = server.InProcess(
             self._page.application,

@@ -13,6 +13,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import outages
 from nova_lite.launcher import layout
+from nova_lite.launcher import request_faults
 from nova_lite.rpc import embedded
 from nova_lite.rpc import transport
 from nova_lite.virt.sim import hostpower
@@ -38,7 +39,8 @@ class Faults:
     def __init__(self, places, drivers, incarnation):
         self._places, self._drivers, self._incarnation = places, drivers, incarnation
         self._lock = runtime.RLock()
-        # By id: the entry as a profile would have it, and its rule.
+        self.requests = request_faults.RequestFaults()
+        # By id: the entry as it was given, and its rule or Fault.
         self._failures = {}
         self._number = 0
         self._databases, self._buses = set(), set()
@@ -59,23 +61,28 @@ class Faults:
                 'buses_cut': sorted(self._buses),
             }
 
-    # ---- operations of hosts ----
+    # ---- operations of hosts, and requests to services ----
 
     def add(self, entry):
-        """Inject a failure, and return its id. Raise ProfileError, Unknown.
+        """Inject a failure, and return its id. Raise ProfileError, Unknown, Invalid.
 
-        entry: dict, as in `failures` of a profile
+        entry: dict, as in `failures` of a profile, or as of request_faults
         """
         with self._lock:
-            rule = profile.parse_failure(entry, f'injected-{runtime.new_uuid()}')
-            hosts = list(self._hosts())
-            if not fnmatch.filter(hosts, rule.match.host):
-                raise Unknown(what='Host', name=rule.match.host, known=', '.join(hosts))
+            of_service = request_faults.SERVICE in entry
+            rule = (request_faults.parse if of_service else self._parse)(self._number + 1, entry)
             self._number += 1
             self._failures[self._number] = entry, rule
             self._inject()
             LOG.warning('Fault %s was added: %s', self._number, entry)
             return self._number
+
+    def _parse(self, _number, entry):
+        rule = profile.parse_failure(entry, f'injected-{runtime.new_uuid()}')
+        hosts = list(self._hosts())
+        if not fnmatch.filter(hosts, rule.match.host):
+            raise Unknown(what='Host', name=rule.match.host, known=', '.join(hosts))
+        return rule
 
     def clear(self, number=None):
         """Remove an injected failure, or all. Raise Unknown."""
@@ -89,9 +96,13 @@ class Faults:
             LOG.warning('Fault %s was cleared', 'of any id' if number is None else number)
 
     def _inject(self):
-        rules = [rule for _entry, rule in self._failures.values()]
+        of_requests, of_hosts = [], []
+        for _entry, rule in self._failures.values():
+            is_of_request = isinstance(rule, request_faults.Fault)
+            (of_requests if is_of_request else of_hosts).append(rule)
+        self.requests.inject(of_requests)
         for driver in self._drivers():
-            driver.inject(rules)
+            driver.inject(of_hosts)
 
     # ---- hosts ----
 

@@ -2,6 +2,7 @@
 
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import layout
+from nova_lite.launcher import request_faults
 from nova_lite.simcloud import app as simcloud
 from nova_lite.virt.sim import profile
 from nova_lite.wsgi import front
@@ -14,10 +15,15 @@ class Neighbours:
 
     urls: {'simcloud': URL, 'placement': URL} once started
     simcloud, placement: the applications; that of simcloud is replaced by `renew`
+    serve_simcloud, serve_placement: WSGI callables that stay the same
     """
 
-    def __init__(self, places):
+    def __init__(self, places, faults=None):
+        """faults: a request_faults.RequestFaults that may spoil requests, or None"""
         self._places = places
+        faults = faults or request_faults.RequestFaults()
+        self.serve_simcloud = faults.around(self._answer_simcloud)
+        self.serve_placement = faults.around(self._answer_placement, request_faults.PLACEMENT)
         self._servers = []
         self.urls = {}
         self.simcloud = self.placement = None
@@ -41,7 +47,7 @@ class Neighbours:
         self.placement = placement.make_app(
             places.database_url(layout.PLACEMENT), auth_strategy=auth, keystone=self._keystone()
         )
-        self._serve('placement', front.Front({'/placement': self.placement}), threads=8)
+        self._serve('placement', front.Front({'/placement': self.serve_placement}), threads=8)
 
     def _make_simcloud(self, *, is_new=True):
         self.simcloud = simcloud.make_app(
@@ -51,9 +57,11 @@ class Neighbours:
             is_new=is_new,
         )
 
-    def serve_simcloud(self, environ, start_response):
-        """Answer a request to simcloud. A WSGI callable that stays the same"""
+    def _answer_simcloud(self, environ, start_response):
         return self.simcloud(environ, start_response)
+
+    def _answer_placement(self, environ, start_response):
+        return self.placement(environ, start_response)
 
     def end(self):
         """Finish what writes to the databases, and refuse all else until `renew`.

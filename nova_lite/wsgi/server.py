@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import errno
+import functools
 import logging
 import os
 import socket
@@ -31,6 +32,8 @@ PORTS = (10000, 18000)
 # Another port of the same host may be free.
 TAKEN = (errno.EADDRINUSE, errno.EACCES)
 MOST_CLAIMS = 100
+# The key in the environment of a request for the function that cuts its connection.
+CUT = 'nova_lite.cut'
 # A server that stops lets its threads end for so long, and then cuts their connections.
 END_S, CUT_S = 2, 2.5
 # Of ports that were given: who asked may not listen on them yet. The oldest come first.
@@ -90,6 +93,15 @@ def _is_free(host, port):
     return True
 
 
+class _Gateway(wsgi.Gateway_10):
+    """Lets an application cut the connection of its request."""
+
+    def get_environ(self):
+        environ = super().get_environ()
+        environ[CUT] = functools.partial(self.req.conn.socket.shutdown, socket.SHUT_RDWR)
+        return environ
+
+
 class InProcess:
     """Serves one WSGI application on a port of this process.
 
@@ -107,6 +119,7 @@ class InProcess:
             server_name='nova-lite',
             shutdown_timeout=END_S,
         )
+        self._server.gateway = _Gateway
         # How long a stop may go unnoticed, besides.
         self._server.expiration_interval = 0.1
         self._server.ConnectionClass = self._connect

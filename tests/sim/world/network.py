@@ -13,6 +13,7 @@ from requests import adapters
 from urllib3 import exceptions as urllib3_exceptions
 
 from nova_lite import runtime
+from nova_lite.wsgi import server as http_server
 from tests.sim import kernel
 
 # What befalls a request, and whether the application is called then.
@@ -110,7 +111,7 @@ class Network:
 class Exchange:
     """One request and its answer. over: an Event, set when there is an answer, or none to come
 
-    status: None when the server died before its answer
+    status: None when the server died before its answer, or has cut the connection
     """
 
     def __init__(self, environ):
@@ -132,7 +133,8 @@ class Exchange:
             started[:] = [status, headers]
             return chunks.append
 
-        chunks = []
+        chunks, cuts = [], []
+        self.environ[http_server.CUT] = lambda: cuts.append(True)
         found = application(self.environ, start_response)
         try:
             chunks.extend(found)
@@ -142,7 +144,7 @@ class Exchange:
                 close()
         code, _, self.reason = started[0].partition(' ')
         self.body, self.headers = b''.join(chunks), started[1]
-        self.status = int(code)
+        self.status = None if cuts else int(code)
         self.over.set()
 
 
