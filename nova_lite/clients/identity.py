@@ -1,16 +1,15 @@
 """The identity service, asked whether projects exist."""
 
-from oslo_config import cfg
-
 from nova_lite import exception
+from nova_lite.clients import auth
 from nova_lite.clients import session
 
 
 class Identity:
     """The identity service."""
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
-        self.service = session.Neighbour(conf, 'keystone', title='identity', version='/v3')
+    def __init__(self, credentials: auth.Credentials) -> None:
+        self.service = session.Neighbour(credentials, 'keystone', title='identity', version='/v3')
 
     def require_project(self, ctxt: session.Ctxt, project_id: str) -> None:
         """Raise Invalid when the identity service knows no such project.

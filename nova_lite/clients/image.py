@@ -10,9 +10,8 @@ from collections.abc import Mapping
 import copy
 import typing
 
-from oslo_config import cfg
-
 from nova_lite import exception
+from nova_lite.clients import auth
 from nova_lite.clients import cache
 from nova_lite.clients import items
 from nova_lite.clients import responses
@@ -123,12 +122,14 @@ class Snapshots(Reading, typing.Protocol):
 class Image:
     """The image service."""
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
-        self.service = session.Neighbour(conf, 'glance', title='image', version='/v2')
+    def __init__(self, credentials: auth.Credentials) -> None:
+        self.service = session.Neighbour(credentials, 'glance', title='image', version='/v2')
         self._images = items.Items(
             self.service, '/images', missing=(exception.ImageNotFound, 'image_id'), as_user=True
         )
-        self.cache: cache.Cache[Key, session.Json] = cache.Cache(conf.glance.image_cache_seconds)
+        self.cache: cache.Cache[Key, session.Json] = cache.Cache(
+            credentials.conf.glance.image_cache_seconds
+        )
 
     def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
         """Return the image, as `of` makes it. Raise ImageNotFound."""

@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 import typing
 
-from oslo_config import cfg
-
 from nova_lite import exception
+from nova_lite.clients import auth
 from nova_lite.clients import bindings
 from nova_lite.clients import cache
 from nova_lite.clients import descriptions
@@ -52,8 +51,8 @@ class Network:
     bindings: of ports to hosts, for moves; security_groups: by name
     """
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
-        self.service = session.Neighbour(conf, 'neutron', title='network', version='/v2.0')
+    def __init__(self, credentials: auth.Credentials) -> None:
+        self.service = session.Neighbour(credentials, 'neutron', title='network', version='/v2.0')
         self._ports = items.Items(
             self.service, '/ports', missing=(exception.PortNotFound, 'port_id')
         )
@@ -61,12 +60,12 @@ class Network:
             self.service, '/subnets', missing=(exception.SubnetNotFound, 'subnet_id')
         )
         self.known_extensions: cache.Cache[str, set[str]] = cache.Cache(
-            conf.neutron.extension_sync_interval
+            credentials.conf.neutron.extension_sync_interval
         )
         self.bindings = bindings.Bindings(self)
         self.security_groups = security_groups.SecurityGroups(self)
         self.requested = requested.Requested(self)
-        self._descriptions = descriptions.Descriptions(conf, self)
+        self._descriptions = descriptions.Descriptions(credentials.conf, self)
 
     # ---- reading ------------------------------------------------------------
 

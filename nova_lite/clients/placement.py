@@ -11,10 +11,9 @@ import logging
 import re
 import typing
 
-from oslo_config import cfg
-
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import holdings
 from nova_lite.clients import offers
 from nova_lite.clients import providers
@@ -47,9 +46,9 @@ class Outcome(enum.Enum):
 class Placement:
     """The placement service, called as ourselves. `providers` knows its providers."""
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
+    def __init__(self, credentials: auth.Credentials) -> None:
         self.service = session.Neighbour(
-            conf, 'placement', title='placement', microversion=MICROVERSION
+            credentials, 'placement', title='placement', microversion=MICROVERSION
         )
         self.providers = providers.Providers(self.service)
 

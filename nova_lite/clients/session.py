@@ -137,7 +137,7 @@ class Neighbour:
 
     def __init__(
         self,
-        conf: cfg.ConfigOpts,
+        credentials: auth.Credentials,
         group: str,
         *,
         title: str,
@@ -148,18 +148,18 @@ class Neighbour:
         self.title = title
         self.version = version
         self.microversion = microversion
-        self.options = conf[group]
-        self.auth = auth.credentials(conf, group)
+        self.options = credentials.conf[group]
+        self.auth = credentials.of(group)
         self.session = open_session(self.options, self.auth)
         self.trusting = isinstance(self.auth, noauth.NoAuth)
-        self.voucher = None if self.trusting else auth.vouching(conf)
+        self.voucher = None if self.trusting else credentials.vouching()
         self.own_voucher = None
-        if own_vouched and not self.trusting and auth.sends_service_tokens(conf):
+        if own_vouched and not self.trusting and credentials.sends_service_tokens():
             self.own_voucher = self.voucher or self.auth
         self._incarnation = incarnation.current()
         self._base: str | None = None
         self._in_project = functools.lru_cache(SCOPES_KEPT)(
-            lambda project_id: auth.credentials(conf, group, project_id=project_id)
+            lambda project_id: credentials.of(group, project_id=project_id)
         )
 
     def call(

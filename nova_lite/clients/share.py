@@ -10,10 +10,10 @@ is kept.
 
 import typing
 
-from oslo_config import cfg
 import requests
 
 from nova_lite import exception
+from nova_lite.clients import auth
 from nova_lite.clients import items
 from nova_lite.clients import session
 
@@ -62,8 +62,10 @@ def access_of(protocol: str, host_ip: str | None) -> tuple[str, str]:
 class Share:
     """The shared file system service."""
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
-        self.service = session.Neighbour(conf, 'manila', title='shared file system', version='/v2')
+    def __init__(self, credentials: auth.Credentials) -> None:
+        self.service = session.Neighbour(
+            credentials, 'manila', title='shared file system', version='/v2'
+        )
         self._shares = items.Items(
             self.service, '/shares', missing=(exception.ShareNotFound, 'share_id')
         )

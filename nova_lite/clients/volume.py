@@ -7,11 +7,11 @@ us and are made by ourselves, since a move may outlive the user's token.
 from collections.abc import Iterable
 import typing
 
-from oslo_config import cfg
 import requests
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import items
 from nova_lite.clients import session
 from nova_lite.clients import volume_record
@@ -90,9 +90,9 @@ def strays(
 class Volume:
     """The volume service."""
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
+    def __init__(self, credentials: auth.Credentials) -> None:
         self.service = session.Neighbour(
-            conf,
+            credentials,
             'cinder',
             title='volume',
             version='/v3',
@@ -112,7 +112,7 @@ class Volume:
             missing=(exception.SnapshotNotFound, 'snapshot_id'),
             as_user=True,
         )
-        self.cross_az_attach = conf.cinder.cross_az_attach
+        self.cross_az_attach = credentials.conf.cinder.cross_az_attach
 
     # ---- volumes ------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from oslo_config import cfg
 
 from nova_lite.api import app as api_app
-from nova_lite.clients import identity
 from nova_lite.daemons import monitor
 from nova_lite.daemons import neighbours as neighbours_module
 from nova_lite.daemons import top
@@ -21,9 +20,8 @@ def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:
     alone: its process ends with it, so that `close` need not close connections
     """
     api_db, cells, bus, notifier, closing = top.connect(conf)
-    neighbours = neighbours_module.clients(conf)
-    if conf.api.auth_strategy == 'keystone':
-        neighbours.identity = identity.Identity(conf)
+    by_token = conf.api.auth_strategy == 'keystone'
+    neighbours = neighbours_module.clients(conf, identity=by_token)
     application = api_app.make_app(
         conf,
         api_db=api_db,

@@ -4,6 +4,7 @@ import dataclasses
 
 from oslo_config import cfg
 
+from nova_lite.clients import auth
 from nova_lite.clients import identity as identities
 from nova_lite.clients import image as images
 from nova_lite.clients import network as networks
@@ -24,12 +25,14 @@ class Neighbours:
     identity: identities.Identity | None = None
 
 
-def clients(conf: cfg.ConfigOpts) -> Neighbours:
-    """Clients of all neighbour services."""
+def clients(conf: cfg.ConfigOpts, *, identity: bool = False) -> Neighbours:
+    """Clients of all neighbour services, which share our tokens. identity: of Keystone, too"""
+    credentials = auth.Credentials(conf)
     return Neighbours(
-        image=images.Image(conf),
-        network=networks.Network(conf),
-        volume=volumes.Volume(conf),
-        share=shares.Share(conf),
-        placement=placements.Placement(conf),
+        image=images.Image(credentials),
+        network=networks.Network(credentials),
+        volume=volumes.Volume(credentials),
+        share=shares.Share(credentials),
+        placement=placements.Placement(credentials),
+        identity=identities.Identity(credentials) if identity else None,
     )

@@ -3,6 +3,7 @@
 from oslo_config import cfg
 
 from nova_lite import service
+from nova_lite.clients import auth
 from nova_lite.clients import network
 from nova_lite.clients import placement
 from nova_lite.daemons import door
@@ -18,9 +19,10 @@ from nova_lite.scheduler import manager as scheduler_manager
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """Return the daemon that `conf` asks for."""
     api_db, cells, bus, notifier, closing = top.connect(conf)
-    found = placement.Placement(conf)
+    credentials = auth.Credentials(conf)
+    found = placement.Placement(credentials)
     manager = scheduler_manager.SchedulerManager(
-        conf, cells, found, network.Network(conf), notices=watch.Notices(notifier)
+        conf, cells, found, network.Network(credentials), notices=watch.Notices(notifier)
     )
     if conf.transport_url.startswith(transport.EMBEDDED):
         entrance = door.SchedulerDoor(manager, conf.state_path)

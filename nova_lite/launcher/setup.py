@@ -9,6 +9,7 @@ from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import placement
 from nova_lite.db import engine
 from nova_lite.db import migrate
@@ -119,7 +120,7 @@ def hosts(places, conf):
             )
         discovery.discover_hosts(cells)
         wanted = {host for name in places.cell_names for host in places.hosts(name)}
-        client = placement.Placement(conf)
+        client = placement.Placement(auth.Credentials(conf))
         _wait(
             lambda: wanted - _registered(client),
             'are not registered in placement',

@@ -10,6 +10,7 @@ from oslo_utils import timeutils
 
 from nova_lite import cells as cells_module
 from nova_lite import exception
+from nova_lite.clients import auth
 from nova_lite.clients import placement
 from nova_lite.console import tables
 from nova_lite.db import engine
@@ -106,7 +107,7 @@ class Site:
 
     @functools.cached_property
     def placement(self):
-        return placement.Placement(self.conf)
+        return placement.Placement(auth.Credentials(self.conf))
 
     @property
     def cell_url(self):

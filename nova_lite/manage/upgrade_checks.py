@@ -14,6 +14,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import versions
+from nova_lite.clients import auth
 from nova_lite.clients import bindings
 from nova_lite.clients import network
 from nova_lite.clients import session
@@ -126,7 +127,7 @@ class Checks(upgradecheck.UpgradeCommands):
         if not (self.conf.neutron.auth_type or self.conf.service_user.auth_type):
             return success('No network service is configured.')
         try:
-            if network.Network(self.conf).bindings.are_supported(context.admin()):
+            if network.Network(auth.Credentials(self.conf)).bindings.are_supported(context.admin()):
                 return success()
         except (exception.NovaLiteError, KeyError, TypeError) as error:
             return warning(f'Cannot reach the network service: {error}')
@@ -149,7 +150,7 @@ class Checks(upgradecheck.UpgradeCommands):
 
     def _newest(self, group):
         """Return the newest microversion of a neighbour. Raise a NovaLiteError."""
-        service = session.Neighbour(self.conf, group, title=group)
+        service = session.Neighbour(auth.Credentials(self.conf), group, title=group)
         try:
             offered = service.get(context.admin(), '/')['versions']
             return max(

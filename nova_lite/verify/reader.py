@@ -15,6 +15,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import quota
+from nova_lite.clients import auth
 from nova_lite.clients import image
 from nova_lite.clients import placement
 from nova_lite.clients import providers as providers_module
@@ -53,13 +54,14 @@ class Reader:
         self.conf, self.directory, self._say = conf, directory, say
         self.api_db = engine.Database(conf.api_database.connection)
         self.cells = cells_module.Cells(conf, self.api_db)
-        self.placement = placement.Placement(conf)
-        self.image = image.Image(conf)
-        self.network = session.Neighbour(conf, 'neutron', title='network', version='/v2.0')
+        credentials = auth.Credentials(conf)
+        self.placement = placement.Placement(credentials)
+        self.image = image.Image(credentials)
+        self.network = session.Neighbour(credentials, 'neutron', title='network', version='/v2.0')
         self.volume = session.Neighbour(
-            conf, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
+            credentials, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
         )
-        self.share = share.Share(conf)
+        self.share = share.Share(credentials)
         self._providers: dict[str, tuple[int, snapshot.Provider]] = {}
         self._running = running
         self._top: oslo_messaging.Transport | None = None

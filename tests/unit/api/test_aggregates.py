@@ -6,6 +6,7 @@ from nova_lite import conf as configuration
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import placement
 from nova_lite.db.api import aggregates as aggregates_db
 from nova_lite.db.api import stamps
@@ -323,7 +324,7 @@ class MirrorTest(AggregateTest):
         url = self.useFixture(placement_fixture.Placement()).url
         for name, value in (('auth_type', 'none'), ('endpoint_override', url)):
             conf.set_override(name, value, group='placement')
-        self.client = placement.Placement(conf)
+        self.client = placement.Placement(auth.Credentials(conf))
         return compute_api.ComputeApi(placement=self.client)
 
     def test_membership_is_in_placement_too(self):

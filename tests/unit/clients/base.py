@@ -5,6 +5,7 @@ import testtools
 from nova_lite import conf
 from nova_lite import context
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import placement
 from tests.fixtures import placement as placement_fixture
 
@@ -22,6 +23,11 @@ class ClientTestCase(testtools.TestCase):
             user_id='alice', project_id='wonderland', roles=['member'], overwrite=False
         )
 
+    @property
+    def credentials(self):
+        """Our own, as they are configured now."""
+        return auth.Credentials(self.conf)
+
     def point(self, group, url, **options):
         """Reach the service of a group at `url`, with identity given by headers."""
         options = {'auth_type': 'none', 'endpoint_override': url, **options}
@@ -35,7 +41,7 @@ class PlacementClientTestCase(ClientTestCase):
     def connect(self, url):
         """Make the clients."""
         self.point('placement', url)
-        self.placement = placement.Placement(self.conf)
+        self.placement = placement.Placement(self.credentials)
         self.providers = self.placement.providers
 
     def add_host(self, name, *, vcpus=4, ram_mb=8 * GIB, disk_gb=40, traits=()):

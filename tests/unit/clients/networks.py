@@ -11,7 +11,7 @@ class NetworkTestCase(neighbours.NeighbourTestCase):
 
     def setUp(self):
         super().setUp()
-        self.network = network.Network(self.conf)
+        self.network = network.Network(self.credentials)
         self.owner = self.server()
 
     def make(self, kind, ctxt=None, **values):

@@ -15,7 +15,7 @@ class ImageTestCase(neighbours.NeighbourTestCase):
 
     def setUp(self):
         super().setUp()
-        self.image = image.Image(self.conf)
+        self.image = image.Image(self.credentials)
         self.made = self.image.create(
             self.member,
             {
@@ -101,10 +101,10 @@ class RecordTest(ImageTestCase):
     def test_answers_are_kept_if_so_configured(self):
         for seconds, requests in ((0, 2), (60, 1)):
             self.conf.set_override('image_cache_seconds', seconds, group='glance')
-            client = image.Image(self.conf)
+            client = image.Image(self.credentials)
             client.get(self.member, self.made['id'])['properties'].clear()
             self.cloud.requests.clear()
-            client = image.Image(self.conf)
+            client = image.Image(self.credentials)
             found = [client.get(self.member, self.made['id']) for _ in range(2)]
             self.assertEqual(requests, len(self.cloud.requests))
             self.assertEqual(found[0], found[1])

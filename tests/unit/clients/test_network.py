@@ -109,7 +109,7 @@ class AllocateTest(networks.NetworkTestCase):
 
         def read_and_lose(ctxt, port_id):
             before = read(ctxt, port_id)
-            other = network.Network(self.conf)
+            other = network.Network(self.credentials)
             other.allocate(ctxt, self.server(), [{'port_id': port_id}], host='elsewhere')
             return before
 

@@ -104,7 +104,7 @@ class SessionTestCase(base.ClientTestCase):
     def neighbour(self, url, *, version='', microversion=None, **options):
         self.point('neutron', url, **options)
         return session.Neighbour(
-            self.conf, 'neutron', title='network', version=version, microversion=microversion
+            self.credentials, 'neutron', title='network', version=version, microversion=microversion
         )
 
     def header(self, name, request=-1):
@@ -153,20 +153,20 @@ class IdentityTest(SessionTestCase):
     def test_no_credentials(self):
         self.conf.clear_override('auth_type', group='cinder')
         error = self.assertRaises(
-            exception.Unavailable, session.Neighbour, self.conf, 'cinder', title='volume'
+            exception.Unavailable, session.Neighbour, self.credentials, 'cinder', title='volume'
         )
         self.assertIn('[cinder]', str(error))
 
     def test_incomplete_credentials(self):
         self.conf.set_override('auth_type', 'password', group='service_user')
         error = self.assertRaises(
-            exception.Unavailable, session.Neighbour, self.conf, 'cinder', title='volume'
+            exception.Unavailable, session.Neighbour, self.credentials, 'cinder', title='volume'
         )
         self.assertIn('[service_user]', error.message)
 
     def test_credentials_of_our_own_group(self):
         self.conf.set_override('auth_type', 'none', group='service_user')
-        neighbour = session.Neighbour(self.conf, 'cinder', title='volume')
+        neighbour = session.Neighbour(self.credentials, 'cinder', title='volume')
         self.assertTrue(neighbour.trusting)
 
 

@@ -11,7 +11,7 @@ from tests.unit.clients import neighbours
 class ShareTest(neighbours.NeighbourTestCase):
     def setUp(self):
         super().setUp()
-        self.client = share_client.Share(self.conf)
+        self.client = share_client.Share(self.credentials)
         self.member = self.context_of('alice', 'wonderland', 'member')
         self.share = self.make()
 

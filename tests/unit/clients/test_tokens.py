@@ -41,6 +41,9 @@ class TokenTestCase(base.ClientTestCase):
         for name, value in options.items():
             self.conf.set_override(name, value, group=group)
 
+    def sent(self, path):
+        return [method for method, each in self.cloud.requests if each.startswith(path)]
+
     def login(self, username, project):
         options = self.cloud.login(username, project)
         loader = loading.get_plugin_loader(options.pop('auth_type'))
@@ -59,13 +62,13 @@ class NeighbourTest(TokenTestCase):
     """Services found in the catalog."""
 
     def test_in_the_user_s_name(self):
-        made = image.Image(self.conf).create(
+        made = image.Image(self.credentials).create(
             self.demo, {'name': 'mine', 'disk_format': 'raw', 'container_format': 'bare'}
         )
         self.assertEqual(self.demo.project_id, made['owner'])
 
     def test_by_ourselves(self):
-        net = network.Network(self.conf)
+        net = network.Network(self.credentials)
         wanted, _ = net.validate(
             self.demo,
             [
@@ -82,14 +85,14 @@ class NeighbourTest(TokenTestCase):
         self.assertEqual(self.demo.project_id, port['project_id'])
 
     def test_without_the_user_s_token(self):
-        found = image.Image(self.conf).list(context.admin())
+        found = image.Image(self.credentials).list(context.admin())
         self.assertEqual({'cirros', 'debian'}, {item['name'] for item in found})
 
     def test_a_volume_for_a_project_without_the_user_s_token(self):
         late = context.RequestContext(
             user_id=self.demo.user_id, project_id=self.demo.project_id, overwrite=False
         )
-        volumes = volume.Volume(self.conf)
+        volumes = volume.Volume(self.credentials)
         for _ in range(2):
             made = volumes.create(late, size=1)
             self.assertEqual(self.demo.project_id, volumes.get(self.demo, made['id'])['project_id'])
@@ -98,12 +101,12 @@ class NeighbourTest(TokenTestCase):
         self.configure('service_user', **self.cloud.login('demo', 'demo'))
         late = context.RequestContext(user_id='x', project_id=runtime.new_uuid(), overwrite=False)
         error = self.assertRaises(
-            exception.Forbidden, volume.Volume(self.conf).create, late, size=1
+            exception.Forbidden, volume.Volume(self.credentials).create, late, size=1
         )
         self.assertIn(late.project_id, error.message)
 
     def test_a_volume_s_whole_life(self):
-        volumes = volume.Volume(self.conf)
+        volumes = volume.Volume(self.credentials)
         made = volumes.create(self.demo, size=1)
         volumes.wait_until_ready(self.demo, made['id'], timeout_s=60, interval_s=0.01)
         attachment = volumes.create_attachment(self.demo, made['id'], SERVER)
@@ -113,12 +116,12 @@ class NeighbourTest(TokenTestCase):
 
     def test_attachments_are_ended_with_a_service_token_alone(self):
         """As Cinder has it since CVE-2023-2088; [cinder]'s own credentials will do."""
-        made = volume.Volume(self.conf).create(self.demo, size=1)
+        made = volume.Volume(self.credentials).create(self.demo, size=1)
         self.configure('cinder', **self.cloud.login('nova', 'service'))
         self.configure('service_user', auth_type=None)
         for sends in (False, True):
             self.configure('service_user', send_service_user_token=sends)
-            volumes = volume.Volume(self.conf)
+            volumes = volume.Volume(self.credentials)
             if not sends:
                 attachment = volumes.create_attachment(context.admin(), made['id'], SERVER)
                 volumes.update_attachment(context.admin(), attachment['id'], {'host': 'h'})
@@ -130,27 +133,44 @@ class NeighbourTest(TokenTestCase):
 
     def test_a_token_that_is_not_one(self):
         self.demo.auth_token = 'nonsense'
-        self.assertRaises(exception.NeighbourForbids, image.Image(self.conf).list, self.demo)
+        self.assertRaises(exception.NeighbourForbids, image.Image(self.credentials).list, self.demo)
 
     def test_a_wrong_password_of_ours(self):
         self.configure('service_user', password='wrong', send_service_user_token=False)
         error = self.assertRaises(
-            exception.Unavailable, image.Image(self.conf).list, context.admin()
+            exception.Unavailable, image.Image(self.credentials).list, context.admin()
         )
         self.assertIn('image', error.message)
 
     def test_services_that_are_down_and_come_back(self):
         """Identity among them, which is asked for our token before anything is sent."""
         for ctxt in (self.demo, context.admin()):
-            images = image.Image(self.conf)
+            images = image.Image(self.credentials)
             self.cloud.server.stop()
             patient = test_session.Impatient(then=self.cloud.server.start)
             with runtime.install(patient):
                 self.assertTrue(images.list(ctxt))
             self.assertEqual(2, len(patient.pauses))
 
+    def test_clients_of_one_daemon_log_in_once(self):
+        """Groups with the same credentials, under their own names and as [service_user]."""
+        self.configure('glance', **self.cloud.login('nova', 'service'))
+        self.configure('cinder', auth_section='service_user')
+        credentials = self.credentials
+        self.cloud.requests.clear()
+        for make in (image.Image, volume.Volume, network.Network):
+            service = make(credentials).service
+            service.call(context.admin(), 'GET', '/nowhere', errors={404: None})
+        self.assertEqual(1, len(self.sent('/identity/v3/auth/tokens')))
+
+    def test_other_credentials_are_other_tokens(self):
+        self.configure('glance', **self.cloud.login('admin', 'admin'))
+        credentials = self.credentials
+        self.assertIsNot(credentials.of('glance'), credentials.of('cinder'))
+        self.assertIsNot(credentials.of('cinder'), credentials.of('cinder', project_id='other'))
+
     def test_projects(self):
-        known = identity.Identity(self.conf)
+        known = identity.Identity(self.credentials)
         known.require_project(self.login('admin', 'admin'), self.demo.project_id)
         error = self.assertRaises(
             exception.Invalid, known.require_project, self.login('admin', 'admin'), 'nonsense'
@@ -168,11 +188,11 @@ class ExpiryTest(TokenTestCase):
         clock_.advance(7 * HOUR_S)
 
     def test_vouched_for(self):
-        self.assertEqual(2, len(image.Image(self.conf).list(self.demo)))
+        self.assertEqual(2, len(image.Image(self.credentials).list(self.demo)))
 
     def test_not_vouched_for(self):
         self.configure('service_user', send_service_user_token=False)
-        self.assertRaises(exception.NeighbourForbids, image.Image(self.conf).list, self.demo)
+        self.assertRaises(exception.NeighbourForbids, image.Image(self.credentials).list, self.demo)
 
 
 class RevokedTest(TokenTestCase):
@@ -185,11 +205,8 @@ class RevokedTest(TokenTestCase):
         self.assertEqual(204, requests.delete(url, headers=headers, timeout=60).status_code)
         self.cloud.requests.clear()
 
-    def sent(self, path):
-        return [method for method, each in self.cloud.requests if each.startswith(path)]
-
     def test_that_vouches_for_a_user(self):
-        images = image.Image(self.conf)
+        images = image.Image(self.credentials)
         images.list(self.demo)
         self.revoke(images.service.voucher)
         self.assertEqual(2, len(images.list(self.demo)))
@@ -202,7 +219,7 @@ class RevokedTest(TokenTestCase):
             if own:
                 self.configure('cinder', **self.cloud.login('nova', 'service'))
                 self.configure('service_user', auth_type=None)
-            volumes = volume.Volume(self.conf)
+            volumes = volume.Volume(self.credentials)
             made = volumes.create(self.demo, size=1)
             attachment = volumes.create_attachment(context.admin(), made['id'], SERVER)
             volumes.update_attachment(context.admin(), attachment['id'], {'host': 'h'})
@@ -213,14 +230,14 @@ class RevokedTest(TokenTestCase):
         late = context.RequestContext(
             user_id=self.demo.user_id, project_id=self.demo.project_id, overwrite=False
         )
-        volumes = volume.Volume(self.conf)
+        volumes = volume.Volume(self.credentials)
         volumes.create(late, size=1)
         self.revoke(volumes.service._in_project(late.project_id))
         volumes.create(late, size=1)
 
     def test_once(self):
         """The user's token is no better with another one of ours."""
-        images = image.Image(self.conf)
+        images = image.Image(self.credentials)
         images.list(self.demo)
         self.cloud.requests.clear()
         self.demo.auth_token = 'nonsense'
@@ -241,7 +258,7 @@ class PlacementTest(TokenTestCase):
         )
         server = self.useFixture(http.Http({'/placement': app}))
         self.configure('placement', endpoint_override=server.url + '/placement')
-        service = placement.Placement(self.conf)
+        service = placement.Placement(self.credentials)
         uuid = SERVER
         service.providers.ensure(self.demo, uuid, 'host')
         self.assertEqual('host', service.providers.get(self.demo, uuid).name)

@@ -15,7 +15,7 @@ class VolumeTestCase(neighbours.NeighbourTestCase):
 
     def setUp(self):
         super().setUp()
-        self.volume = volume.Volume(self.conf)
+        self.volume = volume.Volume(self.credentials)
         self.made = self.create(size=1, name='data')
         self.server = self.server()
 
@@ -80,7 +80,7 @@ class VolumeTest(VolumeTestCase):
             self.assertIn(volume_id, error.message)
 
     def test_from_an_image(self):
-        images = image.Image(self.conf)
+        images = image.Image(self.credentials)
         cirros = images.list(self.member, name='cirros')[0]
         made = self.create(size=2, image_id=cirros['id'])
         self.assertTrue(made['bootable'])
@@ -91,7 +91,7 @@ class VolumeTest(VolumeTestCase):
         self.assertEqual('virtio', made['image']['properties']['hw_rng_model'])
 
     def test_image_metadata_that_its_owner_changed(self):
-        cirros = image.Image(self.conf).list(self.member, name='cirros')[0]
+        cirros = image.Image(self.credentials).list(self.member, name='cirros')[0]
         made = self.create(size=2, image_id=cirros['id'])
         metadata = {'min_disk': 'none', 'min_ram': '\u00bd', 'size': '9' * 255}
         self.volume.service.call(
@@ -189,7 +189,7 @@ class VolumeTest(VolumeTestCase):
         )
 
     def test_another_image(self):
-        cirros = image.Image(self.conf).list(self.member, name='cirros')[0]
+        cirros = image.Image(self.credentials).list(self.member, name='cirros')[0]
         self.volume.reserve(self.member, self.made['id'])
         self.volume.reimage(self.member, self.made['id'], cirros['id'])
         self.volume.wait_until_ready(self.member, self.made['id'], timeout_s=60, interval_s=0.01)
@@ -222,7 +222,7 @@ class AttachableTest(VolumeTestCase):
         zone = self.read()['availability_zone']
         self.check(availability_zone='moon')
         self.conf.set_override('cross_az_attach', False, group='cinder')
-        self.volume = volume.Volume(self.conf)
+        self.volume = volume.Volume(self.credentials)
         self.check(availability_zone=zone)
         self.check()
         self.assertIn('moon', self.refused(availability_zone='moon'))

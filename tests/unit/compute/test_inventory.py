@@ -4,6 +4,7 @@ import testtools
 
 from nova_lite import conf as nova_conf
 from nova_lite import context
+from nova_lite.clients import auth
 from nova_lite.clients import placement as placement_client
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
@@ -37,7 +38,7 @@ class TestInventory(testtools.TestCase):
         conf = nova_conf.make_conf(files=[])
         conf.set_override('auth_type', 'none', group='placement')
         conf.set_override('endpoint_override', self.placement.url, group='placement')
-        self.client = placement_client.Placement(conf)
+        self.client = placement_client.Placement(auth.Credentials(conf))
         self.cell.compute_placement = self.client
         self.cell.kill()
         self.ctxt = context.admin()

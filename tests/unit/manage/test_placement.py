@@ -6,6 +6,7 @@ import json
 from nova_lite import conf as configuration
 from nova_lite import context
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import placement
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import build_requests
@@ -30,7 +31,7 @@ class PlacementTest(base.ManageTest):
         conf = configuration.make_conf([], files=[])
         for name, value in self.options['placement'].items():
             conf.set_override(name, value, group='placement')
-        self.client = placement.Placement(conf)
+        self.client = placement.Placement(auth.Credentials(conf))
         self.ctxt = context.admin()
         self.set_up_cells()
         self.node = self.add_host('h1')

@@ -4,6 +4,7 @@ from nova_lite import cells
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import placement
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import cell_mappings
@@ -180,7 +181,7 @@ class PlacementCloudTestCase(CloudTestCase):
         super().setUp()
         self.server = self.useFixture(placement_fixture.Placement())
         self.set('placement', auth_type='none', endpoint_override=self.server.url)
-        self.placement = placement.Placement(self.conf)
+        self.placement = placement.Placement(auth.Credentials(self.conf))
         self.providers = self.placement.providers
         self.admin = context.admin()
 

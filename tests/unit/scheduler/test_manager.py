@@ -6,6 +6,7 @@ import json
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import placement as client
 from nova_lite.db.api import stamps
 from nova_lite.rpc import transport
@@ -251,8 +252,8 @@ class ChangesTest(cloud.ManagerTestCase):
 class SlowPlacement(client.Placement):
     """Lets a test look while claims are under way."""
 
-    def __init__(self, conf):
-        super().__init__(conf)
+    def __init__(self, credentials):
+        super().__init__(credentials)
         self.asked, self.go_on = runtime.SimpleQueue(), runtime.Event()
 
     def claim(self, ctxt, consumer, request, **options):
@@ -265,7 +266,7 @@ class ConcurrencyTest(cloud.ManagerTestCase):
     def test_a_claim_under_way_counts_for_others(self):
         for name in 'abc':
             self.add_host(name)
-        self.placement = SlowPlacement(self.conf)
+        self.placement = SlowPlacement(auth.Credentials(self.conf))
         self.start()
         found, threads = [], []
         for _ in range(3):

@@ -3,6 +3,7 @@
 import fixtures
 
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import volume
 from nova_lite.db.api import cell_mappings
 from nova_lite.simcloud import storage
@@ -68,7 +69,7 @@ class PagesTest(ReaderTestCase):
     def setUp(self):
         super().setUp()
         self.patch(storage, 'MOST', PAGE)
-        self.volume = volume.Volume(self.conf)
+        self.volume = volume.Volume(auth.Credentials(self.conf))
         self.reserved = [self.reserve(number) for number in range(COUNT)]
 
     def reserve(self, number):

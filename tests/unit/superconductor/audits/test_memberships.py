@@ -8,6 +8,7 @@ from nova_lite import conf as configuration
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import auth
 from nova_lite.clients import placement
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
@@ -28,7 +29,7 @@ class Base(testtools.TestCase):
         for name, value in (('auth_type', 'none'), ('endpoint_override', self.service.url)):
             self.conf.set_override(name, value, group='placement')
         self.conf.set_override('connect_retries', 0, group='placement')
-        self.client = placement.Placement(self.conf)
+        self.client = placement.Placement(auth.Credentials(self.conf))
         self.ctxt = context.admin()
         self.api = self.useFixture(compute_api.ComputeApi(placement=self.client))
         self.api_db = self.api.api_db
