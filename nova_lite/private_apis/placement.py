@@ -2,6 +2,8 @@
 
 import typing
 
+from placement import attribute_cache
+from placement import context as contexts
 from placement import util
 from placement.objects import allocation
 from placement.objects import allocation_candidate
@@ -34,8 +36,31 @@ WITH_ALIASES = (
 LIBRARY.has(util, 'jsonschema')
 LIBRARY.has(trait, '_TRAITS_SYNCED')
 LIBRARY.has(resource_class, '_RESOURCE_CLASSES_SYNCED')
+LIBRARY.keeps(contexts.RequestContext, 'ct_cache', 'rc_cache', 'trait_cache')
+LIBRARY.takes(attribute_cache.TraitCache, '__init__', 'ctx')
+LIBRARY.keeps(attribute_cache.TraitCache, '_ctx')
 for _module in WITH_ALIASES:
     LIBRARY.has(_module, 'sa')
+
+
+class Names:
+    """The names of traits, resource classes and types of consumers that requests have read.
+
+    context: of the first of these requests
+    """
+
+    def __init__(self, context: typing.Any) -> None:
+        self._caches = {
+            'ct_cache': context.ct_cache,
+            'rc_cache': context.rc_cache,
+            'trait_cache': context.trait_cache,
+        }
+
+    def lend(self, context: typing.Any) -> None:
+        """Let one request use them, and not those before any more."""
+        for name, cache in self._caches.items():
+            cache._ctx = context
+            setattr(context, name, cache)
 
 
 def forget_synced() -> None:

@@ -3,7 +3,7 @@
 Placement keeps its engine, its policy and what it knows of traits in module
 globals, so a process serves one placement at a time; a later `make_app` takes
 over from an earlier one. Its middleware is put together here rather than by
-`placement.deploy`, because on SQLite one more has to go in the middle.
+`placement.deploy`, because on SQLite two more have to go in the middle, see `serial`.
 """
 
 import functools
@@ -27,38 +27,17 @@ from placement import requestlog
 from placement import util
 import sqlalchemy
 
-from nova_lite import runtime
 from nova_lite.conf import keystone_authtoken
 from nova_lite.db import engine as database
 from nova_lite.dialects import compiled
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import mariadb_url
 from nova_lite.private_apis import placement as internals
+from nova_lite.wsgi import serial
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
 # Beyond two for each thread.
 SPARE_CONNECTIONS = 4
-
-
-class Serial:
-    """Serializes the requests to the inner application. After `end` it refuses them."""
-
-    def __init__(self, application):
-        self.application = application
-        self.lock = runtime.Lock()
-        self._has_ended = False
-
-    def __call__(self, environ, start_response):
-        with self.lock:
-            if self._has_ended:
-                start_response('503 Service Unavailable', [('Retry-After', '1')])
-                return [b'Placement is being reset.']
-            return self.application(environ, start_response)
-
-    def end(self):
-        """Wait for the request that runs, and refuse all others."""
-        with self.lock:
-            self._has_ended = True
 
 
 class Application:
@@ -75,9 +54,13 @@ class Application:
         """Finish the request that writes. Others are refused until `renew`."""
         self._serial.end()
 
-    def renew(self):
-        """Forget the tokens that are known to be valid, and serve again."""
-        self._serial = Serial(_handler(self._conf))
+    def renew(self, *, atomic=True):
+        """Forget the tokens that are known to be valid, and serve again.
+
+        atomic: see `serial.Alone`
+        """
+        alone = functools.partial(serial.Alone, atomic=atomic)
+        self._serial = serial.Serial(_handler(self._conf, alone))
         self._application = _with_users(self._conf, self._serial)
 
 
@@ -158,8 +141,9 @@ def make_app(
     internals.forget_synced()
     conf.set_override('sync_on_startup', sync, group='placement_database')
     deploy.update_database(conf)
-    serial = sqlalchemy.make_url(database_url).get_backend_name() == 'sqlite'
-    return Application(conf) if serial else assemble(conf)
+    if sqlalchemy.make_url(database_url).get_backend_name() == 'sqlite':
+        return Application(conf)
+    return assemble(conf)
 
 
 def use(conf):
@@ -209,7 +193,8 @@ def assemble(conf):
     return _with_users(conf, _handler(conf))
 
 
-def _handler(conf):
+def _handler(conf, around=None):
+    """The application without authentication. around: middleware next to the handlers, or None"""
     application = handler.PlacementHandler(config=conf)
     application = versions.MicroversionMiddleware(
         application,
@@ -217,6 +202,8 @@ def _handler(conf):
         microversion.VERSIONS,
         json_error_formatter=util.json_error_formatter,
     )
+    if around is not None:
+        application = around(application)
     return fault_wrap.FaultWrapper(application)
 
 
@@ -227,7 +214,10 @@ def _with_users(conf, application):
     else:
         application = auth.filter_factory({}, oslo_config_config=conf)(application)
     application = requestlog.RequestLog(application)
-    return Rooted(http_proxy_to_wsgi.HTTPProxyToWSGI(application))
+    conf.register_opts(http_proxy_to_wsgi.OPTS, 'oslo_middleware')
+    if conf.oslo_middleware.enable_proxy_headers_parsing:
+        application = http_proxy_to_wsgi.HTTPProxyToWSGI(application, conf)
+    return Rooted(application)
 
 
 def use_database(conf):
@@ -237,7 +227,8 @@ def use_database(conf):
     url = mariadb_url.completed(sqlalchemy.make_url(settings['connection']))
     settings['connection'] = url.render_as_string(hide_password=False)
     manager = enginefacade.transaction_context()
-    manager.configure(**settings)
+    # Within `serial.Alone` transactions are parts of a larger one.
+    manager.configure(flush_on_subtransaction=True, **settings)
     db_api.placement_context_manager.dispose_pool()
     db_api.placement_context_manager.patch_factory(manager)
     engine = db_api.get_placement_engine()

@@ -127,6 +127,8 @@ class Cloud:
         application = placement.make_app(
             self.places.database_url(layout.PLACEMENT), auth_strategy='noauth'
         )
+        # It may be killed between two parts of a request, as on a database server.
+        application.renew(atomic=False)
         return front.Front({'/placement': application})
 
     def _api(self, name):
