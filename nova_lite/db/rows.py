@@ -60,7 +60,7 @@ def insert(
             )
         statement = _inserting(table, tuple(computed.items()))
         if isinstance(values, dict):
-            lean.change(connection, statement, values)
+            lean.insert(connection, statement, values)
         else:
             connection.execute(statement, values)
 

@@ -123,7 +123,7 @@ def value(
 
 
 def change(connection: sa.Connection, statement: sa.Executable, given: Parameters = _NONE) -> int:
-    """Execute a statement that returns no rows; return how many it changed."""
+    """Execute an UPDATE or DELETE that returns no rows; return how many it changed."""
     key = _key(statement, given)
     plan = _plan(connection, key)
     if plan is None or plan.row is not None:
@@ -132,6 +132,12 @@ def change(connection: sa.Connection, statement: sa.Executable, given: Parameter
         return result.rowcount
     changed: int = _run(connection, plan, given, _count)
     return changed
+
+
+def insert(connection: sa.Connection, statement: sa.Executable, given: Parameters) -> None:
+    """Insert one row."""
+    # How many there were is not known where the server also returns its key.
+    change(connection, statement, given)
 
 
 def _run(
