@@ -7,6 +7,7 @@ and are created if they are missing.
 """
 
 import contextlib
+import functools
 import logging
 
 import sqlalchemy as sa
@@ -14,6 +15,7 @@ from sqlalchemy.dialects import mysql
 
 from nova_lite import runtime
 from nova_lite.dialects import compiled
+from nova_lite.dialects import lean
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import sqlite
 from nova_lite.simcloud import faults
@@ -30,6 +32,8 @@ METADATA = sa.MetaData()
 TURN = sa.Table(
     'simcloud_turn', METADATA, sa.Column('id', sa.Integer, primary_key=True, autoincrement=False)
 )
+
+_LOCK_TURN = sa.select(TURN).with_for_update()
 
 Id = sa.String(64)
 Name = sa.String(255)
@@ -111,7 +115,8 @@ class Database:
         self._check()
         with self.engine.connect() as conn:
             conn.info[sqlite.WRITES] = False
-            yield conn
+            with conn.begin():
+                yield conn
 
     def change(self, function, *args, **kwargs):
         """Run function(conn, *args) in a write transaction and return its value.
@@ -121,7 +126,7 @@ class Database:
 
         def in_turn(conn):
             if not self._has_one_writer:
-                conn.execute(sa.select(TURN).with_for_update())
+                lean.first(conn, _LOCK_TURN)
             result = function(conn, *args, **kwargs)
             self._check()
             return result
@@ -168,41 +173,43 @@ def rows(conn, statement):
     return [dict(row) for row in conn.execute(statement).mappings()]
 
 
-def _matching(table, values):
-    return [table.c[name] == value for name, value in values.items()]
-
-
 def find(conn, table, *conditions, **values):
     """Return the first row with these values of columns, or None."""
-    return one(conn, sa.select(table).where(*conditions, *_matching(table, values)))
+    if conditions:
+        return one(conn, sa.select(table).where(*conditions, *_matching(table, values)))
+    row = lean.first(conn, _selecting(table, _shape(values)), _given(values))
+    return None if row is None else dict(row._mapping)
 
 
 def find_all(conn, table, *conditions, order=(), **values):
     """Return the rows with these values of columns, ordered by the columns in `order`."""
-    statement = sa.select(table).where(*conditions, *_matching(table, values))
-    return rows(conn, statement.order_by(*(table.c[name] for name in order)))
+    if conditions:
+        statement = sa.select(table).where(*conditions, *_matching(table, values))
+        return rows(conn, statement.order_by(*_columns(table, order)))
+    statement = _selecting(table, _shape(values), tuple(order))
+    return [dict(row._mapping) for row in lean.every(conn, statement, _given(values))]
 
 
 def exists(conn, table, *conditions, **values):
     """Return whether there is a row with these values of columns."""
-    found = (
-        sa.select(sa.literal(1)).select_from(table).where(*conditions, *_matching(table, values))
-    )
-    return conn.execute(found.limit(1)).first() is not None
+    if conditions:
+        statement = _looking(table).where(*conditions, *_matching(table, values))
+        return conn.execute(statement).first() is not None
+    return lean.first(conn, _finding(table, _shape(values)), _given(values)) is not None
 
 
 def count(conn, table, **values):
     """Return how many rows have these values of columns."""
-    statement = sa.select(sa.func.count()).select_from(table)
-    return conn.execute(statement.where(*_matching(table, values))).scalar()
+    return lean.value(conn, _counting(table, _shape(values)), _given(values))
 
 
 def grouped(conn, column, ids, *order):
     """Return {id: [rows of the column's table with that id]}, ordered by the columns in `order`."""
     found = {}
     for some in in_chunks(ids):
-        for row in find_all(conn, column.table, column.in_(some), order=order):
-            found.setdefault(row[column.name], []).append(row)
+        for row in lean.every(conn, _grouping(column, order), {'some': some}):
+            values = dict(row._mapping)
+            found.setdefault(values[column.name], []).append(values)
     return found
 
 
@@ -229,7 +236,7 @@ def insert(conn, table, **values):
     row = {column.name: default_of(column) for column in missing} | values
     if 'updated_at' in table.c:
         row['updated_at'] = row['created_at']
-    conn.execute(table.insert().values(**row))
+    lean.insert(conn, _inserting(table), row)
     return row
 
 
@@ -238,13 +245,17 @@ def save(conn, table, row, **values):
     if 'updated_at' in table.c:
         values['updated_at'] = runtime.naive_now()
     key = {column.name: row[column.name] for column in table.primary_key}
-    conn.execute(table.update().where(*_matching(table, key)).values(**values))
+    given = {f'new_{name}': value for name, value in values.items()}
+    lean.change(conn, _updating(table, _shape(key), tuple(values)), {**_given(key), **given})
     return {**row, **values}
 
 
 def delete(conn, table, *conditions, **values):
     """Delete the rows with these values of columns; return how many there were."""
-    return conn.execute(table.delete().where(*conditions, *_matching(table, values))).rowcount
+    if conditions:
+        statement = table.delete().where(*conditions, *_matching(table, values))
+        return conn.execute(statement).rowcount
+    return lean.change(conn, _deleting(table, _shape(values)), _given(values))
 
 
 def in_chunks(items, size=400):
@@ -252,3 +263,72 @@ def in_chunks(items, size=400):
     items = list(items)
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+# ---- statements without conditions, each built once ----
+
+
+@functools.cache
+def _selecting(table, shape, order=()):
+    query = sa.select(table).where(*_equal(table, shape))
+    return query.order_by(*_columns(table, order))
+
+
+@functools.cache
+def _finding(table, shape):
+    return _looking(table).where(*_equal(table, shape))
+
+
+@functools.cache
+def _counting(table, shape):
+    return sa.select(sa.func.count()).select_from(table).where(*_equal(table, shape))
+
+
+@functools.cache
+def _grouping(column, order):
+    some = sa.bindparam('some', type_=column.type, expanding=True)
+    return sa.select(column.table).where(column.in_(some)).order_by(*_columns(column.table, order))
+
+
+@functools.cache
+def _inserting(table):
+    return table.insert()
+
+
+@functools.cache
+def _updating(table, shape, names):
+    new = {name: sa.bindparam(f'new_{name}', type_=table.c[name].type) for name in names}
+    return table.update().where(*_equal(table, shape)).values(new)
+
+
+@functools.cache
+def _deleting(table, shape):
+    return table.delete().where(*_equal(table, shape))
+
+
+def _looking(table):
+    return sa.select(sa.literal(1)).select_from(table).limit(1)
+
+
+def _columns(table, names):
+    return [table.c[name] for name in names]
+
+
+def _matching(table, values):
+    return [table.c[name] == value for name, value in values.items()]
+
+
+def _shape(values):
+    """Return the (column, whether it is null) pairs on which a statement depends."""
+    return tuple((name, value is None) for name, value in values.items())
+
+
+def _equal(table, shape):
+    for name, is_null in shape:
+        column = table.c[name]
+        parameter = sa.bindparam(f'of_{name}', type_=column.type)
+        yield column.is_(None) if is_null else column == parameter
+
+
+def _given(values):
+    return {f'of_{name}': value for name, value in values.items() if value is not None}
