@@ -58,6 +58,7 @@ class Fault:
     request: of `METHOD /path`, with the path below that of the service
     status: of the answer instead of the service's; lost: whether the service's is not sent
     left: how many more requests it is about, None for all
+    over: set when it is no longer injected, which ends its delays
     """
 
     number: int
@@ -67,6 +68,7 @@ class Fault:
     delay_s: float
     lost: bool
     left: int | None
+    over: runtime.Event = dataclasses.field(default_factory=runtime.Event)
 
 
 def parse(number: int, entry: dict[str, typing.Any]) -> Fault:
@@ -83,7 +85,7 @@ def parse(number: int, entry: dict[str, typing.Any]) -> Fault:
         number=number,
         service=entry[SERVICE],
         request=entry.get('request', ANY),
-        status=status,
+        status=None if status is None else int(status),
         delay_s=delay_s,
         lost=lost,
         left=entry.get('first'),
@@ -100,7 +102,11 @@ class RequestFaults:
     def inject(self, faults: collections.abc.Iterable[Fault]) -> None:
         """Inject these faults alone. The first that matches a request is used."""
         with self._lock:
-            self._faults = tuple(faults)
+            former, self._faults = self._faults, tuple(faults)
+            kept = {fault.number for fault in self._faults}
+        for fault in former:
+            if fault.number not in kept:
+                fault.over.set()
 
     def around(self, application: Application, service: str | None = None) -> Application:
         """Return an application with the faults of a service, by default of that in the path."""
@@ -138,7 +144,7 @@ def _spoil(
     fault: Fault, application: Application, environ: Environ, start_response: Start
 ) -> collections.abc.Iterable[bytes]:
     if fault.delay_s:
-        runtime.sleep(fault.delay_s)
+        runtime.wait(fault.over, fault.delay_s)
     if fault.status is not None:
         return _refuse(
             fault.service, fault.status, f'Injected fault {fault.number}.', start_response
