@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from nova_lite import exception
+from nova_lite.console import durations
 from nova_lite.maintenance import client
 from nova_lite.maintenance import mover
 from nova_lite.maintenance import mover_pool
@@ -27,14 +28,14 @@ def add_options(parser):
     )
     parser.add_argument(
         '--timeout',
-        type=float,
+        type=durations.option,
         default=3600.0,
         metavar='S',
         help='longest time to wait for one server, in seconds (default: %(default)s)',
     )
     parser.add_argument(
         '--poll',
-        type=float,
+        type=durations.option,
         default=1.0,
         metavar='S',
         help='interval of polling a server, in seconds (default: %(default)s)',

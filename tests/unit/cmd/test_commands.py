@@ -58,6 +58,8 @@ class CommandsTest(testtools.TestCase):
             'saga wait a --timeout',
             'saga step a --timeout',
             'stop --timeout',
+            'drain-host h --timeout',
+            'evacuate-host h --poll',
             'verify --settle',
             'verify --bound',
             'verify --audit-bound',
