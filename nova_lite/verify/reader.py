@@ -36,6 +36,18 @@ from nova_lite.verify import snapshot
 ALLOCATION = resource_requests.ALLOCATION
 
 
+class _Read(typing.NamedTuple):
+    """A provider as it was read last.
+
+    state: its generation, and whether its aggregates were read
+    is_used: whether it had allocations
+    """
+
+    state: tuple[int, bool]
+    provider: snapshot.Provider
+    is_used: bool
+
+
 class Reader:
     """Reads snapshots of the cloud in a state directory.
 
@@ -62,7 +74,7 @@ class Reader:
             credentials, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
         )
         self.share = share.Share(credentials)
-        self._providers: dict[str, tuple[int, snapshot.Provider]] = {}
+        self._read: dict[str, _Read] = {}
         self._running = running
         self._top: oslo_messaging.Transport | None = None
 
@@ -95,7 +107,7 @@ class Reader:
             **self._bindings(ctxt, ports),
             attachments=self._pages(ctxt, '/attachments/detail', 'attachments'),
             volumes=self._pages(ctxt, '/volumes/detail', 'volumes'),
-            **self._placement(ctxt),
+            **self._placement(ctxt, with_aggregates=bool(api['aggregates'])),
             queues=self._queues(cells),
             unowned_queues=self._unowned_queues(cells),
             share_locks=self._share_locks(ctxt, cells),
@@ -190,37 +202,53 @@ class Reader:
                     }
         return {'bindings': bindings, 'port_allocations': allocations}
 
-    def _placement(self, ctxt: context.RequestContext) -> session.Json:
-        """Allocations and providers. A provider is read again when its generation moves."""
+    def _placement(self, ctxt: context.RequestContext, *, with_aggregates: bool) -> session.Json:
+        """Allocations and providers, of which those are read that may have changed.
+
+        Everything changes a provider's generation, but for the loss of allocations.
+        with_aggregates: whether there are aggregates, without which nothing is to be said of
+            those in placement
+        """
         held: dict[str, dict[str, dict[str, int]]] = collections.defaultdict(dict)
-        providers: dict[str, tuple[int, snapshot.Provider]] = {}
+        read: dict[str, _Read] = {}
         client = self.placement.providers
-        for provider in client.list(ctxt):
-            known = self._providers.get(provider.uuid)
+        for listed in client.list(ctxt):
+            state = listed.generation, with_aggregates
+            before = self._read.get(listed.uuid)
+            if before is not None and before.state != state:
+                before = None
             try:
-                if known is None or known[0] != provider.generation:
-                    known = provider.generation, self._provider(ctxt, provider)
-                found = client.allocations(ctxt, provider.uuid)
+                if before is None:
+                    provider = self._provider(ctxt, listed, with_aggregates=with_aggregates)
+                    found = client.allocations(ctxt, listed.uuid)
+                else:
+                    provider = before.provider
+                    found = client.allocations(ctxt, listed.uuid) if before.is_used else {}
             except exception.ResourceProviderNotFound:
                 continue  # deleted since it was listed
-            providers[provider.uuid] = known
+            read[listed.uuid] = _Read(state, provider, is_used=bool(found))
             for consumer, resources in found.items():
-                held[consumer][provider.uuid] = resources
-        self._providers = providers
+                held[consumer][listed.uuid] = resources
+        self._read = read
         return {
             'allocations': dict(held),
-            'providers': {uuid: found for uuid, (_generation, found) in providers.items()},
+            'providers': {uuid: each.provider for uuid, each in read.items()},
         }
 
     def _provider(
-        self, ctxt: context.RequestContext, provider: providers_module.Provider
+        self,
+        ctxt: context.RequestContext,
+        provider: providers_module.Provider,
+        *,
+        with_aggregates: bool,
     ) -> snapshot.Provider:
         client = self.placement.providers
+        aggregates = client.aggregates(ctxt, provider.uuid)[0] if with_aggregates else ()
         return snapshot.Provider(
             provider.name,
             client.inventories(ctxt, provider.uuid)[0],
             frozenset(client.traits(ctxt, provider.uuid)[0]),
-            frozenset(client.aggregates(ctxt, provider.uuid)[0]),
+            frozenset(aggregates),
             provider.root,
         )
 

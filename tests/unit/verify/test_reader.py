@@ -4,7 +4,10 @@ import fixtures
 
 from nova_lite import runtime
 from nova_lite.clients import auth
+from nova_lite.clients import holdings
+from nova_lite.clients import placement as clients_placement
 from nova_lite.clients import volume
+from nova_lite.db.api import aggregates
 from nova_lite.db.api import cell_mappings
 from nova_lite.simcloud import storage
 from nova_lite.verify import bounds
@@ -28,7 +31,8 @@ class ReaderTestCase(neighbours.NeighbourTestCase):
             {**values, 'database_connection': cell.url, 'disabled': False},
         )
         self.conf.set_override('connection', api.url, 'api_database')
-        self.point('placement', self.useFixture(placement.Placement()).url)
+        self.placement_server = self.useFixture(placement.Placement())
+        self.point('placement', self.placement_server.url)
 
     def open(self):
         """A Reader, which is closed at the end."""
@@ -90,3 +94,69 @@ class PagesTest(ReaderTestCase):
         )
         pages = [path for _method, path in requests if '/attachments/detail' in path]
         self.assertEqual(1 + -(-COUNT // PAGE), len(pages))
+
+
+class PlacementTest(ReaderTestCase):
+    """Of placement's providers only what may have changed is read again."""
+
+    def setUp(self):
+        super().setUp()
+        self.placement = clients_placement.Placement(auth.Credentials(self.conf))
+        self.providers = self.placement.providers
+        self.nodes = [self.node(name) for name in ('one', 'two')]
+        self.reader = self.open()
+        self.reader.read(self.admin)
+
+    def node(self, name):
+        """A provider; returns its uuid."""
+        made = self.providers.ensure(self.admin, runtime.new_uuid(), name)
+        self.providers.set_inventories(
+            self.admin, made.uuid, {'VCPU': {'total': 4}}, generation=made.generation
+        )
+        return made.uuid
+
+    def claim(self, node):
+        """Allocate one core for a new consumer; returns it."""
+        consumer = holdings.Consumer(runtime.new_uuid(), 'project', 'user')
+        request = {'allocations': {node: {'resources': {'VCPU': 1}}}}
+        self.assertTrue(self.placement.claim(self.admin, consumer, request, new=True))
+        return consumer.uuid
+
+    def read(self):
+        """(snapshot, parts of providers that were read for it)"""
+        self.placement_server.requests.clear()
+        snapshot = self.reader.read(self.admin)
+        paths = [
+            path.split('/')
+            for _method, path in self.placement_server.requests
+            if '/resource_providers/' in path
+        ]
+        return snapshot, [(self.nodes.index(path[-2]), path[-1]) for path in paths]
+
+    def test_nothing_is_read_of_unused_ones_without_a_change(self):
+        snapshot, parts = self.read()
+        self.assertEqual([], parts)
+        self.assertEqual(set(self.nodes), snapshot.providers.keys())
+
+    def test_allocations_that_come_and_go(self):
+        consumer = self.claim(self.nodes[1])
+        snapshot, parts = self.read()
+        self.assertEqual({consumer: {self.nodes[1]: {'VCPU': 1}}}, snapshot.allocations)
+        self.assertEqual([(1, 'inventories'), (1, 'traits'), (1, 'allocations')], parts)
+        self.assertEqual([(1, 'allocations')], self.read()[1])
+        self.placement.delete_allocations(self.admin, consumer, force=True)
+        snapshot, parts = self.read()
+        self.assertEqual(({}, [(1, 'allocations')]), (snapshot.allocations, parts))
+        self.assertEqual([], self.read()[1])
+
+    def test_aggregates_are_read_once_there_are_some(self):
+        stray, ours = runtime.new_uuid(), runtime.new_uuid()
+        self.providers.add_to_aggregate(self.admin, self.nodes[0], stray)
+        self.assertNotIn((0, 'aggregates'), self.read()[1])
+        self.reader.api_db.write(aggregates.create, uuid=ours, name='ours', metadata={})
+        snapshot, parts = self.read()
+        self.assertEqual(2, len([part for _node, part in parts if part == 'aggregates']))
+        self.assertEqual({stray}, snapshot.providers[self.nodes[0]].aggregates)
+        self.providers.add_to_aggregate(self.admin, self.nodes[0], ours)
+        snapshot, parts = self.read()
+        self.assertEqual({stray, ours}, snapshot.providers[self.nodes[0]].aggregates)
