@@ -144,6 +144,7 @@ def _many(args, seeds, body, options):
 def _run_many(args, seeds, prepared, *, outcomes, failures):
     """Run a history per seed, print what fails; return how many differ from their repetition."""
     body, options = prepared
+    options = {**options, 'keeps_log': args.twice}
     different = 0
     for outcome in kernel.run_many(seeds, body, args.jobs, options_of=chooser_of, **options):
         outcomes.append(outcome)

@@ -80,7 +80,9 @@ class Player:
         try:
             while not self._zygotes.is_ready(seed):
                 yield None
-            history = kernel.History(seed, self._zygotes, limit_s=LIMIT_S, watchdog_s=WATCHDOG_S)
+            history = kernel.History(
+                seed, self._zygotes, limit_s=LIMIT_S, watchdog_s=WATCHDOG_S, keeps_log=False
+            )
         except RuntimeError:
             # The start of the test failed.
             yield {'failure': traceback.format_exc()}

@@ -72,7 +72,10 @@ class Kernel:
             self.running.greenlet.switch()
 
     def begin(self, seed, chooser='sticky', limit_s=None, suppressed=()):
-        """Continue as the history of another seed: what was until now is the same for all."""
+        """Continue as the history of another seed: what was until now is the same for all.
+
+        The journal has begun anew before.
+        """
         self.seed = seed
         self._streams.reseed(seed, suppressed)
         self._chooser = choosers.CHOOSERS[chooser](self.stream('schedule'))
@@ -83,7 +86,6 @@ class Kernel:
         self._began_us = self._leapt_us
         self._limit_us = None if limit_s is None else self._began_us + round(limit_s * 10**6)
         self.switches = self._trace = 0
-        self.journal.begin()
 
     # Time and chance
 

@@ -40,6 +40,7 @@ class Outcome:
     """How a history ended. `failure` is '' when it passed, else what was found, and where.
 
     `choices` are those that had an effect: (stream, number, what); `run` can suppress them.
+    `log` and its hash are empty where the history was not to keep one.
     """
 
     seed: int
@@ -104,8 +105,9 @@ class History:
     """A child process and what it has sent so far.
 
     chooser: a name of choosers.CHOOSERS; suppressed: choices that must have no effect;
-    on_line: called with each line of the log, in the child; perturbed: lay out memory by
-    chance, so that whatever depends on addresses shows
+    on_line: called with each line of the log, in the child; keeps_log: whether the outcome has
+    the log, by default it has; perturbed: lay out memory by chance, so that whatever depends on
+    addresses shows
     """
 
     def __init__(self, seed, body, *, watchdog_s=WATCHDOG_S, **options):
@@ -208,9 +210,10 @@ class Child:
         """The memory in which parent and child count what the child has done."""
         return memoryview(mmap.mmap(self.progress, mmap.PAGESIZE)).cast('Q')
 
-    def equip(self, kernel, on_line, *, parent):
+    def equip(self, kernel, *, parent, on_line=None, keeps_log=True):
         """Have this process report to where `Child` says how its history goes and ends.
 
+        on_line, keeps_log: see History
         parent: id of the process that forked this one. This one ends with it, since it may be
             interrupted before it knows of this process
         """
@@ -223,19 +226,19 @@ class Child:
         kernel.progress = self.counter()
         kernel.journal.on_line = on_line
         kernel.pipe = self.pipe
-        kernel.on_end = functools.partial(self._send, kernel)
+        kernel.on_end = functools.partial(self._send, kernel, keeps_log)
 
-    def _send(self, kernel, failure):
+    def _send(self, kernel, keeps_log, failure):
         result = {
             'ok': not failure,
             'failure': failure or '',
-            'log_hash': kernel.journal.hash(),
+            'log_hash': kernel.journal.hash() if keeps_log else '',
             'virtual_s': kernel.elapsed_s(),
             'cpu_s': sum(os.times()[:2]),
             'points': kernel.points(),
             'switches': kernel.switches,
             'choices': kernel.effective_choices(),
-            'log': kernel.journal.lines,
+            'log': kernel.journal.lines() if keeps_log else [],
         }
         with open(self.pipe, 'wb') as pipe:
             pipe.write(json.dumps(result).encode())
@@ -249,9 +252,9 @@ def _live(child, body, parent):
     gc.disable()
     options = dict(child.options)
     lay_out(options)
-    on_line = options.pop('on_line', None)
+    report = reporting(options)
     kernel = core.Kernel(child.seed, **options)
-    child.equip(kernel, on_line, parent=parent)
+    child.equip(kernel, parent=parent, **report)
     core.active = kernel
     kernel.start(lambda: _first_thread(kernel, body))
 
@@ -260,6 +263,11 @@ def lay_out(options):
     """Put objects at other addresses if the options of a history say so."""
     if options.pop('perturbed', False):
         _kept.extend(_junk())
+
+
+def reporting(options):
+    """Take those for `Child.equip` from the options of a history; return them."""
+    return {name: options.pop(name) for name in ('on_line', 'keeps_log') if name in options}
 
 
 _kept = []

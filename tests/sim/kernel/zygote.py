@@ -169,9 +169,10 @@ class Zygote:
             return int(self._receive())
 
     def kill(self):
-        """End it. Its socket may be open in others, so it would not notice that it is closed."""
-        self._socket.close()
+        """End it. Its socket may be open in others, so it may not notice that it is closed."""
+        # First: it is gone at once if it notices.
         self._history.kill()
+        self._socket.close()
         self._history.reap()
 
     def join(self):
@@ -200,6 +201,8 @@ def _branch(requests):
     parent = ctypes.CDLL(None).getpid()
     # Children are not waited for: their parents see that their pipes are closed.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    # Once for all children: to release what was written copies much of their memory.
+    kernel.journal.begin()
     requests.send(READY)
     while True:
         _, descriptors, _, _ = socket.recv_fds(requests, 1 << 10, 5)
@@ -229,8 +232,7 @@ def _continue(kernel, descriptors, parent):
         seed, options, body = pickle.load(file)  # noqa: S301 our own
     child = runner.Child(seed, options, pipe, progress, stacks)
     runner.lay_out(options)
-    on_line = options.pop('on_line', None)
-    child.equip(kernel, on_line, parent=parent)
+    child.equip(kernel, parent=parent, **runner.reporting(options))
     kernel.begin(seed, **options)
     random.seed(streams.derived(seed, 'random'))
     if body is None:

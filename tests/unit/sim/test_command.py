@@ -16,7 +16,7 @@ parent = os.getpid()
 if not os.fork():
     while os.getppid() == parent:
         os.sched_yield()
-    runner.Child(1, {}, -1, -1, -1).equip(None, None, parent=parent)
+    runner.Child(1, {}, -1, -1, -1).equip(None, parent=parent)
 """
 
 
