@@ -14,6 +14,7 @@ from tests.sim.world import databases
 from tests.sim.world import faults as faults_module
 from tests.sim.world import network as network_module
 from tests.sim.world import places as places_module
+from tests.sim.world import shortcuts
 from tests.sim.world import sqlite
 
 # Seconds after which who waits for messages looks whether it is to stop.
@@ -45,6 +46,7 @@ class Stage:
         """Have this process use nothing else."""
         self._places = places
         self.install_machine()
+        shortcuts.install()
         names = [places.bus_url(name) for name in (layout.TOP, *places.cell_names)]
         names = [name.removeprefix(transport.EMBEDDED) for name in names]
         self.buses = broker.install(names, self.faults)
