@@ -58,6 +58,7 @@ class Source:
 def read(path):
     """The Source at `path`, or None if it is not text."""
     try:
-        return Source(path, pathlib.Path(path).read_text(encoding='utf-8'))
+        # Line ends as they are: one rule is about them.
+        return Source(path, pathlib.Path(path).read_bytes().decode('utf-8'))
     except UnicodeDecodeError:
         return None

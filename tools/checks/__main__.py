@@ -5,6 +5,7 @@ import sys
 
 from tools import checks
 from tools.checks import constructs
+from tools.checks import hacking_rules
 from tools.checks import places
 from tools.checks import private
 from tools.checks import revisions
@@ -14,6 +15,7 @@ from tools.checks import sizes
 CHECKS = (
     sizes.check,
     constructs.check,
+    hacking_rules.check,
     places.check,
     private.check,
     revisions.check,

@@ -1,10 +1,7 @@
 """The house rules find what they are for and nothing else."""
 
-import contextlib
-import io
 import textwrap
 
-import fixtures
 import testtools
 
 from tools import checks
@@ -182,16 +179,32 @@ class A:
     def g(self):
         \""" Starts with a space.\"""
 """
-
-    def found(self, text):
-        """The rules that a file breaks."""
-        path = f'{self.useFixture(fixtures.TempDir()).path}/file.py'
-        with open(path, 'w') as file:
-            file.write(text)
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            hacking_rules.style().check_files([path])
-        return [line.split()[1] for line in printed.getvalue().splitlines()]
+    BROKEN = {
+        'H103': ('# \n# Licensed under the Apache License, one of them\n' + 'a = 1\n' * 10,),
+        'H104': ('# nothing\n\n',),
+        'H105': ('# Author: x\na = 1\n', '#@authors: x\na = 1\n', '.. moduleauthor:: x\n'),
+        'H106': ('# vim: x\na = 1\n', 'a = 1\n# vi: x\n'),
+        'H201': ('try:\n    f()\nexcept:\n    g()\n',),
+        'H202': (
+            'self.assertRaises(\n    Exception,\n    f,\n)\n',
+            'self.assertRaises(Exception)\n',
+        ),
+        'H203': ('self.assertIsNot(\n    f(1, 2),\n    None,\n)\n', 'f.assertEqual(None, 1)\n'),
+        'H204': ('self.assertFalse(\n    a != 1\n)\n', 'self.assertTrue(self.f() == 2)\n'),
+        'H211': ('self.assertTrue(isinstance(a, b.c))\n', 'self.assertEqual(type(a), b)\n'),
+        'H213': ('self.assertRaisesRegexp(ValueError, f)\n',),
+        'H214': ('self.assertTrue(a in b, 1)\n', 'self.assertFalse(a not in [1, 2])\n'),
+        'H215': ('self.assertEqual(True, a in b)\n', 'self.assertEqual(a in b, False)\n'),
+        'H216': ('import mock\n', 'from mock import patch\n'),
+        'H401': ("class A:\n    ''' A.'''\n", 'def f():\n    r""" F.\n    """\n'),
+        'H403': ('def f():\n    """F.\n\n    F."""\n', "class A:\n    r'''A.\n    A.'''\n"),
+        'H501': ("'%(a)s' % locals()\n", "'%(a)s' % self.__dict__\n"),
+        'H701': ("_('')\n", "f(_LW(''))\n"),
+        'H702': ("_('a' + 'b')\n", "_LE('%s' % a)\n"),
+        'H703': ("_LI('%s %s')\n",),
+        'H903': ('a = 1\r\n',),
+        'H906': ("LOG.warn('a')\n",),
+    }
 
     def test_what_breaks_a_rule_is_found(self):
         rules = ['H106', 'H201', 'H203', 'H211', 'H202', 'H501', 'H401']
@@ -199,6 +212,18 @@ class A:
 
     def test_rules_of_others_are_left_to_them(self):
         self.assertEqual([], self.found('import os, sys\nx=1;y = 2\n' + 'z = "%s"\n' % ('z' * 200)))
+
+    def test_no_rule_is_passed_over(self):
+        for rule, texts in self.BROKEN.items():
+            for text in texts:
+                source = checks.Source('x.py', text)
+                found = [line.partition(':')[0] for _, line in hacking_rules.judge(source)]
+                self.assertIn(rule, found, text)
+                self.assertTrue(hacking_rules.may_break(source), text)
+
+    def found(self, text):
+        """The rules that a file breaks."""
+        return [found.partition(':')[0] for found in _texts(hacking_rules.check, text)]
 
 
 class TestCommitMessage(testtools.TestCase):
