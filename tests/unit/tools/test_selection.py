@@ -16,8 +16,10 @@ from tests.nightly import test_api_databases as nightly_api_databases
 from tests.nightly import test_simcloud as nightly_simcloud
 
 ROOT = pathlib.Path(__file__).parents[3]
-# Starts the interpreter that plays tests, and then the command that follows.
-PLAYED = ['{envpython}', '-m', 'tests.sim.cases.interpreter']
+# They start what tests share, and then the command that follows.
+SHARING = ('tests.sim.cases.interpreter', 'tests.fixtures.forking')
+# stestr by another name.
+FORKED = 'tools.forked'
 # What follows may choose among the tests.
 OPTIONS = ('--concurrency', '{posargs}')
 
@@ -41,14 +43,21 @@ def _commands(parser, name):
 
 def whole(command):
     """The directory whose tests the command runs all; None for another command."""
-    if command[: len(PLAYED)] == PLAYED:
-        command = command[len(PLAYED) :]
+    while _module(command) in SHARING:
+        command = command[3:]
+    if _module(command) == FORKED:
+        command = ['stestr', *command[3:]]
     if command[0] != 'stestr':
         return None
     before, after = command[1 : command.index('run')], command[command.index('run') + 1 :]
     if set(after[::2]) - set(OPTIONS):
         return None
     return before[before.index('--test-path') + 1] if before else 'tests/unit'
+
+
+def _module(command):
+    """The module that a command runs with the environment's interpreter."""
+    return command[2] if command[:2] == ['{envpython}', '-m'] else None
 
 
 class SelectionTest(testtools.TestCase):

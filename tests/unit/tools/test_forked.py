@@ -1,0 +1,87 @@
+"""Workers are forks of a process that has imported the tests once, and report as others do."""
+
+import pathlib
+import subprocess
+import sys
+
+import fixtures
+import testtools
+
+ROOT = pathlib.Path(__file__).parents[3]
+TESTS = """
+import atexit
+import os
+import sys
+import unittest
+
+def note(what):
+    with open('notes', 'a') as notes:
+        notes.write(f'{what} {os.getpid()}\\n')
+
+note('imported')
+atexit.register(note, 'ended')
+
+class ATest(unittest.TestCase):
+    def test_good(self):
+        note('tested')
+        print('a warning', file=sys.stderr)
+        self.assertEqual('', sys.stdin.read())
+
+class BTest(unittest.TestCase):
+    def test_bad(self):
+        note('tested')
+        self.fail('as it should')
+
+class CTest(unittest.TestCase):
+    def test_killed(self):
+        os._exit(3)
+"""
+
+
+class ForkedTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (self.directory / 'cases').mkdir()
+        (self.directory / 'cases/__init__.py').touch()
+
+    def ran(self, text, *options):
+        """Run the tests of a file in two workers; what stestr prints, and its exit status."""
+        (self.directory / 'cases/test_it.py').write_text(text)
+        command = [sys.executable, '-m', 'tools.forked', '--test-path', 'cases']
+        done = subprocess.run(
+            [*command, '--group-regex', r'([^.]+\.)+', 'run', '--concurrency', '2', *options],
+            cwd=self.directory,
+            env={'PATH': '', 'PYTHONPATH': f'{ROOT}:{self.directory}'},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return done.stdout, done.returncode
+
+    def notes(self, what):
+        """The processes that noted it."""
+        lines = (self.directory / 'notes').read_text().splitlines()
+        return {process for noted, process in map(str.split, lines) if noted == what}
+
+    def test_workers(self):
+        printed, status = self.ran(TESTS, 'ATest|BTest')
+        self.assertEqual(1, status)
+        self.assertRegex(printed, r'test_good .*\.\.\. ok')
+        self.assertRegex(printed, r'test_bad .*\.\.\. FAILED')
+        self.assertIn('AssertionError: as it should', printed)
+        self.assertIn('a warning\n', printed)
+        self.assertEqual(1, len(self.notes('imported')))
+        self.assertEqual(2, len(self.notes('tested')))
+        self.assertFalse(self.notes('imported') & self.notes('tested'))
+        self.assertEqual(self.notes('imported') | self.notes('tested'), self.notes('ended'))
+
+    def test_a_worker_that_is_killed_has_failed(self):
+        printed, status = self.ran(TESTS, 'CTest')
+        self.assertEqual(1, status)
+        self.assertRegex(printed, r'test_killed .*\.\.\. inprogress')
+
+    def test_an_import_that_fails_is_told(self):
+        printed, status = self.ran('import nothing_of_this_name')
+        self.assertEqual(100, status)
+        self.assertIn("No module named 'nothing_of_this_name'", printed)

@@ -1,0 +1,153 @@
+"""stestr, whose workers are forks of one process that has imported the tests once.
+
+    python -m tools.forked --test-path tests/unit run
+
+takes the commands and options of stestr; the path must be given. stestr starts an interpreter
+that lists the tests and one for each worker, and each of them imports all modules of tests. Here
+the process that runs stestr does so, and the garbage collectors of its workers pass over what
+it has imported.
+"""
+
+import atexit
+import functools
+import gc
+import io
+import logging
+import os
+import shlex
+import sys
+import unittest
+
+from stestr import cli
+from stestr import test_processor
+from stestr.subunit_runner import program
+from stestr.subunit_runner import run
+
+from nova_lite import runtime
+
+# What stestr starts, before the options: discover -t TOP PATH.
+COMMAND = ('-m', 'stestr.subunit_runner.run', 'discover', '-t')
+
+
+class Loader(unittest.TestLoader):
+    """Imports the tests of a directory once, before there are workers."""
+
+    def __init__(self):
+        super().__init__()
+        self._found = {}
+
+    def discover(self, start_dir, pattern='test*.py', top_level_dir=None):
+        key = start_dir, pattern, top_level_dir
+        if key not in self._found:
+            self._found[key] = super().discover(*key)
+            # A thread would be missing in each worker, and with it the locks that it holds.
+            if runtime.active_threads() != 1:
+                raise AssertionError('a module started a thread when it was imported')
+            gc.collect()
+            gc.freeze()
+        return self._found[key]
+
+
+LOADER = Loader()
+
+
+class Worker:
+    """A fork that runs a command of stestr; it has what stestr asks of a process.
+
+    stdout: what the worker prints, to read; stdin: to close
+    """
+
+    _started = []
+
+    def __init__(self, arguments):
+        reading, writing = os.pipe()
+        # What waits to be written would be written by both.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if not self.pid:
+            # One whose reader has ended would wait while another could read.
+            for worker in self._started:
+                worker.stdout.close()
+            os.close(reading)
+            _become(arguments, writing)
+        os.close(writing)
+        self.stdout = os.fdopen(reading, 'rb')
+        self.stdin = io.BytesIO()
+        self._started.append(self)
+
+    @functools.cached_property
+    def returncode(self):
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def wait(self):
+        """Return the exit status when the worker has ended."""
+        return self.returncode
+
+
+def _become(arguments, output):
+    """Be what an interpreter is that stestr starts, and end as it does."""
+    status = 1
+    try:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(output, 1)
+        os.close(output)
+        sys.argv = arguments
+        runner = functools.partial(run.SubunitTestRunner, stdout=sys.stdout)
+        program.TestProgram(module=None, argv=arguments, testRunner=runner, testLoader=LOADER)
+        status = 0
+    finally:
+        if status:
+            sys.excepthook(*sys.exc_info())
+        # The stack is stestr's, which must not clean up here.
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+class Processor(test_processor.TestProcessorFixture):
+    """Lists tests in this process, and starts workers as forks of it."""
+
+    def list_tests(self):
+        found, failed = program.list_test(_discover(self.list_cmd))
+        # Started by itself, the command says what is wrong.
+        return super().list_tests() if failed else found
+
+    def _start_process(self, cmd):
+        if cmd == self.list_cmd:
+            return super()._start_process(cmd)
+        _discover(cmd)
+        return Worker(_arguments(cmd))
+
+
+def _arguments(command):
+    """The words of a command after the interpreter's own."""
+    words = shlex.split(command)
+    if tuple(words[1:5]) != COMMAND:
+        raise AssertionError(f'stestr has another command: {command}')
+    return words[2:]
+
+
+def _discover(command):
+    top, path = _arguments(command)[3:5]
+    return LOADER.discover(path, top_level_dir=top)
+
+
+class Application(cli.StestrCLI):
+    """The commands of stestr, which log nothing of what the tests log."""
+
+    LOG = logging.getLogger('stestr')
+
+    def configure_logging(self):
+        """Print what commands say of their errors."""
+        self.LOG.addHandler(logging.StreamHandler())
+
+
+def main():
+    test_processor.TestProcessorFixture = Processor
+    return Application().run(sys.argv[1:])
+
+
+if __name__ == '__main__':
+    sys.exit(main())
