@@ -9,6 +9,8 @@ from nova_lite import runtime
 from nova_lite.launcher import clouds
 
 WAIT_S = 60
+# Between two looks at what is waited for: the client takes 10 ms of CPU for each.
+LOOK_S = 0.2
 
 
 class Presenter:
@@ -88,7 +90,7 @@ class Presenter:
                     return server
                 if server.status == 'ERROR':
                     return server
-                runtime.sleep(0.05)
+                runtime.sleep(LOOK_S)
 
     def wait_for(self, condition):
         """Wait until `condition()` is true, and return its value."""
@@ -98,7 +100,7 @@ class Presenter:
                 found = condition()
                 if found or runtime.monotonic() > deadline:
                     return found
-                runtime.sleep(0.05)
+                runtime.sleep(LOOK_S)
 
     def delete(self, servers):
         """Delete servers, and check that they go."""
@@ -114,7 +116,7 @@ class Presenter:
         while runtime.monotonic() < deadline:
             if self.admin.compute.find_server(server.id, ignore_missing=True) is None:
                 return True
-            runtime.sleep(0.05)
+            runtime.sleep(LOOK_S)
         return False
 
     def where(self, server):
