@@ -54,11 +54,12 @@ class RefusalsTest(testtools.TestCase):
 
     def test_each_says_what_it_refuses(self):
         self.assertEqual([], self.wait(self.url.replace('{cell}', 'top')))
+        user = self.broker.user_name
         message = self.refused(self.url.replace(self.broker.password, 'hidden'))
-        self.assertIn(f'127.0.0.1:{self.broker.port} rejects user nova', message)
+        self.assertIn(f'127.0.0.1:{self.broker.port} rejects user {user}', message)
 
         message = self.refused(self.url)
-        self.assertIn('has no virtual host cell1 that user nova may use', message)
+        self.assertIn(f'has no virtual host cell1 that user {user} may use', message)
         self.assertIn('add_vhost', message)
 
         self.broker.renew('top', 'cell1')
