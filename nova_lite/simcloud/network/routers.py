@@ -196,6 +196,12 @@ def add_interface(conn, caller, router_id, wanted):
         subnet_ids = [one['subnet_id'] for one in addresses.of_port(conn, port['id'])]
         if not subnet_ids:
             raise standard.invalid('Router port must have at least one fixed IP')
+        same = tables.allocations.c.subnet_id.in_(subnet_ids)
+        if other := _interface_port(conn, router_id, same):
+            raise faults.BadRequest(
+                f'Bad router request: Router already has a port on subnet {other["subnet_id"]}.',
+                'BadRequest',
+            )
         port = standard.save(conn, PORTS, port, device_id=router_id, device_owner=INTERFACE)
         return _interface(router, port, subnet_ids[0])
     subnet = subnets.get(conn, caller, wanted['subnet_id'])
@@ -218,20 +224,26 @@ def add_interface(conn, caller, router_id, wanted):
     return _interface(router, port, subnet['id'])
 
 
+def _interface_port(conn, router_id, *conditions):
+    """Return the row of a port of a router, with `subnet_id`, or None."""
+    query = (
+        sa.select(PORTS, tables.allocations.c.subnet_id)
+        .join(tables.allocations, tables.allocations.c.port_id == PORTS.c.id)
+        .where(PORTS.c.device_id == router_id, PORTS.c.device_owner == INTERFACE, *conditions)
+    )
+    return database.one(conn, query)
+
+
 def remove_interface(conn, caller, router_id, wanted):
     """Disconnect a router from a subnet; the port goes."""
     caller.require_writer()
     router = get(conn, caller, router_id)
-    query = (
-        sa.select(PORTS, tables.allocations.c.subnet_id)
-        .join(tables.allocations, tables.allocations.c.port_id == PORTS.c.id)
-        .where(PORTS.c.device_id == router_id, PORTS.c.device_owner == INTERFACE)
-    )
+    conditions = []
     if 'port_id' in wanted:
-        query = query.where(PORTS.c.id == wanted['port_id'])
+        conditions.append(PORTS.c.id == wanted['port_id'])
     if 'subnet_id' in wanted:
-        query = query.where(tables.allocations.c.subnet_id == wanted['subnet_id'])
-    port = database.one(conn, query)
+        conditions.append(tables.allocations.c.subnet_id == wanted['subnet_id'])
+    port = _interface_port(conn, router_id, *conditions)
     if port is None:
         raise faults.NotFound(
             f'Router {router_id} has no such interface.', 'RouterInterfaceNotFound'

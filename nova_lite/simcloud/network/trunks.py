@@ -71,7 +71,13 @@ def _views(conn, found, plugging):
 
 def _require_free(conn, port_id):
     """Raise Conflict for a port that is of a trunk already."""
-    if port_records.trunk_of(conn, port_id):
+    trunk = port_records.trunk_of(conn, port_id)
+    if trunk and trunk['port_id'] == port_id:
+        raise _conflict(
+            'ParentPortInUse',
+            f'Port {port_id} is currently in use and is not eligible for use as a parent port.',
+        )
+    if trunk:
         raise _conflict('TrunkPortInUse', f'Port {port_id} is in use by another trunk.')
 
 
@@ -122,11 +128,12 @@ def _add(conn, caller, trunk, wanted):
 
 
 def _remove(conn, port_id):
-    """Make a subport an ordinary port, on no host."""
+    """Make a subport an ordinary port, on no host unless something else has it."""
     database.delete(conn, SUBPORTS, port_id=port_id)
     port = database.find(conn, tables.ports, id=port_id)
-    standard.save(conn, tables.ports, port, device_owner='')
-    bindings.rebind(conn, port_id, host='')
+    if port['device_owner'] == OWNER:
+        standard.save(conn, tables.ports, port, device_owner='')
+        bindings.rebind(conn, port_id, host='')
 
 
 def create(conn, caller, wanted):

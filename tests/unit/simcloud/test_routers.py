@@ -42,6 +42,10 @@ class RouterTestCase(base.SimCloudTestCase):
         self.assertEqual('192.0.2.1', port['fixed_ips'][0]['ip_address'])
         self.connect(router, expect=409)
         path = f'{V2}/routers/{router["id"]}'
+        wanted = {'port_id': self.port_of_demo()['id']}
+        answer = self.demo.put(f'{path}/add_router_interface', wanted, expect=400)
+        self.assertIn('already has a port on subnet', answer['NeutronError']['message'])
+        self.demo.delete(f'{V2}/ports/{wanted["port_id"]}')
         self.demo.delete(path, expect=409)
         self.demo.put(f'{path}/remove_router_interface', {'port_id': made['port_id']})
         self.demo.put(f'{path}/remove_router_interface', {'port_id': made['port_id']}, expect=404)

@@ -67,11 +67,10 @@ class TrunksTest(base.SimCloudTestCase):
 
     def test_ports_are_in_one_trunk(self):
         made = self.trunk(self.subport(self.one))
-        self.assertEqual('TrunkPortInUse', self.trunk(expect=409)['type'])
-        self.assertEqual('TrunkPortInUse', self.trunk(parent=self.one, expect=409)['type'])
-        for port in (self.one, self.parent):
+        for port, kind in ((self.parent, 'ParentPortInUse'), (self.one, 'TrunkPortInUse')):
+            self.assertEqual(kind, self.trunk(parent=port, expect=409)['type'])
             wanted = self.subport(port, 8)
-            self.assertEqual('TrunkPortInUse', self.change(made, 'add', wanted, expect=409))
+            self.assertEqual(kind, self.change(made, 'add', wanted, expect=409))
         for port, kind in ((self.parent, 'TrunkParent'), (self.one, 'SubPort')):
             answer = self.demo.delete(f'{V2}/ports/{port["id"]}', expect=409)
             self.assertEqual(f'PortInUseAs{kind}', answer['NeutronError']['type'])
@@ -135,7 +134,6 @@ class TrunksTest(base.SimCloudTestCase):
         self.assertEqual(made['id'], found['id'])
 
     def test_a_router_keeps_its_ports_of_trunks(self):
-        router = self.demo.post(f'{V2}/routers', {'router': {'name': 'r'}})['router']['id']
         network = self.demo.post(f'{V2}/networks', {'network': {}})['network']['id']
         wanted = {'network_id': network, 'ip_version': 4, 'cidr': '192.0.2.0/24'}
         self.demo.post(f'{V2}/subnets', {'subnet': wanted})
@@ -145,12 +143,13 @@ class TrunksTest(base.SimCloudTestCase):
         )
         made = self.trunk(self.subport(one), parent=parent)
         for port, role in ((parent, 'TrunkParent'), (one, 'SubPort')):
+            router = self.demo.post(f'{V2}/routers', {'router': {}})['router']['id']
             path, wanted = f'{V2}/routers/{router}', {'port_id': port['id']}
             self.demo.put(f'{path}/add_router_interface', wanted)
             answer = self.demo.put(f'{path}/remove_router_interface', wanted, expect=409)
             self.assertEqual(f'PortInUseAs{role}', answer['NeutronError']['type'])
         self.demo.delete(f'{V2}/trunks/{made["id"]}')
-        self.demo.put(f'{path}/remove_router_interface', {'port_id': parent['id']})
+        self.demo.put(f'{path}/remove_router_interface', wanted)
 
     def test_a_subport_may_be_given_to_a_server(self):
         made = self.trunk(self.subport(self.one))
@@ -158,3 +157,7 @@ class TrunksTest(base.SimCloudTestCase):
         self.admin.put(f'{V2}/ports/{self.one["id"]}', {'port': wanted})
         (left,) = self.demo.get(f'{V2}/trunks/{made["id"]}')['trunk']['sub_ports']
         self.assertEqual(self.one['id'], left['port_id'])
+        # It stays the server's.
+        self.demo.delete(f'{V2}/trunks/{made["id"]}')
+        found = self.shown(self.one)
+        self.assertEqual(('compute:nova', 'a'), (found['device_owner'], found['binding:host_id']))
