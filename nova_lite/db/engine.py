@@ -334,7 +334,7 @@ def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
         pool_size=threads,
         max_overflow=threads * 4,
         pool_reset_on_return=None,
-        connect_args={'timeout': 30, 'check_same_thread': False},
+        connect_args=sqlite.ARGUMENTS,
         hide_parameters=True,
     )
     _prepare(engine)

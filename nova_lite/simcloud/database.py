@@ -64,8 +64,8 @@ def make_engine(database):
     url = url_of(database)
     pool = {'pool_size': 10, 'max_overflow': 30}
     if url.get_backend_name() == 'sqlite':
-        threads = {'check_same_thread': False, 'timeout': 30}
-        engine = sa.create_engine(sqlite.with_dialect(url), **pool, connect_args=threads)
+        arguments = sqlite.ARGUMENTS
+        engine = sa.create_engine(sqlite.with_dialect(url), **pool, connect_args=arguments)
         sa.event.listen(engine, 'connect', _on_connect)
     else:
         engine = sa.create_engine(url, **pool, pool_pre_ping=True, isolation_level='READ COMMITTED')
