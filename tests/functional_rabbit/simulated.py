@@ -27,7 +27,7 @@ from nova_lite.db import timeouts
 from tests.sim import kernel
 from tests.sim import session
 from tests.sim.world import databases as databases_module
-from tests.sim.world import places
+from tests.sim.world import directories
 
 # Twice the same: so must the logs be.
 SEEDS = (1, 1)
@@ -208,7 +208,7 @@ def fails(world):
 def main(kind, *names):
     """Print what histories of programs came to."""
     logging.basicConfig(level=logging.CRITICAL)
-    root = places.directory()
+    root = directories.new()
     found = {}
     try:
         with session.server(root, kind) as backend:

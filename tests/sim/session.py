@@ -14,6 +14,7 @@ from tests.sim import kernel
 from tests.sim import rehearsal
 from tests.sim.workload import themes
 from tests.sim.world import beginning
+from tests.sim.world import directories
 from tests.sim.world import places
 from tests.sim.world import stage
 
@@ -29,7 +30,7 @@ def prepared(_seeds, args):
     """The body of histories. args: see command.parser"""
     # Imports the operations: once for all starts of histories.
     api.router()
-    root = places.directory()
+    root = directories.new()
     try:
         with server(root, args.database) as backend:
             rest_s = args.rest * 60

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 
-from tests.sim.world import places
+from tests.sim.world import directories
 from tools import sample
 
 SEED = 'NOVA_LITE_TEST_SEED'
@@ -86,7 +86,7 @@ class Interpreter:
     """
 
     def __init__(self):
-        self._root = places.directory()
+        self._root = directories.new()
         self.address = os.path.join(self._root, 'player')
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self.address)

@@ -8,7 +8,6 @@ import dataclasses
 import functools
 import os
 import shutil
-import tempfile
 
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import layout
@@ -17,9 +16,6 @@ from tests.sim.world import databases as databases_module
 
 ROOT = '/proc/self/cwd/cloud'
 PROFILE = 'cloud/profile.yaml'
-MEMORY = '/dev/shm'
-# Several runs share it, each with some 30 MB.
-ENOUGH_BYTES = 1 << 30
 URLS = {'placement': 'http://placement.sim', 'simcloud': 'http://simcloud.sim'}
 OPTIONS = {
     'DEFAULT': {'rpc_response_timeout': 20},
@@ -59,17 +55,6 @@ CELLS = Size(2, 2, ('super-1',), ('api-1',))
 # Two cells with two processes of each daemon that serves one of them or all.
 CROSSED = Size(2, 2, ('super-1', 'super-2'), ('api-1', 'api-2'), conductors=2)
 LARGE = Size(2, 4, ('super-1', 'super-2'), ('api-1', 'api-2'))
-
-
-def directory():
-    """A new directory for the files of histories, in memory where there is enough."""
-    where = MEMORY if os.access(MEMORY, os.W_OK) and _free(MEMORY) >= ENOUGH_BYTES else None
-    return tempfile.mkdtemp(prefix='nova-lite-sim-', dir=where)
-
-
-def _free(path):
-    found = os.statvfs(path)
-    return found.f_bavail * found.f_frsize
 
 
 def enter(path, source=None):
