@@ -5,9 +5,6 @@ the user of the request, with the user's token. Where the user's context has no
 token (periodics, a saga taken over after a restart) our own credentials serve. What
 must belong to the user's project then is made with a token of ours for that project.
 With auth_type `none` the headers that keystonemiddleware would set say who calls.
-
-Proxies and .netrc of the environment are not looked at: this is traffic within
-the control plane.
 """
 
 from collections.abc import Callable
@@ -21,9 +18,6 @@ import urllib.parse
 
 from keystoneauth1 import exceptions
 from keystoneauth1 import noauth
-from keystoneauth1 import plugin
-from keystoneauth1 import session
-from oslo_config import cfg
 import requests
 import urllib3
 
@@ -33,6 +27,7 @@ from nova_lite import incarnation
 from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite.clients import auth
+from nova_lite.clients import connections
 from nova_lite.clients import responses
 
 LOG = logging.getLogger(__name__)
@@ -104,27 +99,6 @@ def segment(value: str, missing: Raising) -> str:
     return urllib.parse.quote(value, safe='')
 
 
-def open_session(options: cfg.ConfigOpts.GroupAttr, auth: plugin.BaseAuthPlugin) -> session.Session:
-    """Return a keystoneauth1 session with connections for many threads.
-
-    options: the configuration group of the service
-    """
-    plain = requests.Session()
-    plain.trust_env = False
-    transport = session.TCPKeepAliveAdapter(pool_maxsize=options.pool_size)
-    for scheme in ('http://', 'https://'):
-        plain.mount(scheme, transport)
-    certificate = (options.certfile, options.keyfile) if options.keyfile else options.certfile
-    return session.Session(
-        auth=auth,
-        session=plain,
-        verify=not options.insecure and (options.cafile or True),
-        cert=certificate,
-        timeout=options.timeout,
-        app_name='nova-lite',
-    )
-
-
 class Neighbour:
     """One service, called by REST.
 
@@ -150,7 +124,7 @@ class Neighbour:
         self.microversion = microversion
         self.options = credentials.conf[group]
         self.auth = credentials.of(group)
-        self.session = open_session(self.options, self.auth)
+        self.session = connections.open_session(self.options, self.auth)
         self.trusting = isinstance(self.auth, noauth.NoAuth)
         self.voucher = None if self.trusting else credentials.vouching()
         self.own_voucher = None
