@@ -2,6 +2,9 @@
 
 A host is down while its compute service does not report, or is forced down. It may also have been
 removed from the cloud. `ServerCell.require_up_or_fail` is for steps that do not wait for it.
+
+A step that reads something before it calls a host reads the host's service with it, see
+`with_services`.
 """
 
 from nova_lite import exception
@@ -23,6 +26,17 @@ class HostRemoved(exception.NotFound):
     )
 
 
+def read(move, function, *args, hosts):
+    """Run a function that reads the cell as `with_services`."""
+    return move.read(with_services, function, *args, hosts=hosts)
+
+
+def with_services(connection, function, *args, hosts, **kwargs):
+    """Return the result of a function of the cell, and {host: its compute service or None}."""
+    result = function(connection, *args, **kwargs)
+    return result, {host: services.find(connection, host) for host in hosts}
+
+
 def answer(reply):
     """Return the result of a step from the reply of a compute's move method."""
     if 'pending' in reply:
@@ -38,36 +52,58 @@ def ask(move, method, arguments):
     is down: `compute.move_audit` of that host removes guests when it is back.
     """
     host = arguments['host']
-    lost = exception.ServiceIsDown(binary=services.COMPUTE, host=host)
     if not move.undoing:
         require_up_or_retry(move, host)
     elif _is_given_up(_service(move, host)):
-        raise lost
+        raise _down(host)
+    return _call(move, method, arguments)
+
+
+def ask_one_that_is_up(move, method, arguments, *, known=None):
+    """As `ask`, but raise as `require_not_forced_down`, also in an undo. known: as there"""
+    require_not_forced_down(move, arguments['host'], known=known)
+    return _call(move, method, arguments)
+
+
+def _call(move, method, arguments):
+    host = arguments['host']
     try:
         return answer(method(move.ctxt, **arguments))
     except exception.Unavailable as error:
         if move.undoing and not _is_up(move, _service(move, host)):
-            raise lost from error
+            raise _down(host) from error
         raise
 
 
-def require_up_or_retry(move, host):
+def _down(host):
+    return exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+
+
+def require_up_or_retry(move, host, *, known=None):
     """Raise HostRemoved, or Unavailable, which repeats the step, while a host of any cell is down.
 
     A call to a host that hangs would hold a thread until it times out.
+
+    known: {host: service}, see `with_services`, of those that this step has read
     """
-    _require_up_or_retry(move, host, _service(move, host))
+    _require_up_or_retry(move, host, (known or {}).get(host) or _service(move, host))
 
 
-def require_not_forced_down(move, host):
+def require_up_or_fail(move, host, known):
+    """Raise ServiceIsDown unless a host of the cell is up. known: as of `with_services`"""
+    if not _is_up(move, known[host]):
+        raise _down(host)
+
+
+def require_not_forced_down(move, host, *, known=None):
     """As `require_up_or_retry`; raise ServiceIsDown for a host that is forced down.
 
     Another host that is down may report again in a moment, for example after its conductor was
     restarted.
     """
-    service = _service(move, host)
+    service = (known or {}).get(host) or _service(move, host)
     if service is not None and _is_given_up(service):
-        raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+        raise _down(host)
     _require_up_or_retry(move, host, service)
 
 

@@ -21,6 +21,7 @@ from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import plugging
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.moves.parts import live_checks
 from nova_lite.moves.parts import relocation
@@ -136,7 +137,10 @@ class LiveMigration(move.Move[steps.Began]):
         return (
             self.relocation.switching(PREPARE, then=self._switched),
             places.DEST_HOST.best_effort(
-                START, self.start, attempts=3, calls=('post_live_migration_at_destination',)
+                START,
+                self.start,
+                attempts=3,
+                calls=('post_live_migration_at_destination',),
             ),
             self.relocation.ports.settling(steps.ACTIVATE),
             places.SOURCE_HOST.best_effort(
@@ -176,9 +180,14 @@ class LiveMigration(move.Move[steps.Began]):
     def _ask(self, method, **arguments):
         return self.relocation.ask(method, move=self.uuid, **arguments)
 
+    def _read(self, function, *hosts):
+        """Read the server by a function of `instances`, and the services of hosts."""
+        return asking.read(self, function, self.instance_uuid, hosts=hosts)
+
     def take_turn(self):
         """Wait in the queue of the migrations that leave the source."""
-        return self._ask_source(self.compute.take_live_migration_turn, self.row())
+        row, known = self._read(instances.get, self.began.host)
+        return self._ask_source(self.compute.take_live_migration_turn, row, known=known)
 
     def prepare(self):
         """Prepare the destination, and wait for the ports that it plugs before the copy."""
@@ -187,13 +196,20 @@ class LiveMigration(move.Move[steps.Began]):
         return plugging.plugged_before(self, self.dest_host, row, lambda: self._prepare(row))
 
     def _prepare(self, row):
-        self.progress(started=(PREPARE_EVENT, self.dest_host))
+        devices, known = self._begin_to_prepare()
         return self._ask_dest(
             self.compute.pre_live_migration,
             row,
-            block_devices=self.relocation.volumes.arriving(),
+            block_devices=self.relocation.volumes.arriving(devices),
             key=self.key(PREPARE),
+            known=known,
         )
+
+    @part.transaction
+    def _begin_to_prepare(self, connection):
+        self.note_progress(connection, started=(PREPARE_EVENT, self.dest_host))
+        devices, uuid = server_cell.devices, self.instance_uuid
+        return asking.with_services(connection, devices, uuid, hosts=[self.dest_host])
 
     def roll_dest_back(self):
         """Undo `prepare`: the destination does not expect the guest any more."""
@@ -217,15 +233,16 @@ class LiveMigration(move.Move[steps.Began]):
 
     def copy(self):
         """Copy the running guest, until it may start at the destination."""
-        row = self.row()
+        row, known = self._read(instances.get, self.dest_host, self.began.host)
         self.require_task(row)
-        asking.require_not_forced_down(self, self.dest_host)
+        asking.require_not_forced_down(self, self.dest_host, known=known)
         return self._ask_source(
             self.compute.live_migration,
             row,
             ticket=self.results[PREPARE].ticket,
             block_migration=self._block_migration,
             key=self.key(COPY),
+            known=known,
         )
 
     @property
@@ -259,7 +276,7 @@ class LiveMigration(move.Move[steps.Began]):
         self.events.start(connection, START_EVENT, host)
 
     def start(self):
-        row = self.find()
+        row, known = self._read(instances.find, self.dest_host)
         if instances.is_gone(row):
             return None
         return self._ask_dest(
@@ -267,11 +284,13 @@ class LiveMigration(move.Move[steps.Began]):
             row,
             handover=self.results[COPY].handover,
             key=self.key(START),
+            known=known,
         )
 
     def clean_source(self):
         clean, key = self.compute.post_live_migration, self.key(CLEAN)
-        return self._ask_source(clean, self.find(), key=key)
+        row, known = self._read(instances.find, self.began.host)
+        return self._ask_source(clean, row, key=key, known=known)
 
     def complete(self):
         """Clear the task, end the action and wake the next migration."""

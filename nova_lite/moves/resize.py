@@ -203,13 +203,23 @@ class Resize(move.Move[steps.Began]):
 
     def claim(self):
         """Claim room on the destination, and connect the volumes there."""
-        asking.require_up_or_retry(self, self.dest_host)
+        (row, devices), known = self.there.read(
+            asking.with_services,
+            server_cell.server_and_devices,
+            self.instance_uuid,
+            hosts=[self.dest_host],
+        )
+        asking.require_up_or_retry(self, self.dest_host, known=known)
         self.there.compute.prep_resize(
             self.ctxt,
-            instance=self.arriving(self.there.get()),
-            block_devices=self.volumes.arriving(),
+            instance=self.arriving(row),
+            block_devices=self._devices_arriving(devices),
             **self.dest,
         )
+
+    def _devices_arriving(self, found):
+        """Return the block devices with the new attachments. found: those of the records there"""
+        return self.volumes.arriving(None if self.crosses else found)
 
     def drop_move_claim(self):
         """Undo `claim`. A host that is down has lost the claim anyway."""
@@ -262,21 +272,16 @@ class Resize(move.Move[steps.Began]):
         """Create the guest on the destination. events: the one that ends, the next one"""
         host = self.dest_host
         asking.require_up_or_retry(self, host)
-        self.progress(
-            status=Status.POST_MIGRATING,
-            changes={'task_state': str(Task.RESIZE_FINISH)},
-            ended=(events[0], self.began.host),
-            started=(events[1], host),
-            expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
-        )
-        row = self.there.get()
+        row, devices = self._begin_to_make(events)
+        if self.crosses:
+            row = self.there.get()
         vm_state = self.began.vm_state if self.crosses else row.vm_state
         return asking.answer(
             method(
                 self.ctxt,
                 host=host,
                 instance=self.arriving(row),
-                block_devices=self.volumes.arriving(),
+                block_devices=self._devices_arriving(devices),
                 arrival={
                     'node': self.destination.nodename,
                     'power_on': vm_state == states.VmState.ACTIVE,
@@ -285,6 +290,19 @@ class Resize(move.Move[steps.Began]):
                 },
             )
         )
+
+    @part.transaction
+    def _begin_to_make(self, connection, events):
+        """Record that the destination works. Return the server and its block devices here."""
+        self.note_progress(
+            connection,
+            status=Status.POST_MIGRATING,
+            changes={'task_state': str(Task.RESIZE_FINISH)},
+            ended=(events[0], self.began.host),
+            started=(events[1], self.dest_host),
+            expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
+        )
+        return server_cell.server_and_devices(connection, self.instance_uuid)
 
     def destroy(self):
         asked = self.at_dest(self.arrival)

@@ -67,8 +67,7 @@ class ServerCell:
 
     def devices(self):
         """Return the server's block devices as objects."""
-        found = self.read(children.block_devices, [self._uuid]).get(self._uuid, ())
-        return [block_device.BlockDevice.of(row) for row in found]
+        return self.read(devices, self._uuid)
 
     def copy(self):
         """Return all records of the server."""
@@ -85,6 +84,17 @@ class ServerCell:
     def seal(self, sealed=True):
         """Seal or unseal the record: users cannot change one that another cell takes over."""
         self.write(instances.seal, self._uuid, sealed)
+
+
+def server_and_devices(connection, uuid):
+    """Return a server's row, hidden or not, and its block devices. Raise InstanceNotFound."""
+    return instances.get(connection, uuid, hidden=True), devices(connection, uuid)
+
+
+def devices(connection, uuid):
+    """Return a server's block devices as objects."""
+    found = children.block_devices(connection, [uuid]).get(uuid, ())
+    return [block_device.BlockDevice.of(row) for row in found]
 
 
 def hide(connection, uuid):

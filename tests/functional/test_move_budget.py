@@ -53,16 +53,18 @@ class BudgetTestCase(base.CloudTest):
 
     def check(self, name, ask, *, status='ACTIVE'):
         """Ask for a move and hold it to its budget."""
+        # What a request has done is counted when it has been answered, and its saga has ended.
         self.spent.take()
         ask()
         self.stage.wait_idle(self.server)
-        writes, rpc, placement = self.spent.take()
+        spent = self.spent.take()
         self.reach(status)
         allowed = self.budgets[name]
-        self.assertEqual(allowed['writes'], writes, name)
-        self.assertEqual(allowed['messages'], sorted(rpc.elements()), name)
-        for request, count in placement.items():
-            self.assertLessEqual(count, allowed['placement'].get(request, 0), f'{name}: {request}')
+        self.assertEqual(allowed['writes'], spent.writes, name)
+        self.assertEqual(allowed['messages'], sorted(spent.messages.elements()), name)
+        for kind in ('reads', 'placement', 'neighbours'):
+            for what, count in getattr(spent, kind).items():
+                self.assertLessEqual(count, allowed[kind].get(what, 0), f'{name}: {kind} {what}')
 
     def resize(self, flavor):
         self.stage.resize(self.server, flavor)

@@ -120,10 +120,20 @@ class Budgets(docutils.SphinxDirective):
         path = pathlib.Path(self.env.srcdir) / 'reference' / 'budgets.yaml'
         self.env.note_dependency(str(path))
         lines = ['.. list-table::', '   :header-rows: 1', '']
-        rows = [('Move', 'Transactions that write', 'Messages', 'Requests to placement')]
+        rows = [
+            (
+                'Move',
+                'Transactions that write',
+                'Transactions that read',
+                'Messages',
+                'Requests to placement',
+                'Requests to other services',
+            )
+        ]
         for name, budget in yaml.safe_load(path.read_text()).items():
-            messages = collections.Counter(budget['messages'])
-            rows.append((name, *map(_counts, (budget['writes'], messages, budget['placement']))))
+            budget['messages'] = collections.Counter(budget['messages'])
+            kinds = ('writes', 'reads', 'messages', 'placement', 'neighbours')
+            rows.append((name, *(_counts(budget[kind]) for kind in kinds)))
         for row in rows:
             for position, text in enumerate(row):
                 lines.append('   %s - %s' % (' ' if position else '*', text))
@@ -131,6 +141,8 @@ class Budgets(docutils.SphinxDirective):
 
 
 def _counts(counts):
+    if not counts:
+        return '–'
     found = ', '.join(f'{count} {name}' for name, count in counts.items())
     return f'**{sum(counts.values())}**: {found}'
 

@@ -6,7 +6,10 @@ Nothing is changed on either host before both have agreed (reference/nova/moves 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
+from nova_lite.db.cell import instances
+from nova_lite.moves import asking
 from nova_lite.moves import part
 from nova_lite.moves import places
 
@@ -35,7 +38,8 @@ class LiveChecks(part.Part):
         return places.SOURCE_RECORDS.step('check-server', self._check_server)
 
     def _check_server(self):
-        row = self.move.row()
+        move = self.move
+        row, known = asking.read(move, instances.get, move.instance_uuid, hosts=[move.source_host])
         if row.power_state not in MOVABLE:
             raise exception.InstanceInvalidState(
                 action='os-migrateLive',
@@ -43,7 +47,7 @@ class LiveChecks(part.Part):
                 attr='power_state',
                 state=row.power_state,
             )
-        self.move.here.require_up_or_fail(row.host)
+        asking.require_up_or_fail(move, move.source_host, known)
         # Nothing was changed, so the check may be repeated.
         return saga.Skipped()
 
@@ -66,18 +70,31 @@ class LiveChecks(part.Part):
 
     def _check_dest(self):
         move = self.move
-        move.progress(started=(DEST_EVENT, move.dest_host))
+        (row, node), known = move.write(self._begin_dest)
         return move.relocation.ask(
             move.compute.check_can_live_migrate_destination,
             **move.dest,
-            instance=move.instance(move.row()),
-            source=self._source_facts(),
+            instance=move.instance(row),
+            source=self._source_facts(node),
             key=move.key(CHECK_DEST),
+            known=known,
         )
 
-    def _source_facts(self):
+    def _begin_dest(self, connection):
+        """Return the server and the source's node, and the destination's service."""
+        host = self.move.dest_host
+        self.move.note_progress(connection, started=(DEST_EVENT, host))
+        return asking.with_services(connection, self._server_and_node, hosts=[host])
+
+    def _server_and_node(self, connection):
+        move = self.move
+        row = instances.get(connection, move.instance_uuid)
+        return row, compute_nodes.find(connection, move.source_host, move.began.node)
+
+    def _source_facts(self, node):
         """Return the facts of the source's hypervisor from the records, in a driver's form."""
-        node = self.move.here.node(self.move.source_host, self.move.began.node)
+        if node is None:
+            raise exception.ComputeNodeNotFound(node=self.move.began.node)
         return {
             'hypervisor_hostname': node.hypervisor_hostname,
             'hypervisor_type': node.hypervisor_type,
@@ -92,14 +109,22 @@ class LiveChecks(part.Part):
 
     def _check_source(self):
         move = self.move
-        move.progress(ended=(DEST_EVENT, move.dest_host), started=(SOURCE_EVENT, move.source_host))
+        row, known = move.write(self._begin_source)
         return move.relocation.ask(
             move.compute.check_can_live_migrate_source,
             host=move.source_host,
-            instance=move.instance(move.row()),
+            instance=move.instance(row),
             dest=self.results[CHECK_DEST].facts,
             key=move.key(CHECK_SOURCE),
+            known=known,
         )
+
+    def _begin_source(self, connection):
+        """Return the server, and the source's service."""
+        move, host = self.move, self.move.source_host
+        ended, started = (DEST_EVENT, move.dest_host), (SOURCE_EVENT, host)
+        move.note_progress(connection, ended=ended, started=started)
+        return asking.with_services(connection, instances.get, move.instance_uuid, hosts=[host])
 
     def _end_refused(self, event, host):
         self.move.write(self.move.events.end_refused, event, host)

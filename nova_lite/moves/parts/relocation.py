@@ -106,9 +106,9 @@ class Relocation(choice.Choice):
                 reason=f'Host {node.host} does not have enough free resources for the server.'
             )
 
-    def recording(self):
-        """Return the step that records the destination."""
-        return places.SOURCE_RECORDS.step(steps.RECORD, self._record, self._forget)
+    def recording(self, **options):
+        """Return the step that records the destination. options: of saga.Step"""
+        return places.SOURCE_RECORDS.step(steps.RECORD, self._record, self._forget, **options)
 
     def _record(self):
         self.move.write(self.admit, self.group(), columns=self._columns)
@@ -152,7 +152,6 @@ class Relocation(choice.Choice):
         info = self.ports.columns(steps.ACTIVATE)
         move.clear_task(connection, {'progress': 0, **info, **columns})
 
-    def ask(self, method, *, host, **arguments):
+    def ask(self, method, *, known=None, **arguments):
         """Call a method of a host's compute. Raise as `asking.require_not_forced_down`."""
-        asking.require_not_forced_down(self.move, host)
-        return self.move.ask(method, host=host, **arguments)
+        return asking.ask_one_that_is_up(self.move, method, arguments, known=known)

@@ -72,13 +72,15 @@ class Volumes(part.Part):
         if neighbours.has_volumes(devices) or move.is_gone():
             neighbours.drop_foreign(move, devices)
 
-    def arriving(self):
-        """Return the block devices with the new attachments."""
-        return neighbours.with_attachments(self.move.devices(), self.reserved)
+    def arriving(self, devices=None):
+        """Return the block devices with the new attachments. devices: default: read them"""
+        found = self.move.devices() if devices is None else devices
+        return neighbours.with_attachments(found, self.reserved)
 
     def settling(self, name):
         """Return the step that deletes the former attachments after the arrival."""
-        return places.VOLUMES.best_effort(name, self.drop_former, clean=saga.Clean(self.end_former))
+        clean = saga.Clean(self.end_former)
+        return places.VOLUMES.best_effort(name, self.drop_former, clean=clean)
 
     def drop_former(self):
         """Delete the former attachments; for a deleted server the new ones, too."""
