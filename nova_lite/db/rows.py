@@ -3,7 +3,7 @@
 To build a statement takes as long as to run it, so those of one shape are built once: the
 same table, columns and kinds of condition, whatever the values. Statements of other shapes
 are constants of their modules, with `sa.bindparam` for each value, or results of functions
-that `functools.cache` remembers.
+that `functools.cache` remembers; `dialects.lean` executes them.
 
 The SQL expressions that functions here take (conditions, columns, orders) are parts of a
 shape and must be constants as well. `given` has the values of their parameters, by name.
