@@ -22,6 +22,14 @@ ACTIONS = {
     'list': 'list all injected faults',
     'clear': 'remove a failure, or all',
 }
+OF_HOSTS = (
+    ('host', 'PATTERN', 'hosts (default: all)'),
+    ('flavor', 'PATTERN', 'flavors (default: all)'),
+    ('server', 'PATTERN', 'names of servers (default: all)'),
+    ('when', 'WHEN', 'before, during or after the operation (default: before)'),
+    ('error', 'CLASS', 'name of the error'),
+    ('message', 'TEXT', 'text of the error'),
+)
 
 
 def add_arguments(parser):
@@ -34,33 +42,20 @@ def add_arguments(parser):
 def _add_options(action):
     """Add what a failure is about, and how it fails."""
     about = action.add_mutually_exclusive_group(required=True)
-    about.add_argument(
-        '--verb', metavar='PATTERN', help="operation of a host, such as spawn or 'live_*'"
-    )
+    about.add_argument('--verb', metavar='PATTERN', help="of a host, such as spawn or 'live_*'")
     about.add_argument(
         '--service', choices=('placement', 'network', 'volume', 'image', 'identity', 'share')
     )
     _add_requests(action)
-    for name, what in (('host', 'hosts'), ('flavor', 'flavors'), ('server', 'names of servers')):
-        action.add_argument(f'--{name}', metavar='PATTERN', help=f'{what} (default: all)')
+    for name, metavar, text in OF_HOSTS:
+        action.add_argument(f'--{name}', metavar=metavar, help=text)
     action.add_argument(
-        '--metadata',
-        action='append',
-        default=[],
-        metavar='KEY=PATTERN',
-        help='metadata of the server; may be repeated',
-    )
-    action.add_argument(
-        '--when', metavar='WHEN', help='before, during or after the operation (default: before)'
+        '--metadata', action='append', default=[], metavar='KEY=PATTERN', help='may be repeated'
     )
     action.add_argument('--first', type=int, metavar='N', help='only the first N of them')
     action.add_argument('--nth', type=int, metavar='N', help='only the N-th operation')
     action.add_argument('--probability', type=float, metavar='P', help='0 to 1')
-    action.add_argument('--error', metavar='CLASS', help='name of the error')
-    action.add_argument('--message', metavar='TEXT', help='text of the error')
-    action.add_argument(
-        '--reschedule', action='store_true', help='let the build be tried on another host'
-    )
+    action.add_argument('--reschedule', action='store_true', help='try the build on another host')
 
 
 def _add_requests(action):
@@ -71,9 +66,8 @@ def _add_requests(action):
         help="method and path below that of the service, such as 'PUT /allocations*' (default: all)",
     )
     action.add_argument('--status', type=int, metavar='CODE', help='status of the answer, from 400')
-    action.add_argument(
-        '--delay', type=durations.option, metavar='S', help='seconds before the service is asked'
-    )
+    seconds = 'seconds before the service is asked'
+    action.add_argument('--delay', type=durations.option, metavar='S', help=seconds)
     action.add_argument('--lost', action='store_true', help='lose the answer of the service')
 
 

@@ -11,7 +11,7 @@ Example: nova-lite reset --save three-servers && nova-lite reset three-servers
 """
 
 from nova_lite.cmd import actions
-from nova_lite.console import tables
+from nova_lite.console import states
 from nova_lite.launcher import control_request
 
 HELP = 'return a cloud to a saved state'
@@ -40,19 +40,7 @@ def run(args):
 
 def _request(args):
     if args.list:
-        return control_request.Request('states', _show_names)
+        return control_request.Request('states', states.show_names)
     if args.save is not None:
-        return control_request.Request('save', _show_saved, {'state': args.save})
-    return control_request.Request('reset', _show_reset, {'state': args.state})
-
-
-def _show_names(found):
-    tables.show(('State',), [(name,) for name in found['states']])
-
-
-def _show_saved(found):
-    print(f'Saved state {found["state"]} in {found["seconds"] * 1000:.0f} ms')
-
-
-def _show_reset(found):
-    print(f'Reset to state {found["state"]} in {found["seconds"] * 1000:.0f} ms')
+        return control_request.Request('save', states.show_saved, {'state': args.save})
+    return control_request.Request('reset', states.show_reset, {'state': args.state})

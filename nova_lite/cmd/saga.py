@@ -15,6 +15,7 @@ Examples: nova-lite saga list --active
 """
 
 from nova_lite.cmd import actions
+from nova_lite.console import breakpoints
 from nova_lite.console import durations
 from nova_lite.db import engine
 from nova_lite.launcher import state_dir
@@ -36,11 +37,6 @@ ACTIONS = {
 }
 
 
-def number(text):
-    """Return the number of a breakpoint, or `all`."""
-    return text if text == 'all' else int(text)
-
-
 def add_arguments(parser):
     """Add the actions with their arguments and options."""
     parsers = actions.add(parser, ACTIONS)
@@ -59,7 +55,10 @@ def add_arguments(parser):
     wanted.add_argument('--before', metavar='STEP', help='id of the step')
     wanted.add_argument('--list', action='store_true', help='only list what there is')
     wanted.add_argument(
-        '--remove', type=number, metavar='ID', help='remove a breakpoint, or all by `all`'
+        '--remove',
+        type=breakpoints.number,
+        metavar='ID',
+        help='remove a breakpoint, or all by `all`',
     )
     for name in ('wait', 'step', 'go', 'kill-here'):
         parsers[name].add_argument('server', help='name or uuid')

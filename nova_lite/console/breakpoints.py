@@ -3,6 +3,11 @@
 from nova_lite.console import tables
 
 
+def number(text):
+    """Return the number of a breakpoint, or `all`. Raise ValueError."""
+    return text if text == 'all' else int(text)
+
+
 def show(shown):
     """Print the breakpoints of a cloud, and the sagas that are stopped."""
     tables.show(

@@ -13,7 +13,7 @@ from nova_lite.cmd import main
 from tests.fixtures import units
 
 PACKAGE = units.ROOT / 'nova_lite' / 'cmd'
-LINES = 1550
+LINES = 1500
 # They print how they proceed. `status`, `env` and `saga` print data of the cloud.
 WITHOUT_DATA = {'up', 'fork', 'stop', 'demo'}
 EXAMPLE = re.compile(r'^(?:Examples?:)? +(?:eval "\$\()?(nova-lite .*?)\)?"?$', re.MULTILINE)
