@@ -23,7 +23,10 @@ FATES = {
 # audits of allocations find is given up, and by default there is one every half an hour. What
 # a scheduler may claim after a build was withdrawn is released a little later than that.
 AUDIT = 'allocation_audit_interval'
-OFTEN_S = (15.0, 30.0, 60.0, 90.0, 120.0, 240.0, 660.0, 1300.0, 1900.0, 1930.0)
+OFTEN_S = (
+    *(15.0, 30.0, 60.0, 90.0, 120.0, 180.0, 240.0, 300.0, 360.0, 450.0, 540.0, 660.0, 780.0),
+    *(900.0, 1100.0, 1300.0, 1600.0, 1900.0, 1930.0),
+)
 SETTLE_S = (*OFTEN_S[:-2], 4000.0, 4030.0)
 
 
