@@ -7,6 +7,7 @@ import tempfile
 
 import testtools
 
+from nova_lite import runtime
 from tests.fixtures import forking
 from tests.unit.launcher import test_supervisor
 
@@ -56,6 +57,21 @@ class ParentTests(testtools.TestCase):
     def test_it_ends_with_who_asks(self):
         found = forking.Own()
         self.assertEqual(0, found.end())
+
+    def test_its_children_end_with_it(self):
+        found = forking.Own(modules=('json.tool',))
+        ours, theirs = os.pipe()
+        self.addCleanup(os.close, ours)
+        self.addCleanup(os.close, theirs)
+        with open(os.devnull, 'w') as nothing:
+            files = (ours, nothing.fileno(), nothing.fileno())
+            request = {'env': dict(os.environ), 'directory': os.getcwd()}
+            # It waits for its input.
+            child = found.fork(files, argv=['json.tool'], **request)
+        end = os.pidfd_open(child.pid)
+        self.addCleanup(os.close, end)
+        self.assertEqual(0, found.end())
+        self.assertTrue(runtime.wait_readable(end, 60))
 
     def test_processes_share_it(self):
         done = subprocess.run(
