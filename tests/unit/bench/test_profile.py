@@ -10,7 +10,6 @@ import testtools
 from nova_lite import exception
 from nova_lite.bench import profile
 
-PID = os.getpid()
 SPY = """\
 import signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -76,7 +75,7 @@ class SamplerTest(testtools.TestCase):
         args, block = self.prepared('profile', 'boot')
         with block:
             self.assertEqual('boot', args.scenario)
-            args.sampler.begin({'api': PID, 'conductor.cell1': PID})
+            args.sampler.begin({'api': os.getpid(), 'conductor.cell1': os.getpid()})
             found = args.sampler.end()
         self.assertEqual({'api': {'statements': 3}, 'conductor.cell1': {'statements': 3}}, found)
 
@@ -86,7 +85,7 @@ class SamplerTest(testtools.TestCase):
         def fail():
             args, block = self.prepared('profile', 'boot')
             with block:
-                args.sampler.begin({'api': PID})
+                args.sampler.begin({'api': os.getpid()})
                 self.program.with_name('seen').write_text(str(_children()))
                 raise exception.Conflict(reason='no')
 
@@ -98,7 +97,9 @@ class SamplerTest(testtools.TestCase):
         self.install('Error: Permission Denied: Try running again with sudo', code=1)
         args, block = self.prepared('profile', 'boot')
         with block:
-            error = self.assertRaises(exception.Unavailable, args.sampler.begin, {'api': PID})
+            error = self.assertRaises(
+                exception.Unavailable, args.sampler.begin, {'api': os.getpid()}
+            )
         self.assertIn('api', str(error))
         self.assertIn('Permission Denied', str(error))
 
@@ -106,7 +107,7 @@ class SamplerTest(testtools.TestCase):
         self.install('Error: No python processes found in process 1', code=1)
         args, block = self.prepared('profile', 'boot')
         with block:
-            args.sampler.begin({'mariadb': PID})
+            args.sampler.begin({'mariadb': os.getpid()})
             self.assertEqual({}, args.sampler.end())
 
     def test_not_installed(self):
@@ -125,7 +126,8 @@ class SamplerTest(testtools.TestCase):
 
 def _children():
     """Process ids of children of this process that run the program."""
-    found = pathlib.Path(f'/proc/{PID}/task/{PID}/children').read_text().split()
+    pid = os.getpid()
+    found = pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text().split()
     return {int(pid) for pid in found if 'py-spy' in _command(pid)}
 
 
