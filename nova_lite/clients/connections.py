@@ -25,18 +25,26 @@ class Plain(requests.Session):
 
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
         """Return the request with the headers of the session."""
-        if request.auth is not None or request.url is None:
+        url = request.url
+        # A URL may name a user and a password, which requests makes a header of.
+        if request.auth is not None or not isinstance(url, str) or '@' in url:
             return super().prepare_request(request)
         headers = {**self.headers, **request.headers}
         prepared = requests.PreparedRequest()
         prepared.prepare_method(request.method)
-        prepared.prepare_url(request.url, request.params)
+        prepared.prepare_url(url, request.params)
         prepared.prepare_headers(
             {key: value for key, value in headers.items() if value is not None}
         )
         prepared.prepare_body(request.data, request.files, request.json)
         prepared.prepare_hooks(request.hooks)
         return prepared
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Return None: keystoneauth1 follows redirects by itself.
+
+        To prepare the next request, requests would look for the cookies of this one.
+        """
 
 
 def open_session(options: cfg.ConfigOpts.GroupAttr, auth: plugin.BaseAuthPlugin) -> session.Session:

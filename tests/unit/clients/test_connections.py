@@ -18,15 +18,36 @@ class Cookies:
         return [b'{}']
 
 
+class Moved:
+    """A WSGI application that has moved. seen: paths of requests"""
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, environ, start_response):
+        self.seen.append(environ['PATH_INFO'])
+        if environ['PATH_INFO'] == '/old':
+            location = f'http://{environ["HTTP_HOST"]}/new'
+            start_response('308 Permanent Redirect', [('Location', location)])
+            return [b'']
+        start_response('200 OK', [('Content-Type', 'application/json')])
+        return [b'{"is": "new"}']
+
+
 class PlainTest(base.ClientTestCase):
     """Requests with the headers of the session, and without cookies."""
 
-    def test_headers(self):
-        application = Cookies()
-        self.point('placement', self.useFixture(http.Http({'/': application})).url)
-        service = session.Neighbour(
+    def reach(self, application, *, user=''):
+        """Return a client of an application. user: 'name:password@' in its address, or ''"""
+        url = self.useFixture(http.Http({'/': application})).url
+        self.point('placement', url.replace('//', f'//{user}'))
+        return session.Neighbour(
             auth.Credentials(self.conf), 'placement', title='placement', microversion='p 1.2'
         )
+
+    def test_headers(self):
+        application = Cookies()
+        service = self.reach(application)
         for _ in range(2):
             service.call(self.admin, 'GET', '/x', headers={'X-Left-Out': None})
         self.assertEqual(2, len(application.seen))
@@ -34,3 +55,15 @@ class PlainTest(base.ClientTestCase):
             self.assertLessEqual({'HTTP_OPENSTACK_API_VERSION', 'HTTP_USER_AGENT'}, headers)
             self.assertFalse({'HTTP_COOKIE', 'HTTP_X_LEFT_OUT'} & headers)
         self.assertEqual([], list(service.session.session.cookies))
+
+    def test_a_redirect_is_followed(self):
+        application = Moved()
+        service = self.reach(application)
+        self.assertEqual({'is': 'new'}, service.call(self.admin, 'GET', '/old').json())
+        self.assertEqual(['/old', '/new'], application.seen)
+
+    def test_a_user_in_the_address(self):
+        application = Cookies()
+        self.reach(application, user='proxy:secret@').call(self.admin, 'GET', '/x')
+        self.assertIn('HTTP_AUTHORIZATION', application.seen[0])
+        self.assertNotIn('HTTP_COOKIE', application.seen[0])
