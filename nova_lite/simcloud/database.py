@@ -232,8 +232,11 @@ def columns(table, wanted):
 
 def insert(conn, table, **values):
     """Insert a row, with the table's defaults, and return it."""
-    missing = [column for column in table.c if column.name not in values]
-    row = {column.name: default_of(column) for column in missing} | values
+    # In the order of the table, so that there is one plan.
+    row = {
+        column.name: values[column.name] if column.name in values else default_of(column)
+        for column in table.c
+    } | values
     if 'updated_at' in table.c:
         row['updated_at'] = row['created_at']
     lean.insert(conn, _inserting(table), row)
@@ -245,8 +248,9 @@ def save(conn, table, row, **values):
     if 'updated_at' in table.c:
         values['updated_at'] = runtime.naive_now()
     key = {column.name: row[column.name] for column in table.primary_key}
-    given = {f'new_{name}': value for name, value in values.items()}
-    lean.change(conn, _updating(table, _shape(key), tuple(values)), {**_given(key), **given})
+    names = tuple(sorted(values))
+    given = {f'new_{name}': values[name] for name in names}
+    lean.change(conn, _updating(table, _shape(key), names), {**_given(key), **given})
     return {**row, **values}
 
 
@@ -267,41 +271,44 @@ def in_chunks(items, size=400):
 
 # ---- statements without conditions, each built once ----
 
+# Bounded, as clients choose the columns that they filter by and change.
+_once = functools.lru_cache(maxsize=2000)
 
-@functools.cache
+
+@_once
 def _selecting(table, shape, order=()):
     query = sa.select(table).where(*_equal(table, shape))
     return query.order_by(*_columns(table, order))
 
 
-@functools.cache
+@_once
 def _finding(table, shape):
     return _looking(table).where(*_equal(table, shape))
 
 
-@functools.cache
+@_once
 def _counting(table, shape):
     return sa.select(sa.func.count()).select_from(table).where(*_equal(table, shape))
 
 
-@functools.cache
+@_once
 def _grouping(column, order):
     some = sa.bindparam('some', type_=column.type, expanding=True)
     return sa.select(column.table).where(column.in_(some)).order_by(*_columns(column.table, order))
 
 
-@functools.cache
+@_once
 def _inserting(table):
     return table.insert()
 
 
-@functools.cache
+@_once
 def _updating(table, shape, names):
     new = {name: sa.bindparam(f'new_{name}', type_=table.c[name].type) for name in names}
     return table.update().where(*_equal(table, shape)).values(new)
 
 
-@functools.cache
+@_once
 def _deleting(table, shape):
     return table.delete().where(*_equal(table, shape))
 

@@ -52,3 +52,12 @@ class RowTestCase(testtools.TestCase):
         self.insert()
         self.assertEqual(2, self.db.change(database.delete, tables.routers, project_id='p'))
         self.assertIsNone(self.found(project_id='p'))
+
+    def test_an_order_of_columns_makes_no_statement_of_its_own(self):
+        database._updating.cache_clear()
+        for values in ({'name': 'x', 'description': 'y'}, {'description': 'x', 'name': 'y'}):
+            self.db.change(database.save, tables.routers, self.row, **values)
+            self.assertEqual(list(self.row), list(self.insert(**values)))
+        known = database._updating.cache_info()
+        self.assertEqual(1, known.currsize)
+        self.assertIsNotNone(known.maxsize)
