@@ -9,8 +9,8 @@ import datetime
 
 from tests.sim import kernel
 
-# Actions that only a fault can make fail once they were accepted, unless the server is gone.
-# Moves are not among them: there may be no room for them, and they can be aborted.
+# Actions that only a fault can make fail once they were accepted, unless the server is gone or
+# being deleted. Moves are not among them: there may be no room for them, and they can be aborted.
 CERTAIN = frozenset(
     (
         'create',
@@ -39,8 +39,10 @@ CERTAIN = frozenset(
 SCHEDULED = 'unshelve'
 # What may take a server to another host than the one that was named for it.
 MOVES = frozenset(('migrate', 'resize', 'live-migration', 'evacuate', 'unshelve'))
-HOST = 'OS-EXT-SRV-ATTR:host'
+HOST, TASK = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-STS:task_state'
 CLIENT = 'client'
+# It waits for an audit if a fault kept its host from hearing of it.
+DELETING = 'deleting'
 
 
 class Lasting(str):
@@ -92,6 +94,7 @@ class Deeds:
     def _may_fail(self, message, server, action):
         return (
             action['action'] not in CERTAIN
+            or server[TASK] == DELETING
             or action['request_id'] in self._ledger.rivals
             or (action['action'] == SCHEDULED and self._excuses.of_scheduling())
             or self._is_excused(message, server, [action])

@@ -12,11 +12,11 @@ from tests.sim.workload import ledger
 SERVER = {'id': 'uuid', 'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'host1'}
 
 
-def findings(refused=(), removals=(), host=None, *, refusals=(), **action):
+def findings(refused=(), removals=(), host=None, *, refusals=(), task=None, **action):
     """What is found of a server with one action.
 
     removals: ids of requests to remove one thing; host: the one that was asked for
-    refusals: see plan.Plan
+    refusals: see plan.Plan; task: the server's
     """
     done = {'action': 'stop', 'request_id': 'req-1', 'user_id': 'client', 'message': None, **action}
     book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[]), refusals))
@@ -27,7 +27,7 @@ def findings(refused=(), removals=(), host=None, *, refusals=(), **action):
         call = caller.Call('client', 'detach', 'DELETE', url, 0, request_id=each, code=202)
         book.answered(call, '')
     asking = types.SimpleNamespace(send=lambda *_args: (200, {'instanceActions': [done]}))
-    return list(deeds.Deeds(asking, book).findings(SERVER))
+    return list(deeds.Deeds(asking, book).findings({**SERVER, 'OS-EXT-STS:task_state': task}))
 
 
 class DeedsTestCase(testtools.TestCase):
@@ -49,6 +49,9 @@ class DeedsTestCase(testtools.TestCase):
     def test_a_refused_request_whose_action_failed(self):
         found = findings(refused={'req-1': 404}, action='detach_volume', message='Error')
         self.assertEqual([], found)
+
+    def test_what_a_deletion_interrupts_may_fail(self):
+        self.assertEqual([], findings(task='deleting', action='create', message='Error'))
 
     def test_of_two_requests_to_remove_one_thing_either_may_fail(self):
         deed = {'action': 'detach_interface', 'message': 'Error'}
