@@ -3,7 +3,6 @@
 import collections
 import contextlib
 import errno
-import functools
 import logging
 import os
 import socket
@@ -36,6 +35,7 @@ MOST_CLAIMS = 100
 CUT = 'nova_lite.cut'
 # A server that stops lets its threads end for so long, and then cuts their connections.
 END_S, CUT_S = 2, 2.5
+PIECE_BYTES = 64 * 1024
 # Of ports that were given: who asked may not listen on them yet. The oldest come first.
 _claims = collections.deque()
 
@@ -94,12 +94,32 @@ def _is_free(host, port):
 
 
 class _Gateway(wsgi.Gateway_10):
-    """Lets an application cut the connection of its request."""
+    """Lets an application cut the connection of its request.
+
+    Whatever applications read and return, the next request on a connection is where it should be.
+    """
 
     def get_environ(self):
-        environ = super().get_environ()
-        environ[CUT] = functools.partial(self.req.conn.socket.shutdown, socket.SHUT_RDWR)
-        return environ
+        return {**super().get_environ(), CUT: self._cut}
+
+    def _cut(self):
+        # The client may have gone by itself.
+        with contextlib.suppress(OSError):
+            self.req.conn.socket.shutdown(socket.SHUT_RDWR)
+
+    def respond(self):
+        super().respond()
+        # Of other bodies, cheroot reads what is left.
+        if self.req.chunked_read and not self.req.close_connection:
+            try:
+                while self.req.rfile.read(PIECE_BYTES):
+                    pass
+            except ValueError:
+                # The client has gone, or sends something else.
+                self.req.close_connection = True
+
+    def write(self, chunk):
+        super().write(b'' if self.req.method == b'HEAD' else chunk)
 
 
 class InProcess:

@@ -1,8 +1,10 @@
 """HTTP servers, and ports for daemons that do not listen on them yet."""
 
 import contextlib
+import http.client
 import signal
 import socket
+import struct
 import sys
 import urllib.parse
 
@@ -64,6 +66,54 @@ class InProcessTest(testtools.TestCase):
             stopping = runtime.spawn(running.stop)
             stopping.join(STOP_S)
             self.assertFalse(stopping.is_alive())
+
+    def connect(self, application):
+        """Return an http.client connection to a server of an application."""
+        running = server.InProcess(application, threads=1)
+        self.addCleanup(running.stop)
+        running.start()
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(running.url).netloc)
+        self.addCleanup(connection.close)
+        return connection
+
+    def test_what_follows_on_a_connection(self):
+        """An application may ignore a body, and return one for HEAD."""
+
+        def application(_environ, start_response):
+            start_response('200 OK', [('Content-Length', '2')])
+            return [b'{}']
+
+        connection = self.connect(application)
+        for method, body, answer in (
+            ('HEAD', None, b''),
+            ('PUT', iter([b'x' * 100, b'y' * 100_000]), b'{}'),
+            ('PUT', b'x' * 100_000, b'{}'),
+            ('GET', None, b'{}'),
+        ):
+            connection.request(method, '/', body, encode_chunked=not isinstance(body, bytes))
+            found = connection.getresponse()
+            self.assertEqual((200, answer), (found.status, found.read()))
+            self.assertIsNone(found.getheader('Connection'))
+
+    def test_a_cut_after_the_client_has_gone(self):
+        begun, gone, cut = runtime.Event(), runtime.Event(), runtime.Event()
+
+        def application(environ, start_response):
+            begun.set()
+            gone.wait()
+            environ[server.CUT]()
+            cut.set()
+            start_response('200 OK', [])
+            return []
+
+        connection = self.connect(application)
+        connection.request('GET', '/')
+        begun.wait()
+        # It resets the connection.
+        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        connection.close()
+        gone.set()
+        self.assertTrue(runtime.wait(cut, STOP_S))
 
 
 class FreePortTest(testtools.TestCase):
