@@ -154,6 +154,8 @@ def _run(
         connection.dialect.do_execute(cursor, plan.sql, sent)
         found = read(cursor)
         cursor.close()
+    except (sa.exc.PendingRollbackError, sa.exc.ResourceClosedError):
+        raise
     except BaseException as error:
         internals.raise_translated(connection, error, plan.sql, sent, cursor)
         raise

@@ -149,6 +149,15 @@ class TestLean(testtools.TestCase):
         self.write(attempt)
         self.assertEqual(3, len(self.read(lean.every, ALL)))
 
+    def test_a_transaction_that_lost_its_connection(self):
+        with self.database.database.engine.connect() as connection:
+            for _each in range(2):
+                self.assertEqual(2, len(lean.every(connection, ALL)))
+            connection.invalidate()
+            self.assertRaises(sa.exc.PendingRollbackError, lean.every, connection, ALL)
+            connection.rollback()
+            self.assertEqual(2, len(lean.every(connection, ALL)))
+
     def test_a_value_that_is_missing_or_wrong(self):
         self.read(lean.first, BY_NAME, {'name': 'a'})
         self.assertRaises(db_exception.DBError, self.read, lean.first, BY_NAME)
