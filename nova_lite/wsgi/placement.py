@@ -55,7 +55,7 @@ class Application:
         self._serial.end()
 
     def renew(self, *, atomic=True):
-        """Forget the tokens that are known to be valid, and serve again.
+        """Forget valid tokens and the names of traits and the like, and serve again.
 
         atomic: see `serial.Alone`
         """

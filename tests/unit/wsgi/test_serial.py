@@ -21,9 +21,10 @@ class SerialTestCase(testtools.TestCase):
         """Start it on a new database; it has the provider `self.provider`."""
         path = self.useFixture(fixtures.TempDir()).path + '/placement.sqlite'
         url = templates.write(path, templates.placement)
-        application = placement.make_app(url, auth_strategy='noauth', **options)
-        application.renew(atomic=atomic)
-        self.url = self.useFixture(http.Direct({'/placement': application})).url + '/placement'
+        self.application = placement.make_app(url, auth_strategy='noauth', **options)
+        self.application.renew(atomic=atomic)
+        routes = {'/placement': self.application}
+        self.url = self.useFixture(http.Direct(routes)).url + '/placement'
         self.commits, self.statements = 0, []
         engine = db_api.get_placement_engine()
         sa.event.listen(engine, 'commit', self._committed)
@@ -158,6 +159,17 @@ class NamesTest(SerialTestCase):
         consumer = self.claim(1, 204, consumer_type='OTHER')
         found = self.ask('GET', f'/allocations/{consumer}').json()
         self.assertEqual('OTHER', found['consumer_type'])
+
+    def test_a_snapshot_brings_its_own(self):
+        self.ask('PUT', '/traits/CUSTOM_A')
+        self.has_trait('CUSTOM_A', 200)
+        self.application.end()
+        self.has_trait('CUSTOM_A', 503)
+        with db_api.get_placement_engine().begin() as connection:
+            connection.execute(sa.text("UPDATE traits SET name='CUSTOM_B' WHERE name='CUSTOM_A'"))
+        self.application.renew()
+        self.has_trait('CUSTOM_A', 400)
+        self.has_trait('CUSTOM_B', 200)
 
     def test_another_database_has_its_own(self):
         self.ask('PUT', '/traits/CUSTOM_A')
