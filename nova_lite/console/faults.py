@@ -17,7 +17,9 @@ def entry(options):
     options: {name: value, or None, [] or False if it was not given}
     """
     of_service = options['service'] is not None
-    wrong = [name for name in (OF_HOSTS if of_service else OF_SERVICES) if options[name]]
+    others = OF_HOSTS if of_service else OF_SERVICES
+    # 0 and '' were given.
+    wrong = [name for name in others if options[name] or type(options[name]) in (int, float, str)]
     if wrong:
         names = ', '.join(f'--{name}' for name in sorted(wrong))
         raise ValueError(f'{names} cannot be used with --{"service" if of_service else "verb"}')

@@ -140,7 +140,9 @@ class EntryTest(testtools.TestCase):
         for name, given in (
             ('host', {'service': 'image', 'lost': True, 'host': 'a'}),
             ('metadata', {'service': 'image', 'lost': True, 'metadata': ['a=b']}),
+            ('nth', {'service': 'image', 'lost': True, 'nth': 0}),
             ('status', {'verb': 'spawn', 'status': 503}),
+            ('delay', {'verb': 'spawn', 'delay': 0.0}),
         ):
             error = self.assertRaises(ValueError, self.entry, **given)
             self.assertIn(f'--{name} cannot be used with --', str(error))
