@@ -18,10 +18,10 @@ from tools import checks
 
 # Off by default in hacking, or against our style: ruff sorts imports and reads docstrings.
 LEFT_OUT = ('H101', 'H102', 'H205', 'H210', 'H301', 'H306', 'H404', 'H405', 'H904', 'H905')
-# Of lines and comments, which a syntax tree does not have, and of `locals`.
+# Of lines and comments, which a syntax tree does not have, and of `self.__dict__`.
 WORDS = re.compile(
     r'\r|Licensed under the Apache\b|#\s*vim?:|#\s*@?[aA]uthors?:|moduleauthor::'
-    r'|locals\(\)|self\.__dict__'
+    r'|self\.__dict__'
 )
 TRANSLATIONS = ('_', '_LI', '_LW', '_LE', '_LC')
 COMPARISONS = ('assertEqual', 'assertIs', 'assertIsNot', 'assertNotEqual')
@@ -40,7 +40,7 @@ def judge(source):
 
 
 def may_break(source):
-    """Return whether a rule may find something: true for every file in which one does."""
+    """Return whether a rule may be broken: true for every file that breaks one."""
     if WORDS.search(source.text) or all(map(_is_comment, source.lines)):
         return True
     return any(_is_suspect(node, source.lines) for node in source.statements)
@@ -78,7 +78,7 @@ def _is_suspect_call(call):
         )
     if name == 'assertRaises':
         return any(isinstance(each, ast.Name) and each.id == 'Exception' for each in call.args)
-    return name in ('assertRaisesRegexp', 'warn', *TRANSLATIONS)
+    return name in ('assertRaisesRegexp', 'locals', 'warn', *TRANSLATIONS)
 
 
 def _is_none(node):

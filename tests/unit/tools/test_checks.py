@@ -198,7 +198,11 @@ class A:
         'H216': ('import mock\n', 'from mock import patch\n'),
         'H401': ("class A:\n    ''' A.'''\n", 'def f():\n    r""" F.\n    """\n'),
         'H403': ('def f():\n    """F.\n\n    F."""\n', "class A:\n    r'''A.\n    A.'''\n"),
-        'H501': ("'%(a)s' % locals()\n", "'%(a)s' % self.__dict__\n"),
+        'H501': (
+            "'%(a)s' % locals()\n",
+            "'%(a)s' % locals(  # all\n)\n",
+            "'%(a)s' % self.__dict__\n",
+        ),
         'H701': ("_('')\n", "f(_LW(''))\n"),
         'H702': ("_('a' + 'b')\n", "_LE('%s' % a)\n"),
         'H703': ("_LI('%s %s')\n",),
