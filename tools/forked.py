@@ -9,6 +9,7 @@ it has imported.
 """
 
 import atexit
+import contextlib
 import functools
 import gc
 import io
@@ -89,21 +90,24 @@ def _become(arguments, output):
     """Be what an interpreter is that stestr starts, and end as it does."""
     status = 1
     try:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(output, 1)
-        os.close(output)
-        sys.argv = arguments
-        runner = functools.partial(run.SubunitTestRunner, stdout=sys.stdout)
-        program.TestProgram(module=None, argv=arguments, testRunner=runner, testLoader=LOADER)
+        with contextlib.ExitStack() as last:
+            last.callback(sys.stderr.flush)
+            last.callback(sys.stdout.flush)
+            last.callback(atexit._run_exitfuncs)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(output, 1)
+            os.close(output)
+            sys.argv = arguments
+            runner = functools.partial(run.SubunitTestRunner, stdout=sys.stdout)
+            program.TestProgram(module=None, argv=arguments, testRunner=runner, testLoader=LOADER)
         status = 0
     finally:
-        if status:
-            sys.excepthook(*sys.exc_info())
         # The stack is stestr's, which must not clean up here.
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
+        try:
+            if status:
+                sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(status)
 
 
 class Processor(test_processor.TestProcessorFixture):

@@ -35,6 +35,13 @@ class BTest(unittest.TestCase):
 class CTest(unittest.TestCase):
     def test_killed(self):
         os._exit(3)
+
+class DTest(unittest.TestCase):
+    def test_last(self):
+        stestr = os.getppid()
+        os.kill(stestr, 9)
+        while os.getppid() == stestr:
+            pass
 """
 
 
@@ -52,7 +59,11 @@ class ForkedTest(testtools.TestCase):
         done = subprocess.run(
             [*command, '--group-regex', r'([^.]+\.)+', 'run', '--concurrency', '2', *options],
             cwd=self.directory,
-            env={'PATH': '', 'PYTHONPATH': f'{ROOT}:{self.directory}'},
+            env={
+                'PATH': '',
+                'PYTHONPATH': f'{ROOT}:{self.directory}',
+                'TMPDIR': str(self.directory),
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -80,6 +91,12 @@ class ForkedTest(testtools.TestCase):
         printed, status = self.ran(TESTS, 'CTest')
         self.assertEqual(1, status)
         self.assertRegex(printed, r'test_killed .*\.\.\. inprogress')
+
+    def test_a_worker_leaves_what_a_killed_stestr_has(self):
+        printed, status = self.ran(TESTS, 'DTest')
+        self.assertEqual(-9, status)
+        self.assertIn('BrokenPipeError', printed)
+        self.assertTrue(any('DTest' in path.read_text() for path in self.directory.glob('tmp*')))
 
     def test_an_import_that_fails_is_told(self):
         printed, status = self.ran('import nothing_of_this_name')
