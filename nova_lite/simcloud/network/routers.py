@@ -196,12 +196,7 @@ def add_interface(conn, caller, router_id, wanted):
         subnet_ids = [one['subnet_id'] for one in addresses.of_port(conn, port['id'])]
         if not subnet_ids:
             raise standard.invalid('Router port must have at least one fixed IP')
-        same = tables.allocations.c.subnet_id.in_(subnet_ids)
-        if other := _interface_port(conn, router_id, same):
-            raise faults.BadRequest(
-                f'Bad router request: Router already has a port on subnet {other["subnet_id"]}.',
-                'BadRequest',
-            )
+        _require_no_port(conn, router_id, subnet_ids)
         port = standard.save(conn, PORTS, port, device_id=router_id, device_owner=INTERFACE)
         return _interface(router, port, subnet_ids[0])
     subnet = subnets.get(conn, caller, wanted['subnet_id'])
@@ -214,6 +209,7 @@ def add_interface(conn, caller, router_id, wanted):
             f'is in use.',
             'IpAddressInUse',
         )
+    _require_no_port(conn, router_id, [subnet['id']])
     port = _service_port(
         conn,
         router,
@@ -222,6 +218,16 @@ def add_interface(conn, caller, router_id, wanted):
         fixed_ips=[{'subnet_id': subnet['id'], 'ip_address': subnet['gateway_ip']}],
     )
     return _interface(router, port, subnet['id'])
+
+
+def _require_no_port(conn, router_id, subnet_ids):
+    """Raise BadRequest for a router that has a port on one of these subnets."""
+    same = tables.allocations.c.subnet_id.in_(subnet_ids)
+    if other := _interface_port(conn, router_id, same):
+        raise faults.BadRequest(
+            f'Bad router request: Router already has a port on subnet {other["subnet_id"]}.',
+            'BadRequest',
+        )
 
 
 def _interface_port(conn, router_id, *conditions):

@@ -52,6 +52,16 @@ class RouterTestCase(base.SimCloudTestCase):
         self.demo.delete(path)
         self.demo.delete(f'{V2}/networks/{self.network["id"]}')
 
+    def test_a_router_has_one_port_on_a_subnet(self):
+        """However it is connected, and although the gateway's address is free."""
+        router = self.router()
+        path, wanted = f'{V2}/routers/{router["id"]}', {'port_id': self.port_of_demo()['id']}
+        self.demo.put(f'{path}/add_router_interface', wanted)
+        answer = self.connect(router, expect=400)
+        self.assertIn('already has a port on subnet', answer['NeutronError']['message'])
+        self.demo.put(f'{path}/remove_router_interface', wanted)
+        self.connect(router)
+
     def test_gateway_is_set_and_cleared(self):
         router = self.router(external_gateway_info={'network_id': self.public})
         gateway = router['external_gateway_info']
