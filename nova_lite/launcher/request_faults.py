@@ -31,7 +31,12 @@ SCHEMA = schemas.Schema(
     types.whole(
         {
             SERVICE: {'enum': list(SERVICES)},
-            'request': {'type': 'string', 'pattern': r'^([A-Z*]+ [/*].*|\*)$', 'maxLength': 255},
+            # A query string would match no request.
+            'request': {
+                'type': 'string',
+                'pattern': r'^([A-Z*]+ [/*][^?\n]*|\*)\Z',
+                'maxLength': 255,
+            },
             'status': {'enum': [int(each) for each in http.HTTPStatus if each >= 400]},
             'delay': {'type': 'number'},
             'lost': {'const': True},

@@ -24,6 +24,7 @@ class ParseTest(testtools.TestCase):
             ({'lost': False}, 'lost'),
             ({'lost': True, 'request': 'put it'}, 'request'),
             ({'lost': True, 'request': 'PUT allocations'}, 'request'),
+            ({'lost': True, 'request': 'GET /v2/images?limit=1'}, 'request'),
             ({'lost': True, 'first': 0}, 'first'),
             ({'lost': True, 'verb': 'spawn'}, 'verb'),
             ({'delay': 0}, 'delay must be above 0'),
