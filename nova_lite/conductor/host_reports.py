@@ -79,7 +79,7 @@ def beat(
 ) -> dict[str, dict[str, bool]]:
     """See ConductorAPI.beat; raises Returned instead of recording any heartbeat."""
     services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version)
-    found = lean.every(connection, _UNUSABLE, {'hosts': list(hosts)})
+    found = lean.every(connection, _UNUSABLE, {'hosts': lean.filled(hosts)})
     # An evacuation begins under a lock on the service, which this transaction has by now.
     left = {row.source_compute for row in evacuations.not_cleaned(connection, hosts)}
     # Those that are forced down do not count as up anyway.
@@ -135,9 +135,9 @@ def records(
     connection: sa.Connection, hosts: Iterable[str], uuids: Iterable[str] | None = None
 ) -> list[rpcapi.HostRecord]:
     """See ConductorAPI.host_records."""
-    query, parameters = _RECORDS, {'hosts': list(hosts)}
+    query, parameters = _RECORDS, {'hosts': lean.filled(hosts)}
     if uuids is not None:
-        query, parameters['uuids'] = _SOME_RECORDS, list(uuids)
+        query, parameters['uuids'] = _SOME_RECORDS, lean.filled(uuids)
     found = [dict(row._mapping) for row in lean.every(connection, query, parameters)]
     for record in found:
         changed = record['updated_at']

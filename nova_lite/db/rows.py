@@ -327,7 +327,7 @@ def _parameters(where: Values) -> dict[str, typing.Any]:
 def _parameter(value: object) -> object:
     if not isinstance(value, MANY):
         return value
-    return next(iter(value)) if len(value) == 1 else list(value)
+    return next(iter(value)) if len(value) == 1 else lean.filled(value)
 
 
 def _values(values: Values) -> dict[str, typing.Any]:

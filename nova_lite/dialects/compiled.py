@@ -17,8 +17,8 @@ Kind: typing.TypeAlias = tuple[typing.Any, ...]
 
 # Twice what SQLAlchemy keeps for one engine. IN lists of any length count as one statement.
 MOST = 1000
-# Plans of nova_lite.dialects.lean, which are small, for each length of a list.
-MOST_PLANS = 5000
+# Plans of nova_lite.dialects.lean, of some 20 KiB at most, for each length of a list.
+MOST_PLANS = 3000
 _plans: dict[Kind, dict[Key, typing.Any]] = {}
 _statements: internals.LRUCache[Key, typing.Any] = internals.LRUCache(MOST)
 

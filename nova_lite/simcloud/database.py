@@ -207,7 +207,7 @@ def grouped(conn, column, ids, *order):
     """Return {id: [rows of the column's table with that id]}, ordered by the columns in `order`."""
     found = {}
     for some in in_chunks(ids):
-        for row in lean.every(conn, _grouping(column, order), {'some': some}):
+        for row in lean.every(conn, _grouping(column, order), {'some': lean.filled(some)}):
             values = dict(row._mapping)
             found.setdefault(values[column.name], []).append(values)
     return found

@@ -194,7 +194,7 @@ def take_over(
     besides: reservation ids that are left alone
     Returns {reservation id: [row, ...]} with the raised epochs.
     """
-    due = lean.values(connection, _DUE_BATCHES, {'besides': list(besides), 'most': limit})
+    due = lean.values(connection, _DUE_BATCHES, {'besides': lean.filled(besides), 'most': limit})
     batches = {}
     for reservation_id in dict.fromkeys(due):
         mine = lean.values(connection, _DUE_OF_BATCH, {'reservation': reservation_id})

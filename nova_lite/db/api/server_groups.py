@@ -97,7 +97,7 @@ def destroy(connection: sa.Connection, uuid: str, project_id: str | None = None)
 
 def members(connection: sa.Connection, group_ids: Iterable[int]) -> dict[int, list[str]]:
     """Return {group id: [server uuid, ...]} of several groups; a group without is left out."""
-    found = lean.every(connection, _MEMBERS, {'groups': list(group_ids)})
+    found = lean.every(connection, _MEMBERS, {'groups': lean.filled(group_ids)})
     grouped: dict[int, list[str]] = {}
     for row in found:
         grouped.setdefault(row.group_id, []).append(row.instance_uuid)

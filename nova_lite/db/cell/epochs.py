@@ -44,7 +44,7 @@ def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
 
 def seen(connection: sa.Connection, sagas: Iterable[str]) -> dict[str, int]:
     """Return {uuid: newest epoch} of those that were seen, without a lock."""
-    return dict(lean.every(connection, SEEN, {'sagas': list(sagas)}))
+    return dict(lean.every(connection, SEEN, {'sagas': lean.filled(sagas)}))
 
 
 def _lock(connection: sa.Connection, saga: str) -> int | None:

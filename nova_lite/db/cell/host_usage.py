@@ -86,14 +86,14 @@ def hosts_of(connection: sa.Connection, uuids: Collection[str]) -> dict[str, str
     """Return {server uuid: host} of servers that are there; None for one that is on no host."""
     if not uuids:
         return {}
-    return dict(lean.every(connection, _HOSTS, {'uuids': list(uuids)}))
+    return dict(lean.every(connection, _HOSTS, {'uuids': lean.filled(uuids)}))
 
 
 def gone(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
     """Return those among `uuids` whose servers were here and are deleted."""
     if not uuids:
         return set()
-    return set(lean.values(connection, _GONE, {'uuids': list(uuids)}))
+    return set(lean.values(connection, _GONE, {'uuids': lean.filled(uuids)}))
 
 
 def image_properties(

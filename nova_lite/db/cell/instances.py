@@ -187,12 +187,12 @@ def settled(connection: sa.Connection) -> Sequence[rows.Row]:
 
 def brief_on(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
     """Return rows of id, uuid, display_name, host and node of the servers on the hosts."""
-    return lean.every(connection, _BRIEF, {'hosts': list(hosts)})
+    return lean.every(connection, _BRIEF, {'hosts': lean.filled(hosts)})
 
 
 def count_on(connection: sa.Connection, hosts: Iterable[str]) -> int:
     """Return how many servers the hosts have together, hidden ones included."""
-    return connection.execute(_COUNT_ON, {'hosts': list(hosts)}).scalar_one()
+    return connection.execute(_COUNT_ON, {'hosts': lean.filled(hosts)}).scalar_one()
 
 
 def update(

@@ -62,3 +62,12 @@ class SharedTest(testtools.TestCase):
         told.server_version_info = (8, 4)
         compiled.Shared(told)[key] = 'for MySQL 8.4'
         self.assertIsNone(compiled.Shared(mysql.dialect()).get(key))
+
+    def test_plans_are_few(self):
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.dialects.compiled.MOST_PLANS', 3))
+        shared = compiled.Shared(sqlite.dialect())
+        for length in range(10):
+            shared.add_plan((THING, ('ids',), (length,)), 'a plan')
+            self.assertEqual('a plan', shared.plan((THING, ('ids',), (length,))))
+        self.assertIsNone(shared.plan((THING, ('ids',), (0,))))
+        self.assertLessEqual(len(shared._plans), 3)

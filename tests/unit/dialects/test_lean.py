@@ -10,6 +10,7 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite.db.api import models
+from nova_lite.dialects import compiled
 from nova_lite.dialects import lean
 from tests.fixtures import database
 
@@ -25,6 +26,7 @@ SMALL = (
     .order_by(FLAVORS.c.name)
     .limit(sa.bindparam('most'))
 )
+AMONG = sa.select(FLAVORS.c.name).where(FLAVORS.c.name.in_(sa.bindparam('names', expanding=True)))
 KINDS = sa.select(FLAVORS.c.name).where(FLAVORS.c.vcpus.in_([1, 3])).order_by(FLAVORS.c.name)
 RESIZE = (
     FLAVORS.update()
@@ -101,6 +103,25 @@ class TestLean(testtools.TestCase):
             self.assertEqual([(name, 2) for name in found], rows)
         for _each in range(2):
             self.assertEqual([('a',), ('b',)], self.read(lean.every, KINDS))
+
+    def test_lists_of_many_lengths(self):
+        """Databases keep few statements for them, and few plans are kept."""
+        lengths = [*range(67), 1000, 1024, 1025]
+        some = [['a', *map(str, range(length))][:length] for length in lengths]
+        filled = [lean.filled(each) for each in some]
+        pairs = zip(filled, lengths, strict=True)
+        self.assertEqual(some, [each[:length] for each, length in pairs])
+        self.assertEqual([set(each) for each in some], [set(each) for each in filled])
+        self.assertEqual(
+            [0, 1, 2, 4, 8, 16, 32, 64, 128, 1024, 1025], sorted({len(each) for each in filled})
+        )
+        shared = compiled.Shared(self.database.database.engine.dialect)
+        shared.connected()
+        for names in (*some, *filled):
+            rows = self.read(lean.values, AMONG, {'names': names})
+            self.assertEqual(names[:1], rows)
+            key = (AMONG, ('names',), (len(names),))
+            self.assertEqual(len(names) <= lean.LONGEST, shared.plan(key) is not None)
 
     def test_single_values(self):
         for _each in range(2):
