@@ -71,6 +71,7 @@ class Database:
     """
 
     watcher: notes.Watcher | None = None
+    _count: counting.Transactions
 
     def __init__(
         self,
@@ -84,7 +85,6 @@ class Database:
         self._threads = threads
         self._limits = limits
         self._incarnation = of or incarnation.current()
-        self._count = counting.Transactions(url)
         self._engine: sqlalchemy.Engine | None = None
         self._lock = runtime.Lock()
 
@@ -108,6 +108,7 @@ class Database:
             wait_s = self._limits.answer_s if self._limits else POOL_TIMEOUT_S
             engine = _server_engine(_with_options(self.url, self._limits), self._threads, wait_s)
         counting.count_statements(engine, self.url)
+        self._count = counting.Transactions(self.url)
         return engine
 
     def write(

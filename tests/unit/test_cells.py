@@ -2,11 +2,13 @@
 
 import fixtures
 from oslo_db import exception as db_exception
+import sqlalchemy as sa
 import testtools
 
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db.api import cell_mappings
 from tests.fixtures import compute_api
 
 
@@ -42,6 +44,15 @@ class TestScatter(testtools.TestCase):
 
     def test_all_answer(self):
         self.assertEqual({'cell0': 'here', 'cell1': 'here', 'cell2': 'here'}, self.ask())
+
+    def test_one_has_a_url_that_is_none(self):
+        cell2 = self.api.cell('cell2')
+        values = {'database_connection': 'nonsense'}
+        self.cells.api_db.write(cell_mappings.update, cell2.uuid, values)
+        known = cells.Cells(self.cells.conf, self.cells.api_db)
+        self.addCleanup(known.close)
+        self.assertEqual('here', known.get(self.api.cell('cell1').uuid).db.read(_answer))
+        self.assertRaises(sa.exc.ArgumentError, known.get(cell2.uuid).db.read, _answer)
 
     def test_one_hangs(self):
         self.ask()  # so that all are connected
