@@ -15,6 +15,7 @@ from oslo_config import cfg
 from oslo_log import log
 import oslo_messaging
 from oslo_utils import netutils
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import incarnation
@@ -107,8 +108,8 @@ class Cell:
         except exception.Unavailable as error:
             LOG.warning('Cannot reach cell %s: %s', self.name, error)
             return Unreachable(error)
-        except errors.ERRORS as error:
-            # Its database is there and of no use: without its schema, for example.
+        except (*errors.ERRORS, sa.exc.ArgumentError) as error:
+            # Its database is of no use: without its schema or with a malformed URL, for example.
             LOG.exception('Unexpected error in a query to cell %s', self.name)
             return Unreachable(error)
 

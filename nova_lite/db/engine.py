@@ -102,6 +102,11 @@ class Database:
         return self._engine
 
     def _connect(self) -> sqlalchemy.Engine:
+        try:
+            sqlalchemy.make_url(self.url)
+        except ValueError as error:
+            # A port that is not a number. Other malformed URLs have SQLAlchemy's own error.
+            raise sqlalchemy.exc.ArgumentError('The URL of a database is malformed') from error
         if self.url.startswith('sqlite'):
             engine = _sqlite_engine(self.url, self._threads)
         else:

@@ -45,14 +45,16 @@ class TestScatter(testtools.TestCase):
     def test_all_answer(self):
         self.assertEqual({'cell0': 'here', 'cell1': 'here', 'cell2': 'here'}, self.ask())
 
-    def test_one_has_a_url_that_is_none(self):
+    def test_one_has_a_malformed_url(self):
         cell2 = self.api.cell('cell2')
-        values = {'database_connection': 'nonsense'}
-        self.cells.api_db.write(cell_mappings.update, cell2.uuid, values)
-        known = cells.Cells(self.cells.conf, self.cells.api_db)
-        self.addCleanup(known.close)
-        self.assertEqual('here', known.get(self.api.cell('cell1').uuid).db.read(_answer))
-        self.assertRaises(sa.exc.ArgumentError, known.get(cell2.uuid).db.read, _answer)
+        for url in ('nonsense', 'mysql+pymysql://nova@db:port/cell2'):
+            values = {'database_connection': url}
+            self.cells.api_db.write(cell_mappings.update, cell2.uuid, values)
+            known = cells.Cells(self.cells.conf, self.cells.api_db)
+            self.addCleanup(known.close)
+            found = {cell.name: answer for cell, answer in known.scatter(_answer).items()}
+            self.assertIsInstance(found.pop('cell2').error, sa.exc.ArgumentError)
+            self.assertEqual({'cell0': 'here', 'cell1': 'here'}, found)
 
     def test_one_hangs(self):
         self.ask()  # so that all are connected
