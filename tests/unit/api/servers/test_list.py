@@ -286,6 +286,11 @@ class TestDownCell(Case):
     def test_skipped_before_2_69(self):
         self.assertEqual(['up'], self.names())
 
+    def test_a_malformed_url(self):
+        self.api.cell('cell2').db.url = 'nonsense'
+        self.assertEqual(['up'], self.names())
+        self.test_show()
+
     def test_partial_from_2_69(self):
         answer = self.api.call('GET', '/servers', version='2.69').json['servers']
         self.assertEqual([self.up, self.down], [server['id'] for server in answer])
