@@ -56,26 +56,24 @@ class Worker:
     """A fork that runs a command of stestr; it has what stestr asks of a process.
 
     stdout: what the worker prints, to read; stdin: to close
+    started: all of this process
     """
 
-    _started = []
+    started = []
 
     def __init__(self, arguments):
         reading, writing = os.pipe()
+        # Unbuffered: stestr would take a buffer away.
+        self.stdout = os.fdopen(reading, 'rb', 0)
+        self.stdin = io.BytesIO()
+        self.started.append(self)
         # What waits to be written would be written by both.
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
         if not self.pid:
-            # One whose reader has ended would wait while another could read.
-            for worker in self._started:
-                worker.stdout.close()
-            os.close(reading)
             _become(arguments, writing)
         os.close(writing)
-        self.stdout = os.fdopen(reading, 'rb')
-        self.stdin = io.BytesIO()
-        self._started.append(self)
 
     @functools.cached_property
     def returncode(self):
@@ -94,6 +92,9 @@ def _become(arguments, output):
             last.callback(sys.stderr.flush)
             last.callback(sys.stdout.flush)
             last.callback(atexit._run_exitfuncs)
+            # One whose reader has ended would wait while another could read.
+            for worker in Worker.started:
+                worker.stdout.close()
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(output, 1)
             os.close(output)
@@ -149,8 +150,13 @@ class Application(cli.StestrCLI):
 
 
 def main():
+    """Return the exit status of stestr, which looks at no exit status itself."""
     test_processor.TestProcessorFixture = Processor
-    return Application().run(sys.argv[1:])
+    status = Application().run(sys.argv[1:])
+    for code in filter(None, [worker.wait() for worker in Worker.started]):
+        print(f'A worker ended with exit status {code}', file=sys.stderr)
+        status = status or 1
+    return status
 
 
 if __name__ == '__main__':

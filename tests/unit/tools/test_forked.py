@@ -36,6 +36,20 @@ class CTest(unittest.TestCase):
     def test_killed(self):
         os._exit(3)
 
+class ETest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os._exit(3)
+
+    def test_never(self):
+        pass
+
+class FTest(unittest.TestCase):
+    def test_thrice(self):
+        note('tested')
+        with open('notes') as notes:
+            self.assertGreater(3, notes.read().count('tested'))
+
 class DTest(unittest.TestCase):
     def test_last(self):
         stestr = os.getppid()
@@ -91,6 +105,16 @@ class ForkedTest(testtools.TestCase):
         printed, status = self.ran(TESTS, 'CTest')
         self.assertEqual(1, status)
         self.assertRegex(printed, r'test_killed .*\.\.\. inprogress')
+
+    def test_a_worker_that_ends_between_tests_has_failed(self):
+        printed, status = self.ran(TESTS, 'ATest|ETest')
+        self.assertEqual(1, status)
+        self.assertIn('A worker ended with exit status 3\n', printed)
+
+    def test_runs_until_a_failure(self):
+        printed, status = self.ran(TESTS, 'FTest', '--until-failure')
+        self.assertEqual(1, status)
+        self.assertEqual(3, len(self.notes('tested')), printed)
 
     def test_a_worker_leaves_what_a_killed_stestr_has(self):
         printed, status = self.ran(TESTS, 'DTest')
