@@ -33,6 +33,8 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     is_profile_there = snapshot is None or not snapshots.brings_profile(cloud.places)
     if is_profile_there:
         preflight.check_profile(settings.profile)
+    else:
+        snapshots.check_profile(snapshot)
     if fresh:
         for path in (snapshot, settings.profile if is_profile_there else None):
             if path is not None and path not in profile.bundled():
@@ -52,8 +54,6 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     cloud.places.prepare(fresh=fresh)
     if snapshot is not None:
         snapshots.extract(snapshot, cloud.places)
-    if not is_profile_there:
-        preflight.check_profile(settings.profile)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     with _clock(cloud):
         _serve(cloud, fresh, signals)

@@ -11,6 +11,7 @@ import importlib.metadata
 import os
 import shutil
 import sqlite3
+import tempfile
 
 from nova_lite import exception
 from nova_lite.launcher import clocks
@@ -52,6 +53,10 @@ class NotEmpty(exception.Conflict):
         'The state directory %(directory)s has a cloud already. Choose another with '
         '--state-dir, or delete that cloud with --fresh.'
     )
+
+
+class UnknownProfile(exception.Conflict):
+    msg = 'The profile of the snapshot %(file)s cannot be used: %(cause)s.'
 
 
 class NotWritten(exception.Unavailable):
@@ -166,6 +171,17 @@ def check(path, places):
     snapshot_file.check(
         path, manifest, _targets(manifest, saved_states.SavedStates(places), places)
     )
+
+
+def check_profile(path):
+    """Raise UnknownProfile unless the profile that a snapshot brings can be used, and as `read`."""
+    with tempfile.TemporaryDirectory() as directory:
+        target = os.path.join(directory, os.path.basename(PROFILE))
+        snapshot_file.extract(path, read(path), {PROFILE: target})
+        try:
+            profile.load(target)
+        except (profile.ProfileError, UnicodeError) as error:
+            raise UnknownProfile(file=path, cause=error) from error
 
 
 def _targets(manifest, states, places):

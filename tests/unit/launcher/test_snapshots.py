@@ -164,24 +164,32 @@ class SnapshotsTest(testtools.TestCase):
             self.assertEqual(before, os.listdir(self.places.root))
 
     def test_a_damaged_one_does_not_delete_a_former_cloud(self):
-        self.useFixture(fixtures.EnvironmentVariable('no_proxy'))
-        self.useFixture(fixtures.EnvironmentVariable('NO_PROXY'))
-        self.places.release()
         # The directory of a ZIP archive is at its end, and is whole.
         with open(self.path, 'r+b') as file:
             file.seek(os.path.getsize(self.path) // 3)
             file.write(b'damaged')
+        self.refused_before_a_former_cloud_is_deleted(snapshot_file.Damaged)
+
+    def test_a_profile_that_is_unknown_does_not_delete_a_former_cloud(self):
+        with open(self.profile, 'w') as file:
+            file.write('extends: instant\nof_another_release: 1\n')
+        os.unlink(self.path)
+        snapshots.save(self.places, saved_states.SavedStates(self.places), self.path)
+        error = self.refused_before_a_former_cloud_is_deleted(snapshots.UnknownProfile)
+        self.assertIn('of_another_release', str(error))
+
+    def refused_before_a_former_cloud_is_deleted(self, refusal):
+        self.useFixture(fixtures.EnvironmentVariable('no_proxy'))
+        self.useFixture(fixtures.EnvironmentVariable('NO_PROXY'))
+        self.places.release()
         given = snapshots.settings_of(snapshots.read(self.path), self.places.root, {})
         before = os.listdir(self.places.path('db', ''))
         error = self.assertRaises(
-            snapshot_file.Damaged,
-            foreground.run,
-            layout.Settings(**given),
-            fresh=True,
-            snapshot=self.path,
+            refusal, foreground.run, layout.Settings(**given), fresh=True, snapshot=self.path
         )
         self.assertIn(self.path, str(error))
         self.assertEqual(before, os.listdir(self.places.path('db', '')))
+        return error
 
     def test_a_snapshot_of_another_release(self):
         schemas = {**self.manifest.schemas, 'cell': 'abc'}
