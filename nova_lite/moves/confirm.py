@@ -40,18 +40,24 @@ class ConfirmResize(move.Move[resized.Ends]):
     ways = (saga.Way(), saga.Way({'delete': True}))
 
     def steps(self):
-        purge = places.SOURCE_RECORDS.step('remove-source-records', self.purge)
+        # The source is not asked again once its records are gone.
+        crosses = resized.crosses(self)
+        purge = places.SOURCE_RECORDS.step('remove-source-records', self.purge, later=True)
         last = places.DEST_HOST.step('delete-server', self.delete)
         return (
             steps.begin(self, at=places.DEST_RECORDS, pivot=True),
-            places.SOURCE_HOST.best_effort(CLEAN, self.clean, calls=('confirm_resize',)),
+            places.SOURCE_HOST.best_effort(
+                CLEAN, self.clean, later=True, calls=('confirm_resize',)
+            ),
             places.NETWORK.best_effort(
                 'drop-source-bindings',
                 self.unbind,
                 clean=saga.Clean(self.unbind_late, alone=True),
+                later=True,
+                skips=True,
             ),
-            places.PLACEMENT.step('release-source-allocation', self.free_source),
-            *((purge,) if resized.crosses(self) else ()),
+            places.PLACEMENT.step('release-source-allocation', self.free_source, later=not crosses),
+            *((purge,) if crosses else ()),
             places.DEST_RECORDS.step('record-confirmation', self.record),
             *((last,) if self.arguments.delete else ()),
         )

@@ -102,11 +102,11 @@ class LiveMigration(move.Move[steps.Began]):
 
     def steps(self):
         return (
-            steps.begin(self),
+            steps.begin(self, later=True),
             self.checks.of_server(),
             steps.hold(self),
             steps.choose(self),
-            self.relocation.recording(),
+            self.relocation.recording(later=True),
             *self.checks.of_hosts(),
             self.relocation.ports.binding(steps.BIND),
             self.checks.accepting(),
@@ -140,14 +140,15 @@ class LiveMigration(move.Move[steps.Began]):
                 START,
                 self.start,
                 attempts=3,
+                later=True,
                 calls=('post_live_migration_at_destination',),
             ),
             self.relocation.ports.settling(steps.ACTIVATE),
             places.SOURCE_HOST.best_effort(
-                CLEAN, self.clean_source, attempts=3, calls=('post_live_migration',)
+                CLEAN, self.clean_source, attempts=3, later=True, calls=('post_live_migration',)
             ),
             self.relocation.volumes.settling(steps.FORMER),
-            places.PLACEMENT.step('free-source-allocation', self.free_source),
+            places.PLACEMENT.step('free-source-allocation', self.free_source, later=True),
             places.SOURCE_RECORDS.step('record-end-of-migration', self.complete),
         )
 

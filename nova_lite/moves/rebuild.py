@@ -76,7 +76,7 @@ class Rebuild(move.Move[steps.Began]):
         reimages = self.arguments.reimage is not None
         return (
             steps.begin(self),
-            places.SCHEDULER.step(CHECK, self.check),
+            places.SCHEDULER.step(CHECK, self.check, skips=True),
             *((self.volumes.step(),) if reimages else ()),
             places.SOURCE_RECORDS.step(COMMIT, self.commit, pivot=True),
             steps.save_spec(self),
@@ -85,12 +85,17 @@ class Rebuild(move.Move[steps.Began]):
             ),
             *(self._reimaging() if reimages else ()),
             places.SOURCE_HOST.best_effort(
-                MAKE, self.make, attempts=TRIES, calls=('rebuild_instance', 'revert_resize')
+                MAKE,
+                self.make,
+                attempts=TRIES,
+                skips=True,
+                calls=('rebuild_instance', 'revert_resize'),
             ),
             places.SOURCE_HOST.best_effort(
                 CLEAR,
                 self.clear,
                 attempts=TRIES,
+                skips=True,
                 calls=('revert_resize',),
                 title='remove the guest of a deleted server',
             ),
@@ -105,7 +110,11 @@ class Rebuild(move.Move[steps.Began]):
         return (
             places.VOLUMES.best_effort(DROP, self.drop_former, attempts=TRIES, clean=clean),
             places.VOLUMES.best_effort(
-                REIMAGE, self.reimage, attempts=TRIES, title='write the image onto the root volume'
+                REIMAGE,
+                self.reimage,
+                attempts=TRIES,
+                skips=True,
+                title='write the image onto the root volume',
             ),
         )
 

@@ -66,10 +66,10 @@ class Resize(move.Move[steps.Began]):
 
     def _steps(self):
         return (
-            steps.begin(self),
+            steps.begin(self, later=True),
             steps.hold(self),
             steps.choose(self),
-            places.SOURCE_RECORDS.step(steps.RECORD, self.record, self.forget),
+            places.SOURCE_RECORDS.step(steps.RECORD, self.record, self.forget, later=True),
             self.ports.binding(steps.BIND),
             self.volumes.step(),
             self.claiming(),

@@ -96,14 +96,14 @@ class RevertResize(move.Move[Began]):
         """Return the steps after the removal of the destination's guest."""
         return (
             places.SOURCE_HOST.best_effort(
-                FINISH, self.finish, calls=('discard_guest', 'restore_guest')
+                FINISH, self.finish, later=True, calls=('discard_guest', 'restore_guest')
             ),
             places.PLACEMENT.step('return-allocations', self.release),
             places.NETWORK.best_effort(
-                DROP, self.drop_dest, clean=saga.Clean(self.drop_dest_late, alone=True)
+                DROP, self.drop_dest, clean=saga.Clean(self.drop_dest_late, alone=True), later=True
             ),
             steps.save_spec(self),
-            places.SOURCE_RECORDS.step('record-revert', self.record),
+            places.SOURCE_RECORDS.step('record-revert', self.record, later=True),
         )
 
     # ---- the two ends ----

@@ -77,4 +77,4 @@ def choose(move):
 
 def save_spec(move):
     """Return the step that updates the server's stored request."""
-    return places.API_DATABASE.step('save-request-spec', move.save_spec)
+    return places.API_DATABASE.step('save-request-spec', move.save_spec, later=True, skips=True)

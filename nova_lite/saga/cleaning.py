@@ -109,7 +109,7 @@ class Cleaning:
             journal.finish(
                 self._record,
                 state=state,
-                note=note,
+                notes=[note],
                 position=self._record.position,
                 data=self._saga.data,
             )

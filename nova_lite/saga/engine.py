@@ -272,9 +272,9 @@ class Engine:
         try:
             saga = self.make_saga(record)
             renaming.rename(saga)
-            kept, ours = saga.data.get(step_module.PLAN), saga.plan(saga.steps())
+            kept, ours = saga.data.get(step_module.PLAN, {}), saga.plan(saga.steps())
             saga.results.check(step.id for step in saga.steps())
-            if kept in (None, ours):
+            if {key: kept[key] for key in kept if key != step_module.BEGUN} in ({}, ours):
                 return saga
             raise journal_module.UnknownPlan(f'its plan is {kept}, here it would be {ours}')
         except journal_module.UnknownPlan as error:
@@ -299,9 +299,9 @@ class Engine:
             'position': record.position,
         }
         if record.state == journal_module.CLEANING:
-            self.journal.clean_later(record, note=note, **later)
+            self.journal.clean_later(record, notes=[note], **later)
         else:
-            self.journal.park(record, note, **later)
+            self.journal.park(record, [note], **later)
 
     def _go(
         self,

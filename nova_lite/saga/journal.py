@@ -5,6 +5,7 @@ the owner, and raise LostLease if a newer epoch exists: another engine owns the 
 """
 
 import collections.abc
+import datetime
 import typing
 
 FORWARD, UNDO = 'forward', 'undo'
@@ -79,15 +80,25 @@ class UnknownPlan(Exception):
 
 
 class Note(typing.NamedTuple):
-    """An event of a saga for the journal. what: a word, such as 'done'; None: no event"""
+    """An event of a saga for the journal. what: a word, such as 'done'; None: no event
+
+    at: naive UTC; None: when it is recorded
+    """
 
     what: str | None
     step: str | None = None
     detail: str | None = None
+    at: datetime.datetime | None = None
+
+
+Notes: typing.TypeAlias = collections.abc.Sequence[Note]
 
 
 class Journal(typing.Protocol):
-    """Durable records of sagas. Times are seconds from now."""
+    """Durable records of sagas. Times are seconds from now.
+
+    notes: events that are recorded, in order; the last one is of the step that ended or waits
+    """
 
     def acquire(self, uuid: str, owner: str, lease_s: float) -> Record | None:
         """Acquire a due saga without an owner. Return its record, or None."""
@@ -101,7 +112,7 @@ class Journal(typing.Protocol):
     def advance(
         self,
         record: Record,
-        note: Note,
+        notes: Notes,
         *,
         position: int,
         direction: str,
@@ -113,7 +124,7 @@ class Journal(typing.Protocol):
     def park(
         self,
         record: Record,
-        note: Note,
+        notes: Notes,
         *,
         position: int,
         wake_in_s: float,
@@ -127,11 +138,11 @@ class Journal(typing.Protocol):
         record: Record,
         *,
         state: str,
-        note: Note | None = None,
+        notes: Notes = (),
         position: int = 0,
         data: Data | None = None,
     ) -> None:
-        """End the saga as `state`. note, position, data: as for `advance`, of its last step"""
+        """End the saga as `state`. notes, position, data: as for `advance`, of its last step"""
 
     def clean_later(
         self,
@@ -140,7 +151,7 @@ class Journal(typing.Protocol):
         wake_in_s: float,
         attempts: int,
         data: Data,
-        note: Note | None = None,
+        notes: Notes = (),
         position: int | None = None,
     ) -> None:
         """Release the server and the lease, and continue as CLEANING after `wake_in_s`."""

@@ -3,17 +3,22 @@
 Rules: undo runs newest first and includes the step that failed. A saga may go back to an
 earlier step and continue differently from there. After the pivot steps are only retried. An
 undo that fails is logged, and the next undo runs. A saga that waits occupies no thread.
+
+The journal is written where recovery needs it. After a step that is recorded later, or that
+was skipped, it stands where it stood. A saga that is taken over repeats such steps, and if one
+of them fails then, the undo begins at the last step that may have begun before.
 """
 
-import traceback
 import typing
 
 from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import metrics
+from nova_lite import runtime
 from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
+from nova_lite.saga import failures
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import queue as queue_module
 from nova_lite.saga import step as step_module
@@ -26,6 +31,7 @@ LOG = log.getLogger(__name__)
 # (index of the next step, direction)
 Reached: typing.TypeAlias = tuple[int, str]
 FORWARD, UNDO = journal_module.FORWARD, journal_module.UNDO
+DONE = journal_module.DONE
 
 # A service that does not answer is asked again this often before the saga gives
 # up; after the pivot there is no giving up. Seconds between: 0.5, 1, 2, ... 30. An error
@@ -57,20 +63,56 @@ class Run:
         self.attempts = saga.data.pop(step_module.ASIDE, record.attempts)
         if engine.debugger is None:
             saga.data.pop(breakpoints.MARK, None)
-        self.position = record.position
+        self.position = self._recorded = record.position
         self._last: dict[str, typing.Any] = {}
+        # Steps that have ended and are not recorded yet.
+        self._earlier: list[journal_module.Note] = []
         self._plan()
+        self._begun = self._former_begun()
+        # Whether the journal names what may begin before it is written. That of a parked saga
+        # does not: the first step to end is recorded.
+        self._is_ahead = step_module.PLAN not in record.data or self._begun_before() >= 0
 
     @property
     def journal(self) -> journal_module.Journal:
         """The journal to which this run writes."""
         return self.engine.journal
 
-    def _data(self) -> journal_module.Data:
-        """Return what the journal keeps: the saga's data, with the plan that follows from them."""
+    def _data(self, index: int, *, ahead: bool = False) -> journal_module.Data:
+        """Return what the journal keeps: the saga's data, with the plan that follows from them.
+
+        The plan names the last step that may begin before the journal is written again. A
+        release that does not know this part of it does not run the saga.
+        index: the next step; ahead: whether the saga goes on from there at once
+        """
         self._plan()
-        self.saga.data[step_module.PLAN] = self.saga.plan(self.steps)
+        plan = self.saga.plan(self.steps)
+        begun = max(self._begun_before(), self._last_unrecorded(index) if ahead else -1)
+        if begun > index:
+            plan[step_module.BEGUN] = self.steps[begun].id
+        self.saga.data[step_module.PLAN] = plan
         return self.saga.data
+
+    def _former_begun(self) -> str | None:
+        """Return the last step that may have begun before this acquisition, or None."""
+        plan = self.record.data.get(step_module.PLAN)
+        if plan is not None:
+            begun: str | None = plan.get(step_module.BEGUN)
+            return begun
+        first = self.record.epoch == 1
+        return None if first else self.steps[self._last_unrecorded(0)].id
+
+    def _begun_before(self) -> int:
+        """Return the index of the last step that may have begun before this acquisition, or -1."""
+        ids = [step.id for step in self.steps]
+        return ids.index(self._begun) if self._begun in ids else -1
+
+    def _last_unrecorded(self, index: int) -> int:
+        """Return the last step that may begin before the journal is written, from `index` on."""
+        last = self.pivot - 1
+        while index < last and (self.steps[index].later or self.steps[index].skips):
+            index += 1
+        return index
 
     def _plan(self) -> None:
         """Return the current steps: later ones may depend on results of earlier ones."""
@@ -96,6 +138,9 @@ class Run:
                 self._log_parked(self.steps[index], busy)
                 self._park(0, 'queued', detail=busy)
                 return journal_module.PARKED
+            if direction == FORWARD and index == self.pivot != self._recorded:
+                # No earlier step may be repeated, and fail, after the pivot.
+                self._advance(index, direction, journal_module.Note(None, self.steps[index - 1].id))
             act = self._do if direction == FORWARD else self._undo
             reached = act(index, self.steps[index])
             if reached is None:
@@ -121,7 +166,7 @@ class Run:
     def _end(self, direction: str) -> str:
         if cleaning.has_duties(self.saga):
             seconds = cleaning.pause_s(0)
-            ended = {'data': self._data(), **self._last}
+            ended = {'data': self._data(self.position), **self._last}
             self.journal.clean_later(self.record, wake_in_s=seconds, attempts=1, **ended)
             self.engine.let_go(self.record)
             self.engine.alarm(self.saga, seconds)
@@ -147,10 +192,12 @@ class Run:
         if isinstance(result, step_module.Pending):
             self._wait(step, result)
             return None
-        if isinstance(result, step_module.Skipped):
+        if isinstance(result, step_module.Skipped) and step.skips:
+            if self._is_end(index + 1, FORWARD) or not self._may_defer(index):
+                return self._reach(index + 1, FORWARD, step, what=None)
             # The journal stands where it stood: who takes over a dead one's saga skips it again.
             return index + 1, FORWARD
-        return self._reach(index + 1, FORWARD, step, what='done')
+        return self._reach(index + 1, FORWARD, step, what=DONE)
 
     def _undo(self, index: int, step: step_module.Step) -> Reached | None:
         try:
@@ -158,7 +205,7 @@ class Run:
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
-            first = index == 0 and _is_transient(error)
+            first = index == 0 and failures.is_transient(error)
             if first or self._may_repeat(error):
                 # The first step has the server's own states: without them it stays as it is.
                 self._retry(step, error)
@@ -170,8 +217,8 @@ class Run:
                 error,
                 exc_info=not isinstance(error, exception.Unavailable),
             )
-            self._note(step_module.NOT_UNDONE, step, describe(error))
-            cleaning.add(self.saga, step, describe(error))
+            self._note(step_module.NOT_UNDONE, step, failures.describe(error))
+            cleaning.add(self.saga, step, failures.describe(error))
         else:
             if isinstance(result, step_module.Pending):
                 self._wait(step, result)
@@ -195,27 +242,55 @@ class Run:
         direction: str,
         step: step_module.Step,
         *,
-        what: str,
+        what: str | None,
         error: journal_module.Failure | None = None,
     ) -> Reached:
         self.attempts = 0
         note = journal_module.Note(what, step.id, error and error['message'])
-        reached: dict[str, typing.Any] = {'position': max(index, 0), 'data': self._data()}
         if self._is_end(index, direction):
+            data = self._data(index)
             self.saga.results.drop_secrets(each.id for each in self.steps)
             # Recorded together with the end of the saga, which follows at once.
-            self._last = {'note': note, **reached}
+            self._last = {'notes': self._with(note), 'position': max(index, 0), 'data': data}
+        elif step.later and what == DONE and self._may_defer(index - 1):
+            now = runtime.naive_now()
+            self._earlier.append(journal_module.Note(what, step.id, at=now))
+            self._plan()
         else:
-            self.journal.advance(self.record, note, direction=direction, error=error, **reached)
+            self._advance(index, direction, note, error)
         return index, direction
+
+    def _advance(
+        self,
+        index: int,
+        direction: str,
+        note: journal_module.Note,
+        error: journal_module.Failure | None = None,
+    ) -> None:
+        self.journal.advance(
+            self.record,
+            self._with(note),
+            position=max(index, 0),
+            direction=direction,
+            data=self._data(index, ahead=direction == FORWARD),
+            error=error,
+        )
+        self._recorded, self._earlier, self._is_ahead = index, [], True
+
+    def _may_defer(self, index: int) -> bool:
+        return self._is_ahead or index > self.pivot
+
+    def _with(self, note: journal_module.Note) -> journal_module.Notes:
+        """Return what is not recorded yet, and a note after it."""
+        return [*self._earlier, note]
 
     # ---- failures ----
 
     def _failed(self, index: int, step: step_module.Step, error: Exception) -> Reached | None:
         """Retry the step, leave it, go back to another step, or undo the saga."""
         tried = self.attempts + 1
-        transient = _is_transient(error)
-        if self._may_repeat(error) or (index == self.pivot and _is_unknown(error)):
+        transient = failures.is_transient(error)
+        if self._may_repeat(error) or (index == self.pivot and failures.is_unknown(error)):
             self._retry(step, error)
             return None
         if not transient:
@@ -233,14 +308,15 @@ class Run:
                 step.id,
                 error,
             )
-            self._note(step_module.GIVEN_UP, step, describe(error))
-            cleaning.add(self.saga, step, describe(error))
+            self._note(step_module.GIVEN_UP, step, failures.describe(error))
+            cleaning.add(self.saga, step, failures.describe(error))
             return self._reach(index + 1, FORWARD, step, what='left')
+        first, self._begun = max(index, self._begun_before()), None
         back_to = self.saga.go_back(step, error)
         if back_to is not None:
             LOG.info('Saga %s goes back to "%s": %s', self.saga.uuid, back_to, error)
             self.saga.data[step_module.GO_BACK] = back_to
-            return self._reach(index, UNDO, step, what='failed')
+            return self._reach(first, UNDO, step, what='failed')
         LOG.warning(
             'Saga %s: step "%s" failed, undoing: %s',
             self.saga.uuid,
@@ -248,8 +324,8 @@ class Run:
             error,
             exc_info=not isinstance(error, exception.NovaLiteError),
         )
-        self.saga.error = describe(error)
-        reached = self._reach(index, UNDO, step, what='failed', error=self.saga.error)
+        self.saga.error = failures.describe(error)
+        reached = self._reach(first, UNDO, step, what='failed', error=self.saga.error)
         if transient:
             # What was asked for in vain may still be under way. The undo belongs to a
             # newer epoch, so that the far side refuses what comes too late.
@@ -259,7 +335,7 @@ class Run:
 
     def _may_repeat(self, error: Exception) -> bool:
         """Return whether to repeat a step, because a service did not answer."""
-        return _is_transient(error) and self.attempts < ATTEMPTS
+        return failures.is_transient(error) and self.attempts < ATTEMPTS
 
     def _retry(self, step: step_module.Step, error: Exception) -> None:
         seconds = pause_s(self.attempts, error)
@@ -312,43 +388,12 @@ class Run:
     ) -> None:
         self.journal.park(
             self.record,
-            journal_module.Note(what, step, detail),
+            self._with(journal_module.Note(what, step, detail)),
             position=self.position,
             wake_in_s=seconds,
             attempts=self.attempts,
-            data=self._data(),
+            data=self._data(self.position),
         )
         # Before it is woken: who holds it would not take it up.
         self.engine.let_go(self.record)
         self.engine.alarm(self.saga, seconds)
-
-
-def _is_transient(error: Exception) -> bool:
-    return bool(getattr(error, 'transient', False))
-
-
-def _is_unknown(error: Exception) -> bool:
-    """Return whether the pivot that raised this may have taken place.
-
-    Only an error of ours that its own checks raise, before the COMMIT, says that it did
-    not. Of any other (a database that stops at COMMIT, a driver that words it as it
-    likes) the outcome is found out by doing the pivot again, which changes nothing twice.
-    """
-    return not isinstance(error, exception.NovaLiteError) or error.transient
-
-
-def describe(error: Exception) -> journal_module.Failure:
-    """Return an error as the journal keeps it and as faults show it.
-
-    What an error says that is none of ours may be anything: faults show its class.
-    """
-    name = type(error).__name__
-    message = (
-        error.message if isinstance(error, exception.NovaLiteError) else f'Unexpected error: {name}'
-    )
-    return {
-        'type': name,
-        'message': message,
-        'kind': getattr(error, 'kind', 'internal'),
-        'traceback': ''.join(traceback.format_exception(error))[-4000:],
-    }

@@ -13,6 +13,8 @@ FOREVER = 1 << 30
 # Keys of Saga.data that the engine keeps for itself.
 TRIES, GIVEN_UP, NOT_UNDONE, GO_BACK = '_tries', '_left', '_not_undone', '_turn'
 PLAN, ASIDE, FORMER = '_plan', '_aside', '_former'
+# A key of the plan.
+BEGUN = 'begun'
 
 # What is done or taken back; its result is a value of the step's Result, Pending, Skipped or None.
 Effect: typing.TypeAlias = typing.Callable[[], typing.Any]
@@ -31,7 +33,7 @@ class Pending:
 
 
 class Skipped:
-    """Result of a step that had nothing to do, which is not recorded in the journal."""
+    """Result of a step that had nothing to do and `skips`; it is not recorded in the journal."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +60,10 @@ class Step:
         called several times in any case. After the pivot there is no limit
     best_effort: after the pivot: give it up after `attempts` tries; `Saga.given_up` has
         the error
+    later: its end is recorded with that of a later step, which saves a transaction: it may be
+        repeated after the steps up to that one, whose undo needs nothing that it leaves. The
+        step before the pivot is recorded in any case
+    skips: whether it may return Skipped; the same holds for it then
     clean: the duty of a step that was given up or could not be undone; None if an audit of the
         hosts or of placement does the cleanup
     at: where it takes effect, for the timeline and the documentation
@@ -72,6 +78,8 @@ class Step:
     pivot: bool = False
     attempts: int = 1
     best_effort: bool = False
+    later: bool = False
+    skips: bool = False
     clean: Clean | None = None
     at: typing.Any = None
     calls: tuple[str, ...] = ()

@@ -45,7 +45,7 @@ class Clocks:
         self.assertEqual([], book.due(9))
         self.assertIsNone(book.acquire(uuid, 'b', 300))
         note = journal.Note('waits', 'step')
-        book.park(record, note, position=0, wake_in_s=300, attempts=0, data={})
+        book.park(record, [note], position=0, wake_in_s=300, attempts=0, data={})
         self.assertEqual([], book.due(9))
         later = api_db.read(sagas.get, uuid).wake_at + DAY
         api_db.write(lambda c: c.execute(sagas.TABLE.update().values(wake_at=later)))

@@ -186,17 +186,17 @@ def add_event(
     connection: sa.Connection, uuid: str, owner: str | None, epoch: int, note: journal.Note
 ) -> None:
     """Record what happened to a saga."""
-    rows.insert(
-        connection,
-        EVENTS,
-        {
-            'saga_uuid': uuid,
-            'at': runtime.naive_now(),
-            'owner': owner,
-            'epoch': epoch,
-            **note._asdict(),
-        },
-    )
+    add_events(connection, uuid, owner, epoch, [note])
+
+
+def add_events(
+    connection: sa.Connection, uuid: str, owner: str | None, epoch: int, notes: journal.Notes
+) -> None:
+    """Record what happened to a saga, in order."""
+    common = {'saga_uuid': uuid, 'owner': owner, 'epoch': epoch}
+    now = runtime.naive_now()
+    found = [{**common, **note._asdict(), 'at': note.at or now} for note in notes]
+    rows.insert(connection, EVENTS, found[0] if len(found) == 1 else found)
 
 
 class Journal:
@@ -219,7 +219,7 @@ class Journal:
     def advance(
         self,
         record: journal.Record,
-        note: journal.Note,
+        notes: journal.Notes,
         *,
         position: int,
         direction: str,
@@ -230,17 +230,17 @@ class Journal:
             'position': position,
             'data': data,
             'direction': direction,
-            'step': note.step,
+            'step': notes[-1].step,
             'attempts': 0,
         }
         if error is not None:
             values['error'] = error
-        self.database.write(_change, record, values, note)
+        self.database.write(_change, record, values, *notes)
 
     def park(
         self,
         record: journal.Record,
-        note: journal.Note,
+        notes: journal.Notes,
         *,
         position: int,
         wake_in_s: float,
@@ -255,26 +255,29 @@ class Journal:
             'owner': None,
             'lease_until': None,
         }
+        *earlier, note = notes
+        if earlier:
+            values['step'] = earlier[-1].step
         if note.what == 'waits':
             # Polls of a long wait would fill the table: the first one is recorded.
             values['waits_on'] = note.step
             if record.waits_on == note.step:
                 note = journal.Note(None)
         wake_in_s = min(wake_in_s, journal.LONGEST_WAIT_S)
-        self.database.write(_change, record, values, note, wake_in_s=wake_in_s)
+        self.database.write(_change, record, values, *earlier, note, wake_in_s=wake_in_s)
 
     def finish(
         self,
         record: journal.Record,
         *,
         state: str,
-        note: journal.Note | None = None,
+        notes: journal.Notes = (),
         position: int = 0,
         data: journal.Data | None = None,
     ) -> None:
         values: dict[str, typing.Any] = {}
-        if note is not None:
-            values = {'position': position, 'data': data, 'step': note.step, 'attempts': 0}
+        if notes:
+            values = {'position': position, 'data': data, 'step': notes[-1].step, 'attempts': 0}
         values |= {
             'state': state,
             'active_for': None,
@@ -282,7 +285,7 @@ class Journal:
             'lease_until': None,
             'finished_at': runtime.naive_now(),
         }
-        self.database.write(_change, record, values, note, journal.Note(state))
+        self.database.write(_change, record, values, *notes, journal.Note(state))
 
     def clean_later(
         self,
@@ -291,7 +294,7 @@ class Journal:
         wake_in_s: float,
         attempts: int,
         data: journal.Data,
-        note: journal.Note | None = None,
+        notes: journal.Notes = (),
         position: int | None = None,
     ) -> None:
         values: dict[str, typing.Any] = {
@@ -307,10 +310,9 @@ class Journal:
         }
         if position is not None:
             values['position'] = position
-        notes = [note]
         if record.state != journal.CLEANING:
             values['finished_at'] = runtime.naive_now()
-            notes.append(journal.Note(journal.CLEANING))
+            notes = (*notes, journal.Note(journal.CLEANING))
         self.database.write(_change, record, values, *notes, wake_in_s=wake_in_s)
 
     def clean_soon(self, record: journal.Record, *, wake_in_s: float, data: journal.Data) -> None:
@@ -373,7 +375,7 @@ def _change(
     connection: sa.Connection,
     record: journal.Record,
     values: rows.Values,
-    *notes: journal.Note | None,
+    *notes: journal.Note,
     wake_in_s: float | None = None,
 ) -> None:
     held: dict[str, typing.Any] = {
@@ -386,9 +388,8 @@ def _change(
         later = {'computed': _WAKE_LATER, 'given': {'wake_in_s': wake_in_s}}
     if not rows.change(connection, TABLE, values, **later, **held):
         raise journal.LostLease(record.uuid)
-    for note in notes:
-        if note is not None and note.what is not None:
-            add_event(connection, record.uuid, record.owner, record.epoch, note)
+    happened = [note for note in notes if note.what is not None]
+    add_events(connection, record.uuid, record.owner, record.epoch, happened)
 
 
 def _find_due(connection: sa.Connection, limit: int) -> Sequence[str]:

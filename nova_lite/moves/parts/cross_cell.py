@@ -81,10 +81,10 @@ class Crossing(part.Part):
         """Return the steps up to the claim on the destination."""
         move = self.move
         return (
-            steps.begin(move),
+            steps.begin(move, later=True),
             steps.hold(move),
             steps.choose(move),
-            places.SOURCE_RECORDS.step(steps.RECORD, self.record, move.forget),
+            places.SOURCE_RECORDS.step(steps.RECORD, self.record, move.forget, later=True),
             places.DEST_RECORDS.step(COPY, self.copy, self.drop_copy, clean=duties.copy(move)),
             move.ports.binding(steps.BIND),
             move.volumes.step(),
@@ -124,11 +124,12 @@ class Crossing(part.Part):
             places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
             places.SOURCE_RECORDS.step(HIDE, self.hide_source),
             steps.save_spec(move),
-            self.image.dropping('delete-snapshot-image'),
+            self.image.dropping('delete-snapshot-image', later=True),
             *move.steps_of_attachments(),
             places.DEST_RECORDS.step(
                 DELETE,
                 self.delete,
+                skips=True,
                 calls=('discard_guest',),
                 title='delete the server if it was deleted',
             ),

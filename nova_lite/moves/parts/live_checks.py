@@ -35,7 +35,7 @@ class LiveChecks(part.Part):
 
     def of_server(self):
         """Return the step that checks that the guest runs and its host is up."""
-        return places.SOURCE_RECORDS.step('check-server', self._check_server)
+        return places.SOURCE_RECORDS.step('check-server', self._check_server, skips=True)
 
     def _check_server(self):
         move = self.move
@@ -58,12 +58,14 @@ class LiveChecks(part.Part):
                 CHECK_DEST,
                 self._check_dest,
                 lambda: self._end_refused(DEST_EVENT, self.move.dest_host),
+                later=True,
                 calls=('check_can_live_migrate_destination',),
             ),
             places.SOURCE_HOST.step(
                 CHECK_SOURCE,
                 self._check_source,
                 lambda: self._end_refused(SOURCE_EVENT, self.move.source_host),
+                later=True,
                 calls=('check_can_live_migrate_source',),
             ),
         )
@@ -131,7 +133,7 @@ class LiveChecks(part.Part):
 
     def accepting(self):
         """Return the step that ends the checks: from here on the hosts work."""
-        return places.SOURCE_RECORDS.step('accept-destination', self._accept)
+        return places.SOURCE_RECORDS.step('accept-destination', self._accept, later=True)
 
     def _accept(self):
         self._accept_in()

@@ -18,7 +18,7 @@ class Ports(part.Part):
     def binding(self, name):
         """Return the step that adds inactive bindings to the destination."""
         clean = saga.Clean(lambda: duties.drop_bindings(self.move, self.move.dest_host), alone=True)
-        return places.NETWORK.step(name, self._bind, self._unbind, clean=clean)
+        return places.NETWORK.step(name, self._bind, self._unbind, clean=clean, skips=True)
 
     def _bind(self):
         move = self.move
@@ -38,7 +38,11 @@ class Ports(part.Part):
     def activating(self, name):
         """Return the step that activates the destination's bindings, with the new network_info."""
         return places.NETWORK.step(
-            name, self._activate_and_wait, self._activate_source, clean=duties.activation(self.move)
+            name,
+            self._activate_and_wait,
+            self._activate_source,
+            clean=duties.activation(self.move),
+            skips=True,
         )
 
     def _activate_and_wait(self):
@@ -64,7 +68,7 @@ class Ports(part.Part):
     def settling(self, name):
         """Return the step after an arrival: activate the bindings, delete the source's."""
         clean = duties.activation(self.move, leaves=True)
-        return places.NETWORK.best_effort(name, self._settle, clean=clean)
+        return places.NETWORK.best_effort(name, self._settle, clean=clean, later=True, skips=True)
 
     def _settle(self):
         info = self._activate(self.move.dest_host)

@@ -39,9 +39,9 @@ class Snapshot(part.Part):
             )
         return image_id
 
-    def dropping(self, name):
-        """Return the step that deletes the image when it is not needed any more."""
-        return places.IMAGES.best_effort(name, self.drop, clean=saga.Clean(self.drop))
+    def dropping(self, name, **options):
+        """Return the step that deletes the image when it is not needed. options: of saga.Step"""
+        return places.IMAGES.best_effort(name, self.drop, clean=saga.Clean(self.drop), **options)
 
     def drop(self):
         """Delete the image, if it exists."""

@@ -41,12 +41,13 @@ class Volumes(part.Part):
             self._reserve,
             self.drop_new,
             clean=duties.foreign_attachments(self.move),
+            skips=True,
             calls=('get_volume_connector',) if self._connects else (),
         )
 
     def forward(self):
         """Return the same step for a saga that has passed its pivot."""
-        return places.VOLUMES.step(self._name, self._reserve)
+        return places.VOLUMES.step(self._name, self._reserve, skips=True)
 
     def _reserve(self):
         move = self.move
@@ -80,7 +81,9 @@ class Volumes(part.Part):
     def settling(self, name):
         """Return the step that deletes the former attachments after the arrival."""
         clean = saga.Clean(self.end_former)
-        return places.VOLUMES.best_effort(name, self.drop_former, clean=clean)
+        return places.VOLUMES.best_effort(
+            name, self.drop_former, clean=clean, later=True, skips=True
+        )
 
     def drop_former(self):
         """Delete the former attachments; for a deleted server the new ones, too."""

@@ -103,7 +103,7 @@ DEFECTS = (
         (
             (
                 'saga/run.py',
-                'or (index == self.pivot and _is_unknown(error))',
+                'or (index == self.pivot and failures.is_unknown(error))',
                 '',
             ),
             (
@@ -133,9 +133,9 @@ DEFECTS = (
         (
             (
                 'saga/run.py',
-                'self._note(step_module.GIVEN_UP, step, describe(error))\n'
-                '            cleaning.add(self.saga, step, describe(error))',
-                'self._note(step_module.GIVEN_UP, step, describe(error))',
+                'self._note(step_module.GIVEN_UP, step, failures.describe(error))\n'
+                '            cleaning.add(self.saga, step, failures.describe(error))',
+                'self._note(step_module.GIVEN_UP, step, failures.describe(error))',
             ),
         ),
     ),

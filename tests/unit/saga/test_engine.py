@@ -241,7 +241,7 @@ class EngineTest(EngineTestCase):
             journal.LostLease,
             self.journal.advance,
             dead,
-            journal.Note('done', 'first'),
+            [journal.Note('done', 'first')],
             position=1,
             data={},
             direction='forward',

@@ -80,7 +80,7 @@ class TimelineTest(testtools.TestCase):
             self.clock.advance(seconds)
             self.journal.advance(
                 record,
-                journal.Note('done', step),
+                [journal.Note('done', step)],
                 position=TOLD.index(step) + 1,
                 direction=journal.FORWARD,
                 data=DATA,
@@ -133,7 +133,7 @@ class TimelineTest(testtools.TestCase):
         record = self.journal.acquire(self.uuid, 'one', 15)
         self.journal.park(
             record,
-            journal.Note('retries', TOLD[0], 'Unavailable: away'),
+            [journal.Note('retries', TOLD[0], 'Unavailable: away')],
             position=0,
             wake_in_s=0,
             attempts=1,

@@ -41,7 +41,7 @@ class TestSagas(Base):
     def park(self, record, wake_in_s):
         self.journal.park(
             record,
-            journal.Note('waits', 'step'),
+            [journal.Note('waits', 'step')],
             position=0,
             wake_in_s=wake_in_s,
             attempts=0,

@@ -18,6 +18,6 @@ class TestLongNotes(testtools.TestCase):
         kept = sagas.Journal(database_)
         record = kept.acquire(uuid, 'owner', 15)
         note = journal.Note('retries', 'step', LONG)
-        kept.park(record, note, position=0, wake_in_s=5, attempts=1, data={})
+        kept.park(record, [note], position=0, wake_in_s=5, attempts=1, data={})
         *_others, last = database_.read(sagas.events, uuid)
         self.assertEqual(LONG, last.detail)
