@@ -311,12 +311,12 @@ class Run:
             self._note(step_module.GIVEN_UP, step, failures.describe(error))
             cleaning.add(self.saga, step, failures.describe(error))
             return self._reach(index + 1, FORWARD, step, what='left')
-        first, self._begun = max(index, self._begun_before()), None
+        self.position, self._begun = max(index, self._begun_before()), None
         back_to = self.saga.go_back(step, error)
         if back_to is not None:
             LOG.info('Saga %s goes back to "%s": %s', self.saga.uuid, back_to, error)
             self.saga.data[step_module.GO_BACK] = back_to
-            return self._reach(first, UNDO, step, what='failed')
+            return self._reach(self.position, UNDO, step, what='failed')
         LOG.warning(
             'Saga %s: step "%s" failed, undoing: %s',
             self.saga.uuid,
@@ -325,7 +325,7 @@ class Run:
             exc_info=not isinstance(error, exception.NovaLiteError),
         )
         self.saga.error = failures.describe(error)
-        reached = self._reach(first, UNDO, step, what='failed', error=self.saga.error)
+        reached = self._reach(self.position, UNDO, step, what='failed', error=self.saga.error)
         if transient:
             # What was asked for in vain may still be under way. The undo belongs to a
             # newer epoch, so that the far side refuses what comes too late.

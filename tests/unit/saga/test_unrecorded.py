@@ -117,6 +117,14 @@ class UnrecordedTest(test_engine.EngineTestCase):
         self.assertEqual(set(), self.world.on)
         self.assertNotIn(step_module.BEGUN, self.record().data[step_module.PLAN])
 
+    def test_a_repetition_that_is_never_answered(self):
+        """All steps that may have begun are undone, by the next owner."""
+        self.dies('third')
+        self.world.fail = {('first', 'do'): ('before', exception.Unavailable(service='x'))}
+        self.assertEqual('undone', self.run_to_end('two'))
+        self.assertEqual(['third', 'second', 'first'], self.log_of('undo'))
+        self.assertEqual(set(), self.world.on)
+
     def test_a_repetition_that_fails_after_a_wait(self):
         self.dies('third')
         self.world.wait = 1
@@ -187,6 +195,7 @@ class SkippedTest(UnrecordedTest):
         self.assertEqual(set(), self.world.on)
 
     test_a_repetition_that_fails_after_a_wait = test_a_takeover_after_a_wait = None
+    test_a_repetition_that_is_never_answered = None
 
 
 class SkippingFirst(Grouped):
@@ -240,3 +249,4 @@ class UndeclaredTest(UnrecordedTest):
     kind = Undeclared
     test_who_takes_over_repeats_them = test_a_repetition_that_fails = None
     test_a_repetition_that_fails_after_a_wait = test_a_takeover_after_a_wait = None
+    test_a_repetition_that_is_never_answered = None
