@@ -71,7 +71,8 @@ class Run:
         self._begun = self._former_begun()
         # Whether the journal names what may begin before it is written. That of a parked saga
         # does not: the first step to end is recorded.
-        self._is_ahead = step_module.PLAN not in record.data or self._begun_before() >= 0
+        last = self._last_unrecorded(record.position)
+        self._is_ahead = step_module.PLAN not in record.data or self._begun_before() >= last
 
     @property
     def journal(self) -> journal_module.Journal:

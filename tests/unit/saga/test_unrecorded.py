@@ -53,7 +53,7 @@ class Skipping(Grouped):
         ]
 
 
-class UnrecordedTest(test_engine.EngineTestCase):
+class UnrecordedTestCase(test_engine.EngineTestCase):
     kind = Grouped
 
     def make_saga(self, kind, record):
@@ -92,6 +92,8 @@ class UnrecordedTest(test_engine.EngineTestCase):
     def log_of(self, verb):
         return [name for name, what in self.world.log if what == verb]
 
+
+class UnrecordedTest(UnrecordedTestCase):
     def test_one_record_for_several_steps(self):
         found = self.positions()
         self.assertEqual('done', self.engine().run(self.uuid))
@@ -172,6 +174,35 @@ class UnrecordedTest(test_engine.EngineTestCase):
         self.waits('second')
         record = self.record()
         self.assertEqual((1, 'first'), (record.position, record.step))
+
+
+class Latter(Grouped):
+    """A step before them is recorded at once."""
+
+    def steps(self):
+        return [saga.Step('zeroth', lambda: None), *super().steps()]
+
+
+class Former(Latter):
+    """The same in a former release, which records the second step at once, too."""
+
+    def steps(self):
+        return [
+            dataclasses.replace(step, later=False) if step.id == 'second' else step
+            for step in super().steps()
+        ]
+
+
+class FormerTest(UnrecordedTestCase):
+    def test_a_takeover_that_would_repeat_more_steps(self):
+        """What the former release would have recorded before is recorded before."""
+        self.kind = Former
+        self.dies('second')
+        self.kind = Latter
+        self.dies('third')
+        self.world.fail = {(name, 'do'): ('before', REFUSED) for name in NAMES}
+        self.assertEqual('undone', self.run_to_end('two'))
+        self.assertEqual(set(), self.world.on)
 
 
 class SkippedTest(UnrecordedTest):
