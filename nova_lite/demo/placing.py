@@ -1,6 +1,7 @@
 """Scenes: hosts reserved for licensed servers, and hosts requested by name."""
 
 from nova_lite import context
+from nova_lite.clients import auth
 from nova_lite.clients import placement
 
 LICENSED = 'CUSTOM_WINDOWS_LICENSED'
@@ -57,7 +58,7 @@ def _hosts(presenter):
 
 def _license(presenter, host):
     """Add the trait, as `openstack resource provider trait set` does."""
-    providers = placement.Placement(presenter.cloud.confs['control']).providers
+    providers = placement.Placement(auth.Credentials(presenter.cloud.confs['control'])).providers
     provider = providers.find_by_name(context.admin(), host)
     providers.change_traits(context.admin(), provider.uuid, add=[LICENSED])
 

@@ -1,0 +1,20 @@
+"""The demo, which is the first thing that the README has a newcomer run."""
+
+import contextlib
+import io
+
+import testtools
+
+from nova_lite.demo import scenes
+from nova_lite.demo import show
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
+
+
+class DemoTest(testtools.TestCase):
+    def test_every_scene(self):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            code = show.play(scenes.SCENES)
+        self.assertEqual(0, code, printed.getvalue())
+        self.assertRegex(printed.getvalue(), r'\b(\d\d+) of \1 checks succeeded')
