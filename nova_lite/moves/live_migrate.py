@@ -137,11 +137,7 @@ class LiveMigration(move.Move[steps.Began]):
         return (
             self.relocation.switching(PREPARE, then=self._switched),
             places.DEST_HOST.best_effort(
-                START,
-                self.start,
-                attempts=3,
-                later=True,
-                calls=('post_live_migration_at_destination',),
+                START, self.start, attempts=3, calls=('post_live_migration_at_destination',)
             ),
             self.relocation.ports.settling(steps.ACTIVATE),
             places.SOURCE_HOST.best_effort(

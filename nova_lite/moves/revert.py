@@ -96,7 +96,7 @@ class RevertResize(move.Move[Began]):
         """Return the steps after the removal of the destination's guest."""
         return (
             places.SOURCE_HOST.best_effort(
-                FINISH, self.finish, later=True, calls=('discard_guest', 'restore_guest')
+                FINISH, self.finish, calls=('discard_guest', 'restore_guest')
             ),
             places.PLACEMENT.step('return-allocations', self.release),
             places.NETWORK.best_effort(
