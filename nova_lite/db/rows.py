@@ -9,7 +9,6 @@ The SQL expressions that functions here take (conditions, columns, orders) are p
 shape and must be constants as well. `given` has the values of their parameters, by name.
 """
 
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import functools
@@ -20,21 +19,18 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite.dialects import lean
+from nova_lite.dialects import shapes
 
 # A row that a statement returns: a type checker takes its columns for attributes of any type.
 Row: typing.TypeAlias = sa.Row[*tuple[typing.Any, ...]]
-Select: typing.TypeAlias = sa.Select[*tuple[typing.Any, ...]]
+Select: typing.TypeAlias = shapes.Select
 # Values of columns or parameters by name.
 Values: typing.TypeAlias = Mapping[str, typing.Any]
-Expression: typing.TypeAlias = sa.ColumnElement[typing.Any]
-Condition: typing.TypeAlias = sa.ColumnElement[bool]
-# Pairs of a column and the kind of condition on it.
-Shape: typing.TypeAlias = tuple[tuple[str, str], ...]
+Expression: typing.TypeAlias = shapes.Expression
+Condition: typing.TypeAlias = shapes.Condition
 # Expressions of columns by name.
 Computed: typing.TypeAlias = Mapping[str, Expression]
 
-# Kinds of condition on a column.
-IS, IN, NULL, IN_OR_NULL, NEVER = 'is', 'in', 'null', 'in or null', 'never'
 MANY = (list, tuple, set, frozenset)
 
 
@@ -169,7 +165,7 @@ def change(
     statement = _updating(
         table, _shape(where), tuple(values), computed=expressions, conditions=conditions
     )
-    parameters = {**_parameters(where), **_values(values), **(given or {})}
+    parameters = {**_parameters(where), **shapes.new_values(values), **(given or {})}
     return lean.change(connection, statement, parameters)
 
 
@@ -189,7 +185,7 @@ def swap(
     """
     shape = tuple((name, _kind_among(allowed)) for name, allowed in expected.items())
     statement = _updating(table, _shape(key), tuple(values), expected=shape)
-    parameters = {**_parameters(key), **_values(values)}
+    parameters = {**_parameters(key), **shapes.new_values(values)}
     for name, allowed in expected.items():
         found = [value for value in allowed if value is not None]
         if found:
@@ -237,85 +233,33 @@ def one_or_many(values: Sequence[object]) -> tuple[bool, object]:
 _once = functools.lru_cache(maxsize=2000)
 
 
-@_once
-def _inserting(table: sa.Table, computed: tuple[tuple[str, Expression], ...]) -> sa.Insert:
-    return table.insert().values(dict(computed)) if computed else table.insert()
+_inserting = _once(shapes.inserting)
+_selecting = _once(shapes.selecting)
+_deleting = _once(shapes.deleting)
+_updating = _once(shapes.updating)
 
 
 @_once
-def _selecting(
-    table: sa.Table,
-    shape: Shape,
-    more: tuple[Expression, ...] = (),
-    *,
-    conditions: tuple[Condition, ...] = (),
-    order_by: Expression | None = None,
-) -> Select:
-    query = sa.select(table, *more).where(*_conditions(table, shape, 'where'), *conditions)
-    return query if order_by is None else query.order_by(order_by)
-
-
-@_once
-def _locking(table: sa.Table, shape: Shape) -> Select:
+def _locking(table: sa.Table, shape: shapes.Shape) -> Select:
     return _selecting(table, shape).with_for_update()
 
 
-@_once
-def _deleting(table: sa.Table, shape: Shape, conditions: tuple[Condition, ...]) -> sa.Delete:
-    return table.delete().where(*_conditions(table, shape, 'where'), *conditions)
-
-
-@_once
-def _updating(
-    table: sa.Table,
-    shape: Shape,
-    names: tuple[str, ...],
-    *,
-    expected: Shape = (),
-    computed: tuple[tuple[str, Expression], ...] = (),
-    conditions: tuple[Condition, ...] = (),
-) -> sa.Update:
-    values = {name: sa.bindparam(f'set_{name}', type_=table.c[name].type) for name in names}
-    return (
-        table.update()
-        .where(
-            *_conditions(table, shape, 'where'),
-            *_conditions(table, expected, 'expect'),
-            *conditions,
-        )
-        .values({**values, **dict(computed)})
-    )
-
-
-def _conditions(table: sa.Table, shape: Shape, prefix: str) -> Iterator[Condition]:
-    for name, kind in shape:
-        column = table.c[name]
-        if kind in (IN, IN_OR_NULL):
-            allowed = sa.bindparam(f'{prefix}_{name}', type_=column.type, expanding=True)
-            found = column.in_(allowed)
-            yield sa.or_(found, column.is_(None)) if kind == IN_OR_NULL else found
-        elif kind == IS:
-            yield column == sa.bindparam(f'{prefix}_{name}', type_=column.type)
-        else:
-            yield column.is_(None) if kind == NULL else sa.false()
-
-
-def _shape(where: Values) -> Shape:
+def _shape(where: Values) -> shapes.Shape:
     return tuple((name, _kind(value)) for name, value in where.items())
 
 
 def _kind(value: object) -> str:
     if value is None:
-        return NULL
+        return shapes.NULL
     # One of a list is compared as by itself: IN with a parameter costs a third more.
-    return IN if isinstance(value, MANY) and len(value) != 1 else IS
+    return shapes.IN if isinstance(value, MANY) and len(value) != 1 else shapes.IS
 
 
 def _kind_among(allowed: tuple[object, ...]) -> str:
     """The kind of condition under which a column is among `allowed`; None stands for NULL."""
     if None in allowed:
-        return IN_OR_NULL if len(allowed) > 1 else NULL
-    return _kind(allowed) if allowed else NEVER
+        return shapes.IN_OR_NULL if len(allowed) > 1 else shapes.NULL
+    return _kind(allowed) if allowed else shapes.NEVER
 
 
 def _parameters(where: Values) -> dict[str, typing.Any]:
@@ -328,7 +272,3 @@ def _parameter(value: object) -> object:
     if not isinstance(value, MANY):
         return value
     return next(iter(value)) if len(value) == 1 else lean.filled(value)
-
-
-def _values(values: Values) -> dict[str, typing.Any]:
-    return {f'set_{name}': value for name, value in values.items()}

@@ -17,6 +17,7 @@ from nova_lite import runtime
 from nova_lite.dialects import compiled
 from nova_lite.dialects import lean
 from nova_lite.dialects import mariadb
+from nova_lite.dialects import shapes
 from nova_lite.dialects import sqlite
 from nova_lite.simcloud import faults
 
@@ -162,40 +163,40 @@ class Database:
         self.engine.dispose()
 
 
-def one(conn, statement):
-    """Return the first row of `statement` as a dict, or None."""
-    row = conn.execute(statement).mappings().first()
+def one(conn, statement, given=None):
+    """Return the first row of `statement` as a dict, or None. given: its parameters"""
+    row = conn.execute(statement, given).mappings().first()
     return dict(row) if row is not None else None
 
 
-def rows(conn, statement):
-    """Return the rows of `statement` as dicts."""
-    return [dict(row) for row in conn.execute(statement).mappings()]
+def rows(conn, statement, given=None):
+    """Return the rows of `statement` as dicts. given: its parameters"""
+    return [dict(row) for row in conn.execute(statement, given).mappings()]
 
 
 def find(conn, table, *conditions, **values):
     """Return the first row with these values of columns, or None."""
+    statement, given = _selecting(table, _shape(values)), _given(values)
     if conditions:
-        return one(conn, sa.select(table).where(*conditions, *_matching(table, values)))
-    row = lean.first(conn, _selecting(table, _shape(values)), _given(values))
+        return one(conn, statement.where(*conditions), given)
+    row = lean.first(conn, statement, given)
     return None if row is None else dict(row._mapping)
 
 
 def find_all(conn, table, *conditions, order=(), **values):
     """Return the rows with these values of columns, ordered by the columns in `order`."""
+    statement, given = _selecting(table, _shape(values), tuple(order)), _given(values)
     if conditions:
-        statement = sa.select(table).where(*conditions, *_matching(table, values))
-        return rows(conn, statement.order_by(*_columns(table, order)))
-    statement = _selecting(table, _shape(values), tuple(order))
-    return [dict(row._mapping) for row in lean.every(conn, statement, _given(values))]
+        return rows(conn, statement.where(*conditions), given)
+    return [dict(row._mapping) for row in lean.every(conn, statement, given)]
 
 
 def exists(conn, table, *conditions, **values):
     """Return whether there is a row with these values of columns."""
+    statement, given = _finding(table, _shape(values)), _given(values)
     if conditions:
-        statement = _looking(table).where(*conditions, *_matching(table, values))
-        return conn.execute(statement).first() is not None
-    return lean.first(conn, _finding(table, _shape(values)), _given(values)) is not None
+        return conn.execute(statement.where(*conditions), given).first() is not None
+    return lean.first(conn, statement, given) is not None
 
 
 def count(conn, table, **values):
@@ -249,17 +250,17 @@ def save(conn, table, row, **values):
         values['updated_at'] = runtime.naive_now()
     key = {column.name: row[column.name] for column in table.primary_key}
     names = tuple(sorted(values))
-    given = {f'new_{name}': values[name] for name in names}
-    lean.change(conn, _updating(table, _shape(key), names), {**_given(key), **given})
+    new = shapes.new_values({name: values[name] for name in names})
+    lean.change(conn, _updating(table, _shape(key), names), {**_given(key), **new})
     return {**row, **values}
 
 
 def delete(conn, table, *conditions, **values):
     """Delete the rows with these values of columns; return how many there were."""
+    statement, given = _deleting(table, _shape(values)), _given(values)
     if conditions:
-        statement = table.delete().where(*conditions, *_matching(table, values))
-        return conn.execute(statement).rowcount
-    return lean.change(conn, _deleting(table, _shape(values)), _given(values))
+        return conn.execute(statement.where(*conditions), given).rowcount
+    return lean.change(conn, statement, given)
 
 
 def in_chunks(items, size=400):
@@ -275,20 +276,26 @@ def in_chunks(items, size=400):
 _once = functools.lru_cache(maxsize=2000)
 
 
+_inserting = _once(shapes.inserting)
+_updating = _once(shapes.updating)
+_deleting = _once(shapes.deleting)
+
+
 @_once
 def _selecting(table, shape, order=()):
-    query = sa.select(table).where(*_equal(table, shape))
-    return query.order_by(*_columns(table, order))
+    return shapes.selecting(table, shape).order_by(*_columns(table, order))
 
 
 @_once
 def _finding(table, shape):
-    return _looking(table).where(*_equal(table, shape))
+    found = sa.select(sa.literal(1)).select_from(table)
+    return found.where(*shapes.conditions_of(table, shape)).limit(1)
 
 
 @_once
 def _counting(table, shape):
-    return sa.select(sa.func.count()).select_from(table).where(*_equal(table, shape))
+    found = sa.select(sa.func.count()).select_from(table)
+    return found.where(*shapes.conditions_of(table, shape))
 
 
 @_once
@@ -297,45 +304,16 @@ def _grouping(column, order):
     return sa.select(column.table).where(column.in_(some)).order_by(*_columns(column.table, order))
 
 
-@_once
-def _inserting(table):
-    return table.insert()
-
-
-@_once
-def _updating(table, shape, names):
-    new = {name: sa.bindparam(f'new_{name}', type_=table.c[name].type) for name in names}
-    return table.update().where(*_equal(table, shape)).values(new)
-
-
-@_once
-def _deleting(table, shape):
-    return table.delete().where(*_equal(table, shape))
-
-
-def _looking(table):
-    return sa.select(sa.literal(1)).select_from(table).limit(1)
-
-
 def _columns(table, names):
     return [table.c[name] for name in names]
 
 
-def _matching(table, values):
-    return [table.c[name] == value for name, value in values.items()]
-
-
 def _shape(values):
-    """Return the (column, whether it is null) pairs on which a statement depends."""
-    return tuple((name, value is None) for name, value in values.items())
-
-
-def _equal(table, shape):
-    for name, is_null in shape:
-        column = table.c[name]
-        parameter = sa.bindparam(f'of_{name}', type_=column.type)
-        yield column.is_(None) if is_null else column == parameter
+    """Return the shape of the conditions that columns have these values. A list is one value."""
+    return tuple(
+        (name, shapes.NULL if value is None else shapes.IS) for name, value in values.items()
+    )
 
 
 def _given(values):
-    return {f'of_{name}': value for name, value in values.items() if value is not None}
+    return {f'where_{name}': value for name, value in values.items() if value is not None}
