@@ -12,6 +12,7 @@ constants, since a plan is found by the statement itself.
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
+import operator
 import typing
 
 import sqlalchemy as sa
@@ -24,6 +25,10 @@ Parameters: typing.TypeAlias = Mapping[str, typing.Any]
 Row: typing.TypeAlias = sa.Row[*tuple[typing.Any, ...]]
 
 _NONE: Parameters = {}
+# What is read of a cursor.
+_ALL = operator.methodcaller('fetchall')
+_FIRST = operator.methodcaller('fetchone')
+_COUNT = operator.attrgetter('rowcount')
 # Longer lists have no plan. A plan takes a third of a KiB for each element.
 LONGEST = 64
 # Longer lists are not filled: servers limit the parameters of a statement.
@@ -83,10 +88,8 @@ def every(
     key = _key(statement, given)
     plan = _plan(connection, key)
     if plan is None or plan.row is None:
-        result = connection.execute(statement, given)
-        _learn(connection, key, result, given)
-        return list(result.all())
-    found = _run(connection, plan, given, _all)
+        return list(_learn(connection, key, statement, given).all())
+    found = _run(connection, plan, given, _ALL)
     return [plan.row(each) for each in found]
 
 
@@ -97,10 +100,8 @@ def first(
     key = _key(statement, given)
     plan = _plan(connection, key)
     if plan is None or plan.row is None:
-        result = connection.execute(statement, given)
-        _learn(connection, key, result, given)
-        return result.first()
-    found = _run(connection, plan, given, _first)
+        return _learn(connection, key, statement, given).first()
+    found = _run(connection, plan, given, _FIRST)
     return None if found is None else plan.row(found)
 
 
@@ -132,10 +133,8 @@ def change(connection: sa.Connection, statement: sa.Executable, given: Parameter
     key = _key(statement, given)
     plan = _plan(connection, key)
     if plan is None or plan.row is not None:
-        result = connection.execute(statement, given)
-        _learn(connection, key, result, given)
-        return result.rowcount
-    changed: int = _run(connection, plan, given, _count)
+        return _learn(connection, key, statement, given).rowcount
+    changed: int = _run(connection, plan, given, _COUNT)
     return changed
 
 
@@ -180,18 +179,6 @@ def _run(
     return found
 
 
-def _all(cursor: typing.Any) -> typing.Any:
-    return cursor.fetchall()
-
-
-def _first(cursor: typing.Any) -> typing.Any:
-    return cursor.fetchone()
-
-
-def _count(cursor: typing.Any) -> typing.Any:
-    return cursor.rowcount
-
-
 def _key(statement: sa.Executable, given: Parameters) -> compiled.Key | None:
     """Return what the plan of a statement depends on; None if it has none."""
     lengths = tuple([len(each) for each in given.values() if type(each) is list])
@@ -214,13 +201,15 @@ def _plan(connection: sa.Connection, key: compiled.Key | None) -> Plan | None:
 def _learn(
     connection: sa.Connection,
     key: compiled.Key | None,
-    result: sa.CursorResult[typing.Any],
+    statement: sa.Executable,
     given: Parameters,
-) -> None:
-    """Remember the plan of a statement that was executed, or that it can have none."""
+) -> sa.CursorResult[typing.Any]:
+    """Return SQLAlchemy's result, and remember the plan that it shows, or that there is none."""
+    result = connection.execute(statement, given)
     shared = compiled.of(connection)
     if key is not None and shared is not None and shared.plan(key) is None:
         shared.add_plan(key, _planned(result, given) or False)
+    return result
 
 
 def _planned(result: sa.CursorResult[typing.Any], given: Parameters) -> Plan | None:
