@@ -17,17 +17,17 @@ from nova_lite import metrics
 EXECUTE = ('do_execute', 'do_execute_no_params', 'do_executemany')
 
 
-def name_of(url: str) -> str:
-    """Return the name of a database by its SQLAlchemy URL; of a file without its suffix."""
-    database = sqlalchemy.make_url(url).database or ''
+def name_of(url: sqlalchemy.URL) -> str:
+    """Return the name of a database; of a file without its suffix."""
+    database = url.database or ''
     return os.path.splitext(os.path.basename(database))[0]
 
 
 class Transactions:
-    """Counts committed transactions. url: SQLAlchemy's, of the database"""
+    """Counts committed transactions. name: of the database"""
 
-    def __init__(self, url: str) -> None:
-        of = functools.partial(metrics.TRANSACTIONS.labels, name_of(url))
+    def __init__(self, name: str) -> None:
+        of = functools.partial(metrics.TRANSACTIONS.labels, name)
         self._kinds = {False: of('read'), True: of('write')}
 
     def add(self, *, writes: bool) -> None:
@@ -35,12 +35,14 @@ class Transactions:
         self._kinds[writes].inc()
 
 
-def count_statements(engine: sqlalchemy.Engine, url: str) -> None:
-    """Count what an engine executes. Its dialect is its own."""
-    counter = metrics.STATEMENTS.labels(name_of(url))
-    for name in EXECUTE:
-        counted = functools.partial(_counted, counter, getattr(engine.dialect, name))
-        setattr(engine.dialect, name, counted)
+def count(engine: sqlalchemy.Engine) -> Transactions:
+    """Count what an engine executes, whose dialect is its own. Return who counts transactions."""
+    name = name_of(engine.url)
+    counter = metrics.STATEMENTS.labels(name)
+    for method in EXECUTE:
+        counted = functools.partial(_counted, counter, getattr(engine.dialect, method))
+        setattr(engine.dialect, method, counted)
+    return Transactions(name)
 
 
 def _counted(

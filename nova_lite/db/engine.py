@@ -112,8 +112,7 @@ class Database:
         else:
             wait_s = self._limits.answer_s if self._limits else POOL_TIMEOUT_S
             engine = _server_engine(_with_options(self.url, self._limits), self._threads, wait_s)
-        counting.count_statements(engine, self.url)
-        self._count = counting.Transactions(self.url)
+        self._count = counting.count(engine)
         return engine
 
     def write(
