@@ -70,14 +70,15 @@ class Faults:
         """
         with self._lock:
             of_service = request_faults.SERVICE in entry
-            rule = (request_faults.parse if of_service else self._parse)(self._number + 1, entry)
-            self._number += 1
-            self._failures[self._number] = entry, rule
+            number = self._number + 1
+            rule = request_faults.parse(number, entry) if of_service else self._parse(entry)
+            self._number = number
+            self._failures[number] = entry, rule
             self._inject()
-            LOG.warning('Fault %s was added: %s', self._number, entry)
-            return self._number
+            LOG.warning('Fault %s was added: %s', number, entry)
+            return number
 
-    def _parse(self, _number, entry):
+    def _parse(self, entry):
         rule = profile.parse_failure(entry, f'injected-{runtime.new_uuid()}')
         hosts = list(self._hosts())
         if not fnmatch.filter(hosts, rule.match.host):

@@ -86,7 +86,7 @@ def require_up_or_retry(move, host, *, known=None):
 
     known: {host: service}, see `with_services`, of those that this step has read
     """
-    _require_up_or_retry(move, host, (known or {}).get(host) or _service(move, host))
+    _require_up_or_retry(move, host, _service(move, host, known))
 
 
 def require_up_or_fail(move, host, known):
@@ -101,7 +101,7 @@ def require_not_forced_down(move, host, *, known=None):
     Another host that is down may report again in a moment, for example after its conductor was
     restarted.
     """
-    service = (known or {}).get(host) or _service(move, host)
+    service = _service(move, host, known)
     if service is not None and _is_given_up(service):
         raise _down(host)
     _require_up_or_retry(move, host, service)
@@ -114,9 +114,9 @@ def _require_up_or_retry(move, host, service):
         raise exception.Unavailable(service=services.COMPUTE, reason=f'{host} is not up')
 
 
-def _service(move, host):
-    """Return the compute service of a host of any cell, or None."""
-    found = move.read(services.find, host)
+def _service(move, host, known=None):
+    """Return the compute service of a host of any cell, or None. known: of `with_services`"""
+    found = (known or {}).get(host) or move.read(services.find, host)
     if found is not None:
         return found
     try:
