@@ -13,7 +13,7 @@ logging.getLogger().addHandler(logging.NullHandler())
 # of imports.
 gc.set_threshold(20000, 20, 20)
 
-# Whoever runs the tests may have named a cloud to clients or to nova-lite, which no test may use.
+# The environment may name a cloud of the user, which no test may use.
 for _name in [*os.environ]:
     if _name.startswith('OS_') or _name in ('NOVA_LITE_STATE', 'XDG_STATE_HOME'):
         del os.environ[_name]

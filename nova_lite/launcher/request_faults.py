@@ -162,7 +162,7 @@ def _spoil(
     if close := getattr(answer, 'close', None):
         close()
     environ[server.CUT]()
-    # Nobody gets it.
+    # The connection is cut, so this is not sent.
     return _refuse(fault.service, 503, 'lost', start_response)
 
 

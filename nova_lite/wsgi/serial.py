@@ -45,7 +45,7 @@ class Refused(Exception):
 class Alone:
     """Has requests share what they read of names, and makes one transaction of each.
 
-    Placement itself reads names anew in each request, and makes transactions of the parts
+    Placement itself reads names again in each request, and makes transactions of the parts
     of a request, one of each query at worst. Requests must come one after the other.
 
     atomic: for requests that write too. Without it placement that is killed may leave a part

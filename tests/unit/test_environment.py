@@ -1,4 +1,4 @@
-"""Tests do not see the cloud that the environment of whoever runs them names."""
+"""Tests do not see a cloud that the environment names."""
 
 import os
 import subprocess

@@ -74,7 +74,7 @@ class Kernel:
     def begin(self, seed, chooser='sticky', limit_s=None, suppressed=()):
         """Continue as the history of another seed: what was until now is the same for all.
 
-        The journal has begun anew before.
+        `begin` of the journal was called before.
         """
         self.seed = seed
         self._streams.reseed(seed, suppressed)
