@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).parents[3]
 TESTS = """
 import atexit
 import os
+import select
 import sys
 import unittest
 
@@ -56,6 +57,10 @@ class DTest(unittest.TestCase):
         os.kill(stestr, 9)
         while os.getppid() == stestr:
             pass
+        # A thread of it may be the last to let go of what the worker prints.
+        reader = select.poll()
+        reader.register(1, 0)
+        reader.poll()
 """
 
 
