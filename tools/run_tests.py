@@ -23,6 +23,7 @@ run; the first line reads how to run the same cases again.
 import argparse
 import collections
 import configparser
+import contextlib
 import functools
 import os
 import re
@@ -90,7 +91,7 @@ class Runs:
         """Kill what runs, and start nothing more; a handler of signals."""
         print('\nEnded by %s.' % signal.Signals(number).name, flush=True)
         self._is_over = True
-        for process in self._running:
+        for process in tuple(self._running):
             _end(process)
 
     def _run_row(self, names):
@@ -117,9 +118,10 @@ class Runs:
         try:
             with open(os.path.join(LOG_DIR, f'{name}.log'), 'w', 1, 'utf-8') as file:
                 totals, failures = follow(process.stdout, file, say)
-            return process.wait(), totals, failures
+            return process.wait() or int(self._is_over), totals, failures
         finally:
             _end(process)
+            self._running.remove(process)
 
     def _is_beside(self, name):
         return len(self._rows) > 1 and name in BESIDE
@@ -199,8 +201,8 @@ class Failures:
 
 
 def _end(process):
-    """Kill the process and its children, unless it has ended."""
-    if process.poll() is None:
+    """Kill the process and its children, those that have outlived it among them."""
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
 

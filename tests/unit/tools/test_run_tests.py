@@ -122,6 +122,16 @@ os.kill(os.getppid(), signal.%s)
 signal.pause()
 """
 
+    OUTLIVED = """\
+import os, signal
+tox, runner = os.getpid(), os.getppid()
+if not os.fork():
+    while os.getppid() == tox:
+        pass
+    os.kill(runner, signal.SIGTERM)
+    signal.pause()
+"""
+
     def run_with(self, tox, *environments):
         """The exit code and the lines printed of a run in a directory of its own."""
         self.work = self.useFixture(fixtures.TempDir()).path
@@ -160,6 +170,11 @@ signal.pause()
             code, printed = self.run_with(self.ENDED % name, 'functional', 'unit')
             self.assertEqual((1, '0 passed, 2 failed'), (code, printed[-1]), printed)
             self.assertIn(f'Ended by {name}.', printed)
+
+    def test_what_outlives_an_environment_ends_with_the_run(self):
+        # It has the environment's output open, so that the run would wait for it.
+        code, printed = self.run_with(self.OUTLIVED, 'functional')
+        self.assertEqual((1, '0 passed, 1 failed'), (code, printed[-1]), printed)
 
 
 class TestFailures(testtools.TestCase):
