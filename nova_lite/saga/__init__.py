@@ -12,6 +12,7 @@ from nova_lite.saga.step import Pending
 from nova_lite.saga.step import Saga
 from nova_lite.saga.step import Skipped
 from nova_lite.saga.step import Step
+from nova_lite.saga.step import Steps
 from nova_lite.saga.step import Way
 from nova_lite.saga.values import Answer
 from nova_lite.saga.values import Result
@@ -28,6 +29,7 @@ __all__ = (
     'Saga',
     'Skipped',
     'Step',
+    'Steps',
     'Value',
     'Way',
 )

@@ -2,11 +2,8 @@
 
 Rules: undo runs newest first and includes the step that failed. A saga may go back to an
 earlier step and continue differently from there. After the pivot steps are only retried. An
-undo that fails is logged, and the next undo runs. A saga that waits occupies no thread.
-
-The journal is written where recovery needs it. After a step that is recorded later, or that
-was skipped, it stands where it stood. A saga that is taken over repeats such steps, and if one
-of them fails then, the undo begins at the last step that may have begun before.
+undo that fails is logged, and the next undo runs. A saga that waits occupies no thread. What
+is recorded of the steps, and when: `progress`.
 """
 
 import typing
@@ -15,11 +12,11 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import metrics
-from nova_lite import runtime
 from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import failures
 from nova_lite.saga import journal as journal_module
+from nova_lite.saga import progress as progress_module
 from nova_lite.saga import queue as queue_module
 from nova_lite.saga import step as step_module
 
@@ -63,87 +60,31 @@ class Run:
         self.attempts = saga.data.pop(step_module.ASIDE, record.attempts)
         if engine.debugger is None:
             saga.data.pop(breakpoints.MARK, None)
-        self.position = self._recorded = record.position
-        self._last: dict[str, typing.Any] = {}
-        # Steps that have ended and are not recorded yet.
-        self._earlier: list[journal_module.Note] = []
-        self._plan()
-        self._begun = self._former_begun()
-        # Whether the journal names what may begin before it is written. That of a parked saga
-        # does not: the first step to end is recorded.
-        last = self._last_unrecorded(record.position)
-        self._is_ahead = step_module.PLAN not in record.data or self._begun_before() >= last
-
-    @property
-    def journal(self) -> journal_module.Journal:
-        """The journal to which this run writes."""
-        return self.engine.journal
-
-    def _data(self, index: int, *, ahead: bool = False) -> journal_module.Data:
-        """Return what the journal keeps: the saga's data, with the plan that follows from them.
-
-        The plan names the last step that may begin before the journal is written again. A
-        release that does not know this part of it does not run the saga.
-        index: the next step; ahead: whether the saga goes on from there at once
-        """
-        self._plan()
-        plan = self.saga.plan(self.steps)
-        begun = max(self._begun_before(), self._last_unrecorded(index) if ahead else -1)
-        if begun > index:
-            plan[step_module.BEGUN] = self.steps[begun].id
-        self.saga.data[step_module.PLAN] = plan
-        return self.saga.data
-
-    def _former_begun(self) -> str | None:
-        """Return the last step that may have begun before this acquisition, or None."""
-        plan = self.record.data.get(step_module.PLAN)
-        if plan is not None:
-            begun: str | None = plan.get(step_module.BEGUN)
-            return begun
-        first = self.record.epoch == 1
-        return None if first else self.steps[self._last_unrecorded(0)].id
-
-    def _begun_before(self) -> int:
-        """Return the index of the last step that may have begun before this acquisition, or -1."""
-        ids = [step.id for step in self.steps]
-        return ids.index(self._begun) if self._begun in ids else -1
-
-    def _last_unrecorded(self, index: int) -> int:
-        """Return the last step that may begin before the journal is written, from `index` on."""
-        last = self.pivot - 1
-        while index < last and (self.steps[index].later or self.steps[index].skips):
-            index += 1
-        return index
-
-    def _plan(self) -> None:
-        """Return the current steps: later ones may depend on results of earlier ones."""
-        self.steps = self.saga.steps()
-        pivots = [i for i, step in enumerate(self.steps) if step.pivot]
-        self.pivot = pivots[0] if pivots else len(self.steps)
+        self.position = record.position
+        self.progress = progress_module.Progress(engine, saga, record)
 
     def go(self) -> str:
         """Run until the saga ends or waits. Return its state."""
         index, direction = self.record.position, self.record.direction
         while True:
             self.position = max(index, 0)
-            if self._is_end(index, direction):
+            if self.progress.is_end(index, direction):
                 return self._end(direction)
+            step = self.progress.steps[index]
             if self.engine.stopping:
-                self._log_parked(self.steps[index], 'this super-conductor stops')
+                self._log_parked(step, 'this super-conductor stops')
                 self._park(0, 'stopping')
                 return journal_module.PARKED
-            if self._is_stopped(self.steps[index], direction):
+            if self._is_stopped(step, direction):
                 return journal_module.PARKED
             if not self.engine.admit(self.entry, self.saga):
                 busy = 'a host or cell is busy'
-                self._log_parked(self.steps[index], busy)
+                self._log_parked(step, busy)
                 self._park(0, 'queued', detail=busy)
                 return journal_module.PARKED
-            if direction == FORWARD and index == self.pivot != self._recorded:
-                # No earlier step may be repeated, and fail, after the pivot.
-                self._advance(index, direction, journal_module.Note(None, self.steps[index - 1].id))
+            self.progress.record_all_before(index, direction)
             act = self._do if direction == FORWARD else self._undo
-            reached = act(index, self.steps[index])
+            reached = act(index, self.progress.steps[index])
             if reached is None:
                 return journal_module.PARKED
             index, direction = reached
@@ -167,17 +108,11 @@ class Run:
     def _end(self, direction: str) -> str:
         if cleaning.has_duties(self.saga):
             seconds = cleaning.pause_s(0)
-            ended = {'data': self._data(self.position), **self._last}
-            self.journal.clean_later(self.record, wake_in_s=seconds, attempts=1, **ended)
+            self.progress.clean_later(self.position, seconds)
             self.engine.let_go(self.record)
             self.engine.alarm(self.saga, seconds)
             return journal_module.CLEANING
-        state = journal_module.end_of(direction)
-        self.journal.finish(self.record, state=state, **self._last)
-        return state
-
-    def _is_end(self, index: int, direction: str) -> bool:
-        return index < 0 if direction == UNDO else index >= len(self.steps)
+        return self.progress.finish(direction)
 
     # ---- one step: returns where the saga stands then, None when it is parked ----
 
@@ -194,7 +129,8 @@ class Run:
             self._wait(step, result)
             return None
         if isinstance(result, step_module.Skipped) and step.skips:
-            if self._is_end(index + 1, FORWARD) or not self._may_defer(index):
+            ends = self.progress.is_end(index + 1, FORWARD)
+            if ends or not self.progress.may_defer(index):
                 return self._reach(index + 1, FORWARD, step, what=None)
             # The journal stands where it stood: who takes over a dead one's saga skips it again.
             return index + 1, FORWARD
@@ -247,43 +183,8 @@ class Run:
         error: journal_module.Failure | None = None,
     ) -> Reached:
         self.attempts = 0
-        note = journal_module.Note(what, step.id, error and error['message'])
-        if self._is_end(index, direction):
-            data = self._data(index)
-            self.saga.results.drop_secrets(each.id for each in self.steps)
-            # Recorded together with the end of the saga, which follows at once.
-            self._last = {'notes': self._with(note), 'position': max(index, 0), 'data': data}
-        elif step.later and what == DONE and self._may_defer(index - 1):
-            now = runtime.naive_now()
-            self._earlier.append(journal_module.Note(what, step.id, at=now))
-            self._plan()
-        else:
-            self._advance(index, direction, note, error)
+        self.progress.reach(index, direction, step, what=what, error=error)
         return index, direction
-
-    def _advance(
-        self,
-        index: int,
-        direction: str,
-        note: journal_module.Note,
-        error: journal_module.Failure | None = None,
-    ) -> None:
-        self.journal.advance(
-            self.record,
-            self._with(note),
-            position=max(index, 0),
-            direction=direction,
-            data=self._data(index, ahead=direction == FORWARD),
-            error=error,
-        )
-        self._recorded, self._earlier, self._is_ahead = index, [], True
-
-    def _may_defer(self, index: int) -> bool:
-        return self._is_ahead or index > self.pivot
-
-    def _with(self, note: journal_module.Note) -> journal_module.Notes:
-        """Return what is not recorded yet, and a note after it."""
-        return [*self._earlier, note]
 
     # ---- failures ----
 
@@ -291,7 +192,7 @@ class Run:
         """Retry the step, leave it, go back to another step, or undo the saga."""
         tried = self.attempts + 1
         transient = failures.is_transient(error)
-        if self._may_repeat(error) or (index == self.pivot and failures.is_unknown(error)):
+        if self._may_repeat(error) or (index == self.progress.pivot and failures.is_unknown(error)):
             self._retry(step, error)
             return None
         if not transient:
@@ -299,7 +200,7 @@ class Run:
             if tried < step.attempts:
                 self._retry(step, error)
                 return None
-        if index > self.pivot:
+        if index > self.progress.pivot:
             if not step.best_effort or tried < step.attempts:
                 self._retry(step, error)
                 return None
@@ -312,7 +213,7 @@ class Run:
             self._note(step_module.GIVEN_UP, step, failures.describe(error))
             cleaning.add(self.saga, step, failures.describe(error))
             return self._reach(index + 1, FORWARD, step, what='left')
-        self.position, self._begun = max(index, self._begun_before()), None
+        self.position = self.progress.last_to_undo(index)
         back_to = self.saga.go_back(step, error)
         if back_to is not None:
             LOG.info('Saga %s goes back to "%s": %s', self.saga.uuid, back_to, error)
@@ -365,7 +266,7 @@ class Run:
 
     def _forget(self, index: int) -> None:
         """Drop the results of steps that were undone and will be done again."""
-        for step in self.steps[index:]:
+        for step in self.progress.steps[index:]:
             self.saga.data.pop(step.id, None)
 
     def _wait(self, step: step_module.Step, pending: step_module.Pending) -> None:
@@ -387,14 +288,8 @@ class Run:
     def _park(
         self, seconds: float, what: str | None, step: str | None = None, detail: str | None = None
     ) -> None:
-        self.journal.park(
-            self.record,
-            self._with(journal_module.Note(what, step, detail)),
-            position=self.position,
-            wake_in_s=seconds,
-            attempts=self.attempts,
-            data=self._data(self.position),
-        )
+        note = journal_module.Note(what, step, detail)
+        self.progress.park(self.position, seconds, self.attempts, note)
         # Before it is woken: who holds it would not take it up.
         self.engine.let_go(self.record)
         self.engine.alarm(self.saga, seconds)

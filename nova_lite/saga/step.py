@@ -1,6 +1,7 @@
 """A saga and its steps, as data and plain methods."""
 
 import abc
+import collections.abc
 import contextlib
 import dataclasses
 import typing
@@ -90,6 +91,9 @@ class Step:
             object.__setattr__(self, 'title', self.id.replace('-', ' '))
 
 
+Steps: typing.TypeAlias = collections.abc.Sequence[Step]
+
+
 @dataclasses.dataclass(frozen=True)
 class Way:
     """Conditions of one of several plans of a saga: arguments, and results of steps."""
@@ -162,13 +166,13 @@ class Saga(abc.ABC):
         return (cls.kind, *cls.also)
 
     @abc.abstractmethod
-    def steps(self) -> list[Step]:
+    def steps(self) -> Steps:
         """Return the steps, in order.
 
         Steps after a step may depend on its result (`data`), those before it may not.
         """
 
-    def plan(self, steps: list[Step]) -> journal.Data:
+    def plan(self, steps: Steps) -> journal.Data:
         """Return what the journal keeps of `steps`, to recognize them."""
         return {'version': self.version, 'steps': [step.id for step in steps]}
 

@@ -103,7 +103,7 @@ DEFECTS = (
         (
             (
                 'saga/run.py',
-                'or (index == self.pivot and failures.is_unknown(error))',
+                'or (index == self.progress.pivot and failures.is_unknown(error))',
                 '',
             ),
             (
