@@ -1,8 +1,9 @@
 """What the journal knows of a saga that runs, and when it is written.
 
 The journal is written where recovery needs it. After a step that is recorded later, or that
-was skipped, it stands where it stood. A saga that is taken over repeats such steps, and if one
-of them fails then, the undo begins at the last step that may have begun before.
+was skipped, it stands where it stood, unless the step has changed the plan. A saga that is
+taken over repeats such steps, and if one of them fails then, the undo begins at the last step
+that may have begun before.
 """
 
 import typing
@@ -58,6 +59,12 @@ class Progress:
         self.steps = self._saga.steps()
         pivots = [i for i, step in enumerate(self.steps) if step.pivot]
         self.pivot = pivots[0] if pivots else len(self.steps)
+
+    def _replans(self) -> bool:
+        """Find the current steps. Return whether they differ from those before."""
+        before = [step.id for step in self.steps]
+        self._plan()
+        return before != [step.id for step in self.steps]
 
     def is_end(self, index: int, direction: str) -> bool:
         """Return whether no step follows in a direction."""
@@ -124,10 +131,9 @@ class Progress:
             self._saga.results.drop_secrets(each.id for each in self.steps)
             # Recorded together with the end of the saga, which follows at once.
             self._last = {'notes': self._with(note), 'position': max(index, 0), 'data': data}
-        elif step.later and what == DONE and self.may_defer(index - 1):
+        elif step.later and what == DONE and self.may_defer(index - 1) and not self._replans():
             now = runtime.naive_now()
             self._earlier.append(journal_module.Note(what, step.id, at=now))
-            self._plan()
         else:
             self._advance(index, direction, note, error)
 

@@ -176,6 +176,37 @@ class UnrecordedTest(UnrecordedTestCase):
         self.assertEqual((1, 'first'), (record.position, record.step))
 
 
+class Replanning(Grouped):
+    """What the first step leaves adds one to those that may be recorded later."""
+
+    def steps(self):
+        first, *others = super().steps()
+        if 'first' not in self.data:
+            return [first, *others]
+        undo = self.undo('added')
+        added = saga.Step('added', lambda: self.acts('added'), undo=undo, later=True)
+        return [first, added, *others]
+
+    def acts(self, name):
+        return super().acts(name) or (True if name == 'first' else None)
+
+
+class ReplanningTest(UnrecordedTestCase):
+    kind = Replanning
+
+    def test_a_step_that_changes_the_plan_is_recorded_at_once(self):
+        found = self.positions()
+        self.assertEqual('done', self.engine().run(self.uuid))
+        self.assertEqual([1, 4, 5], found)
+
+    def test_who_takes_over_undoes_what_was_added(self):
+        self.dies('third')
+        self.world.fail = {('added', 'do'): ('before', REFUSED)}
+        self.assertEqual('undone', self.run_to_end('two'))
+        self.assertEqual(['third', 'second', 'added', 'first'], self.log_of('undo'))
+        self.assertEqual(set(), self.world.on)
+
+
 class Latter(Grouped):
     """A step before them is recorded at once."""
 
