@@ -53,8 +53,8 @@ def _add_options(action):
         '--metadata', action='append', default=[], metavar='KEY=PATTERN', help='may be repeated'
     )
     action.add_argument('--first', type=int, metavar='N', help='only the first N of them')
-    action.add_argument('--nth', type=int, metavar='N', help='only the N-th operation')
-    action.add_argument('--probability', type=float, metavar='P', help='0 to 1')
+    action.add_argument('--nth', type=int, metavar='N', help='only the N-th of them')
+    action.add_argument('--probability', type=float, metavar='P', help='of each, 0 to 1')
     action.add_argument('--reschedule', action='store_true', help='try the build on another host')
 
 

@@ -5,10 +5,11 @@ import json
 from nova_lite.console import tables
 
 MATCHES = ('host', 'flavor', 'server')
-OPTIONS = ('verb', 'when', 'probability', 'first', 'nth', 'error', 'message')
+OPTIONS = ('verb', 'when', 'error', 'message')
 OF_SERVICES = ('service', 'request', 'status', 'delay', 'lost')
+LIMITS = ('first', 'nth', 'probability')
 # Options that faults of services do not have.
-OF_HOSTS = {*MATCHES, *OPTIONS, 'metadata', 'reschedule'} - {'first'}
+OF_HOSTS = {*MATCHES, *OPTIONS, 'metadata', 'reschedule'}
 
 
 def entry(options):
@@ -24,7 +25,7 @@ def entry(options):
         names = ', '.join(f'--{name}' for name in sorted(wrong))
         raise ValueError(f'{names} cannot be used with --{"service" if of_service else "verb"}')
     if of_service:
-        made = {name: options[name] for name in (*OF_SERVICES, 'first')}
+        made = {name: options[name] for name in (*OF_SERVICES, *LIMITS)}
         made['lost'] = options['lost'] or None
     else:
         made = _of_host(options)
@@ -32,7 +33,7 @@ def entry(options):
 
 
 def _of_host(options):
-    made = {name: options[name] for name in OPTIONS}
+    made = {name: options[name] for name in (*OPTIONS, *LIMITS)}
     match = {name: options[name] for name in MATCHES}
     metadata = {}
     for text in options['metadata']:
@@ -82,4 +83,5 @@ def _of_service(entry):
     ]
     text = f'requests {entry.get("request", "*")} to {entry["service"]} '
     text += ', '.join(filter(None, effects))
-    return f'{text} (first {entry["first"]})' if 'first' in entry else text
+    limits = ', '.join(f'{name} {entry[name]:g}' for name in LIMITS if name in entry)
+    return f'{text} ({limits})' if limits else text

@@ -1,7 +1,7 @@
 """Faults of an embedded cloud on its control endpoint.
 
 GET /control/faults; POST /control/faults/add, faults/clear, host, cell and bus. Each answers
-with all faults.
+with all faults, and the first POST with the id of the new one, too.
 """
 
 from nova_lite.api import types
@@ -37,8 +37,13 @@ def add(endpoint, faults):
         endpoint.add('POST', name, handle, schema=schema)
 
     endpoint.add('GET', 'faults', lambda _arguments: faults.show())
+
+    def inject(entry):
+        number = faults.add(entry)
+        return {**faults.show(), 'added': number}
+
     # The reader of profiles checks it.
-    answer('faults/add', lambda **entry: faults.add(entry), {'type': 'object'})
+    endpoint.add('POST', 'faults/add', inject, schema={'type': 'object'})
     answer('faults/clear', lambda **given: faults.clear(given.get('id')), CLEAR)
     answer('host', lambda name, power: faults.switch_host(name, on=power == 'on'), HOST)
     answer(

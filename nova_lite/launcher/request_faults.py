@@ -6,6 +6,7 @@ A fault counts the requests that match it. Of a lost answer the service has done
 import collections.abc
 import dataclasses
 import fnmatch
+import functools
 import http
 import json
 import typing
@@ -17,6 +18,7 @@ from nova_lite import runtime
 from nova_lite.api import schema as schemas
 from nova_lite.api import types
 from nova_lite.simcloud import faults as simcloud
+from nova_lite.virt.sim import rules
 from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
@@ -41,11 +43,15 @@ SCHEMA = schemas.Schema(
             'delay': {'type': 'number'},
             'lost': {'const': True},
             'first': {'type': 'integer', 'minimum': 1},
+            'nth': {'type': 'integer', 'minimum': 1},
+            'probability': {'type': 'number'},
         },
         required=[SERVICE],
     ),
     place='fault',
 )
+# How often a fault strikes. At most one of them is given.
+LIMITS = ('first', 'nth', 'probability')
 # The code with which placement asks its clients to try again.
 CODES = {http.HTTPStatus.CONFLICT: 'placement.concurrent_update'}
 
@@ -62,7 +68,7 @@ class Fault:
 
     request: of `METHOD /path`, with the path below that of the service
     status: of the answer instead of the service's; lost: whether the service's is not sent
-    left: how many more requests it is about, None for all
+    limit: which of them it strikes; count: of those that have come to it
     over: set when it is no longer injected, which ends its delays
     """
 
@@ -72,8 +78,17 @@ class Fault:
     status: int | None
     delay_s: float
     lost: bool
-    left: int | None
+    limit: rules.Limit
+    count: int = 0
     over: runtime.Event = dataclasses.field(default_factory=runtime.Event)
+
+    def strikes(self, service: str, request: str) -> bool:
+        """Tell whether it happens to the next request, `METHOD /path`, which it counts."""
+        if self.service != service or not fnmatch.fnmatchcase(request, self.request):
+            return False
+        self.count += 1
+        seed = f'{self.number}/{self.count}'
+        return self.limit.strikes(self.count, functools.partial(runtime.seeded_random, seed))
 
 
 def parse(number: int, entry: dict[str, typing.Any]) -> Fault:
@@ -86,6 +101,12 @@ def parse(number: int, entry: dict[str, typing.Any]) -> Fault:
         raise exception.Invalid(reason='status and lost exclude each other')
     if not (status or lost or delay_s):
         raise exception.Invalid(reason='one of status, delay and lost must be given')
+    limits = {name: entry[name] for name in LIMITS if name in entry}
+    if len(limits) > 1:
+        raise exception.Invalid(reason=f'only one of {" and ".join(limits)} may be given')
+    # A schema lets NaN pass.
+    if not 0 <= limits.get('probability', 0) <= 1:
+        raise exception.Invalid(reason='probability must be from 0 to 1')
     return Fault(
         number=number,
         service=entry[SERVICE],
@@ -93,7 +114,7 @@ def parse(number: int, entry: dict[str, typing.Any]) -> Fault:
         status=None if status is None else int(status),
         delay_s=delay_s,
         lost=lost,
-        left=entry.get('first'),
+        limit=rules.Limit(**limits),
     )
 
 
@@ -105,7 +126,7 @@ class RequestFaults:
         self._faults: tuple[Fault, ...] = ()
 
     def inject(self, faults: collections.abc.Iterable[Fault]) -> None:
-        """Inject these faults alone. The first that matches a request is used."""
+        """Inject these faults alone. A request comes to them until one strikes."""
         with self._lock:
             former, self._faults = self._faults, tuple(faults)
             kept = {fault.number for fault in self._faults}
@@ -125,7 +146,7 @@ class RequestFaults:
         return answer
 
     def _find(self, environ: Environ, service: str | None) -> Fault | None:
-        """Return the fault of a request, which it counts."""
+        """Return the fault that strikes a request, or None."""
         path = environ.get('PATH_INFO', '')
         if service is None:
             service, _slash, rest = path.removeprefix('/').partition('/')
@@ -133,13 +154,7 @@ class RequestFaults:
         request = f'{environ["REQUEST_METHOD"]} {path}'
         with self._lock:
             for fault in self._faults:
-                if (
-                    fault.service == service
-                    and fault.left != 0
-                    and fnmatch.fnmatchcase(request, fault.request)
-                ):
-                    if fault.left is not None:
-                        fault.left -= 1
+                if fault.strikes(service, request):
                     LOG.warning('Fault %s of %s: %s', fault.number, service, request)
                     return fault
         return None

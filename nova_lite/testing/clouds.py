@@ -92,6 +92,24 @@ class Cloud:
         made: connection.Connection = clouds.connect(self.clouds_yaml)
         return made
 
+    @contextlib.contextmanager
+    def faults(self, entries: Iterable[Mapping[str, typing.Any]]) -> Iterator[None]:
+        """Inject faults for the block. entries: as `POST /control/faults/add` takes them
+
+        They are for all who use the cloud.
+        """
+        control = control_client.Client(self.state_dir)
+        added = []
+        try:
+            for entry in entries:
+                added.append(control.post('faults/add', **entry)['added'])
+            yield
+        finally:
+            # A reset has removed them.
+            left = {each['id'] for each in control.get('faults')['failures']} if added else set()
+            for number in left.intersection(added):
+                control.post('faults/clear', id=number)
+
 
 def existing() -> Cloud | None:
     """Return the cloud that NOVA_LITE_STATE names, None without it. Raise NotRunning."""
@@ -125,7 +143,7 @@ class Clouds:
     ) -> Cloud:
         """Return the cloud with this profile and these failures; start it if it is the first.
 
-        own: name of the test that has a cloud to itself; empty for the shared one
+        own: name of the test or process that has a cloud to itself; empty for the shared one
         """
         text = profiles.extended(profile, failures)
         name = hashlib.sha256(f'{own}\n{text}'.encode()).hexdigest()[:12]
@@ -158,15 +176,29 @@ class Clouds:
 
     @contextlib.contextmanager
     def lent(
-        self, profile: str, failures: Sequence[Mapping[str, typing.Any]], *, test: str
+        self,
+        profile: str,
+        failures: Sequence[Mapping[str, typing.Any]],
+        *,
+        test: str,
+        alone: bool = False,
     ) -> Iterator[Cloud]:
-        """Yield a cloud for a test, named so: its own, stopped afterwards, if a failure counts."""
-        own = test if profiles.counts(failures) else ''
-        cloud = self.get(profile, failures, own=own)
+        """Yield a cloud with these failures for a test, named so.
+
+        It is one of this process if a failure is counted, and the test's own, stopped afterwards,
+        if one is by chance.
+        alone: no other process uses the cloud
+        """
+        counted = [each for each in failures if profiles.is_counted(each)]
+        others = [each for each in failures if not profiles.is_counted(each)]
+        is_own = any(profiles.is_by_chance(each) for each in others)
+        process = f'process {os.getpid()}' if alone or counted else ''
+        cloud = self.get(profile, others, own=test if is_own else process)
         try:
-            yield cloud
+            with cloud.faults(counted):
+                yield cloud
         finally:
-            if own:
+            if is_own:
                 self.stop(cloud)
 
     def stop(self, cloud: Cloud) -> None:

@@ -21,8 +21,7 @@ class NovaCloud(fixtures.Fixture):
     cloud that the variable NOVA_LITE_STATE names, if it is set.
 
     profile: the name of a bundled profile, or a path
-    failures: as in the document of a profile. With one that counts, the test has a cloud of its
-        own
+    failures: as in the document of a profile. With a probability, the test has a cloud of its own
     snapshot: path of a snapshot, without a profile or failures; the cloud is as it was when that
         was taken
     cloud: the testing.clouds.Cloud, once set up
@@ -39,6 +38,8 @@ class NovaCloud(fixtures.Fixture):
         self._profile, self._failures = profile, list(failures)
         if snapshot is not None and (profile != profiles.DEFAULT or self._failures):
             raise ValueError('a cloud with a snapshot has its profile: omit profile and failures')
+        if any(profiles.SERVICE in each for each in self._failures):
+            raise ValueError('a fault of a service is a fixture of its own: Fault')
         self._snapshot = snapshot
         self.cloud: clouds.Cloud
 
@@ -56,6 +57,25 @@ class NovaCloud(fixtures.Fixture):
                 clouds.of_process().lent(self._profile, self._failures, test=runtime.new_uuid())
             )
         self.cloud = found
+
+
+class Fault(fixtures.Fixture):
+    """A fault of operations or of requests to a service, from its setup to its cleanup.
+
+    It is for all who use the cloud.
+
+    cloud: a NovaCloud that is set up
+    entry: as `POST /control/faults/add` takes it, such as service='placement', status=503
+    """
+
+    def __init__(self, cloud: NovaCloud, **entry: typing.Any) -> None:
+        super().__init__()
+        self._cloud, self._entry = cloud, entry
+
+    def _setUp(self) -> None:
+        kept = contextlib.ExitStack()
+        self.addCleanup(kept.close)
+        kept.enter_context(self._cloud.cloud.faults([self._entry]))
 
 
 class Project(fixtures.Fixture):

@@ -14,6 +14,8 @@ from nova_lite.virt.sim import profile as profile_module
 
 DEFAULT = 'instant'
 METADATA_KEY = 'nova-lite-fail'
+# The key of a fault of requests to a service, which no profile has.
+SERVICE = 'service'
 
 
 def extended(profile: str, failures: Iterable[Mapping[str, typing.Any]] = ()) -> str:
@@ -35,9 +37,14 @@ def extended(profile: str, failures: Iterable[Mapping[str, typing.Any]] = ()) ->
     return text
 
 
-def counts(failures: Iterable[Mapping[str, typing.Any]]) -> bool:
-    """Return whether a failure depends on what other tests have done before."""
-    return any({'first', 'nth', 'probability'} & set(each) for each in failures)
+def is_counted(failure: Mapping[str, typing.Any]) -> bool:
+    """Return whether a failure depends on how many operations were before."""
+    return bool({'first', 'nth'} & set(failure))
+
+
+def is_by_chance(failure: Mapping[str, typing.Any]) -> bool:
+    """Return whether a failure depends on chance, which is the same in each new cloud."""
+    return 'probability' in failure
 
 
 def _by_metadata() -> list[dict[str, typing.Any]]:

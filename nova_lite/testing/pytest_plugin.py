@@ -21,13 +21,17 @@ if typing.TYPE_CHECKING:
 MARKERS = (
     'nova_lite_profile(name): the cloud of nova_lite_project has this profile, a name or a path',
     'nova_lite_failure(verb, ...): this operation fails in the cloud of nova_lite_project; the '
-    'arguments are the keys of a failure in a profile',
+    'arguments are the keys of a failure in a profile, or with service=... those of a fault of '
+    'requests to a service, which begins once the project is made',
 )
 UP = 'nova_lite_up'
 # What a worker of xdist is given: the directory of the clouds, and the process they end with.
 WORKER = 'nova_lite'
 PREFIX = 'nova-lite-pytest-'
 _directory = pytest.StashKey[str]()
+
+# The arguments of a marker: a failure, or a fault of requests to a service.
+Entry: typing.TypeAlias = dict[str, typing.Any]
 
 
 # ---- the run ---------------------------------------------------------------
@@ -112,8 +116,8 @@ def nova_lite_project(
     """Yield a project for the test; afterwards delete it with all that it holds."""
     from nova_lite.testing import projects
 
-    with _cloud_of(request, _nova_lite_clouds) as cloud:
-        with projects.project(cloud) as made:
+    with _cloud_of(request, _nova_lite_clouds) as (cloud, faults):
+        with projects.project(cloud) as made, cloud.faults(faults):
             yield made
 
 
@@ -143,19 +147,23 @@ def nova_lite_snapshot(
 
 
 @contextlib.contextmanager
-def _cloud_of(request: pytest.FixtureRequest, pool: 'clouds.Clouds') -> Iterator['clouds.Cloud']:
-    """Yield the cloud that the markers of a test ask for."""
+def _cloud_of(
+    request: pytest.FixtureRequest, pool: 'clouds.Clouds'
+) -> Iterator[tuple['clouds.Cloud', list[Entry]]]:
+    """Yield the cloud that the markers of a test ask for, and faults to inject later."""
     from nova_lite.testing import profiles
 
     node: pytest.Item = request.node
     profile = node.get_closest_marker('nova_lite_profile')
     failures = [{**each.kwargs, **_verb(each)} for each in node.iter_markers('nova_lite_failure')]
     if profile is None and not failures:
-        yield request.getfixturevalue('nova_cloud')
+        yield request.getfixturevalue('nova_cloud'), []
         return
     name = profile.args[0] if profile is not None else profiles.DEFAULT
-    with pool.lent(name, failures, test=node.nodeid) as cloud:
-        yield cloud
+    of_hosts = [each for each in failures if profiles.SERVICE not in each]
+    of_services = [each for each in failures if profiles.SERVICE in each]
+    with pool.lent(name, of_hosts, test=node.nodeid, alone=bool(of_services)) as cloud:
+        yield cloud, of_services
 
 
 def _verb(marker: pytest.Mark) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import os
 
 import fixtures
+from openstack import exceptions as sdk_exceptions
 
 from nova_lite.launcher import clouds as clouds_module
 from nova_lite.launcher import running
@@ -113,3 +114,17 @@ class ProjectsTest(base.CloudTest):
         self.addCleanup(connection.close)
         limits = connection.compute.get_limits().absolute
         self.assertEqual((-1, -1), (limits.instances, limits.total_cores))
+        with fixture.Fault(cloud, service='network', request='GET /v2.0/ports*', status=409):
+            self.assertRaises(sdk_exceptions.ConflictException, list, connection.network.ports())
+        self.assertEqual(2, len(list(connection.network.ports())))
+
+    def test_faults_that_are_gone_already(self):
+        """As after a reset; others stay."""
+        faults = self.cloud.cloud.faults
+        self.addCleanup(faults.clear)
+        entries = [{'service': 'share', 'status': status} for status in (500, 501, 502)]
+        number = faults.add(entries[0])
+        with self.found.faults(entries[1:]):
+            faults.clear(number + 1)
+            self.assertEqual(2, len(faults.show()['failures']))
+        self.assertEqual([{'id': number, **entries[0]}], faults.show()['failures'])

@@ -48,6 +48,13 @@ def test_failure(nova_lite_project):
     assert server.status == 'ACTIVE'
 
 
+@pytest.mark.nova_lite_failure(service='placement', request='PUT /allocations*', lost=True, first=1)
+def test_lost_answer(nova_lite_project):
+    """Nova does not learn that placement has claimed the host for the server, and asks again."""
+    server = boot(nova_lite_project.connect().compute, 'web')
+    assert server.status == 'ACTIVE'
+
+
 @pytest.mark.nova_lite_profile('jittery')
 def test_profile(nova_lite_project):
     """Operations take up to 3 s."""

@@ -190,7 +190,7 @@ class Jobs:
                 continue
             count = store.count(work.tx, f'failure/{rule.identity}')
             seed = f'{self.profile.seed}/{rule.identity}/{count}'
-            if rule.strikes(count, functools.partial(runtime.seeded_random, seed)):
+            if rule.limit.strikes(count, functools.partial(runtime.seeded_random, seed)):
                 return {'when': rule.when, 'error': dataclasses.astuple(rule.error)}
         return None
 

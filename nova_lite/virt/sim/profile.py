@@ -177,9 +177,11 @@ def _failure_rule(item: reader.Reader) -> rules.FailureRule:
             name, message, item.at('reschedule').boolean() if item.has('reschedule') else False
         ),
         identity=hashlib.sha256(repr(sorted(item.value.items())).encode()).hexdigest()[:16],
-        probability=item.at('probability').number(0, 1) if 'probability' in limits else None,
-        first=item.at('first').integer(1) if 'first' in limits else None,
-        nth=item.at('nth').integer(1) if 'nth' in limits else None,
+        limit=rules.Limit(
+            probability=item.at('probability').number(0, 1) if 'probability' in limits else None,
+            first=item.at('first').integer(1) if 'first' in limits else None,
+            nth=item.at('nth').integer(1) if 'nth' in limits else None,
+        ),
     )
 
 

@@ -49,24 +49,15 @@ class Match:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class FailureRule:
-    """Which effects fail, how and how often.
+class Limit:
+    """Which of the cases that fit a fault are struck. At most one is set; with none each is."""
 
-    At most one of probability, first and nth is set; with none each effect fails.
-    identity: what its counter is kept under; a changed rule starts at zero.
-    """
-
-    verbs: frozenset[str]
-    match: Match
-    when: str
-    error: model.JobError
-    identity: str
     probability: float | None = None
     first: int | None = None
     nth: int | None = None
 
     def strikes(self, count: int, rng: Callable[[], runtime.Random]) -> bool:
-        """Tell whether the `count`-th effect (from 1) that fits shall fail.
+        """Tell whether the `count`-th case (from 1) that fits is struck.
 
         rng: makes the generator that a probability asks.
         """
@@ -77,6 +68,21 @@ class FailureRule:
         if self.nth is not None:
             return count == self.nth
         return True
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FailureRule:
+    """Which effects fail, how and how often.
+
+    identity: what its counter is kept under; a changed rule starts at zero.
+    """
+
+    verbs: frozenset[str]
+    match: Match
+    when: str
+    error: model.JobError
+    identity: str
+    limit: Limit = Limit()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -26,6 +26,10 @@ class ParseTest(testtools.TestCase):
             ({'lost': True, 'request': 'PUT allocations'}, 'request'),
             ({'lost': True, 'request': 'GET /v2/images?limit=1'}, 'request'),
             ({'lost': True, 'first': 0}, 'first'),
+            ({'lost': True, 'nth': 0}, 'nth'),
+            ({'lost': True, 'probability': 1.1}, 'probability must be from 0 to 1'),
+            ({'lost': True, 'probability': float('nan')}, 'probability must be from 0 to 1'),
+            ({'lost': True, 'first': 1, 'nth': 2}, 'only one of first and nth may be given'),
             ({'lost': True, 'verb': 'spawn'}, 'verb'),
             ({'delay': 0}, 'delay must be above 0'),
             ({'delay': float('nan')}, 'delay must be above 0'),
@@ -82,6 +86,24 @@ class FaultsTest(testtools.TestCase):
         found = [self.ask('GET', '/network/v2.0')[0] for _ in range(4)]
         self.assertEqual([409, 409, 503, 200], found)
 
+    def test_which_one(self):
+        """A fault counts the requests that come to it: those that none before it strikes."""
+        self.inject(
+            {'service': 'network', 'status': 409, 'nth': 2},
+            {'service': 'network', 'status': 503, 'nth': 2},
+        )
+        found = [self.ask('GET', '/network/v2.0')[0] for _ in range(4)]
+        self.assertEqual([200, 409, 503, 200], found)
+
+    def test_how_often(self):
+        """Which ones it strikes is the same in each cloud."""
+        found = []
+        for _cloud in range(2):
+            self.inject({'service': 'network', 'status': 503, 'probability': 0.3})
+            found.append([self.ask('GET', '/network/v2.0')[0] for _ in range(100)])
+        self.assertEqual(found[0], found[1])
+        self.assertTrue(15 < found[0].count(503) < 45, found[0])
+
     def test_in_the_words_of_the_service(self):
         self.inject({'service': 'network', 'status': 409}, {'service': 'placement', 'status': 409})
         _status, body = self.ask('GET', '/network/v2.0')
@@ -124,7 +146,9 @@ class FaultsTest(testtools.TestCase):
 
 class EntryTest(testtools.TestCase):
     OPTIONS = {
-        **dict.fromkeys((*console.MATCHES, *console.OPTIONS, *console.OF_SERVICES)),
+        **dict.fromkeys(
+            (*console.MATCHES, *console.OPTIONS, *console.LIMITS, *console.OF_SERVICES)
+        ),
         'metadata': [],
         'lost': False,
         'reschedule': False,
@@ -138,10 +162,13 @@ class EntryTest(testtools.TestCase):
             {'service': 'image', 'lost': True, 'first': 2},
             self.entry(service='image', lost=True, first=2),
         )
+        for name, value in (('nth', 3), ('probability', 0.5)):
+            found = self.entry(service='image', lost=True, **{name: value})
+            self.assertEqual(value, found[name])
         for name, given in (
             ('host', {'service': 'image', 'lost': True, 'host': 'a'}),
             ('metadata', {'service': 'image', 'lost': True, 'metadata': ['a=b']}),
-            ('nth', {'service': 'image', 'lost': True, 'nth': 0}),
+            ('when', {'service': 'image', 'lost': True, 'when': 'before'}),
             ('status', {'verb': 'spawn', 'status': 503}),
             ('delay', {'verb': 'spawn', 'delay': 0.0}),
         ):
@@ -152,6 +179,7 @@ class EntryTest(testtools.TestCase):
         entries = (
             {'service': 'image', 'lost': True, 'first': 2},
             {'service': 'volume', 'request': 'POST *', 'status': 500, 'delay': 1.5},
+            {'service': 'volume', 'status': 500, 'probability': 0.25},
         )
         shown = {'failures': [{'id': n, **each} for n, each in enumerate(entries)]}
         shown |= dict.fromkeys(('hosts_off', 'databases_down', 'buses_cut'), [])
@@ -159,6 +187,7 @@ class EntryTest(testtools.TestCase):
             [
                 ('0', 'requests * to image lose their answers (first 2)'),
                 ('1', 'requests POST * to volume wait 1.5 s, fail with 500'),
+                ('2', 'requests * to volume fail with 500 (probability 0.25)'),
             ],
             console.lines(shown),
         )

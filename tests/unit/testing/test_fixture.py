@@ -10,3 +10,8 @@ class NovaCloudTest(testtools.TestCase):
         for options in ({'profile': 'default'}, {'failures': [{'verb': 'spawn'}]}):
             with testtools.ExpectedException(ValueError, '.*omit profile and failures'):
                 fixture.NovaCloud(snapshot='/x', **options)
+
+    def test_a_fault_of_a_service(self):
+        """It would hit the setup of the project."""
+        with testtools.ExpectedException(ValueError, '.*a fixture of its own: Fault'):
+            fixture.NovaCloud(failures=[{'service': 'network', 'status': 503}])
