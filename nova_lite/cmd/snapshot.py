@@ -40,7 +40,7 @@ def run(args):
         )
         control_request.run(args, request, timeout_s=branches.TIMEOUT_S)
         return
-    output.show(snapshots.describe(snapshots.read(args.file)), _show, as_json=args.json)
+    output.show(snapshots.describe(snapshots.read(args.file).manifest), _show, as_json=args.json)
 
 
 def _show(shown):

@@ -118,11 +118,12 @@ def _add_behaviour(parser):
 
 def run(args):
     """Run the cloud until it is stopped, or until it is ready with --detach."""
+    settings, snapshot = options.read(args)
     foreground.run(
-        options.settings_of(args),
+        settings,
         fresh=args.fresh,
         detach=args.detach,
         until_exit=args.until_exit,
         debug=args.debug,
-        snapshot=args.snapshot,
+        snapshot=snapshot,
     )

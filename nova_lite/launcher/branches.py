@@ -23,11 +23,12 @@ def begin(source, target, *, port, fresh, until_exit):
         path = os.path.join(directory, 'cloud.snapshot')
         control_client.Client(source, timeout_s=TIMEOUT_S).post('snapshot', file=path)
         given = {'port': port or server.free_port()}
-        settings = snapshots.settings_of(snapshots.read(path), target, given)
+        snapshot = snapshots.read(path)
+        settings = snapshots.settings_of(snapshot.manifest, target, given)
         foreground.run(
             layout.Settings(**settings),
             fresh=fresh,
             detach=True,
             until_exit=until_exit,
-            snapshot=path,
+            snapshot=snapshot,
         )

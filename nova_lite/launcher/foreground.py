@@ -17,6 +17,7 @@ from nova_lite.launcher import preflight
 from nova_lite.launcher import proxies
 from nova_lite.launcher import running
 from nova_lite.launcher import snapshots
+from nova_lite.launcher import swap
 from nova_lite.virt.sim import profile
 
 
@@ -25,22 +26,18 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
 
     fresh: delete the former cloud first; detach: return when a child process runs the cloud
     until_exit: stop the cloud when this process ends; debug: log at level DEBUG
-    snapshot: path of a snapshot that a new cloud continues with
+    snapshot: the snapshots.Snapshot that a new cloud continues with
     """
     os.environ.update(proxies.exempt([settings.listen]))
     preflight.check(settings, conf_module.make_conf(files=[]))
     cloud = make.cloud(settings)
-    is_profile_there = snapshot is None or not snapshots.brings_profile(cloud.places)
-    if is_profile_there:
+    files = [] if snapshot is None else [snapshot.path]
+    if snapshot is None or not snapshots.brings_profile(cloud.places):
         preflight.check_profile(settings.profile)
-    else:
-        snapshots.check_profile(snapshot)
+        files += {settings.profile}.difference(profile.bundled())
     if fresh:
-        for path in (snapshot, settings.profile if is_profile_there else None):
-            if path is not None and path not in profile.bundled():
-                preflight.check_outside(path, cloud.places.root)
-        if snapshot is not None:
-            snapshots.check(snapshot, cloud.places)
+        for path in files:
+            preflight.check_outside(path, cloud.places.root)
     cloud.places.hold()
     if detach:
         child = running.detach(cloud.places)
@@ -51,9 +48,10 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     if until_exit is not None:
         leash.follow(until_exit)
     preflight.check_port(settings)
-    cloud.places.prepare(fresh=fresh)
+    swap.complete(cloud.places)
     if snapshot is not None:
-        snapshots.extract(snapshot, cloud.places)
+        snapshots.extract(snapshot, cloud.places, fresh=fresh)
+    cloud.places.prepare(fresh=fresh and snapshot is None)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     with _clock(cloud):
         _serve(cloud, fresh, signals)

@@ -181,9 +181,7 @@ class Layout:
         """
         self.hold()
         if fresh and not self._ours:
-            for name in set(os.listdir(self.root)) - {LOCK, OUTPUT}:
-                path = os.path.join(self.root, name)
-                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+            self.clear()
         self._ours = True
         self._write_policy()
         self.metadata_secret = self._kept_metadata_secret()
@@ -196,6 +194,12 @@ class Layout:
             f'{name}_password': runtime.new_secret() for name in ('admin', 'demo', 'service')
         }
         write(path, json.dumps(self.secrets))
+
+    def clear(self, keep=()):
+        """Delete all files in the state directory but those of this process and those to keep."""
+        for name in set(os.listdir(self.root)) - {LOCK, OUTPUT, *keep}:
+            path = os.path.join(self.root, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
     @property
     def policy_path(self):

@@ -6,8 +6,9 @@ from nova_lite.launcher import snapshots
 from nova_lite.wsgi import server
 
 
-def settings_of(args):
-    """Return the Settings that the arguments of the command ask for. Raise ValueError."""
+def read(args):
+    """Return (Settings, snapshots.Snapshot or None) of the arguments. Raise ValueError."""
+    snapshot = None
     changed = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
     given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
     chosen = {name: value for name, value in given.items() if value is not None}
@@ -17,7 +18,8 @@ def settings_of(args):
     if args.snapshot is not None:
         if args.bus or args.db:
             raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
-        chosen = snapshots.settings_of(snapshots.read(args.snapshot), args.state_dir, chosen)
+        snapshot = snapshots.read(args.snapshot)
+        chosen = snapshots.settings_of(snapshot.manifest, args.state_dir, chosen)
     found = exposure.problem(chosen.get('auth', layout.Settings.auth), args.listen)
     if found is not None:
         raise ValueError(found)

@@ -170,15 +170,6 @@ def extract(path, manifest, targets):
                 raise _changed(path, name)
 
 
-def check(path, manifest, names):
-    """Raise Unusable, Damaged unless `extract` would find these files."""
-    with _opened(path) as archive, open(os.devnull, 'wb') as nowhere:
-        _require(archive, path, manifest, names)
-        for name in names:
-            if not _copy(archive, name, nowhere, **manifest.files[name]):
-                raise _changed(path, name)
-
-
 def _require(archive, path, manifest, names):
     known = set(archive.namelist()).intersection(manifest.files)
     missing = sorted(set(names) - known)

@@ -2,8 +2,9 @@
 
 A snapshot has the databases, the guests, the passwords and the settings of the cloud, but not
 its port and the keys of its doors. In the state directory of another cloud it becomes the saved
-state `fresh`, which the next start restores. The cell mappings, which alone name the directory of
-the cloud, are replaced before.
+state `fresh`, which the next start restores. It is written beside a former cloud there, which is
+deleted after that. The cell mappings, which alone name the directory of the cloud, are replaced
+before.
 """
 
 import datetime
@@ -11,7 +12,7 @@ import importlib.metadata
 import os
 import shutil
 import sqlite3
-import tempfile
+import typing
 
 from nova_lite import exception
 from nova_lite.launcher import clocks
@@ -19,6 +20,7 @@ from nova_lite.launcher import copies
 from nova_lite.launcher import layout
 from nova_lite.launcher import saved_states
 from nova_lite.launcher import snapshot_file
+from nova_lite.launcher import swap
 from nova_lite.virt.sim import profile
 
 # In the archive as in the state directory.
@@ -63,6 +65,17 @@ class NotWritten(exception.Unavailable):
     msg = 'The snapshot %(file)s could not be written: %(cause)s.'
 
 
+class NotContinued(exception.Unavailable):
+    msg = 'The snapshot %(file)s could not be written to %(directory)s, which is as before: %(cause)s.'
+
+
+class Snapshot(typing.NamedTuple):
+    """The path of a file that this release can use, and its Manifest."""
+
+    path: str
+    manifest: snapshot_file.Manifest
+
+
 def save(places, states, path):
     """Write a snapshot of the running cloud and return its Manifest.
 
@@ -90,7 +103,7 @@ def save(places, states, path):
 
 
 def read(path):
-    """Return the Manifest of a snapshot that this release can use.
+    """Return the Snapshot of a file.
 
     Raise Unusable, Damaged, OtherFormat, OtherSchemas.
     """
@@ -101,7 +114,7 @@ def read(path):
             raise OtherSchemas(
                 file=path, release=manifest.release, what=what, found=found, known=known
             )
-    return manifest
+    return Snapshot(path, manifest)
 
 
 def describe(manifest):
@@ -138,60 +151,52 @@ def settings_of(manifest, state_dir, given):
 
 
 def brings_profile(places):
-    """Return whether the profile of a cloud is the one that `extract` writes."""
+    """Return whether the profile of a cloud is the one that `extract` writes and checks."""
     return os.path.abspath(places.settings.profile) == os.path.join(places.root, PROFILE)
 
 
-def extract(path, places):
-    """Have the next start of a cloud restore a snapshot, and each reset afterwards.
+def extract(snapshot, places, *, fresh=False):
+    """Have the next start of a cloud restore a Snapshot, and each reset afterwards.
 
     places: the Layout of a state directory that this process holds
-    Raise NotEmpty, and as `read`.
+    fresh: delete a former cloud there, once all of the snapshot is beside it
+    Raise NotEmpty, Unusable, Damaged, NotExtracted, NotContinued, UnknownProfile. Then the
+    directory is as before.
     """
     # A cloud on a database server has only the first of them.
-    if any(os.path.exists(places.path('db', f'{name}.sqlite')) for name in DATABASES):
+    if not fresh and any(os.path.exists(places.path('db', f'{n}.sqlite')) for n in DATABASES):
         raise NotEmpty(directory=places.root)
-    manifest, states = read(path), saved_states.SavedStates(places)
-    targets = _targets(manifest, states, places)
-    draft = states.draft(saved_states.FRESH)
-    shutil.rmtree(draft, ignore_errors=True)
-    os.makedirs(draft, mode=0o700)
-    # From here on the cloud cannot start without the state.
-    states.mark(saved_states.FRESH)
+    try:
+        with swap.written(places, alone=fresh) as draft:
+            _extract(snapshot, places, draft)
+    except (OSError, sqlite3.Error) as error:
+        raise NotContinued(file=snapshot.path, directory=places.root, cause=error) from error
+
+
+def _extract(snapshot, places, draft):
+    """Write a snapshot to a directory whose files will have their places in that of a cloud."""
+    path, manifest = snapshot
+    states = saved_states.SavedStates(places)
+    saved = os.path.join(draft, 'saved', saved_states.FRESH)
+    names = [*KEPT, *[PROFILE] * (manifest.settings['profile'] is None)]
+    targets = {name: os.path.join(saved, name) for name in states.files()}
+    targets |= {name: os.path.join(draft, name) for name in names}
+    for each in {*targets.values(), os.path.join(draft, saved_states.RESTORING)}:
+        os.makedirs(os.path.dirname(each), mode=0o700, exist_ok=True)
     snapshot_file.extract(path, manifest, targets)
-    _settle(places, draft)
-    states.describe(draft, saved_at=manifest.taken_at)
-    clocks.set_to(places.root, manifest.taken_at)
-    states.adopt(saved_states.FRESH)
+    if PROFILE in targets:
+        _check_profile(path, targets[PROFILE])
+    _settle(places, saved)
+    states.describe(saved, saved_at=manifest.taken_at)
+    clocks.set_to(draft, manifest.taken_at)
+    layout.write(os.path.join(draft, saved_states.RESTORING), saved_states.FRESH)
 
 
-def check(path, places):
-    """Raise the errors of `extract` that the file causes, before a former cloud is deleted."""
-    manifest = read(path)
-    snapshot_file.check(
-        path, manifest, _targets(manifest, saved_states.SavedStates(places), places)
-    )
-
-
-def check_profile(path):
-    """Raise UnknownProfile unless the profile that a snapshot brings can be used, and as `read`."""
-    with tempfile.TemporaryDirectory() as directory:
-        target = os.path.join(directory, os.path.basename(PROFILE))
-        snapshot_file.extract(path, read(path), {PROFILE: target})
-        try:
-            profile.load(target)
-        except (profile.ProfileError, UnicodeError) as error:
-            raise UnknownProfile(file=path, cause=error) from error
-
-
-def _targets(manifest, states, places):
-    """Return {name in the archive: path to which `extract` writes the file}."""
-    draft = states.draft(saved_states.FRESH)
-    targets = {name: os.path.join(draft, name) for name in states.files()}
-    targets |= {name: places.path(name) for name in KEPT}
-    if manifest.settings['profile'] is None:
-        targets[PROFILE] = places.path(PROFILE)
-    return targets
+def _check_profile(path, brought):
+    try:
+        profile.load(brought)
+    except (profile.ProfileError, UnicodeError) as error:
+        raise UnknownProfile(file=path, cause=error) from error
 
 
 def _settle(places, directory):

@@ -30,6 +30,6 @@ class ExposureTest(testtools.TestCase):
         parser = argparse.ArgumentParser()
         up.add_arguments(parser)
         asked = parser.parse_args(['--auth', 'noauth', '--listen', '0.0.0.0'])
-        self.assertIn('noauth', str(self.assertRaises(ValueError, options.settings_of, asked)))
+        self.assertIn('noauth', str(self.assertRaises(ValueError, options.read, asked)))
         asked = parser.parse_args(['--lab', '--listen', '0.0.0.0'])
-        self.assertIn('--lab', str(self.assertRaises(ValueError, options.settings_of, asked)))
+        self.assertIn('--lab', str(self.assertRaises(ValueError, options.read, asked)))

@@ -2,6 +2,8 @@
 
 import dataclasses
 import os
+import pathlib
+import resource
 import sqlite3
 import stat
 
@@ -53,13 +55,13 @@ class SnapshotsTest(testtools.TestCase):
 
     def continued(self, name='second', **given):
         """The Layout of a cloud that continues with the snapshot, before its first start."""
-        settings = snapshots.settings_of(
-            snapshots.read(self.path), self.directory.join(name), given
-        )
+        snapshot = snapshots.read(self.path)
+        directory = self.directory.join(name)
+        settings = snapshots.settings_of(snapshot.manifest, directory, given)
         places = layout.Layout(layout.Settings(**settings))
         self.addCleanup(places.release)
-        places.prepare()
-        snapshots.extract(self.path, places)
+        places.hold()
+        snapshots.extract(snapshot, places)
         return places
 
     def test_a_cloud_that_continues(self):
@@ -132,14 +134,46 @@ class SnapshotsTest(testtools.TestCase):
 
     def test_a_directory_with_a_cloud(self):
         before = os.listdir(self.places.root)
-        self.assertRaises(snapshots.NotEmpty, snapshots.extract, self.path, self.places)
+        self.refused(snapshots.NotEmpty)
         self.assertEqual(before, os.listdir(self.places.root))
 
     def test_a_directory_with_a_cloud_on_a_database_server(self):
         for path in saved_states.SavedStates(self.places).files().values():
             if not path.endswith('simcloud.sqlite'):
                 os.unlink(path)
-        self.assertRaises(snapshots.NotEmpty, snapshots.extract, self.path, self.places)
+        self.refused(snapshots.NotEmpty)
+
+    def refused(self, refusal, **options):
+        """The text of the error of `extract`."""
+        found = snapshots.read(self.path)
+        return str(self.assertRaises(refusal, snapshots.extract, found, self.places, **options))
+
+    def test_a_former_cloud_is_deleted(self):
+        """Once all of the snapshot is there."""
+        places = self.layout('second', profile='instant')
+        places.prepare()
+        former = pathlib.Path(places.path('db', 'former.sqlite'))
+        former.touch()
+        places.release()
+        places.hold()
+        snapshots.extract(snapshots.read(self.path), places, fresh=True)
+        self.assertFalse(former.exists())
+        self.assertEqual([], [name for name in os.listdir(places.root) if 'snapshot' in name])
+        places.prepare()
+        self.assertEqual(self.places.secrets, places.secrets)
+        self.assertTrue(os.path.exists(places.path(saved_states.RESTORING)))
+
+    def test_a_full_disk_does_not_delete_a_former_cloud(self):
+        """A limit on the size of files stands for it."""
+        before = os.listdir(self.places.root)
+        former = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, former[1]))
+        try:
+            text = self.refused(snapshot_file.NotExtracted, fresh=True)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, former)
+        self.assertIn('File too large', text)
+        self.assertEqual(before, os.listdir(self.places.root))
 
     def test_what_is_refused_before_a_former_cloud_is_deleted(self):
         """A profile that does not exist, and files that would be deleted as well."""
@@ -157,8 +191,9 @@ class SnapshotsTest(testtools.TestCase):
             (profile, None, f'{profile} lies in'),
         ):
             settings = layout.Settings(state_dir=self.places.root, profile=chosen)
+            snapshot = None if path is None else snapshots.read(path)
             error = self.assertRaises(
-                ValueError, foreground.run, settings, fresh=True, snapshot=path
+                ValueError, foreground.run, settings, fresh=True, snapshot=snapshot
             )
             self.assertIn(text, str(error))
             self.assertEqual(before, os.listdir(self.places.root))
@@ -168,28 +203,22 @@ class SnapshotsTest(testtools.TestCase):
         with open(self.path, 'r+b') as file:
             file.seek(os.path.getsize(self.path) // 3)
             file.write(b'damaged')
-        self.refused_before_a_former_cloud_is_deleted(snapshot_file.Damaged)
+        self.deletes_nothing(snapshot_file.Damaged)
 
     def test_a_profile_that_is_unknown_does_not_delete_a_former_cloud(self):
         with open(self.profile, 'w') as file:
             file.write('extends: instant\nof_another_release: 1\n')
         os.unlink(self.path)
         snapshots.save(self.places, saved_states.SavedStates(self.places), self.path)
-        error = self.refused_before_a_former_cloud_is_deleted(snapshots.UnknownProfile)
-        self.assertIn('of_another_release', str(error))
+        self.assertIn('of_another_release', self.deletes_nothing(snapshots.UnknownProfile))
 
-    def refused_before_a_former_cloud_is_deleted(self, refusal):
-        self.useFixture(fixtures.EnvironmentVariable('no_proxy'))
-        self.useFixture(fixtures.EnvironmentVariable('NO_PROXY'))
-        self.places.release()
-        given = snapshots.settings_of(snapshots.read(self.path), self.places.root, {})
-        before = os.listdir(self.places.path('db', ''))
-        error = self.assertRaises(
-            refusal, foreground.run, layout.Settings(**given), fresh=True, snapshot=self.path
-        )
-        self.assertIn(self.path, str(error))
-        self.assertEqual(before, os.listdir(self.places.path('db', '')))
-        return error
+    def deletes_nothing(self, refusal):
+        before = os.listdir(self.places.root), os.listdir(self.places.path('db', ''))
+        text = self.refused(refusal, fresh=True)
+        self.assertIn(self.path, text)
+        after = os.listdir(self.places.root), os.listdir(self.places.path('db', ''))
+        self.assertEqual(before, after)
+        return text
 
     def test_a_snapshot_of_another_release(self):
         schemas = {**self.manifest.schemas, 'cell': 'abc'}
@@ -200,16 +229,10 @@ class SnapshotsTest(testtools.TestCase):
         error = self.assertRaises(snapshots.OtherSchemas, snapshots.read, self.path)
         self.assertIn('nova-lite 0.9 with another version of cell: abc', str(error))
 
-    def test_a_damaged_one_starts_no_cloud(self):
-        """A later start without it finds no whole state, either."""
+    def test_one_that_lacks_files(self):
         files = {name: self.places.path(name) for name in snapshots.KEPT}
         snapshot_file.write(self.path, self.manifest, files)
-        places = self.layout('second')
-        places.prepare()
-        error = self.assertRaises(snapshot_file.Damaged, snapshots.extract, self.path, places)
-        self.assertIn('it lacks api.sqlite', str(error))
-        error = self.assertRaises(saved_states.NotRepeated, saved_states.SavedStates(places).finish)
-        self.assertIn('no saved state fresh', str(error))
+        self.assertIn('it lacks api.sqlite', self.refused(snapshot_file.Damaged, fresh=True))
 
     def test_a_profile_that_is_gone(self):
         os.unlink(self.profile)
@@ -218,7 +241,7 @@ class SnapshotsTest(testtools.TestCase):
             snapshots.NotWritten, snapshots.save, self.places, states, self.path
         )
         self.assertEqual(1, str(error).count('my.yaml'))
-        self.assertEqual(self.manifest, snapshots.read(self.path))
+        self.assertEqual(self.manifest, snapshots.read(self.path).manifest)
 
 
 class CopiesTest(testtools.TestCase):
