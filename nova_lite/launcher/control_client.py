@@ -11,6 +11,11 @@ from nova_lite.daemons import door
 from nova_lite.launcher import running
 
 TIMEOUT_S = 120
+STARTING = 'it starts or stops. Repeat the command when `nova-lite status` shows that it runs'
+OF_PROCESSES = (
+    'it was started with --bus. Its daemons are processes without a common clock, faults, saved states '
+    'or debugger; `nova-lite up` without --bus has them'
+)
 
 
 class Refused(exception.NovaLiteError):
@@ -36,17 +41,15 @@ class Client:
 
     def _place(self):
         if running.holder(self._directory) is None:
-            raise exception.Unavailable(
-                service=f'The cloud in {self._directory}',
-                reason='it does not run. Start it with `nova-lite up`',
-            )
+            raise self._unavailable('it does not run. Start it with `nova-lite up`')
         try:
             return door.place_of(self._directory, endpoint.Endpoint.name)
         except exception.Unavailable as error:
-            raise exception.Unavailable(
-                service=f'The cloud in {self._directory}',
-                reason='it starts or stops, or was started with --bus and cannot be controlled',
-            ) from error
+            is_ready = running.read(self._directory) is not None
+            raise self._unavailable(OF_PROCESSES if is_ready else STARTING) from error
+
+    def _unavailable(self, reason):
+        return exception.Unavailable(service=f'The cloud in {self._directory}', reason=reason)
 
     def _send(self, path, **options):
         place = self._place()
@@ -56,6 +59,4 @@ class Client:
         except urllib.error.HTTPError as error:
             raise Refused(reason=json.load(error)['error']) from error
         except OSError as error:
-            raise exception.Unavailable(
-                service=f'The cloud in {self._directory}', reason=error
-            ) from error
+            raise self._unavailable(error) from error

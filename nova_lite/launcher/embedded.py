@@ -97,7 +97,7 @@ class EmbeddedCloud:
         self.faults = faults.Faults(self.places, self._drivers, lambda: self._incarnation)
         self._neighbours = neighbours.Neighbours(self.places, self.faults.requests)
         self.debugger = debugger.Debugger(self._start_second)
-        self._page = live_page.LivePage(self.places, self._gate, self.faults)
+        self._page = live_page.LivePage(self.places, self._gate, self.faults.show)
 
     @property
     def url(self):

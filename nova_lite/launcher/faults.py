@@ -28,6 +28,20 @@ class Unknown(exception.NotFound):
     msg = '%(what)s %(name)r does not exist. Use one of: %(known)s.'
 
 
+def of_files(places):
+    """Return what `Faults.show` returns of a cloud in whose processes no fault is injected."""
+    return {
+        'failures': [],
+        'hosts_off': [
+            host
+            for cell in places.cell_names
+            for host in hostpower.list_off(places.guests_path(cell))
+        ],
+        'databases_down': [],
+        'buses_cut': [],
+    }
+
+
 class Faults:
     """Injects faults into the cloud in this process.
 
@@ -49,13 +63,9 @@ class Faults:
         """Return {failures, hosts_off, databases_down, buses_cut}."""
         with self._lock:
             return {
+                **of_files(self._places),
                 'failures': [
                     {'id': number, **entry} for number, (entry, _rule) in self._failures.items()
-                ],
-                'hosts_off': [
-                    host
-                    for cell in self._places.cell_names
-                    for host in hostpower.list_off(self._places.guests_path(cell))
                 ],
                 'databases_down': sorted(self._databases),
                 'buses_cut': sorted(self._buses),

@@ -98,6 +98,8 @@ class Layout:
 
     urls: {'placement': URL, 'simcloud': URL} inside the cloud, once they listen
     lab_secret: what the switches of the live page need, None for a cloud without them
+    page_origin: URL of the server of the live page, None without one; that of a cloud with a
+        process for each daemon has a port of its own, which is known once it listens
     """
 
     def __init__(self, settings):
@@ -108,6 +110,7 @@ class Layout:
         self.secrets = {}
         self.metadata_secret = None
         self.lab_secret = runtime.new_secret() if settings.lab else None
+        self.page_origin = self.public_url if self.has_page and not settings.bus else None
         self._lock = None
         self._ours = False
 
@@ -157,16 +160,19 @@ class Layout:
         return f'http://{server.authority(self.settings.listen, self.settings.port)}'
 
     @property
-    def page_url(self):
-        """Where a browser finds the live page.
+    def has_page(self):
+        """Whether there is a live page: it has data of all projects and asks for no password."""
+        return exposure.is_loopback(self.settings.listen)
 
-        None for a cloud with a process for each daemon, and one that others can reach: the
-        page has data of all projects and asks for no password. The part after # has the secret
-        of its switches; browsers do not send it.
+    @property
+    def page_url(self):
+        """Where a browser finds the live page, None without one.
+
+        The part after # has the secret of its switches; browsers do not send it.
         """
-        if self.settings.bus or not exposure.is_loopback(self.settings.listen):
+        if self.page_origin is None:
             return None
-        return f'{self.public_url}/' + (f'#{self.lab_secret}' if self.lab_secret else '')
+        return f'{self.page_origin}/' + (f'#{self.lab_secret}' if self.lab_secret else '')
 
     @property
     def metadata_url(self):

@@ -1,4 +1,4 @@
-"""The live page of an embedded cloud: where its data is, and whether there is one."""
+"""The live page of a cloud: where its data is, and whether there is one."""
 
 import functools
 
@@ -13,13 +13,14 @@ from nova_lite.page import reading
 class LivePage:
     """The page in front of the services of a cloud, if the cloud has one.
 
-    places: the Layout of the cloud; services: their WSGI application; faults: its faults.Faults
+    places: the Layout of the cloud; services: their WSGI application
+    show_faults: function that returns the injected faults, as faults.Faults.show
     application: what is to be served: the services, with the page or without it
     """
 
-    def __init__(self, places, services, faults):
-        self._places, self._faults = places, faults
-        self._page = None if places.page_url is None else app.Page(services)
+    def __init__(self, places, services, show_faults):
+        self._places, self._show_faults = places, show_faults
+        self._page = app.Page(services) if places.has_page else None
         self.application = self._page or services
 
     def renew(self, conf):
@@ -27,7 +28,7 @@ class LivePage:
         if self._page is not None:
             reader = reading.Reader(conf, self._places.database_url(layout.PLACEMENT))
             last_audit = functools.partial(audits.last, self._places.root)
-            self._page.renew(details.Source(reader, self._faults.show, last_audit))
+            self._page.renew(details.Source(reader, self._show_faults, last_audit))
 
     def open_lab(self, control):
         """Give the page its switches, if the settings ask for them. control: the Endpoint"""

@@ -35,9 +35,10 @@ def read(args):
         lab=args.lab,
         **chosen,
     )
-    if settings.lab and layout.Layout(settings).page_url is None:
+    if settings.lab and settings.bus:
+        raise ValueError('--lab: no faults are injected into a cloud with --bus')
+    if settings.lab and not layout.Layout(settings).has_page:
         raise ValueError(
-            '--lab: there is no live page in a cloud with --bus, or that listens on another '
-            'address than one of loopback'
+            '--lab: a cloud that listens on another address than one of loopback has no live page'
         )
-    return settings
+    return settings, snapshot

@@ -1,4 +1,6 @@
-"""A cloud with a process per daemon, over RabbitMQ."""
+"""A cloud with a process per daemon, over RabbitMQ. This process serves its live page."""
+
+import functools
 
 import requests
 
@@ -6,14 +8,19 @@ from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.launcher import daemon_config
+from nova_lite.launcher import faults
 from nova_lite.launcher import layout
+from nova_lite.launcher import live_page
 from nova_lite.launcher import preflight
 from nova_lite.launcher import setup
 from nova_lite.launcher import supervisor
+from nova_lite.wsgi import proxy
 from nova_lite.wsgi import server
 
 ANSWER_S = 60
 LOOK_S = 0.05
+# More than viewers, each of whom holds one.
+PAGE_THREADS = 12
 
 # Those that read their configuration again at SIGHUP.
 RELOADING = ('conductor.', 'compute.', 'scheduler.', 'super-conductor.')
@@ -34,6 +41,10 @@ class ProcessCloud:
         self.confs = {}
         self.health_urls = {}
         self.supervisor = supervisor.Supervisor(launch)
+        self._page = live_page.LivePage(
+            self.places, proxy.Proxy(self.url), functools.partial(faults.of_files, self.places)
+        )
+        self._page_server = None
 
     @property
     def url(self):
@@ -75,6 +86,7 @@ class ProcessCloud:
         progress('hosts')
         setup.hosts(places, self.confs['control'])
         places.write_health(self.health_urls)
+        self._start_page()
         places.write_clouds()
 
     def reload(self):
@@ -85,6 +97,10 @@ class ProcessCloud:
 
     def stop(self):
         """Stop everything; what is under way goes on at the next start."""
+        close_page = self._page.end()
+        if self._page_server is not None:
+            self._page_server.stop()
+        close_page()
         self.supervisor.stop()
         self.places.release()
 
@@ -156,6 +172,16 @@ class ProcessCloud:
         self.urls['metadata'] = f'http://127.0.0.1:{port}'
         sections = daemon_config.metadata(self.places, port)
         self._child('metadata', 'top', 'metadata', self._write('metadata', sections))
+
+    def _start_page(self):
+        """Serve the live page on a port of its own: that of the cloud is the API's."""
+        if self.places.has_page:
+            self._page.renew(self.confs['control'])
+            self._page_server = server.InProcess(
+                self._page.application, host=self.places.settings.listen, threads=PAGE_THREADS
+            )
+            self._page_server.start()
+            self.places.page_origin = self._page_server.url
 
     def _api_sections(self):
         sections = daemon_config.control(self.places, self.urls)

@@ -5,8 +5,10 @@ behind. Kills lose messages: leases, sweeps and audits find what they were for.
 """
 
 import collections
+import json
 import signal
 
+import requests
 import testtools
 
 from nova_lite import runtime
@@ -63,6 +65,7 @@ class TestDaemons(testtools.TestCase):
     def test_sigterm_loses_nothing_and_what_is_killed_comes_back(self):
         self._kill_each(self._stop_each())
         self._nothing_left()
+        self._page_shows_all()
         began = runtime.monotonic()
         self.cloud.stop()
         self.assertLess(runtime.monotonic() - began, STOPPED_S)
@@ -143,6 +146,17 @@ class TestDaemons(testtools.TestCase):
         self.cloud.wait_for(
             lambda: not self.cloud.orphan_queues(), 'every queue to have a consumer', RESTART_S
         )
+
+    def _page_shows_all(self):
+        """The process that runs the daemons serves the live page."""
+        url = self.cloud.cloud.places.page_url
+        with requests.get(f'{url}page/events', stream=True, timeout=ACCEPT_S) as answer:
+            text = next(each for each in answer.iter_lines() if each.startswith(b'data: '))
+        found = json.loads(text.removeprefix(b'data: '))
+        self.assertIsNone(found.get('problem'))
+        self.assertEqual({'up'}, {host['state'] for host in found['hosts']})
+        versions = requests.get(f'{url}compute/', timeout=ACCEPT_S).json()
+        self.assertIn('versions', versions)
 
     def _emigrant(self, number):
         """A server in cell1; every second one with a port and a volume."""

@@ -7,6 +7,7 @@ from nova_lite import exception
 from nova_lite.control import endpoint
 from nova_lite.launcher import control_client
 from nova_lite.launcher import layout
+from nova_lite.launcher import running
 
 
 class ClientTest(testtools.TestCase):
@@ -55,6 +56,10 @@ class ClientTest(testtools.TestCase):
         places = layout.Layout(layout.Settings(state_dir=self.directory))
         places.hold()
         self.addCleanup(places.release)
+        error = self.assertRaises(exception.Unavailable, self.client.post, 'echo')
+        self.assertIn('it starts or stops. Repeat the command', str(error))
+        places.path('run', 'up.json')
+        running.write(self.directory, running.of(places))
         error = self.assertRaises(exception.Unavailable, self.client.post, 'echo')
         self.assertIn('was started with --bus', str(error))
 

@@ -9,7 +9,7 @@ from nova_lite.launcher import live_page
 class TestLivePage(testtools.TestCase):
     def page(self, listen):
         settings = layout.Settings(state_dir='/nowhere', listen=listen)
-        return live_page.LivePage(layout.Layout(settings), self.services, faults=None)
+        return live_page.LivePage(layout.Layout(settings), self.services, show_faults=None)
 
     def services(self, environ, start_response):
         raise AssertionError('not called')
@@ -25,6 +25,7 @@ class TestLivePage(testtools.TestCase):
         self.assertEqual('http://127.0.0.1:1/', url(port=1))
         self.assertRegex(url(port=1, lab=True), 'http://127.0.0.1:1/#.{32}')
         self.assertIsNone(url(listen='0.0.0.0', lab=True))
+        # Its port is not known before it listens.
         self.assertIsNone(url(bus=('rabbit://127.0.0.1/{cell}',)))
 
     def test_elsewhere_there_is_none(self):
