@@ -10,6 +10,7 @@ from nova_lite.db.cell import console_tokens
 from nova_lite.policies import system as rules
 
 URL = '/os-console-auth-tokens/{console_token}'
+TLS_PORT_SHOWN = 99
 
 
 class TokenNotFound(exception.NotFound):
@@ -30,14 +31,18 @@ def show(req):
     )
     for row in answers.values():
         if row is not None:
-            return {'console': _view(row)}
+            return {'console': _view(req, row)}
     raise TokenNotFound()
 
 
-def _view(row):
-    return {
+def _view(req, row):
+    shown = {
         'instance_uuid': row.instance_uuid,
         'host': row.host,
         'port': row.port,
         'internal_access_path': None,
     }
+    if req.minor >= TLS_PORT_SHOWN:
+        # Only consoles of the type spice-direct have one.
+        shown['tls_port'] = None
+    return shown

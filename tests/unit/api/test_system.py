@@ -222,8 +222,9 @@ class ConsoleTokensTest(SystemTest):
                 'port': 5900,
                 'internal_access_path': None,
             },
-            self.admin('GET', path, version='2.31')['console'],
+            self.admin('GET', path, version='2.98')['console'],
         )
+        self.assertIsNone(self.admin('GET', path, version='2.99')['console']['tls_port'])
         self.admin('GET', path, version='2.30', status=400)
         self.admin('GET', '/os-console-auth-tokens/other', version='2.31', status=404)
         self.get(path, version='2.31', status=403)
