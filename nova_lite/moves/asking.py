@@ -7,10 +7,28 @@ A step that reads something before it calls a host reads the host's service with
 `with_services`.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.db import rows
 from nova_lite.db.cell import services
 
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
+
+# The result of a step that calls a host, from its reply.
+Reply: typing.TypeAlias = saga.Pending | saga.Data | None
+# A method of a compute.
+Method: typing.TypeAlias = Callable[..., saga.Data]
+# {host: its compute service or None}
+Known: typing.TypeAlias = Mapping[str, rows.Row | None]
+T = typing.TypeVar('T')
 # Longest time between two calls for one step, to notice a deletion or an abort.
 LONGEST_POLL_S = 5.0
 
@@ -26,25 +44,33 @@ class HostRemoved(exception.NotFound):
     )
 
 
-def read(move, function, *args, hosts):
+def read(
+    move: 'moves.AnyMove', function: Callable[..., T], *args: typing.Any, hosts: Iterable[str]
+) -> tuple[T, Known]:
     """Run a function that reads the cell as `with_services`."""
     return move.read(with_services, function, *args, hosts=hosts)
 
 
-def with_services(connection, function, *args, hosts, **kwargs):
+def with_services(
+    connection: sa.Connection,
+    function: Callable[..., T],
+    *args: typing.Any,
+    hosts: Iterable[str],
+    **kwargs: typing.Any,
+) -> tuple[T, Known]:
     """Return the result of a function of the cell, and {host: its compute service or None}."""
     result = function(connection, *args, **kwargs)
     return result, {host: services.find(connection, host) for host in hosts}
 
 
-def answer(reply):
+def answer(reply: saga.Data) -> Reply:
     """Return the result of a step from the reply of a compute's move method."""
     if 'pending' in reply:
         return saga.Pending(wake_in=min(reply['pending'], LONGEST_POLL_S))
     return {name: value for name, value in reply.items() if name != 'done'} or None
 
 
-def ask(move, method, arguments):
+def ask(move: 'moves.AnyMove', method: Method, arguments: saga.Data) -> Reply:
     """Call a method of a compute for a step. Return a Pending, or the reply.
 
     Raise as `require_up_or_retry`. An undo calls a host that is down all the same, but raises
@@ -59,13 +85,15 @@ def ask(move, method, arguments):
     return _call(move, method, arguments)
 
 
-def ask_one_that_is_up(move, method, arguments, *, known=None):
+def ask_one_that_is_up(
+    move: 'moves.AnyMove', method: Method, arguments: saga.Data, *, known: Known | None = None
+) -> Reply:
     """As `ask`, but raise as `require_not_forced_down`, also in an undo. known: as there"""
     require_not_forced_down(move, arguments['host'], known=known)
     return _call(move, method, arguments)
 
 
-def _call(move, method, arguments):
+def _call(move: 'moves.AnyMove', method: Method, arguments: saga.Data) -> Reply:
     host = arguments['host']
     try:
         return answer(method(move.ctxt, **arguments))
@@ -75,11 +103,11 @@ def _call(move, method, arguments):
         raise
 
 
-def _down(host):
+def _down(host: str) -> exception.ServiceIsDown:
     return exception.ServiceIsDown(binary=services.COMPUTE, host=host)
 
 
-def require_up_or_retry(move, host, *, known=None):
+def require_up_or_retry(move: 'moves.AnyMove', host: str, *, known: Known | None = None) -> None:
     """Raise HostRemoved, or Unavailable, which repeats the step, while a host of any cell is down.
 
     A call to a host that hangs would hold a thread until it times out.
@@ -89,13 +117,15 @@ def require_up_or_retry(move, host, *, known=None):
     _require_up_or_retry(move, host, _service(move, host, known))
 
 
-def require_up_or_fail(move, host, known):
+def require_up_or_fail(move: 'moves.AnyMove', host: str, known: Known) -> None:
     """Raise ServiceIsDown unless a host of the cell is up. known: as of `with_services`"""
     if not _is_up(move, known[host]):
         raise _down(host)
 
 
-def require_not_forced_down(move, host, *, known=None):
+def require_not_forced_down(
+    move: 'moves.AnyMove', host: str, *, known: Known | None = None
+) -> None:
     """As `require_up_or_retry`; raise ServiceIsDown for a host that is forced down.
 
     Another host that is down may report again in a moment, for example after its conductor was
@@ -107,14 +137,14 @@ def require_not_forced_down(move, host, *, known=None):
     _require_up_or_retry(move, host, service)
 
 
-def _require_up_or_retry(move, host, service):
+def _require_up_or_retry(move: 'moves.AnyMove', host: str, service: rows.Row | None) -> None:
     if service is None:
         raise HostRemoved(host=host)
     if not _is_up(move, service):
         raise exception.Unavailable(service=services.COMPUTE, reason=f'{host} is not up')
 
 
-def _service(move, host, known=None):
+def _service(move: 'moves.AnyMove', host: str, known: Known | None = None) -> rows.Row | None:
     """Return the compute service of a host of any cell, or None. known: of `with_services`"""
     found = (known or {}).get(host) or move.read(services.find, host)
     if found is not None:
@@ -126,11 +156,11 @@ def _service(move, host, known=None):
     return cell.db.read(services.find, host)
 
 
-def _is_given_up(service):
+def _is_given_up(service: rows.Row | None) -> bool:
     """Return whether a host is forced down or removed: it is not expected to report."""
     return service is None or service.forced_down
 
 
-def _is_up(move, service):
+def _is_up(move: 'moves.AnyMove', service: rows.Row | None) -> bool:
     down_s = move.world.conf.service_down_time
     return service is not None and services.is_up(service, down_s)

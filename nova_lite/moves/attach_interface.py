@@ -3,11 +3,18 @@
 A failure is undone: a port that was created is deleted, one of the user is released.
 """
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import resource_requests
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
+from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
@@ -43,34 +50,34 @@ class AttachInterface(move.Move[guest_devices.Began]):
         ),
     )
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
-            *self.resources.claiming(self.asking_port),
+            *self.resources.claiming(self.asking_port, self.require_free),
             places.NETWORK.step(BIND, self.bind, self.release, clean=duties.foreign_ports(self)),
             self.guest.step(self.plug, self.unplug),
             places.SOURCE_RECORDS.step('record-interface', self.record, pivot=True),
             *self.guest.replugging(self.replug),
         )
 
-    def record_begin(self, connection, row):
-        self.require_there(row)
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
+        row = self.require_there(row)
         ports = neighbours.port_ids(row.network_info)
         return self.guest.begin(connection, row, EVENT, ports=ports)
 
     @property
-    def known(self):
+    def known(self) -> list[str]:
         """Return the ports that the server had before, or that its guest may have."""
         held = neighbours.held(self, neighbours.PORTS)
         return [*self.began.ports, *sorted(held)]
 
     @property
-    def given(self):
+    def given(self) -> str | None:
         """Return the id of the user's port, or None."""
         return self.arguments.request.get('port_id')
 
     @property
-    def asking_port(self):
+    def asking_port(self) -> session.Json | None:
         """The user's port as `resource_requests` reads it, if it asks for resources; or None."""
         request = self.arguments.request or {}
         if resource_requests.REQUEST not in request:
@@ -78,7 +85,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
         asked = request[resource_requests.REQUEST]
         return {'id': request['port_id'], resource_requests.REQUEST: asked}
 
-    def bind(self):
+    def bind(self) -> session.Json:
         """Return the port's entry of network information.
 
         A port of the user is first noted as theirs, for a deletion that finds it on the server.
@@ -87,12 +94,12 @@ class AttachInterface(move.Move[guest_devices.Began]):
         self.here.require_up_or_fail(row.host)
         known = self.require_free()
         if self.given:
-            self._note()
+            self._note(self.given)
         found = self.results.get(port_resources.CLAIM)
         request = {**self.arguments.request, resource_requests.ALLOCATION: found}
         return self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
 
-    def require_free(self):
+    def require_free(self) -> list[str]:
         """Return `known`. Raise PortInUse if the user's port is among them."""
         known = self.known
         if self.given in known:
@@ -100,11 +107,11 @@ class AttachInterface(move.Move[guest_devices.Began]):
         return known
 
     @part.transaction
-    def _note(self, connection):
+    def _note(self, connection: sa.Connection, port_id: str) -> None:
         row = instances.lock(connection, self.instance_uuid)
-        user_ports.note(connection, self.require_there(row), self.given)
+        user_ports.note(connection, self.require_there(row), port_id)
 
-    def release(self):
+    def release(self) -> None:
         """Undo `bind`, also if its reply was lost, unless the guest may have the port."""
         if BIND in self.results and self.guest.keeps(neighbours.PORTS, self.results[BIND]['id']):
             return
@@ -114,33 +121,33 @@ class AttachInterface(move.Move[guest_devices.Began]):
         if self.given and self.given not in known:
             self.write(user_ports.forget, self.instance_uuid, self.given)
 
-    def plug(self):
+    def plug(self) -> asking.Reply:
         return self.guest.ask(self.compute.attach_interface, vif=self.results[BIND])
 
-    def unplug(self):
+    def unplug(self) -> asking.Reply:
         if BIND not in self.results:
             return None
         return self.guest.undo(self.compute.detach_interface, port_id=self.results[BIND]['id'])
 
-    def replug(self, **options):
+    def replug(self, **options: typing.Any) -> saga.Pending | None:
         """Restore the port after a reboot that may have missed it."""
         return self.guest.reconcile_port(self.results[BIND], **options)
 
-    def reconcile(self):
+    def reconcile(self, **options: typing.Any) -> saga.Pending | None:
         """Do the duty of a failed `unplug`. Until then the port stays reserved."""
-        waits = self.guest.reconcile_port(self.results[BIND])
+        waits = self.guest.reconcile_port(self.results[BIND], **options)
         if waits is None:
             duties.forget_port(self, self.given)
             if self.asking_port:
                 self.resources.release()
         return waits
 
-    def record(self):
+    def record(self) -> None:
         """Add the port to the server's record. This is the pivot."""
         self.guest.finish(self._record)
         self.results[guest_devices.ACCEPTED] = self.results[BIND]['id']
 
-    def _record(self, connection, row):
+    def _record(self, connection: sa.Connection, row: rows.Row) -> None:
         vif = self.results[BIND]
         others = [entry for entry in row.network_info or () if entry['id'] != vif['id']]
         instances.update(connection, row.uuid, {'network_info': [*others, vif]})

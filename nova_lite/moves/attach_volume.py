@@ -4,10 +4,16 @@ The request records the block device, so that its name is taken. The volume of a
 is on no host is in use all the same; the guest gets it when the server is unshelved.
 """
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import saga
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.moves import answers
+from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -39,7 +45,7 @@ class AttachVolume(move.Move[guest_devices.Began]):
     guest = part.Of(guest_devices.GuestDevices, PLUG, 'attach_volume', 'detach_volume')
     ways = guest_devices.WAYS_OF_ATTACHING
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
             self.reservation.step(self._record_attachment),
@@ -48,41 +54,41 @@ class AttachVolume(move.Move[guest_devices.Began]):
             *self.guest.replugging(self.reconcile),
         )
 
-    def begin(self):
+    def begin(self) -> guest_devices.Began:
         self.reservation.require_free()
         return super().begin()
 
-    def record_begin(self, connection, row):
-        self.require_there(row)
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
+        row = self.require_there(row)
         if row.host:
             self.events.end(connection, NAME_EVENT, row.host)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT)
 
-    def record_undo(self, connection, row):
+    def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
         children.destroy_block_device(connection, self.arguments.device)
 
-    def _record_attachment(self, attachment_id):
+    def _record_attachment(self, attachment_id: str) -> None:
         self.write(device_rows.change, self.arguments.device, {'attachment_id': attachment_id})
 
-    def plug(self):
+    def plug(self) -> asking.Reply:
         if self.began.host is None:
             self.world.volume.complete_attachment(self.ctxt, self.reservation.id)
             return None
         device = self.guest.block_device(self.arguments.device)
         return self.guest.ask(self.compute.attach_volume, block_device=device)
 
-    def unplug(self):
+    def unplug(self) -> asking.Reply:
         return self.guest.undo(self.compute.detach_volume, volume_id=self.arguments.volume_id)
 
-    def reconcile(self, **options):
+    def reconcile(self, **options: typing.Any) -> saga.Pending | None:
         """Do the duty of a failed `unplug`. Until then the volume stays reserved."""
         return self.guest.reconcile_volumes(self.arguments.volume_id, **options)
 
-    def record(self):
+    def record(self) -> None:
         """Record the connection of the volume. This is the pivot."""
         self.guest.finish(self._record)
 
-    def _record(self, connection, row):
+    def _record(self, connection: sa.Connection, row: rows.Row) -> None:
         plugged = self.results.get(PLUG)
         info = plugged and plugged.connection_info
         device_rows.change(connection, self.arguments.device, {'connection_info': info})

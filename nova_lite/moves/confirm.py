@@ -7,10 +7,14 @@ The first transaction is the pivot: what the source has dropped cannot be restor
 source's audit cleans up what the source could not drop.
 """
 
+import sqlalchemy as sa
+
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
@@ -39,7 +43,7 @@ class ConfirmResize(move.Move[resized.Ends]):
     kind, also = 'confirm-resize', ('cross-cell-confirm',)
     ways = (saga.Way(), saga.Way({'delete': True}))
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         # The source is not asked again once its records are gone.
         crosses = resized.crosses(self)
         purge = places.SOURCE_RECORDS.step('remove-source-records', self.purge, later=True)
@@ -56,53 +60,54 @@ class ConfirmResize(move.Move[resized.Ends]):
                 later=True,
                 skips=True,
             ),
-            places.PLACEMENT.step('release-source-allocation', self.free_source, later=not crosses),
+            places.PLACEMENT.step(
+                'release-source-allocation', self.allocation.free_source, later=not crosses
+            ),
             *((purge,) if crosses else ()),
             places.DEST_RECORDS.step('record-confirmation', self.record),
             *((last,) if self.arguments.delete else ()),
         )
 
-    def record_begin(self, connection, row):
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> resized.Ends:
         began = resized.Ends.of(connection, self.migration_uuid)
         self.events.start(connection, EVENT, began.source['host'])
         return began
 
-    def clean(self):
+    def clean(self) -> asking.Reply:
         compute = resized.source_cell(self).compute
         return self.ask(compute.confirm_resize, **resized.asked(self, 'source', CLEAN))
 
-    def unbind(self):
+    def unbind(self) -> saga.Skipped | None:
         """Delete the bindings of the ports to the source, unless the server is gone."""
         row = self.find()
-        gone = row is None or row.deleted
-        if self.began.stays or gone or not row.network_info:
+        if self.began.stays or row is None or row.deleted or not row.network_info:
             return saga.Skipped()
         neighbours.unbind(self, row.network_info, self.began.source['host'])
         return None
 
-    def unbind_late(self):
+    def unbind_late(self) -> None:
         """As `unbind`, after the saga's end, when the server may have moved again."""
         duties.drop_bindings(self, self.began.source['host'])
 
-    def purge(self):
+    def purge(self) -> None:
         """Remove the hidden records that a revert would show again."""
         resized.source_cell(self).purge()
 
     @part.transaction
-    def record(self, connection):
+    def record(self, connection: sa.Connection) -> None:
         """Record the server as ACTIVE or STOPPED, with its new flavor."""
         migrations.update(
             connection, self.migration_uuid, {'status': str(states.MigrationStatus.CONFIRMED)}
         )
         row = instances.held(connection, self.instance_uuid)
         if row is not None:
-            values = {'old_flavor': None, 'new_flavor': None}
+            values: saga.Data = {'old_flavor': None, 'new_flavor': None}
             if row.vm_state == states.VmState.RESIZED:
                 off = row.power_state == states.PowerState.SHUTDOWN
                 values['vm_state'] = str(states.VmState.STOPPED if off else states.VmState.ACTIVE)
             instances.update(connection, row.uuid, values)
         self.events.end_all(connection)
 
-    def delete(self):
+    def delete(self) -> None:
         """Continue the deletion that confirmed the resize."""
         server_cell.delete(self, self.here)

@@ -4,7 +4,11 @@ The server keeps its states. If the guest crashes, the power audit of its host f
 is a saga because the server has no task by which a host could find a lost request.
 """
 
+import sqlalchemy as sa
+
 from nova_lite import saga
+from nova_lite.db import rows
+from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import places
 from nova_lite.moves import steps
@@ -13,29 +17,29 @@ TRIGGER = 'interrupt-guest'
 EVENT = 'compute_trigger_crash_dump'
 
 
-class CrashDump(move.Move[saga.Data]):
+class CrashDump(move.Move[saga.Data | None]):
     """Interrupt a guest. The saga has no arguments and cannot undo the interrupt."""
 
     kind = 'crash-dump'
     first = saga.Result('record-request', saga.Data)
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
             places.SOURCE_HOST.step(TRIGGER, self.trigger, calls=('trigger_crash_dump',)),
             places.SOURCE_RECORDS.step('end-action', self.end, pivot=True),
         )
 
-    def record_begin(self, connection, row):
-        self.require_there(row)
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> None:
+        row = self.require_there(row)
         self.events.start(connection, EVENT, row.host)
 
-    def trigger(self):
+    def trigger(self) -> asking.Reply:
         """Interrupt the guest. Raise ServiceIsDown at once if its host is down."""
         row = self.require_there(self.row())
         self.here.require_up_or_fail(row.host)
         ask, key = self.compute.trigger_crash_dump, self.key(TRIGGER)
         return self.ask(ask, host=row.host, instance=self.instance(row), key=key)
 
-    def end(self):
+    def end(self) -> None:
         self.write(self.events.end_all)

@@ -4,14 +4,19 @@ The step that releases the port is the pivot: a port that was created for the se
 deleted then.
 """
 
+import typing
+
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import resource_requests
+from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import answers
+from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -47,7 +52,7 @@ class DetachInterface(move.Move[guest_devices.Began]):
         ),
     )
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
             self.guest.step(self.unplug, self.plug),
@@ -57,8 +62,8 @@ class DetachInterface(move.Move[guest_devices.Began]):
             self.guest.unplugged(places.SOURCE_HOST, AGAIN),
         )
 
-    def record_begin(self, connection, row):
-        self.require_there(row)
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
+        row = self.require_there(row)
         for vif in row.network_info or ():
             if vif['id'] == self.arguments.port_id:
                 kept = vif['id'] in user_ports.of(row)
@@ -66,26 +71,27 @@ class DetachInterface(move.Move[guest_devices.Began]):
                 return self.guest.begin(connection, row, EVENT, vif=found)
         raise exception.PortNotAttached(instance_id=row.uuid, port_id=self.arguments.port_id)
 
-    def unplug(self):
+    def unplug(self) -> asking.Reply:
         return self.guest.ask(self.compute.detach_interface, port_id=self.arguments.port_id)
 
-    def plug(self):
+    def plug(self) -> asking.Reply:
         if not self.has_begun or self.is_gone():
             return None
         return self.guest.undo(self.compute.attach_interface, vif=self.began.vif)
 
-    def reconcile(self, **options):
+    def reconcile(self, **options: typing.Any) -> saga.Pending | None:
         """Make the guest's port match the records. This is the duty of a failed `plug`."""
-        return self.guest.reconcile_port(self.began.vif, **options)
+        vif = self.began.vif
+        return None if vif is None else self.guest.reconcile_port(vif, **options)
 
-    def release(self):
+    def release(self) -> None:
         """Delete the port, or release the user's. This is the pivot."""
         self.guest.current()
         vif = self.began.vif
         self.world.network.release_from(self.ctxt, self.instance_uuid, [vif] if vif else [])
 
     @part.transaction
-    def forget(self, connection):
+    def forget(self, connection: sa.Connection) -> None:
         try:
             row = instances.lock(connection, self.instance_uuid)
         except exception.InstanceNotFound:

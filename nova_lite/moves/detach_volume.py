@@ -4,9 +4,15 @@ A failure before the block device is removed leaves the volume attached. The att
 last, so that no other server gets a volume to which this guest may still write.
 """
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import saga
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.moves import answers
+from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -34,7 +40,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
     detaching = part.Of(detaching.Detaching, 'volume_id')
     guest = part.Of(guest_devices.GuestDevices, UNPLUG, 'attach_volume', 'detach_volume')
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
             self.detaching.step(self.mark),
@@ -43,20 +49,20 @@ class DetachVolume(move.Move[guest_devices.Began]):
             self.guest.unplugged(places.VOLUMES, END, self.guest.end_attachment),
         )
 
-    def record_begin(self, connection, row):
-        self.require_there(row)
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
+        row = self.require_there(row)
         found = self.guest.attached(connection, row, self.arguments.volume_id)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT, **found)
 
-    def mark(self):
+    def mark(self) -> bool:
         self.detaching.mark()
         self.results[guest_devices.ACCEPTED] = True
         return True
 
-    def unplug(self):
+    def unplug(self) -> asking.Reply:
         return self.guest.ask(self.compute.detach_volume, volume_id=self.arguments.volume_id)
 
-    def plug(self):
+    def plug(self) -> asking.Reply:
         if not self.has_begun or self.is_gone():
             return None
         for device in self.devices():
@@ -64,15 +70,15 @@ class DetachVolume(move.Move[guest_devices.Began]):
                 return self.guest.undo(self.compute.attach_volume, block_device=device)
         return None
 
-    def reconcile(self, **options):
+    def reconcile(self, **options: typing.Any) -> saga.Pending | None:
         """Make the guest's volume match the records. This is the duty of a failed `plug`."""
         return self.guest.reconcile_volumes(self.arguments.volume_id, **options)
 
-    def forget(self):
+    def forget(self) -> None:
         """Remove the block device. This is the pivot."""
         self.write(self._forget)
         self.detaching.forget()
 
-    def _forget(self, connection):
-        children.destroy_block_device(connection, self.began.device)
+    def _forget(self, connection: sa.Connection) -> None:
+        children.destroy_block_device(connection, self.guest.device)
         self.events.end_all(connection)

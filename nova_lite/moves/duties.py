@@ -6,10 +6,15 @@ saga has the server: what the server uses stays. Audits of hosts clean up guests
 of the super-conductor clean up allocations. No audit compares the devices of guests.
 """
 
+from collections.abc import Callable
 import functools
+import typing
+
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.db import rows
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -17,19 +22,27 @@ from nova_lite.db.cell import user_ports
 from nova_lite.moves import neighbours
 from nova_lite.moves import server_cell
 
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import attach_interface
+    from nova_lite.moves import move as moves
+    from nova_lite.moves import revert
 
-def _duty(cleanup):
+
+P = typing.ParamSpec('P')
+
+
+def _duty(cleanup: Callable[P, saga.Pending | None]) -> Callable[P, saga.Clean]:
     """Return a function that makes a duty of a cleanup and its arguments."""
 
     @functools.wraps(cleanup)
-    def clean(*args, **options):
+    def clean(*args: P.args, **options: P.kwargs) -> saga.Clean:
         return saga.Clean(functools.partial(cleanup, *args, **options), alone=True)
 
     return clean
 
 
 @_duty
-def foreign_attachments(move):
+def foreign_attachments(move: 'moves.AnyMove') -> saga.Pending | None:
     """End the attachments of the server that none of its block devices names.
 
     A host creates an attachment before it records it, while the server has a task. An attachment
@@ -39,23 +52,25 @@ def foreign_attachments(move):
     cell, row = now(move)
     if row is not None and row.task_state is not None:
         return saga.Pending(detail=f'the server is in task {row.task_state}')
-    devices = [] if row is None else cell.devices()
+    devices = [] if cell is None else cell.devices()
     neighbours.drop_foreign(move, devices, listed=found)
     return None
 
 
-def drop_bindings(move, host):
+def drop_bindings(move: 'moves.AnyMove', host: str) -> None:
     """Delete the bindings to a host, unless the server or an open move of it uses the host."""
     cell, row = now(move)
-    if row is not None and row.network_info and not _is_used(cell, row, host):
+    if cell is None or row is None or not row.network_info:
+        return
+    if not _is_used(cell, row, host):
         neighbours.unbind(move, row.network_info, host)
 
 
 @_duty
-def activation(move, *, leaves=False):
+def activation(move: 'moves.AnyMove', *, leaves: bool = False) -> None:
     """Activate the bindings to the server's host. leaves: then delete the source's"""
     cell, row = now(move)
-    if row is not None and row.host and row.network_info:
+    if cell is not None and row is not None and row.host and row.network_info:
         info = neighbours.activate(move, row.network_info, row.host)
         cell.write(instances.update, row.uuid, {'network_info': info}, expect_host=(row.host,))
     if leaves:
@@ -63,7 +78,7 @@ def activation(move, *, leaves=False):
 
 
 @_duty
-def no_bindings(move):
+def no_bindings(move: 'moves.AnyMove') -> None:
     """Unbind the ports of a server that is on no host."""
     _side, row = now(move)
     if row is not None and row.host is None:
@@ -71,7 +86,7 @@ def no_bindings(move):
 
 
 @_duty
-def foreign_ports(move):
+def foreign_ports(move: 'attach_interface.AttachInterface') -> None:
     """Release the port of a request, unless the server has it."""
     _side, row = now(move)
     request, held = move.arguments.request, neighbours.held(move, neighbours.PORTS)
@@ -82,7 +97,7 @@ def foreign_ports(move):
         forget_port(move, given)
 
 
-def forget_port(move, port_id):
+def forget_port(move: 'moves.AnyMove', port_id: str | None) -> None:
     """Delete the note that a port is the user's. port_id: may be None"""
     cell, _row = now(move)
     if cell is not None and port_id:
@@ -90,7 +105,7 @@ def forget_port(move, port_id):
 
 
 @_duty
-def copy(move):
+def copy(move: 'moves.AnyMove') -> None:
     """Purge the copy that a move left in its destination cell.
 
     `copies.drop` keeps the record if the server is in that cell by now, or if a later move left it
@@ -101,7 +116,7 @@ def copy(move):
 
 
 @_duty
-def shown(move):
+def shown(move: 'revert.RevertResize') -> None:
     """Hide the record in the source cell again, unless the server has returned there."""
     cell = move.source_cell
     # Read before the mapping, because a later revert changes the record before the mapping.
@@ -110,21 +125,21 @@ def shown(move):
         cell.write(_hide, row)
 
 
-def _is_in(move, cell):
+def _is_in(move: 'moves.AnyMove', cell: server_cell.ServerCell) -> bool:
     """Return whether the server's mapping names a ServerCell."""
     try:
-        return move.world.cells.of_instance(move.instance_uuid).uuid == cell.cell.uuid
+        return bool(move.world.cells.of_instance(move.instance_uuid).uuid == cell.cell.uuid)
     except exception.InstanceNotFound:
         return False
 
 
-def _hide(connection, row):
+def _hide(connection: sa.Connection, row: rows.Row) -> None:
     """Hide a record. Raise StateChanged if it differs from `row`."""
     instances.update(connection, row.uuid, {'hidden': True}, expect_change=(row.updated_at,))
     copies.show(connection, row.uuid, False)
 
 
-def now(move):
+def now(move: 'moves.AnyMove') -> tuple[server_cell.ServerCell, rows.Row] | tuple[None, None]:
     """Return (ServerCell, row) of the server at present, or (None, None) if it is gone."""
     try:
         cell = server_cell.ServerCell(move, move.world.cells.of_instance(move.instance_uuid))
@@ -134,7 +149,7 @@ def now(move):
     return (None, None) if row is None or row.deleted else (cell, row)
 
 
-def _is_used(cell, row, host):
+def _is_used(cell: server_cell.ServerCell, row: rows.Row, host: str) -> bool:
     """Return whether the server is on a host, or an open move leads to it or from it."""
     moves = cell.read(migrations.of_instance, row.uuid)
     return host == row.host or any(

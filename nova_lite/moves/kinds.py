@@ -55,7 +55,7 @@ KINDS = {
 }
 
 
-def of(record):
+def of(record: journal.Record) -> type[step.Saga]:
     """Return the class that runs the saga of a journal row. Raise UnknownPlan."""
     kept = record.data.get(step.PLAN)
     if kept is None:
@@ -64,7 +64,7 @@ def of(record):
     return _find(record.kind, kept['version'])
 
 
-def _find(kind, version):
+def _find(kind: str, version: int | None) -> type[step.Saga]:
     newest = KINDS.get(kind)
     if newest is None:
         raise journal.UnknownPlan(f'this release has no saga of kind {kind}')
@@ -74,13 +74,13 @@ def _find(kind, version):
     raise journal.UnknownPlan(f'this release has no version {version} of saga {kind}')
 
 
-def require(kind):
+def require(kind: str) -> None:
     """Raise NoSuchKind unless there is a kind."""
     if kind not in KINDS:
         raise NoSuchKind(kind=kind, known=', '.join(sorted(KINDS)))
 
 
-def arguments(kind, given):
+def arguments(kind: str, given: journal.Data) -> journal.Data:
     """Return the arguments of a saga as the journal stores them, for an Intent.
 
     Raise UnknownPlan if the kind has no such argument, or requires one that is missing.
@@ -89,7 +89,7 @@ def arguments(kind, given):
     return {name: kept[name] for name in kept if name in given or name == values.VERSION}
 
 
-def specimen(kind, way, saga_class=None):
+def specimen(kind: str, way: step.Way, saga_class: type[step.Saga] | None = None) -> step.Saga:
     """Return a saga with the plan of a Way. Its steps cannot be run.
 
     saga_class: default: the newest version
@@ -108,7 +108,7 @@ def specimen(kind, way, saga_class=None):
     return made(None, record, context.admin())
 
 
-def plans(kind, saga_class=None):
+def plans(kind: str, saga_class: type[step.Saga] | None = None) -> list[step.Steps]:
     """Return the different plans of a kind. saga_class: see `specimen`"""
     ways = (saga_class or KINDS[kind]).ways
     made = [specimen(kind, way, saga_class).steps() for way in ways]
@@ -116,13 +116,13 @@ def plans(kind, saga_class=None):
 
 
 @functools.cache
-def steps(kind):
+def steps(kind: str) -> dict[str, step.Step]:
     """Return {id: Step} of all steps that a kind may have, in all its versions."""
     classes = [saga for saga in SAGAS if kind in saga.kinds()]
     return {each.id: each for saga in classes for plan in plans(kind, saga) for each in plan}
 
 
 @functools.cache
-def calls(kind):
+def calls(kind: str) -> frozenset[str]:
     """Return the names of the methods of computes that a kind requires."""
     return frozenset(name for each in steps(kind).values() for name in each.calls)

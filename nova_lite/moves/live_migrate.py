@@ -6,11 +6,15 @@ source has handed the guest over and before the destination may start it. So the
 in one place only.
 """
 
+from collections.abc import Callable
 import typing
+
+import sqlalchemy as sa
 
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
@@ -25,8 +29,11 @@ from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.moves.parts import live_checks
 from nova_lite.moves.parts import relocation
+from nova_lite.saga import journal
 
+Began = steps.Began
 Status = states.MigrationStatus
+T = typing.TypeVar('T')
 Power = states.PowerState
 
 
@@ -59,7 +66,7 @@ class Copied(saga.Answer):
     disk_processed: int | None = None
     disk_remaining: int | None = None
 
-    def counters(self):
+    def counters(self) -> dict[str, int]:
         """Return {column of the migration: bytes} of the known counters."""
         return {
             name: value
@@ -84,7 +91,7 @@ FULFILLED = {
 }
 
 
-class LiveMigration(move.Move[steps.Began]):
+class LiveMigration(move.Move[Began]):
     arguments: Arguments
     kind = 'live-migration'
     first = relocation.BEGIN
@@ -100,7 +107,7 @@ class LiveMigration(move.Move[steps.Began]):
     # What they leave is at the destination, while the server runs at its source.
     harmless = (steps.CHOOSE, *refusable, steps.RESERVE, PREPARE)
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return (
             steps.begin(self, later=True),
             self.checks.of_server(),
@@ -132,7 +139,7 @@ class LiveMigration(move.Move[steps.Began]):
             *self._arrived(),
         )
 
-    def _arrived(self):
+    def _arrived(self) -> saga.Steps:
         """Return the steps from the pivot on."""
         return (
             self.relocation.switching(PREPARE, then=self._switched),
@@ -144,55 +151,59 @@ class LiveMigration(move.Move[steps.Began]):
                 CLEAN, self.clean_source, attempts=3, later=True, calls=('post_live_migration',)
             ),
             self.relocation.volumes.settling(steps.FORMER),
-            places.PLACEMENT.step('free-source-allocation', self.free_source, later=True),
+            places.PLACEMENT.step(
+                'free-source-allocation', self.allocation.free_source, later=True
+            ),
             places.SOURCE_RECORDS.step('record-end-of-migration', self.complete),
         )
 
     # ---- what it consists of ----
 
     @property
-    def conductor_event(self):
+    def conductor_event(self) -> str:
         """Return the event that represents the super-conductor's work."""
         if self.arguments.synchronous:
             return 'conductor_migrate_server'
         return 'conductor_live_migrate_instance'
 
-    def record_begin(self, connection, row):
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         self.events.start(connection, self.conductor_event)
-        return steps.Began.of(row)
+        return Began.of(self.require_row(row))
 
     @property
-    def may_retry(self):
+    def may_retry(self) -> bool:
         return not self.arguments.forced
 
     # ---- the hosts ----
 
-    def _ask_source(self, method, row, **more):
+    def _ask_source(self, method: asking.Method, row: rows.Row, **more: typing.Any) -> asking.Reply:
         instance = self.instance(row, host=self.began.host, node=self.began.node)
         return self._ask(method, host=self.began.host, instance=instance, **more)
 
-    def _ask_dest(self, method, row, **more):
+    def _ask_dest(self, method: asking.Method, row: rows.Row, **more: typing.Any) -> asking.Reply:
         return self._ask(method, **self.dest, instance=self.instance(row), **more)
 
-    def _ask(self, method, **arguments):
+    def _ask(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
         return self.relocation.ask(method, move=self.uuid, **arguments)
 
-    def _read(self, function, *hosts):
+    def _read(
+        self, function: Callable[[sa.Connection, str], T], *hosts: str
+    ) -> tuple[T, asking.Known]:
         """Read the server by a function of `instances`, and the services of hosts."""
         return asking.read(self, function, self.instance_uuid, hosts=hosts)
 
-    def take_turn(self):
+    def take_turn(self) -> asking.Reply:
         """Wait in the queue of the migrations that leave the source."""
-        row, known = self._read(instances.get, self.began.host)
+        row, known = self._read(instances.get, self.source_host)
         return self._ask_source(self.compute.take_live_migration_turn, row, known=known)
 
-    def prepare(self):
+    def prepare(self) -> asking.Reply:
         """Prepare the destination, and wait for the ports that it plugs before the copy."""
         row = self.row()
         self.require_task(row)
         return plugging.plugged_before(self, self.dest_host, row, lambda: self._prepare(row))
 
-    def _prepare(self, row):
+    def _prepare(self, row: rows.Row) -> asking.Reply:
         devices, known = self._begin_to_prepare()
         return self._ask_dest(
             self.compute.pre_live_migration,
@@ -203,34 +214,36 @@ class LiveMigration(move.Move[steps.Began]):
         )
 
     @part.transaction
-    def _begin_to_prepare(self, connection):
+    def _begin_to_prepare(
+        self, connection: sa.Connection
+    ) -> tuple[server_cell.Devices, asking.Known]:
         self.note_progress(connection, started=(PREPARE_EVENT, self.dest_host))
         devices, uuid = server_cell.devices, self.instance_uuid
         return asking.with_services(connection, devices, uuid, hosts=[self.dest_host])
 
-    def roll_dest_back(self):
+    def roll_dest_back(self) -> saga.Pending | None:
         """Undo `prepare`: the destination does not expect the guest any more."""
         self._begin_rollback()
         roll_back = self.compute.rollback_live_migration_at_destination
-        waits = self._ask_dest(roll_back, self.find(), key=self.key(PREPARE))
+        waits = self._ask_dest(roll_back, self.require_row(self.find()), key=self.key(PREPARE))
         if isinstance(waits, saga.Pending):
             return waits
         self._rolled_dest_back()
         return None
 
     @part.transaction
-    def _begin_rollback(self, connection):
+    def _begin_rollback(self, connection: sa.Connection) -> None:
         if PREPARE in self.results:
             self.events.end(connection, PREPARE_EVENT, self.dest_host)
         self.events.start_once(connection, ROLLBACK_EVENT, self.dest_host)
 
     @part.transaction
-    def _rolled_dest_back(self, connection):
+    def _rolled_dest_back(self, connection: sa.Connection) -> None:
         self.events.end(connection, ROLLBACK_EVENT, self.dest_host)
 
-    def copy(self):
+    def copy(self) -> asking.Reply:
         """Copy the running guest, until it may start at the destination."""
-        row, known = self._read(instances.get, self.dest_host, self.began.host)
+        row, known = self._read(instances.get, self.dest_host, self.source_host)
         self.require_task(row)
         asking.require_not_forced_down(self, self.dest_host, known=known)
         return self._ask_source(
@@ -243,27 +256,27 @@ class LiveMigration(move.Move[steps.Began]):
         )
 
     @property
-    def _block_migration(self):
+    def _block_migration(self) -> bool:
         wanted = self.arguments.block_migration
         return self.results[live_checks.CHECK_DEST].block_migration if wanted is None else wanted
 
-    def roll_source_back(self):
+    def roll_source_back(self) -> asking.Reply:
         """Undo `copy`: the guest runs at the source, unless the server is deleted."""
-        row = self.find()
+        row = self.require_row(self.find())
         gone = instances.is_gone(row)
         waits = self._roll_source_back(row, gone)
         if isinstance(waits, saga.Pending) or gone:
             return waits
-        row = self.find()
+        row = self.require_row(self.find())
         return self._roll_source_back(row, True) if instances.is_gone(row) else None
 
-    def _roll_source_back(self, row, gone):
+    def _roll_source_back(self, row: rows.Row, gone: bool) -> asking.Reply:
         key = self.key(COPY) + ('/gone' if gone else '')
         return self._ask_source(self.compute.rollback_live_migration, row, key=key, gone=gone)
 
     # ---- the switch and what follows it ----
 
-    def _switched(self, connection):
+    def _switched(self, connection: sa.Connection) -> None:
         """Record the counters of the copy, and begin the event of the destination."""
         counters = self.results[COPY].counters()
         if counters:
@@ -272,9 +285,9 @@ class LiveMigration(move.Move[steps.Began]):
         self.events.end(connection, PREPARE_EVENT, host)
         self.events.start(connection, START_EVENT, host)
 
-    def start(self):
+    def start(self) -> asking.Reply:
         row, known = self._read(instances.find, self.dest_host)
-        if instances.is_gone(row):
+        if row is None or instances.is_gone(row):
             return None
         return self._ask_dest(
             self.compute.post_live_migration_at_destination,
@@ -284,19 +297,19 @@ class LiveMigration(move.Move[steps.Began]):
             known=known,
         )
 
-    def clean_source(self):
+    def clean_source(self) -> asking.Reply:
         clean, key = self.compute.post_live_migration, self.key(CLEAN)
-        row, known = self._read(instances.find, self.began.host)
-        return self._ask_source(clean, row, key=key, known=known)
+        row, known = self._read(instances.find, self.source_host)
+        return self._ask_source(clean, self.require_row(row), key=key, known=known)
 
-    def complete(self):
+    def complete(self) -> None:
         """Clear the task, end the action and wake the next migration."""
         self.write(self._complete)
         self._call_next()
 
-    def _complete(self, connection):
+    def _complete(self, connection: sa.Connection) -> None:
         failure = self.given_up.get(START)
-        columns = {}
+        columns: saga.Data = {}
         if failure:
             columns['vm_state'] = states.VmState.ERROR
             columns['power_state'] = int(Power.NOSTATE)
@@ -309,24 +322,25 @@ class LiveMigration(move.Move[steps.Began]):
 
     # ---- the end of a migration that is undone ----
 
-    def give_up(self):
+    def give_up(self) -> None:
         super().give_up()
         self._call_next()
 
-    def record_undo(self, connection, row):
+    def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
         migration = live_migrations.lock(connection, self.uuid)
         status = Status.FAILED if live_checks.CHECKED in self.results else Status.ERROR
         if migration is not None and live_migrations.ABORT in migration.data:
             status = Status.CANCELLED
         self._end(connection, status)
 
-    def _end(self, connection, status):
+    def _end(self, connection: sa.Connection, status: str) -> None:
         """Set the migration's last status, and answer requests that came too late."""
         migration = live_migrations.lock(connection, self.uuid)
         migrations.update(connection, self.uuid, {'status': str(status)})
         if self.has_begun:
-            self._next = live_migrations.next_waiting(connection, self.began.host)
-        for command, asked in live_migrations.commands(migration).items():
+            self._next = live_migrations.next_waiting(connection, self.source_host)
+        asked_for = {} if migration is None else live_migrations.commands(migration)
+        for command, asked in asked_for.items():
             fulfilled = status == FULFILLED.get(command)
             actions.finish_event(
                 connection,
@@ -337,13 +351,13 @@ class LiveMigration(move.Move[steps.Began]):
                 error=None if fulfilled else ENDED,
             )
 
-    _next = None
+    _next: str | None = None
 
-    def _call_next(self):
+    def _call_next(self) -> None:
         """Wake the migration that has waited longest at the source, before its next poll."""
         if self._next is not None:
             self.world.wake(self._next)
 
-    def shown(self, error):
+    def shown(self, error: journal.Failure) -> journal.Failure | None:
         """Hide an abort: it is no fault, and the event of its own action records it."""
         return None if error['type'] == ABORTED else error

@@ -1,13 +1,18 @@
-"""Changes of a server's flavor and devices in the databases of the cell and the API."""
+"""Changes of a server's flavor and devices in the database of the cell."""
 
-from nova_lite.db.api import instance_mappings
-from nova_lite.db.api import request_specs
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import saga
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
-from nova_lite.objects import flavor as flavor_objects
 
 
-def flavor_columns(flavor):
+def flavor_columns(flavor: saga.Data) -> dict[str, typing.Any]:
     """Return the columns of a server that follow from its flavor."""
     return {
         'flavor': flavor,
@@ -16,13 +21,17 @@ def flavor_columns(flavor):
     }
 
 
-def forget_destination(connection, uuid, zone):
+def forget_destination(connection: sa.Connection, uuid: str, zone: str | None) -> None:
     """Reset the columns that name the destination of a server that does not move."""
     values = {'new_flavor': None, 'availability_zone': zone}
     instances.update(connection, uuid, values)
 
 
-def change_devices(connection, reserved, connected):
+def change_devices(
+    connection: sa.Connection,
+    reserved: Mapping[str, Sequence[str]],
+    connected: Iterable[Mapping[str, typing.Any]] | None,
+) -> None:
     """Give block devices the attachments of the host that the server is on now.
 
     reserved: as neighbours.reserve returned it; connected: [{'uuid', 'connection_info'}]
@@ -32,15 +41,3 @@ def change_devices(connection, reserved, connected):
         children.update_block_device(
             connection, uuid, {'attachment_id': new, 'connection_info': infos.get(uuid)}
         )
-
-
-def change_spec(connection, uuid, **values):
-    """Change the stored request of a server, if there is one."""
-    if request_specs.stored(connection, [uuid]):
-        request_specs.change(connection, uuid, **values)
-
-
-def save_flavor(connection, uuid, flavor):
-    """Store the flavor in the server's request, and count it in quotas."""
-    change_spec(connection, uuid, flavor=flavor_objects.Flavor(**flavor))
-    instance_mappings.set_size(connection, uuid, flavor['vcpus'], flavor['memory_mb'])

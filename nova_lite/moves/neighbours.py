@@ -6,20 +6,37 @@ of an earlier step may be unknown.
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
+from collections.abc import Sequence
+import typing
+
+from nova_lite import saga
 from nova_lite.clients import resource_requests
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.api import sagas
+from nova_lite.moves import steps
+from nova_lite.objects import block_device
+from nova_lite.objects import request_spec
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
 
 ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
 
 
-def has_volumes(devices):
+def has_volumes(devices: Sequence[block_device.BlockDevice]) -> bool:
     """Return whether any of the block devices is attached."""
     return any(device.get('attachment_id') for device in devices)
 
 
-def reserve(move, devices, *, connector=None):
+def reserve(
+    move: 'moves.AnyMove',
+    devices: Sequence[block_device.BlockDevice],
+    *,
+    connector: session.Json | None = None,
+) -> steps.Reserved:
     """Create an attachment for each volume. Earlier ones of this move are deleted.
 
     connector: of the host to connect, or None. Without one the volume cannot be connected later
@@ -41,13 +58,14 @@ def reserve(move, devices, *, connector=None):
     }
 
 
-def attach(move, volume_id, **options):
+def attach(move: 'moves.AnyMove', volume_id: str, **options: typing.Any) -> str:
     """Create an attachment. Return its id. options: of the client's create_attachment"""
     server = move.instance_uuid
-    return move.world.volume.create_attachment(move.ctxt, volume_id, server, **options)['id']
+    made: str = move.world.volume.create_attachment(move.ctxt, volume_id, server, **options)['id']
+    return made
 
 
-def held(move, kind):
+def held(move: 'moves.AnyMove', kind: str) -> set[str]:
     """Return the ids of a kind that sagas hold until the server's guest has released them."""
     own = {'instance_uuid': move.instance_uuid}
     rows = move.world.api_db.read(sagas.every, active=True, cleaning=True, **own)
@@ -58,14 +76,19 @@ def held(move, kind):
     return found
 
 
-def held_by(data, kind):
+def held_by(data: saga.Data, kind: str) -> set[str]:
     """Return the ids of a kind that a saga with such data holds, for a duty that it owes."""
     owed = cleaning.owed(data)
     holds = [kinds for step, kinds in data.get(cleaning.HELD, {}).items() if step in owed]
     return {each for kinds in holds for each in kinds.get(kind, ())}
 
 
-def drop_foreign(move, devices, *, listed=None):
+def drop_foreign(
+    move: 'moves.AnyMove',
+    devices: Sequence[block_device.BlockDevice],
+    *,
+    listed: session.Jsons | None = None,
+) -> None:
     """Delete the attachments of a server that no block device names and no saga holds.
 
     listed: its attachments, if they were listed before
@@ -80,7 +103,9 @@ def drop_foreign(move, devices, *, listed=None):
         move.world.volume.delete_attachment(move.ctxt, attachment_id)
 
 
-def with_attachments(devices, reserved):
+def with_attachments(
+    devices: list[block_device.BlockDevice], reserved: steps.Reserved
+) -> list[block_device.BlockDevice]:
     """Return the block devices with the attachments made for the destination."""
     for device in devices:
         if device.uuid in reserved:
@@ -89,12 +114,12 @@ def with_attachments(devices, reserved):
     return devices
 
 
-def port_ids(network_info):
+def port_ids(network_info: session.Jsons | None) -> list[str]:
     """Return the ids of a server's ports."""
     return [vif['id'] for vif in network_info or ()]
 
 
-def requested_networks(network_info):
+def requested_networks(network_info: session.Jsons | None) -> session.Jsons:
     """Return a server's ports in the form of a RequestSpec."""
     return [
         {
@@ -106,13 +131,15 @@ def requested_networks(network_info):
     ]
 
 
-def put_resource_requests_in(move, spec, row):
+def put_resource_requests_in(
+    move: 'moves.AnyMove', spec: request_spec.RequestSpec, row: rows.Row
+) -> None:
     """Make what the ports of a server ask placement for part of a request spec."""
     if row.network_info:
         resource_requests.put_in(spec, move.world.network.ports(move.ctxt, row.uuid))
 
 
-def allocations(move):
+def allocations(move: 'moves.AnyMove') -> dict[str, resource_requests.Allocation]:
     """{port id: `allocation` of its binding} of what is claimed at the chosen destination."""
     given = resource_requests.mappings(move.destination)
     # One that names the flavor's own group has nothing for ports.
@@ -123,7 +150,7 @@ def allocations(move):
     return {port_id: each for port_id, each in found.items() if each is not None}
 
 
-def bind(move, network_info, host):
+def bind(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> None:
     """Add bindings of the ports to the destination, if the network service supports several."""
     if network_info and move.world.network.bindings.are_supported(move.ctxt):
         move.world.network.bindings.create(
@@ -131,7 +158,7 @@ def bind(move, network_info, host):
         )
 
 
-def activate(move, network_info, host):
+def activate(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> session.Jsons:
     """Activate the bindings of the ports to a host. Return the new network_info."""
     if not network_info:
         return []
@@ -145,7 +172,7 @@ def activate(move, network_info, host):
     return network.info(move.ctxt, move.instance_uuid, network_info)
 
 
-def unbind(move, network_info, host):
+def unbind(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> None:
     """Delete the bindings of the ports to a host, if there may be several."""
     if network_info and move.world.network.bindings.are_supported(move.ctxt):
         move.world.network.bindings.delete(move.ctxt, port_ids(network_info), host)

@@ -5,7 +5,9 @@ event it polls every few seconds. The state of the wait is in the network servic
 migration's record, so a restart loses nothing. Source: reference/nova/moves 3 and 4.2.
 """
 
+from collections.abc import Callable
 import datetime
+import typing
 
 from oslo_log import log
 
@@ -13,19 +15,33 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import plugging
+from nova_lite.clients import session
 from nova_lite.db import clock
+from nova_lite.db import rows
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
 from nova_lite.moves import asking
 
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
+
 LOG = log.getLogger(__name__)
+
+# The new network_info, or why the step does not end with one.
+Plugged: typing.TypeAlias = session.Jsons | saga.Skipped | saga.Pending
 
 # {'host', 'since', 'made'}: the destination, the begin of the wait, the step's result so far.
 AWAITED = saga.Result('ports-awaited', saga.Data)
 HYBRID = 'ovs_hybrid_plug'
 
 
-def plugged(move, host, plug, *, may_fail=True):
+def plugged(
+    move: 'moves.AnyMove',
+    host: str,
+    plug: Callable[[str], session.Jsons | saga.Skipped],
+    *,
+    may_fail: bool = True,
+) -> Plugged:
     """Return network_info when a host has plugged a server's ports, or Pending.
 
     plug: (host) -> activates the bindings and returns network_info
@@ -33,12 +49,11 @@ def plugged(move, host, plug, *, may_fail=True):
     A guest that will not be started does not wait. Raise VirtualInterfaceCreateException.
     """
 
-    def look(info):
+    def look(info: session.Jsons) -> session.Jsons:
         return plugging.reread(move.world.network, move.ctxt, move.instance_uuid, info)
 
     info = _made(move, host) or plug(host)
-    is_skipped = isinstance(info, saga.Skipped) or not info
-    if is_skipped or move.began.vm_state != states.VmState.ACTIVE:
+    if isinstance(info, saga.Skipped) or not info or move.began.vm_state != states.VmState.ACTIVE:
         return info
     if plugging.down(info) and move.is_gone():
         return info
@@ -48,7 +63,9 @@ def plugged(move, host, plug, *, may_fail=True):
     return waits or info
 
 
-def plugged_before(move, host, row, prepare):
+def plugged_before(
+    move: 'moves.AnyMove', host: str, row: rows.Row, prepare: Callable[[], asking.Reply]
+) -> asking.Reply:
     """Return the result of `prepare` when a host has plugged the ports, or Pending.
 
     The guest is not there yet, so only ports that are plugged through a Linux bridge are awaited.
@@ -66,7 +83,7 @@ def plugged_before(move, host, row, prepare):
         return made
     events = live_migrations.plugged(migration, host)
 
-    def look(info):
+    def look(info: session.Jsons) -> session.Jsons:
         return plugging.with_events(info, events)
 
     _info, waits = _wait(move, host, [{**vif, 'active': False} for vif in vifs], look=look)
@@ -75,11 +92,18 @@ def plugged_before(move, host, row, prepare):
     return waits or made
 
 
-def _is_hybrid(vif):
+def _is_hybrid(vif: session.Json) -> bool:
     return bool((vif.get('details') or {}).get(HYBRID))
 
 
-def _wait(move, host, info, *, look, may_fail=True):
+def _wait(
+    move: 'moves.AnyMove',
+    host: str,
+    info: session.Jsons,
+    *,
+    look: Callable[[session.Jsons], session.Jsons],
+    may_fail: bool = True,
+) -> tuple[session.Jsons, saga.Pending | None]:
     """Return (the current network_info, Pending or None)."""
     conf, seconds = move.world.conf, move.world.conf.vif_plugging_timeout
     if not seconds or not plugging.down(info):
@@ -106,19 +130,19 @@ def _wait(move, host, info, *, look, may_fail=True):
     return info, saga.Pending(wake_in=wake_in, detail=f'host {host} plugs port {ports}')
 
 
-def _awaited(move, host):
+def _awaited(move: 'moves.AnyMove', host: str) -> saga.Data | None:
     """Return the stored state of the wait for a host, or None."""
     awaited = move.results.get(AWAITED)
     return awaited if awaited and awaited['host'] == host else None
 
 
-def _made(move, host):
+def _made(move: 'moves.AnyMove', host: str) -> typing.Any:
     """Return what the step had made for a host when it began to wait, or None."""
     awaited = _awaited(move, host)
     return awaited and awaited['made']
 
 
-def _waited_s(move, host):
+def _waited_s(move: 'moves.AnyMove', host: str) -> float:
     """Return how long the step has waited, by the clock of the database."""
     awaited = _awaited(move, host)
     if awaited is None:
@@ -127,7 +151,7 @@ def _waited_s(move, host):
     return (move.world.api_db.read(clock.read) - since).total_seconds()
 
 
-def _keep(move, host, made):
+def _keep(move: 'moves.AnyMove', host: str, made: typing.Any) -> None:
     awaited = _awaited(move, host)
     since = awaited['since'] if awaited else move.world.api_db.read(clock.read).isoformat()
     move.results[AWAITED] = {'host': host, 'since': since, 'made': made}

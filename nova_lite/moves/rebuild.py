@@ -7,15 +7,23 @@ ends it: the server is in ERROR, with the requested image, and may be rebuilt ag
 Source: reference/nova/moves 5, reference/nova/scheduling 1 and 3.
 """
 
+from collections.abc import Mapping
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.clients import session
 from nova_lite.clients import volume as volume_client
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.moves import answers
+from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
@@ -24,8 +32,12 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import shelving
+from nova_lite.objects import block_device
 from nova_lite.objects import image as image_objects
+from nova_lite.objects import request_spec
+from nova_lite.saga import journal
 
+Began = steps.Began
 Task = states.TaskState
 Vm = states.VmState
 
@@ -64,7 +76,7 @@ class Arguments(move.Arguments):
     reimage: str | None
 
 
-class Rebuild(move.Move[steps.Began]):
+class Rebuild(move.Move[Began]):
     arguments: Arguments
     kind = 'rebuild'
     first = shelving.BEGIN
@@ -72,7 +84,7 @@ class Rebuild(move.Move[steps.Began]):
     volumes = shelving.attachments()
     ways = (saga.Way({'reimage': None}), saga.Way({'reimage': 'id of an image'}))
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         reimages = self.arguments.reimage is not None
         return (
             steps.begin(self),
@@ -102,7 +114,7 @@ class Rebuild(move.Move[steps.Began]):
             places.SOURCE_RECORDS.step('record-end-of-action', self.complete),
         )
 
-    def _reimaging(self):
+    def _reimaging(self) -> saga.Steps:
         if DESTROY in self.given_up:
             clean = duties.foreign_attachments(self)
         else:
@@ -118,28 +130,31 @@ class Rebuild(move.Move[steps.Began]):
             ),
         )
 
-    def record_begin(self, connection, row):
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
 
     # ---- before anything is touched ----
 
-    def check(self):
+    def check(self) -> saga.Skipped | None:
         """Ask the scheduler about the server's own host, and placement about its traits."""
-        if self.arguments.image is None:
+        image = self._image()
+        if image is None:
             return saga.Skipped()
         spec = self.spec()
-        spec.image = self._image()
-        spec.check_type = CHECK_TYPE
-        self._require_traits(spec)
+        spec.image, spec.check_type = image, CHECK_TYPE
+        self._require_traits(spec, image)
         self.choice.select(spec, beside=[])
         return None
 
-    def _image(self):
-        return image_objects.ImageMeta(**self.arguments.image)
+    def _image(self) -> image_objects.ImageMeta | None:
+        found = self.arguments.image
+        return None if found is None else image_objects.ImageMeta(**found)
 
-    def _require_traits(self, spec):
+    def _require_traits(
+        self, spec: request_spec.RequestSpec, image: image_objects.ImageMeta
+    ) -> None:
         """Raise NoValidHost if the server's host lacks traits that the image requires."""
-        wanted = _traits(spec.image.properties, 'required')
+        wanted = _traits(image.properties, 'required')
         if not wanted:
             return
         placement = self.world.placement
@@ -157,14 +172,14 @@ class Rebuild(move.Move[steps.Began]):
                 f'{sorted(wanted - has)}.'
             )
 
-    def root(self):
+    def root(self) -> block_device.BlockDevice:
         """Return the server's root volume, a block device."""
         for device in self.devices():
             if device.get('boot_index') == 0:
                 return device
         raise exception.InstanceNotFound(instance_id=self.instance_uuid)
 
-    def devices_to_reserve(self):
+    def devices_to_reserve(self) -> list[block_device.BlockDevice]:
         """Return the root volume, unless its attachment connects no host.
 
         Cinder writes an image only onto such a volume. A failed rebuild has left it so, perhaps in
@@ -172,17 +187,17 @@ class Rebuild(move.Move[steps.Began]):
         """
         return [self.root()] if self.root().connection_info else []
 
-    def commit(self):
+    def commit(self) -> None:
         """Begin the work on the host. This is the pivot; a host that is down keeps its guest."""
-        self.here.require_up_or_fail(self.began.host)
-        host = self.began.host
+        host = self.source_host
+        self.here.require_up_or_fail(host)
         self.progress(
             changes={'task_state': str(Task.REBUILD_BLOCK_DEVICE_MAPPING)},
             ended=(CONDUCTOR_EVENT, None),
             started=(EVENT, host),
         )
 
-    def changes_of_failure(self, row):
+    def changes_of_failure(self, row: rows.Row) -> saga.Data:
         """Restore the image. As in nova, an unsuitable host sets the server to ERROR."""
         former = self.arguments.former
         if self.error_type == exception.NoValidHost.__name__:
@@ -191,34 +206,36 @@ class Rebuild(move.Move[steps.Began]):
 
     # ---- only forward ----
 
-    def save_spec(self):
+    def save_spec(self) -> saga.Skipped | None:
         """Store the image in the request, for later moves."""
-        if self.arguments.image is None:
+        image = self._image()
+        if image is None:
             return saga.Skipped()
-        self.change_spec(image=self._image())
+        self.stored_request.change(image=image)
         return None
 
     @property
-    def is_over(self):
+    def is_over(self) -> bool:
         """Return whether to create no guest: the server is gone, or a step was given up."""
         return bool(self.given_up) or self.is_gone()
 
-    def destroy(self):
+    def destroy(self) -> asking.Reply:
         return shelving.remove(self, DESTROY)
 
-    def drop_former(self):
+    def drop_former(self) -> None:
         """Delete the former attachments; the new ones if the former guest still exists."""
         if DESTROY in self.given_up:
             self.volumes.drop_new()
         else:
             self.volumes.drop_former()
 
-    def reimage(self):
+    def reimage(self) -> saga.Pending | saga.Skipped | None:
         """Request that the volume service writes the image, and wait for it."""
-        if self.is_over:
+        image = self.arguments.reimage
+        if self.is_over or image is None:
             return saga.Skipped()
         volume = self.world.volume.get(self.ctxt, self.root().volume_id)
-        status, image = volume['status'], self.arguments.reimage
+        status = volume['status']
         if status in volume_client.WORKING:
             if status == WRITTEN and self.repeated and ASKED not in self.results:
                 self.results[ASKED] = MAYBE
@@ -234,7 +251,7 @@ class Rebuild(move.Move[steps.Began]):
             )
         return None
 
-    def _wait_for(self, volume):
+    def _wait_for(self, volume: session.Json) -> saga.Pending:
         """Wait for the volume service. Raise VolumeNotUsable after a time limit."""
         now = runtime.now().timestamp()
         if SINCE not in self.results:
@@ -249,7 +266,7 @@ class Rebuild(move.Move[steps.Began]):
             )
         return saga.Pending(wake_in=LOOK_S, detail=f'volume {volume["id"]} is {volume["status"]}')
 
-    def make(self):
+    def make(self) -> saga.Skipped | asking.Reply:
         """Create the guest. First remove what a failed try has created."""
         if self.is_over:
             return saga.Skipped()
@@ -271,21 +288,21 @@ class Rebuild(move.Move[steps.Began]):
             key=self.key(MAKE),
         )
 
-    def _reserved(self):
+    def _reserved(self) -> dict[str, list[str]]:
         """Return the new attachments; none if the former guest still exists."""
         return {} if DESTROY in self.given_up else self.volumes.reserved
 
     @property
-    def runs_afterwards(self):
+    def runs_afterwards(self) -> bool:
         """Return whether to start the guest: not if it was stopped, but after an error."""
         return self.began.vm_state != Vm.STOPPED
 
-    def clear(self):
+    def clear(self) -> saga.Skipped | asking.Reply:
         """Remove a guest that was created after the server's deletion."""
         return shelving.remove(self, CLEAR) if self.is_gone() else saga.Skipped()
 
     @part.transaction
-    def complete(self, connection):
+    def complete(self, connection: sa.Connection) -> None:
         """Clear the task, or set the server to ERROR, and end the action."""
         row = instances.find(connection, self.instance_uuid)
         error = next(iter(self.given_up.values()), None)
@@ -295,7 +312,7 @@ class Rebuild(move.Move[steps.Began]):
                 self._settle_states(connection, error)
         self.events.end_all(connection, error)
 
-    def _settle_states(self, connection, error):
+    def _settle_states(self, connection: sa.Connection, error: journal.Failure | None) -> None:
         instances.update(
             connection,
             self.instance_uuid,
@@ -308,7 +325,7 @@ class Rebuild(move.Move[steps.Began]):
         elif not self.runs_afterwards:
             self.events.record(connection, STOP_EVENT, self.began.host)
 
-    def _columns(self, error):
+    def _columns(self, error: journal.Failure | None) -> saga.Data:
         if error is not None:
             gone = {} if DESTROY in self.given_up else {'power_state': states.PowerState.NOSTATE}
             return {'vm_state': str(Vm.ERROR), **gone}
@@ -319,7 +336,7 @@ class Rebuild(move.Move[steps.Began]):
             'progress': 0,
         }
 
-    def _record_devices(self, connection):
+    def _record_devices(self, connection: sa.Connection) -> None:
         made = self.results.get(MAKE)
         connected = made.block_devices if made else ()
         move_records.change_devices(connection, self._reserved(), connected)
@@ -329,7 +346,7 @@ class Rebuild(move.Move[steps.Began]):
             )
 
 
-def _traits(values, wanted):
+def _traits(values: Mapping[str, typing.Any], wanted: str) -> set[str]:
     """Return the names of traits in extra specs or image properties that are `wanted`."""
     return {
         key.removeprefix(TRAIT)

@@ -6,10 +6,15 @@ switches the record. The source keeps its disks for a revert. The scheduler may 
 destination in another cell: see `parts.cross_cell`.
 """
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.moves import answers
@@ -24,7 +29,11 @@ from nova_lite.moves.parts import cross_cell
 from nova_lite.moves.parts import ports
 from nova_lite.moves.parts import volumes
 from nova_lite.objects import flavor as flavor_objects
+from nova_lite.objects import instance as instance_objects
+from nova_lite.objects import instance_group
+from nova_lite.objects import request_spec
 
+Began = steps.Began
 Task = states.TaskState
 Status = states.MigrationStatus
 Type = states.MigrationType
@@ -47,7 +56,7 @@ class Arguments(move.Arguments):
     flavor: saga.Data
 
 
-class Resize(move.Move[steps.Began]):
+class Resize(move.Move[Began]):
     """Move a server to another flavor and usually another host; a migration keeps the flavor."""
 
     arguments: Arguments
@@ -61,10 +70,10 @@ class Resize(move.Move[steps.Began]):
     crossing = part.Of(cross_cell.Crossing)
     ways = (saga.Way(), saga.Way(data={steps.CHOOSE: {'cell_uuid': ANOTHER}}))
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return self.crossing.steps() if self.crosses else self._steps()
 
-    def _steps(self):
+    def _steps(self) -> saga.Steps:
         return (
             steps.begin(self, later=True),
             steps.hold(self),
@@ -88,7 +97,7 @@ class Resize(move.Move[steps.Began]):
             *self.steps_of_attachments(),
         )
 
-    def claiming(self):
+    def claiming(self) -> saga.Step:
         """Return the step that claims room on the destination."""
         return places.DEST_HOST.step(
             steps.CLAIM,
@@ -97,7 +106,7 @@ class Resize(move.Move[steps.Began]):
             calls=('drop_move_claim_at_destination', 'prep_resize'),
         )
 
-    def steps_of_attachments(self):
+    def steps_of_attachments(self) -> saga.Steps:
         """Return the step that ends the source's attachments, if any may exist."""
         if self.arrival in self.results and not self.volumes.reserved:
             return ()
@@ -106,43 +115,45 @@ class Resize(move.Move[steps.Began]):
     # ---- where it goes ----
 
     @property
-    def crosses(self):
+    def crosses(self) -> bool:
         """Return whether the chosen destination is in another cell."""
         if self.kind not in ACROSS or steps.CHOOSE not in self.results:
             return False
         return self.destination.cell_uuid != self.arguments.cell
 
     @property
-    def there(self):
+    def there(self) -> server_cell.ServerCell:
         if not self.crosses:
             return self.here
         cell = self.world.cells.get(self.destination.cell_uuid)
         return server_cell.ServerCell(self, cell)
 
     @property
-    def arrival(self):
+    def arrival(self) -> saga.Result[answers.Guest]:
         """Return the step that creates the guest on the destination."""
         return cross_cell.SPAWN if self.crosses else FINISH
 
     # ---- what it is about ----
 
-    def arriving(self, row):
+    def arriving(self, row: rows.Row) -> instance_objects.Instance:
         """Return the Instance as it will be on the destination."""
         return self.instance(row, flavor=flavor_objects.Flavor(**self.arguments.flavor))
 
-    def spec(self):
+    def spec(self) -> request_spec.RequestSpec:
         spec = super().spec()
         spec.flavor = flavor_objects.Flavor(**self.arguments.flavor)
         # A host that it was evacuated from cleans up by the records of its own cell.
         # What ports ask for is not known to nova's moves between cells.
-        may_cross = self.kind in ACROSS and not self.kept_on() and not spec.requested_resources
+        may_cross = (
+            self.kind in ACROSS and not self.allocation.kept_on() and not spec.requested_resources
+        )
         spec.destination().allow_cross_cell_move = may_cross
         return spec
 
     # ---- record the migration ----
 
-    def record_begin(self, connection, row):
-        self.require_there(row)
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
+        row = self.require_there(row)
         if migrations.find(connection, self.uuid) is None:
             migrations.create(
                 connection,
@@ -164,9 +175,9 @@ class Resize(move.Move[steps.Began]):
             )
         for event in EVENTS:
             self.events.start(connection, event)
-        return steps.Began.of(row)
+        return Began.of(row)
 
-    def record_undo(self, connection, row):
+    def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
         if self.kind in ACROSS:
             instances.seal(connection, self.instance_uuid, False)
         if migrations.find(connection, self.uuid) is not None:
@@ -177,19 +188,19 @@ class Resize(move.Move[steps.Began]):
 
     # ---- record destination ----
 
-    def record(self):
+    def record(self) -> None:
         """Record the destination, unless the server's group forbids it by now."""
         self._record(self.choice.group())
 
     @part.transaction
-    def _record(self, connection, group):
+    def _record(self, connection: sa.Connection, group: instance_group.Group | None) -> None:
         zone = self.destination.availability_zone
         changes = {'new_flavor': self.arguments.flavor, 'availability_zone': zone}
         self.choice.admit(connection, group, changes=changes, tasks=(Task.RESIZE_PREP,))
         self.events.start(connection, PREP_EVENT, self.dest_host)
 
     @part.transaction
-    def forget(self, connection):
+    def forget(self, connection: sa.Connection) -> None:
         """Undo `record`. The migration keeps the destination, unless another one follows."""
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
@@ -201,7 +212,7 @@ class Resize(move.Move[steps.Began]):
 
     # ---- the hosts ----
 
-    def claim(self):
+    def claim(self) -> None:
         """Claim room on the destination, and connect the volumes there."""
         (row, devices), known = self.there.read(
             asking.with_services,
@@ -217,22 +228,22 @@ class Resize(move.Move[steps.Began]):
             **self.dest,
         )
 
-    def _devices_arriving(self, found):
+    def _devices_arriving(self, found: server_cell.Devices) -> server_cell.Devices:
         """Return the block devices with the new attachments. found: those of the records there"""
         return self.volumes.arriving(None if self.crosses else found)
 
-    def drop_move_claim(self):
+    def drop_move_claim(self) -> None:
         """Undo `claim`. A host that is down has lost the claim anyway."""
         if self.there.is_up(self.dest_host):
             drop = self.there.compute.drop_move_claim_at_destination
             drop(self.ctxt, instance_uuid=self.instance_uuid, **self.dest)
 
-    def leave(self):
+    def leave(self) -> asking.Reply:
         """Stop the guest on the source."""
         self.note_leaving(PREP_EVENT, SOURCE_EVENT)
         return self.ask(self.compute.resize_instance, **self.at_source(LEAVE), move=self.uuid)
 
-    def note_leaving(self, former, event):
+    def note_leaving(self, former: str, event: str) -> None:
         """Record that the source works. former: the event that ends; event: the next one"""
         self.progress(
             status=Status.MIGRATING,
@@ -242,7 +253,7 @@ class Resize(move.Move[steps.Began]):
             expect=(Task.RESIZE_PREP, Task.RESIZE_MIGRATING),
         )
 
-    def take_back(self):
+    def take_back(self) -> asking.Reply:
         """Undo `leave`: restore the guest on the source, unless the server is gone."""
         if not self.is_gone():
             row = self.row()
@@ -263,12 +274,14 @@ class Resize(move.Move[steps.Began]):
             return self.ask(self.compute.discard_guest, **discard, move=self.uuid)
         return None
 
-    def finish(self):
+    def finish(self) -> asking.Reply:
         handover = self.results[LEAVE].handover
         events = (SOURCE_EVENT, FINISH_EVENT)
         return self.make_guest(self.compute.finish_resize, events, handover=handover)
 
-    def make_guest(self, method, events, **arrival):
+    def make_guest(
+        self, method: asking.Method, events: tuple[str, str], **arrival: typing.Any
+    ) -> asking.Reply:
         """Create the guest on the destination. events: the one that ends, the next one"""
         host = self.dest_host
         asking.require_up_or_retry(self, host)
@@ -292,7 +305,9 @@ class Resize(move.Move[steps.Began]):
         )
 
     @part.transaction
-    def _begin_to_make(self, connection, events):
+    def _begin_to_make(
+        self, connection: sa.Connection, events: tuple[str, str]
+    ) -> tuple[rows.Row, server_cell.Devices]:
         """Record that the destination works. Return the server and its block devices here."""
         self.note_progress(
             connection,
@@ -304,24 +319,29 @@ class Resize(move.Move[steps.Began]):
         )
         return server_cell.server_and_devices(connection, self.instance_uuid)
 
-    def destroy(self):
+    def destroy(self) -> asking.Reply:
         asked = self.at_dest(self.arrival)
         return self.ask(self.there.compute.revert_resize, **asked, move=self.uuid)
 
     # ---- the pivot and what follows it ----
 
     @part.transaction
-    def switch(self, connection):
+    def switch(self, connection: sa.Connection) -> None:
         """Move the record to the destination, in VERIFY_RESIZE. This is the pivot."""
         if migrations.get(connection, self.uuid).status == Status.FINISHED:
             return
         row = instances.get(connection, self.instance_uuid)
-        own = {'expect_task': (Task.RESIZE_FINISH,), 'expect_host': (self.began.host,)}
-        instances.update(connection, row.uuid, self.columns_of_arrival(row.flavor), **own)
+        instances.update(
+            connection,
+            row.uuid,
+            self.columns_of_arrival(row.flavor),
+            expect_task=(Task.RESIZE_FINISH,),
+            expect_host=(self.began.host,),
+        )
         self.arrived(connection)
         self.events.end_all(connection)
 
-    def columns_of_arrival(self, former):
+    def columns_of_arrival(self, former: saga.Data) -> saga.Data:
         """Return the columns of a server on its destination. former: its flavor before"""
         return {
             **self.ports.columns(steps.ACTIVATE),
@@ -334,11 +354,11 @@ class Resize(move.Move[steps.Began]):
             **move_records.flavor_columns(self.arguments.flavor),
         }
 
-    def arrived(self, connection):
+    def arrived(self, connection: sa.Connection) -> None:
         """Record, in the destination's cell, the attachments and the end of the migration."""
         connected = self.results[self.arrival].block_devices
         move_records.change_devices(connection, self.volumes.reserved, connected)
         migrations.update(connection, self.uuid, {'status': str(Status.FINISHED)})
 
-    def save_spec(self):
-        self.write_api(move_records.save_flavor, self.instance_uuid, self.arguments.flavor)
+    def save_spec(self) -> None:
+        self.stored_request.save_flavor(self.arguments.flavor)

@@ -4,18 +4,29 @@ The source keeps the guest as it was, the migration holds the allocation on the 
 `old_flavor` is the server's former flavor. Source: reference/nova/moves 3.1 to 3.4.
 """
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import saga
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import migrations
 from nova_lite.moves import server_cell
 
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import confirm
+    from nova_lite.moves import move as moves
+    from nova_lite.moves import revert
 
-def crosses(move):
+    Resized: typing.TypeAlias = confirm.ConfirmResize | revert.RevertResize
+
+
+def crosses(move: 'Resized') -> bool:
     """Return whether the source is in another cell."""
     return move.kind in move.also
 
 
-def source_cell(move):
+def source_cell(move: 'Resized') -> server_cell.ServerCell:
     """Return the source's cell as steps use it. move: see `asked`"""
     if not crosses(move):
         return move.here
@@ -23,7 +34,7 @@ def source_cell(move):
     return server_cell.ServerCell(move, cell)
 
 
-def zone(move, host):
+def zone(move: 'moves.AnyMove', host: str) -> str:
     """Return the availability zone of a host."""
     zones = move.world.api_db.read(aggregates.zones)
     return zones.get(host) or move.world.conf.default_availability_zone
@@ -42,7 +53,7 @@ class Ends(saga.Value):
     vm_state: str
 
     @classmethod
-    def of(cls, connection, migration_uuid, **more):
+    def of(cls, connection: sa.Connection, migration_uuid: str, **more: typing.Any) -> typing.Self:
         """Return the ends of a migration. more: fields of a subclass"""
         row = migrations.get(connection, migration_uuid)
         return cls(
@@ -54,7 +65,7 @@ class Ends(saga.Value):
         )
 
 
-def asked(move, which, step):
+def asked(move: 'Resized', which: str, step: str) -> saga.Data:
     """Return the arguments of a call to the compute at one end.
 
     move: whose `began` is an Ends; which: 'source' or 'dest'; step: for the key

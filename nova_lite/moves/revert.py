@@ -6,10 +6,16 @@ server is deleted meanwhile, the same steps clean up instead of restoring it. Fo
 cells see `parts.cross_cell_revert`.
 """
 
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.clients import port_allocations
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -22,11 +28,14 @@ from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import resized
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.moves.parts import cross_cell_revert
 from nova_lite.moves.parts import port_resources
 from nova_lite.moves.parts import ports
 from nova_lite.moves.parts import volumes
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.saga import journal
 
 Status = states.MigrationStatus
 
@@ -69,7 +78,7 @@ class RevertResize(move.Move[Began]):
     resources = part.Of(port_resources.PortResources)
     crossing = part.Of(cross_cell_revert.Crossing)
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         if resized.crosses(self):
             return self.crossing.steps()
         return (
@@ -83,22 +92,22 @@ class RevertResize(move.Move[Began]):
             *self.returning(),
         )
 
-    def beginning(self):
+    def beginning(self) -> saga.Step:
         """Return the first step."""
         return steps.begin(self, at=places.DEST_RECORDS, calls=('discard_guest',))
 
-    def destroying(self, **options):
+    def destroying(self, **options: typing.Any) -> saga.Step:
         """Return the step that removes the destination's guest. options: of saga.Step"""
         calls = ('revert_resize',)
         return places.DEST_HOST.step(DESTROY, self.destroy, calls=calls, **options)
 
-    def returning(self):
+    def returning(self) -> saga.Steps:
         """Return the steps after the removal of the destination's guest."""
         return (
             places.SOURCE_HOST.best_effort(
                 FINISH, self.finish, calls=('discard_guest', 'restore_guest')
             ),
-            places.PLACEMENT.step('return-allocations', self.release),
+            places.PLACEMENT.step('return-allocations', self.return_allocations),
             places.NETWORK.best_effort(
                 DROP, self.drop_dest, clean=saga.Clean(self.drop_dest_late, alone=True), later=True
             ),
@@ -109,30 +118,39 @@ class RevertResize(move.Move[Began]):
     # ---- the two ends ----
 
     @property
-    def source_host(self):
-        return self.began.dest['host']
+    def source_host(self) -> str:
+        host: str = self.began.dest['host']
+        return host
 
     @property
-    def dest_host(self):
-        return self.began.source['host']
+    def dest_host(self) -> str:
+        host: str = self.began.source['host']
+        return host
 
     @property
-    def source_cell(self):
+    def source_cell(self) -> server_cell.ServerCell:
         """Return the cell to which the server returns."""
         return resized.source_cell(self)
 
-    def find(self):
+    def find(self) -> rows.Row | None:
         return self.crossing.find() if resized.crosses(self) else super().find()
+
+    @property
+    def former_flavor(self) -> saga.Data:
+        """Return the flavor that the server gets back. Raise InstanceNotFound if it was gone."""
+        if self.began.flavor is None:
+            raise exception.InstanceNotFound(instance_id=self.instance_uuid)
+        return self.began.flavor
 
     # ---- while the destination has the guest ----
 
-    def record_begin(self, connection, row):
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         flavor = row and (row.old_flavor or row.flavor)
         began = Began.of(connection, self.migration_uuid, flavor=flavor)
         self.events.start(connection, DEST_EVENT, began.dest['host'])
         return began
 
-    def record_undo(self, connection, row):
+    def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
         if resized.crosses(self):
             instances.seal(connection, self.instance_uuid, False)
         if row is None:
@@ -141,34 +159,34 @@ class RevertResize(move.Move[Began]):
         else:
             super().record_undo(connection, row)
 
-    def give_up(self):
+    def give_up(self) -> asking.Reply:
         """Also remove what the source keeps of a deleted server: only this saga knows of it."""
         super().give_up()
         if not self.is_gone():
             return None
-        self.free_source()
+        self.allocation.free_source()
         return self.crossing.give_up() if resized.crosses(self) else None
 
-    def devices_to_reserve(self):
+    def devices_to_reserve(self) -> server_cell.Devices:
         return [] if self.is_gone() else self.devices()
 
-    def destroy(self):
+    def destroy(self) -> asking.Reply:
         return self.ask(self.compute.revert_resize, **resized.asked(self, 'dest', DESTROY))
 
     # ---- only forward ----
 
-    def switch(self):
+    def switch(self) -> None:
         """Move the record to the source. The guest runs nowhere. This is the pivot."""
         self._switch(resized.zone(self, self.began.source['host']))
 
     @part.transaction
-    def _switch(self, connection, zone):
+    def _switch(self, connection: sa.Connection, zone: str) -> None:
         row, source = instances.find(connection, self.instance_uuid), self.began.source
         if row is not None and not instances.is_gone(row):
             values = {
                 **source,
                 'availability_zone': zone,
-                **move_records.flavor_columns(self.began.flavor),
+                **move_records.flavor_columns(self.former_flavor),
                 **self.ports.columns(ACTIVATE),
             }
             instances.update(connection, row.uuid, values)
@@ -176,9 +194,9 @@ class RevertResize(move.Move[Began]):
         self.events.end(connection, DEST_EVENT, self.began.dest['host'])
         self.events.start(connection, SOURCE_EVENT, source['host'])
 
-    def finish(self):
-        row, cell, found = self.find(), self.source_cell, None
-        if not instances.is_gone(row):
+    def finish(self) -> asking.Reply:
+        row, cell, found = self.find_present(), self.source_cell, None
+        if row is not None:
             found = self._restore(cell.compute, row, cell.devices())
             if isinstance(found, saga.Pending):
                 return found
@@ -188,7 +206,9 @@ class RevertResize(move.Move[Began]):
             return waits if isinstance(waits, saga.Pending) else None
         return found
 
-    def _restore(self, compute, row, devices):
+    def _restore(
+        self, compute: compute_rpc.ComputeAPI, row: rows.Row, devices: server_cell.Devices
+    ) -> asking.Reply:
         """Restore the guest of a row, with the devices that the server has now.
 
         The source can connect the volumes once the destination does not.
@@ -206,48 +226,49 @@ class RevertResize(move.Move[Began]):
                 instance=self.instance(row),
                 block_devices=devices,
                 arrival={
-                    **{name: end[name] for name in ('node', 'move', 'key')},
+                    'node': end['node'],
+                    'move': end['move'],
+                    'key': end['key'],
                     'power_on': was_on and row.task_state in self.tasks,
                 },
             )
         )
 
-    def return_held(self):
-        held = super().return_held()
+    def return_allocations(self) -> None:
+        held = self.allocation.release()
         self.results[HOLDS] = port_allocations.are_of_ports(held)
-        return held
 
-    def drop_dest(self):
+    def drop_dest(self) -> None:
         """Delete what the server has of the destination, and what deleted ports held."""
-        row = self.find()
+        row = self.find_present()
         self._drop_held()
         if not self.stays:
-            if not instances.is_gone(row):
+            if row is not None:
                 neighbours.unbind(self, row.network_info, self.source_host)
             self.volumes.end_former()
 
-    def drop_dest_late(self):
+    def drop_dest_late(self) -> None:
         """As `drop_dest`, after the saga's end, when the server may have moved again."""
         self._drop_held()
         if not self.stays:
             duties.drop_bindings(self, self.source_host)
             self.volumes.end_former()
 
-    def _drop_held(self):
+    def _drop_held(self) -> None:
         """Release what the migration held for ports that were deleted meanwhile."""
         if self.results.get(HOLDS):
             self.resources.release()
 
-    def save_spec(self):
+    def save_spec(self) -> None:
         flavor = self.began.flavor
         if flavor:
-            self.write_api(move_records.save_flavor, self.instance_uuid, flavor)
+            self.stored_request.save_flavor(flavor)
 
-    def record(self):
+    def record(self) -> None:
         """Record the end of the revert, or ERROR if the source could not restore the guest."""
         self.source_cell.write(self._record)
 
-    def _record(self, connection):
+    def _record(self, connection: sa.Connection) -> None:
         failure = self.given_up.get(FINISH)
         status = Status.ERROR if failure else Status.REVERTED
         migrations.update(connection, self.migration_uuid, {'status': str(status)})
@@ -264,11 +285,12 @@ class RevertResize(move.Move[Began]):
             self.events.record(connection, STOP_EVENT, self.began.source['host'])
         self.events.end_all(connection, failure)
 
-    def _outcome(self, row, failure):
+    def _outcome(self, row: rows.Row, failure: journal.Failure | None) -> saga.Data:
         """Return the server's columns. Keep a deletion, and states that were reset meanwhile."""
-        values = {'old_flavor': None, 'new_flavor': None}
-        if resized.crosses(self) and self.results.get(ACTIVATE) and not instances.is_gone(row):
-            values['network_info'] = self.results[ACTIVATE]
+        values: saga.Data = {'old_flavor': None, 'new_flavor': None}
+        info = self.results.get(ACTIVATE) if resized.crosses(self) else None
+        if info and not instances.is_gone(row):
+            values['network_info'] = info
         reverting = row.task_state in self.tasks
         if reverting:
             values['task_state'] = None

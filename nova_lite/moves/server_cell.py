@@ -4,8 +4,16 @@ Each has its own record of the server. One record is always hidden, except aroun
 the mapping. Source: reference/nova/cross-cell-resize 4 to 7.
 """
 
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import cells
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.db import engine
+from nova_lite.db import rows
 from nova_lite.db.api import mapping_switch
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
@@ -15,89 +23,105 @@ from nova_lite.db.cell import fence
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.objects import block_device
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.saga import journal
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
+
+Devices: typing.TypeAlias = list[block_device.BlockDevice]
+P = typing.ParamSpec('P')
+T = typing.TypeVar('T')
 
 
 class ServerCell:
     """A cell with a record of the server of a saga, as the steps of the saga use it."""
 
-    def __init__(self, saga, cell):
+    def __init__(self, saga: 'moves.AnyMove', cell: cells.Cell) -> None:
         self._world, self._ctxt, self._uuid = saga.world, saga.ctxt, saga.instance_uuid
         self.cell = cell
 
     @property
-    def compute(self):
+    def compute(self) -> compute_rpc.ComputeAPI:
         """Return a client of the cell's computes."""
         return self._world.compute(self.cell)
 
-    def read(self, function, *args, **kwargs):
+    def read(self, function: engine.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a query in the cell's database."""
         return self.cell.db.read(function, *args, **kwargs)
 
-    def write(self, function, *args, **kwargs):
+    def write(self, function: engine.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a transaction of the cell, which is refused if the epoch of the saga is old."""
-        return self.cell.db.write(self._fenced, function, args, kwargs)
+        return self.cell.db.write(self._fenced, function, *args, **kwargs)
 
-    def _fenced(self, connection, function, args, kwargs):
+    def _fenced(
+        self,
+        connection: sa.Connection,
+        function: engine.Function[P, T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
         fence.check(connection, self._ctxt)
         return function(connection, *args, **kwargs)
 
-    def find(self):
+    def find(self) -> rows.Row | None:
         """Return the cell's record of the server, hidden or not, or None."""
         return self.read(instances.find, self._uuid)
 
-    def get(self):
+    def get(self) -> rows.Row:
         """Return the cell's record of the server. Raise InstanceNotFound, also if it is deleted."""
         return self.read(instances.get, self._uuid, hidden=True)
 
-    def is_up(self, host):
+    def is_up(self, host: str) -> bool:
         """Return whether the compute service of a host of the cell is up."""
         return self.read(services.is_host_up, host, self._world.conf.service_down_time)
 
-    def require_up_or_fail(self, host):
+    def require_up_or_fail(self, host: str) -> None:
         """Raise ServiceIsDown, which fails the step at once, unless a host of the cell is up."""
         if not self.is_up(host):
             raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
 
-    def node(self, host, name):
+    def node(self, host: str, name: str | None) -> rows.Row:
         """Return the compute node of a host of the cell by its name. Raise ComputeNodeNotFound."""
         found = self.read(compute_nodes.find, host, name)
         if found is None:
             raise exception.ComputeNodeNotFound(node=name)
         return found
 
-    def devices(self):
+    def devices(self) -> Devices:
         """Return the server's block devices as objects."""
         return self.read(devices, self._uuid)
 
-    def copy(self):
+    def copy(self) -> copies.Copy:
         """Return all records of the server."""
         return self.read(copies.read, self._uuid)
 
-    def purge(self):
+    def purge(self) -> None:
         """Remove all records of the server, if there are any."""
         self.write(copies.purge, self._uuid)
 
-    def hide(self):
+    def hide(self) -> bool:
         """Hide the server's record. Return whether the server was being deleted."""
         return self.write(hide, self._uuid)
 
-    def seal(self, sealed=True):
+    def seal(self, sealed: bool = True) -> None:
         """Seal or unseal the record: users cannot change one that another cell takes over."""
         self.write(instances.seal, self._uuid, sealed)
 
 
-def server_and_devices(connection, uuid):
+def server_and_devices(connection: sa.Connection, uuid: str) -> tuple[rows.Row, Devices]:
     """Return a server's row, hidden or not, and its block devices. Raise InstanceNotFound."""
     return instances.get(connection, uuid, hidden=True), devices(connection, uuid)
 
 
-def devices(connection, uuid):
+def devices(connection: sa.Connection, uuid: str) -> Devices:
     """Return a server's block devices as objects."""
     found = children.block_devices(connection, [uuid]).get(uuid, ())
     return [block_device.BlockDevice.of(row) for row in found]
 
 
-def hide(connection, uuid):
+def hide(connection: sa.Connection, uuid: str) -> bool:
     """Hide a server's record. Return whether the server was being deleted.
 
     The order matters: a deletion has begun by then, or it is sent to the other cell.
@@ -106,13 +130,13 @@ def hide(connection, uuid):
     return instances.is_gone(instances.find(connection, uuid))
 
 
-def restore(here, other):
+def restore(here: ServerCell, other: ServerCell) -> None:
     """Unseal the record of `here` and hide that of `other`, whose cell may be down for long."""
     here.seal(False)
     other.hide()
 
 
-def switch(saga, source, dest):
+def switch(saga: 'moves.AnyMove', source: ServerCell, dest: ServerCell) -> journal.Data:
     """Map the server to the cell of `dest`. This is the pivot."""
     saga.world.api_db.write(
         mapping_switch.switch,
@@ -124,7 +148,7 @@ def switch(saga, source, dest):
     return {'cell': dest.cell.uuid}
 
 
-def delete(saga, cell):
+def delete(saga: 'moves.AnyMove', cell: ServerCell) -> None:
     """Continue a deletion that another cell may have begun. cell: a ServerCell"""
     row = cell.write(_begin_delete, saga.ctxt, saga.instance_uuid)
     if row is not None and row.host is not None:
@@ -136,7 +160,9 @@ def delete(saga, cell):
         )
 
 
-def _begin_delete(connection, ctxt, uuid):
+def _begin_delete(
+    connection: sa.Connection, ctxt: context.RequestContext, uuid: str
+) -> rows.Row | None:
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
         return None

@@ -6,11 +6,16 @@ admits stays as the request recorded it.
 """
 
 import datetime
+import typing
+
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.clients import share as share_client
 from nova_lite.db import clock
+from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.moves import duties
@@ -58,32 +63,32 @@ class ShareAttachment(move.Move[Began]):
     named = ('share_id',)
     faults = False
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         steps_of_kind = self._attaching if self.kind == ATTACH else self._detaching
         return (steps.begin(self), *steps_of_kind())
 
-    def _attaching(self):
+    def _attaching(self) -> saga.Steps:
         clean = saga.Clean(self._revoke_foreign, alone=True)
         return (
             places.SHARES.step('grant-access-to-share', self.grant, self.revoke, clean=clean),
             places.SOURCE_RECORDS.step('record-attachment', self.record, pivot=True),
         )
 
-    def _detaching(self):
+    def _detaching(self) -> saga.Steps:
         return (
             places.SHARES.step('revoke-access-to-share', self.revoke),
             places.SOURCE_RECORDS.step('forget-attachment', self.forget, pivot=True),
         )
 
-    def record_begin(self, connection, row):
-        self.require_there(row)
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
+        row = self.require_there(row)
         event = 'compute_attach_share' if self.kind == ATTACH else 'compute_detach_share'
         self.events.start(connection, event, row.host)
         found = shares.get(connection, self.instance_uuid, self.arguments.share_id)
         names = ('uuid', 'share_id', 'access_type', 'access_to')
         return Began(host=row.host, attachment={name: getattr(found, name) for name in names})
 
-    def record_undo(self, connection, row):
+    def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
         """Record that the share is neither attached nor detached.
 
         A failed detachment may have revoked a part of the access, so none counts as granted.
@@ -94,9 +99,14 @@ class ShareAttachment(move.Move[Began]):
             between = (Status.ATTACHING, Status.DETACHING)
             shares.change(connection, found.uuid, error, status=between)
 
-    def grant(self):
+    @property
+    def attachment(self) -> share_client.Attachment:
+        """Return the attachment as the client takes it."""
+        return typing.cast(share_client.Attachment, self.began.attachment)
+
+    def grant(self) -> saga.Pending | None:
         """Grant access. Raise ShareNotUsable if the rule does not become active in time."""
-        if self.world.share.grant(self.ctxt, self.began.attachment):
+        if self.world.share.grant(self.ctxt, self.attachment):
             return None
         timeout_s = self.world.conf.manila.share_apply_policy_timeout
         if self._waited_s() >= timeout_s:
@@ -106,7 +116,7 @@ class ShareAttachment(move.Move[Began]):
             )
         return saga.Pending(wake_in=WAIT_S, detail='the access rule is not active yet')
 
-    def _waited_s(self):
+    def _waited_s(self) -> float:
         """Return for how long the rule has been found not to be active."""
         now = self.world.api_db.read(clock.read)
         awaited = self.results.get(AWAITED)
@@ -115,23 +125,23 @@ class ShareAttachment(move.Move[Began]):
             return 0
         return (now - datetime.datetime.fromisoformat(awaited.since)).total_seconds()
 
-    def revoke(self):
+    def revoke(self) -> None:
         """Take the access back. This may be repeated."""
         if self.has_begun:
-            self.world.share.revoke(self.ctxt, self.began.attachment)
+            self.world.share.revoke(self.ctxt, self.attachment)
 
-    def _revoke_foreign(self):
+    def _revoke_foreign(self) -> None:
         """Take the access back, unless a later request has attached the share by this record."""
         cell, row = duties.now(self)
-        if row is not None:
+        if cell is not None and row is not None:
             found = cell.read(shares.find, row.uuid, self.arguments.share_id)
-            mine = found is not None and found.uuid == self.began.attachment['uuid']
-            if mine and found.granted:
+            mine = self.attachment['uuid']
+            if found is not None and found.uuid == mine and found.granted:
                 return
         self.revoke()
 
     @part.transaction
-    def record(self, connection):
+    def record(self, connection: sa.Connection) -> None:
         """Record that the share can be mounted. This is the pivot."""
         self.require_there(instances.lock(connection, self.instance_uuid))
         share_id = self.arguments.share_id
@@ -145,7 +155,7 @@ class ShareAttachment(move.Move[Began]):
         self.events.end_all(connection)
 
     @part.transaction
-    def forget(self, connection):
+    def forget(self, connection: sa.Connection) -> None:
         """Remove the record of the share. This is the pivot."""
         instances.lock(connection, self.instance_uuid)
         shares.destroy(connection, self.instance_uuid, self.began.attachment['uuid'])

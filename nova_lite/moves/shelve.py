@@ -5,11 +5,15 @@ paused or suspended, because a snapshot loses the memory. A server that boots fr
 needs no image and is offloaded at once.
 """
 
+import sqlalchemy as sa
+
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import image
+from nova_lite.db import rows
 from nova_lite.db.cell import instances
+from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -18,6 +22,7 @@ from nova_lite.moves.parts import offload
 from nova_lite.moves.parts import shelving
 from nova_lite.moves.parts import snapshot
 
+Began = steps.Began
 Task = states.TaskState
 Vm = states.VmState
 
@@ -36,7 +41,7 @@ class Arguments(move.Arguments):
     image: bool
 
 
-class Shelve(move.Move[steps.Began]):
+class Shelve(move.Move[Began]):
     arguments: Arguments
     kind = 'shelve'
     first = shelving.BEGIN
@@ -50,7 +55,7 @@ class Shelve(move.Move[steps.Began]):
     )
     ways = tuple(saga.Way({'offload': leaves, 'image': True}) for leaves in (False, True))
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
             self.image.step(QUEUE, self.queue_image),
@@ -66,19 +71,19 @@ class Shelve(move.Move[steps.Began]):
             *(offload.Offload(self).steps() if self.arguments.offload else ()),
         )
 
-    def record_begin(self, connection, row):
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         return shelving.begin(self, connection, row, shelving.SHELVE_EVENT)
 
-    def queue_image(self):
-        self.here.require_up_or_fail(self.began.host)
+    def queue_image(self) -> None:
+        self.here.require_up_or_fail(self.source_host)
         self.image.queue()
 
-    def snapshot(self):
+    def snapshot(self) -> asking.Reply:
         """Stop the guest and upload its disk."""
         self.progress(changes={'task_state': str(Task.SHELVING_IMAGE_UPLOADING)})
         return shelving.stop(self, SNAPSHOT, self.image.id)
 
-    def take_back(self):
+    def take_back(self) -> asking.Reply:
         """Undo `snapshot`: start the guest again if it ran."""
         if self.is_gone() or self.began.vm_state == Vm.STOPPED:
             return None
@@ -87,13 +92,13 @@ class Shelve(move.Move[steps.Began]):
         self.results[STOPPED] = True
         return shelving.stop(self, f'undo {SNAPSHOT}')
 
-    def changes_of_failure(self, row):
+    def changes_of_failure(self, row: rows.Row) -> saga.Data:
         if STOPPED in self.results:
             return {'vm_state': Vm.STOPPED, 'power_state': int(states.PowerState.SHUTDOWN)}
         return {}
 
     @part.transaction
-    def record(self, connection):
+    def record(self, connection: sa.Connection) -> None:
         """Record the server as shelved. This is the pivot."""
         row = instances.hold(connection, self.instance_uuid)
         if row.vm_state == Vm.SHELVED:
@@ -119,27 +124,27 @@ class Shelve(move.Move[steps.Began]):
             self.events.end_all(connection)
 
 
-class ShelveOffload(move.Move[steps.Began]):
+class ShelveOffload(move.Move[Began]):
     kind = 'shelve-offload'
     first = shelving.BEGIN
     tasks = offload.TASKS
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
             places.SOURCE_RECORDS.step('check-host-is-up', self.agree, pivot=True),
             *offload.Offload(self).steps(),
         )
 
-    def record_begin(self, connection, row):
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         return shelving.begin(self, connection, row, shelving.OFFLOAD_EVENT)
 
-    def agree(self):
+    def agree(self) -> None:
         """Check that the host is up: otherwise it could not remove the guest. This is the pivot."""
-        self.here.require_up_or_fail(self.began.host)
+        self.here.require_up_or_fail(self.source_host)
         self._agree()
 
     @part.transaction
-    def _agree(self, connection):
+    def _agree(self, connection: sa.Connection) -> None:
         self.require_task(instances.get(connection, self.instance_uuid))
         self.events.start(connection, shelving.OFFLOAD_EVENT, self.began.host)

@@ -4,13 +4,17 @@ import typing
 
 from nova_lite import saga
 from nova_lite.clients import release
+from nova_lite.db import rows
 from nova_lite.moves import places
 from nova_lite.objects import selection
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
 
 # {uuid of a block device: [id of its former attachment, id of the new one]}
 Reserved: typing.TypeAlias = dict[str, list[str]]
 # The result of the first step: facts about the server when the saga began.
-Found = typing.TypeVar('Found')
+Found = typing.TypeVar('Found', covariant=True)
 # A server's network information.
 Info: typing.TypeAlias = list[dict[str, typing.Any]]
 
@@ -33,7 +37,7 @@ class Began(saga.Value):
     image_id: str | None = None
 
     @classmethod
-    def of(cls, row):
+    def of(cls, row: rows.Row) -> typing.Self:
         """Return the values of a row of the cell."""
         return cls(
             host=row.host,
@@ -60,21 +64,29 @@ GROUP = saga.Result('group', str)
 REFUSED = saga.Result('refused', list[Refusal])
 
 
-def begin(move, *, at=places.SOURCE_RECORDS, **options):
+class SavesSpec(typing.Protocol):
+    """A saga that changes the server's stored request."""
+
+    def save_spec(self) -> saga.Skipped | None: ...
+
+
+def begin(
+    move: 'moves.AnyMove', *, at: places.Place = places.SOURCE_RECORDS, **options: typing.Any
+) -> saga.Step:
     """Return the first step, which records the begin of the move. options: of saga.Step"""
     return at.step(move.first, move.begin, move.give_up, **options)
 
 
-def hold(move):
+def hold(move: 'moves.AnyMove') -> saga.Step:
     """Return the step that moves the server's allocation to the migration."""
-    return places.PLACEMENT.step(HOLD, move.hold, move.release)
+    return places.PLACEMENT.step(HOLD, move.allocation.hold, move.allocation.release)
 
 
-def choose(move):
+def choose(move: 'moves.AnyMove') -> saga.Step:
     """Return the step that chooses a destination and claims its resources."""
     return places.SCHEDULER.step(CHOOSE, move.choice.choose, move.drop_claim)
 
 
-def save_spec(move):
+def save_spec(move: 'SavesSpec') -> saga.Step:
     """Return the step that updates the server's stored request."""
     return places.API_DATABASE.step('save-request-spec', move.save_spec, later=True, skips=True)

@@ -4,11 +4,17 @@ The volume service requests this after it has copied a volume to another place. 
 decides which of the two ids the volume keeps.
 """
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.moves import answers
+from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -42,7 +48,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
         guest_devices.GuestDevices, SWAP, 'attach_volume', 'detach_volume', 'swap_volume'
     )
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
             self.detaching.step(),
@@ -61,54 +67,54 @@ class SwapVolume(move.Move[guest_devices.Began]):
         )
 
     @property
-    def _old(self):
+    def _old(self) -> str:
         return self.arguments.old_volume_id
 
     @property
-    def _new(self):
+    def _new(self) -> str:
         return self.arguments.volume_id
 
-    def begin(self):
+    def begin(self) -> guest_devices.Began:
         self.reservation.require_free()
         return super().begin()
 
-    def record_begin(self, connection, row):
-        self.require_there(row)
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
+        row = self.require_there(row)
         found = self.guest.attached(connection, row, self._old)
         if device_rows.find(connection, row.uuid, self._new) is not None:
             # Another request, for which this one waited, has attached it.
             raise device_rows.already_attached(self._new)
         return self.guest.begin(connection, row, EVENT, **found)
 
-    def swap(self):
-        device = self.guest.block_device(self.began.device)
+    def swap(self) -> asking.Reply:
+        device = self.guest.block_device(self.guest.device)
         device.volume_id, device.attachment_id = self._new, self.reservation.id
         device.connection_info = None
         return self.guest.ask(
             self.compute.swap_volume, old_volume_id=self._old, block_device=device
         )
 
-    def swap_back(self):
+    def swap_back(self) -> asking.Reply:
         if self.is_gone():
             return self.guest.undo(self.compute.detach_volume, volume_id=self._new)
-        device = self.guest.block_device(self.began.device)
+        device = self.guest.block_device(self.guest.device)
         return self.guest.undo(
             self.compute.swap_volume, old_volume_id=self._new, block_device=device
         )
 
-    def reconcile(self, **options):
+    def reconcile(self, **options: typing.Any) -> saga.Pending | None:
         """Make the guest's volumes match the records. This is the duty of a failed `swap_back`."""
         return self.guest.reconcile_volumes(self._new, self._old, **options)
 
-    def record(self):
+    def record(self) -> None:
         """Record the other volume. This is the pivot."""
         self.write(self._record)
         self.detaching.forget()
 
-    def _record(self, connection):
+    def _record(self, connection: sa.Connection) -> None:
         device_rows.change(
             connection,
-            self.began.device,
+            self.guest.device,
             {
                 'source_type': 'volume',
                 'snapshot_id': None,
@@ -119,7 +125,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
         )
         self.events.end_all(connection)
 
-    def tell(self):
+    def tell(self) -> str:
         """Return the id that the volume keeps.
 
         If a volume was deleted with the server, there is no migration to complete.
@@ -129,16 +135,16 @@ class SwapVolume(move.Move[guest_devices.Began]):
         except exception.VolumeNotFound:
             return self._new
 
-    def tell_late(self):
+    def tell_late(self) -> None:
         """As `tell`, after the saga's end. Record the id, unless the volume was detached since."""
         kept = self.tell()
         named = [each.volume_id for each in self.devices() if each.uuid == self.began.device]
         if named == [self._new]:
             self._rename(kept)
 
-    def rename(self):
+    def rename(self) -> None:
         self._rename(self.results.get(TELL) or self._new)
 
-    def _rename(self, kept):
+    def _rename(self, kept: str) -> None:
         if kept != self._new:
-            self.write(children.update_block_device, self.began.device, {'volume_id': kept})
+            self.write(children.update_block_device, self.guest.device, {'volume_id': kept})

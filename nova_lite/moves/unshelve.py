@@ -6,15 +6,20 @@ hidden migration names the destination, so that the host's audit, the scheduler 
 of server groups know about the guest.
 """
 
+import sqlalchemy as sa
+
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import group_policies
 from nova_lite.moves import answers
+from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
@@ -23,7 +28,10 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import shelving
+from nova_lite.objects import instance_group
+from nova_lite.objects import request_spec
 
+Began = steps.Began
 Vm = states.VmState
 
 RECORD = 'admit-destination'
@@ -45,7 +53,7 @@ class Arguments(move.Arguments):
     zone: str | None | bool = False
 
 
-class Unshelve(move.Move[steps.Began]):
+class Unshelve(move.Move[Began]):
     arguments: Arguments
     kind = 'unshelve'
     first = shelving.BEGIN
@@ -57,12 +65,12 @@ class Unshelve(move.Move[steps.Began]):
     volumes = shelving.attachments()
     ways = (saga.Way({'offloaded': True}), saga.Way({'offloaded': False}))
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         way = self._on_another_host() if self.arguments.offloaded else self._where_it_is()
         done = places.SOURCE_RECORDS.step('record-end-of-action', self.give_back)
         return (steps.begin(self), *way, done)
 
-    def _where_it_is(self):
+    def _where_it_is(self) -> saga.Steps:
         return (
             places.SOURCE_HOST.step(
                 START,
@@ -79,7 +87,7 @@ class Unshelve(move.Move[steps.Began]):
             self._dropping(),
         )
 
-    def _on_another_host(self):
+    def _on_another_host(self) -> saga.Steps:
         return (
             places.IMAGES.step('find-image', self.find_image),
             steps.choose(self),
@@ -98,32 +106,34 @@ class Unshelve(move.Move[steps.Began]):
             self.volumes.settling('drop-former-attachments'),
         )
 
-    def _dropping(self):
+    def _dropping(self) -> saga.Step:
         """Return the step that deletes the shelved image."""
         clean = saga.Clean(self.drop_image)
         return places.IMAGES.best_effort('delete-shelved-image', self.drop_image, clean=clean)
 
-    def record_begin(self, connection, row):
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
 
     # ---- where it is ----
 
-    def start(self):
-        self.here.require_up_or_fail(self.began.host)
-        host = self.began.host
+    def start(self) -> asking.Reply:
+        host = self.source_host
+        self.here.require_up_or_fail(host)
         self.progress(ended=(CONDUCTOR_EVENT, None), started=(START_EVENT, host))
         return shelving.start(self, START)
 
-    def stop(self):
+    def stop(self) -> asking.Reply:
         return None if self.is_gone() else shelving.stop(self, f'undo {START}')
 
     @part.transaction
-    def record_running(self, connection):
+    def record_running(self, connection: sa.Connection) -> None:
         """Record the server as ACTIVE. This is the pivot."""
         row = instances.hold(connection, self.instance_uuid)
         self._arrive(connection, row, self.results[START], {})
 
-    def _arrive(self, connection, row, reply, changes):
+    def _arrive(
+        self, connection: sa.Connection, row: rows.Row, reply: answers.Guest, changes: rows.Values
+    ) -> None:
         instances.update(
             connection,
             row.uuid,
@@ -138,19 +148,19 @@ class Unshelve(move.Move[steps.Began]):
 
     # ---- on another host ----
 
-    def find_image(self):
+    def find_image(self) -> None:
         """Raise ImageNotFound before anything is done."""
         if self.began.image_id:
             self.world.image.get(self.ctxt, self.began.image_id)
 
-    def spec(self):
+    def spec(self) -> request_spec.RequestSpec:
         spec = super().spec()
         spec.current_host = None
-        if self.arguments.zone is not False:
+        if not isinstance(self.arguments.zone, bool):
             spec.availability_zone = self.arguments.zone
         return spec
 
-    def admit(self):
+    def admit(self) -> None:
         """Record the destination, unless the server's group forbids it by now."""
         group = self.choice.group()
         self._admit(group)
@@ -159,7 +169,7 @@ class Unshelve(move.Move[steps.Began]):
         )
 
     @part.transaction
-    def _admit(self, connection, group):
+    def _admit(self, connection: sa.Connection, group: instance_group.Group | None) -> None:
         host = self.dest_host
         row = instances.get(connection, self.instance_uuid)
         group_places.check(connection, row.uuid, host, group)
@@ -180,7 +190,7 @@ class Unshelve(move.Move[steps.Began]):
             },
         )
 
-    def bind(self):
+    def bind(self) -> session.Jsons | None:
         """Bind the ports to the destination. Return the new network_info."""
         row = self.row()
         if not row.network_info:
@@ -193,17 +203,17 @@ class Unshelve(move.Move[steps.Began]):
         )
         return self.world.network.info(self.ctxt, row.uuid, row.network_info)
 
-    def _network_info(self, row):
+    def _network_info(self, row: rows.Row) -> session.Jsons:
         """Return what was bound: nothing, if all ports were deleted meanwhile."""
         bound = self.results.get(BIND)
         return row.network_info if bound is None else bound
 
-    def unbind(self):
-        row = self.find()
-        if not instances.is_gone(row):
+    def unbind(self) -> None:
+        row = self.find_present()
+        if row is not None:
             self.world.network.unbind(self.ctxt, row.network_info or ())
 
-    def spawn(self):
+    def spawn(self) -> asking.Reply:
         row = self.row()
         return self.ask(
             self.compute.finish_snapshot_based_resize_at_dest,
@@ -218,11 +228,11 @@ class Unshelve(move.Move[steps.Began]):
             },
         )
 
-    def destroy(self):
+    def destroy(self) -> asking.Reply:
         asked = self.at_dest(f'undo {SPAWN}')
         return self.ask(self.compute.revert_resize, **asked, move=self.uuid)
 
-    def record_undo(self, connection, row):
+    def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
         """Keep the migration only if the destination may still have the guest."""
         left = self.choice.columns_of_failure(SPAWN)
         if left and row is not None:
@@ -232,7 +242,7 @@ class Unshelve(move.Move[steps.Began]):
             migrations.drop(connection, self.uuid)
 
     @part.transaction
-    def switch(self, connection):
+    def switch(self, connection: sa.Connection) -> None:
         """Move the record to the destination. This is the pivot."""
         row = instances.hold(connection, self.instance_uuid)
         if row.host == self.dest_host:
@@ -251,11 +261,11 @@ class Unshelve(move.Move[steps.Began]):
 
     # ---- what follows ----
 
-    def save_spec(self):
+    def save_spec(self) -> None:
         """Store the requested availability zone in the request."""
         if self.arguments.zone is not False:
-            self.change_spec(availability_zone=self.arguments.zone)
+            self.stored_request.change(availability_zone=self.arguments.zone)
 
-    def drop_image(self):
+    def drop_image(self) -> None:
         if self.began.image_id:
             self.world.image.delete(self.ctxt, self.began.image_id, missing_ok=True)

@@ -41,6 +41,7 @@ class BlockDevice(base.Object):
     source_type: str
     destination_type: str
     device_name: str | None
+    boot_index: int | None
     delete_on_termination: bool
     volume_id: str
     volume_size: int

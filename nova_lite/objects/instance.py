@@ -71,9 +71,9 @@ class Instance(base.Object):
 
     @classmethod
     def from_row(cls, row: typing.Any, **more: typing.Any) -> typing.Self:
-        """From an `instances` row, whose flavors are JSON."""
+        """From an `instances` row, whose flavors are JSON. more: fields with other values"""
         flavors = {
             name: flavor.Flavor(**getattr(row, name)) if getattr(row, name) else None
             for name in ('flavor', 'old_flavor', 'new_flavor')
         }
-        return cls.of(row, **flavors, **more)
+        return cls.of(row, **{**flavors, **more})

@@ -105,10 +105,6 @@ class Way:
 class Context(typing.Protocol):
     """The part of the user's context that sagas use."""
 
-    request_id: str
-    user_id: str
-    project_id: str
-
     def for_saga(self, saga: str, epoch: int) -> 'Context':
         """Return a copy whose calls are fenced."""
 

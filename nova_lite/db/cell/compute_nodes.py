@@ -42,7 +42,7 @@ def get(connection: sa.Connection, uuid: str) -> rows.Row:
     return rows.get(connection, TABLE, exception.ComputeNodeNotFound(node=uuid), uuid=uuid)
 
 
-def find(connection: sa.Connection, host: str, name: str) -> rows.Row | None:
+def find(connection: sa.Connection, host: str, name: str | None) -> rows.Row | None:
     """Return the node of a host that has this name, or None."""
     return rows.find(connection, TABLE, host=host, hypervisor_hostname=name)
 

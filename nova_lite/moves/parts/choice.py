@@ -1,19 +1,27 @@
 """The destination of a move: the scheduler's choice, or an alternate after a refusal."""
 
+from collections.abc import Sequence
 import json
+import typing
 
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import placement as placement_client
+from nova_lite.db import rows
+from nova_lite.db.api import request_specs
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import group_policies
+from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import steps
+from nova_lite.objects import instance_group
+from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 
 LOG = log.getLogger(__name__)
@@ -25,7 +33,7 @@ ALTERNATES = saga.Result('alternates', list[saga.Data])
 class Choice(part.Part):
     """The destination of a saga."""
 
-    def choose(self):
+    def choose(self) -> selection.Selection:
         """Return the Selection of a claimed destination: the scheduler's, then alternates."""
         move, refused = self.move, steps.REFUSED in self.results
         if move.repeated or refused:
@@ -37,7 +45,28 @@ class Choice(part.Part):
         self.results[ALTERNATES] = [alternate.as_dict() for alternate in found[1:]]
         return found[0]
 
-    def select(self, spec, *, alternates=False, beside=None):
+    def stored_spec(self) -> request_spec.RequestSpec:
+        """Return the server's stored request, changed for a move, for the scheduler."""
+        move, row = self.move, self.move.row()
+        spec = move.world.api_db.read(request_specs.get, move.instance_uuid)
+        spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
+        spec.ignore_hosts = list(move.arguments.ignore_hosts or ())
+        spec.current_host, spec.current_cell = row.host, move.cell.uuid
+        spec.requested_networks = neighbours.requested_networks(row.network_info)
+        neighbours.put_resource_requests_in(move, spec, row)
+        destination = spec.destination()
+        destination.cell, destination.host = move.cell.uuid, move.arguments.host
+        destination.node = move.arguments.node
+        self.results[steps.GROUP] = spec.group_uuid
+        return spec
+
+    def select(
+        self,
+        spec: request_spec.RequestSpec,
+        *,
+        alternates: bool = False,
+        beside: Sequence[str] | None = None,
+    ) -> list[selection.Selection]:
         """Have the scheduler choose and claim. Return Selections, the chosen one first.
 
         beside: default: `held_beside` of the saga
@@ -52,24 +81,32 @@ class Choice(part.Part):
         )
         return found[0]
 
-    def _alternate(self):
+    def _alternate(self) -> selection.Selection:
         move, row, placement = self.move, self.move.row(), self.move.world.placement
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
         while self.results[ALTERNATES]:
             first, *self.results[ALTERNATES] = self.results[ALTERNATES]
             alternate = selection.Selection.from_dict(first)
-            request = json.loads(alternate.allocation_request)
+            request = json.loads(alternate.allocation_request or '{}')
             if placement.claim(move.ctxt, consumer, request, beside=move.held_beside()):
                 host = alternate.service_host
                 LOG.info('Retrying the move of server %s with alternate host %s', row.uuid, host)
                 return alternate
         raise exception.MaxRetriesExceeded(instance_uuid=move.instance_uuid)
 
-    def group(self):
+    def group(self) -> instance_group.Group | None:
         """Return the server's group when the scheduler was asked, for group_places.check."""
         return group_policies.find(self.move.world.api_db, self.results.get(steps.GROUP))
 
-    def admit(self, connection, group, *, changes=None, columns=None, tasks=None):
+    def admit(
+        self,
+        connection: sa.Connection,
+        group: instance_group.Group | None,
+        *,
+        changes: rows.Values | None = None,
+        columns: rows.Values | None = None,
+        tasks: Sequence[str] | None = None,
+    ) -> None:
         """Record the destination, unless the group of the server forbids it by now.
 
         group: of `group`, read outside of this transaction
@@ -82,14 +119,14 @@ class Choice(part.Part):
         instances.update(connection, move.instance_uuid, changes or {}, expect_task=expected)
         migrations.update(connection, move.uuid, {**self.columns(connection), **(columns or {})})
 
-    def columns(self, connection):
+    def columns(self, connection: sa.Connection) -> dict[str, typing.Any]:
         """Return the columns of the migration that name the destination."""
         dest = self.move.dest
         found = compute_nodes.find(connection, dest['host'], dest['node'])
         address = None if found is None else found.host_ip
         return {'dest_compute': dest['host'], 'dest_node': dest['node'], 'dest_host': address}
 
-    def columns_of_failure(self, arrival):
+    def columns_of_failure(self, arrival: str) -> dict[str, typing.Any]:
         """Return the columns of a failed migration that name a host which may have the guest.
 
         arrival: the step that created the guest there
@@ -97,7 +134,7 @@ class Choice(part.Part):
         move = self.move
         return {'data': {migrations.LEFT: move.dest}} if arrival in move.not_undone else {}
 
-    def go_back(self, step, error):
+    def go_back(self, step: saga.Step, error: Exception) -> str | None:
         """Return the step `choose` if a destination refuses or does not answer. Note the refusal.
 
         Return None if the step may not be refused or no other destination may be tried.

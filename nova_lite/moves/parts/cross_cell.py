@@ -5,10 +5,15 @@ before the guest leaves, and the guest leaves the source before it is created on
 destination. A failure before the switch leaves the server as it was.
 """
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import bindings
+from nova_lite.db import rows
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
@@ -23,6 +28,10 @@ from nova_lite.moves import places
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.moves.parts import snapshot
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
+    from nova_lite.moves import resize
 
 Task = states.TaskState
 Status = states.MigrationStatus
@@ -61,7 +70,7 @@ class NetworkTooOld(exception.NovaLiteError):
     )
 
 
-def has_a_disk(move):
+def has_a_disk(move: 'moves.AnyMove') -> bool:
     """Return whether a server does not boot from a volume."""
     return not any(
         device.boot_index == 0 and device.destination_type == 'volume' for device in move.devices()
@@ -71,13 +80,15 @@ def has_a_disk(move):
 class Crossing(part.Part):
     """The steps of a Resize to another cell."""
 
+    move: 'resize.Resize'
+
     image = part.Of(snapshot.Snapshot, IMAGE_NAME, is_wanted=has_a_disk)
 
-    def steps(self):
+    def steps(self) -> saga.Steps:
         """Return all steps of the move."""
         return (*self._promised(), *self._copied(), *self._switched())
 
-    def _promised(self):
+    def _promised(self) -> saga.Steps:
         """Return the steps up to the claim on the destination."""
         move = self.move
         return (
@@ -91,7 +102,7 @@ class Crossing(part.Part):
             move.claiming(),
         )
 
-    def _copied(self):
+    def _copied(self) -> saga.Steps:
         """Return the steps that move the guest."""
         move = self.move
         return (
@@ -116,7 +127,7 @@ class Crossing(part.Part):
             ),
         )
 
-    def _switched(self):
+    def _switched(self) -> saga.Steps:
         """Return the steps that replace the source's record by the destination's."""
         move = self.move
         return (
@@ -137,7 +148,7 @@ class Crossing(part.Part):
 
     # ---- records in both cells ----
 
-    def record(self):
+    def record(self) -> None:
         """Record the destination in the source cell."""
         move = self.move
         if not move.world.network.bindings.are_supported(move.ctxt):
@@ -145,7 +156,7 @@ class Crossing(part.Part):
         self._record(move.there.read(move.choice.columns))
 
     @part.transaction
-    def _record(self, connection, columns):
+    def _record(self, connection: sa.Connection, columns: rows.Values) -> None:
         move = self.move
         instances.update(
             connection,
@@ -156,7 +167,7 @@ class Crossing(part.Part):
         migrations.update(connection, move.uuid, {**columns, 'cross_cell_move': True})
         move.events.start(connection, PREP_EVENT, move.dest_host)
 
-    def copy(self):
+    def copy(self) -> None:
         """Record the server in the destination cell, hidden and on no host.
 
         From here on that cell knows about the move. The server's group may forbid it by now.
@@ -180,30 +191,30 @@ class Crossing(part.Part):
                 move.world, group, cell=move.there.cell, host=host, own={uuid}
             )
 
-    def drop_copy(self):
+    def drop_copy(self) -> None:
         self.move.there.purge()
 
     # ---- the hosts ----
 
-    def queue_image(self):
+    def queue_image(self) -> Image:
         """Create the image, without data yet."""
         return Image(id=self.image.queue())
 
-    def snapshot(self):
+    def snapshot(self) -> asking.Reply:
         """Stop the guest and upload its disk."""
         move = self.move
-        asking.require_up_or_retry(move, move.began.host)
+        asking.require_up_or_retry(move, move.source_host)
         move.note_leaving(PREP_EVENT, SOURCE_EVENT)
-        image = {'image_id': self.results[QUEUE].id}
         prepare = move.compute.prep_snapshot_based_resize_at_source
-        return asking.answer(prepare(move.ctxt, **move.at_source(SNAPSHOT), **image))
+        asked, image_id = move.at_source(SNAPSHOT), self.results[QUEUE].id
+        return asking.answer(prepare(move.ctxt, **asked, image_id=image_id))
 
-    def leave(self):
+    def leave(self) -> asking.Reply:
         """Mark the guest as departed: the source keeps its disks and will not start it."""
         move = self.move
         return move.ask(move.compute.resize_instance, **move.at_source(LEAVE), move=move.uuid)
 
-    def spawn(self):
+    def spawn(self) -> asking.Reply:
         return self.move.make_guest(
             self.move.there.compute.finish_snapshot_based_resize_at_dest,
             (SOURCE_EVENT, FINISH_EVENT),
@@ -212,7 +223,7 @@ class Crossing(part.Part):
 
     # ---- from one record to the other ----
 
-    def show(self):
+    def show(self) -> None:
         """Give the copy its final values, with the user's changes since, and make it visible."""
         move = self.move
         move.here.seal()
@@ -227,29 +238,29 @@ class Crossing(part.Part):
         )
         move.there.write(self._show, copy)
 
-    def _show(self, connection, copy):
+    def _show(self, connection: sa.Connection, copy: copies.Copy) -> None:
         move = self.move
         copies.renew(connection, copy)
         move.arrived(connection)
         copies.show(connection, move.instance_uuid, True)
         move.events.end_all(connection)
 
-    def hide_copy(self):
+    def hide_copy(self) -> None:
         """Undo `show`."""
         server_cell.restore(self.move.here, self.move.there)
 
-    def switch(self):
+    def switch(self) -> saga.Data:
         """Map the server to the destination's cell. This is the pivot."""
         return server_cell.switch(self.move, self.move.here, self.move.there)
 
     @part.transaction
-    def hide_source(self, connection):
+    def hide_source(self, connection: sa.Connection) -> Hidden:
         """Hide the source's record. Return whether the server was being deleted."""
         gone = server_cell.hide(connection, self.move.instance_uuid)
         self.move.events.end_all(connection)
         return Hidden(gone=gone)
 
-    def delete(self):
+    def delete(self) -> saga.Pending | saga.Skipped | None:
         """Delete the server if a user deleted it in the source cell during the switch."""
         move = self.move
         if not self.results[HIDE].gone:
@@ -257,11 +268,11 @@ class Crossing(part.Part):
         waits = move.ask(move.compute.discard_guest, **move.at_source('discard'), move=move.uuid)
         if isinstance(waits, saga.Pending):
             return waits
-        move.free_source()
+        move.allocation.free_source()
         row = move.there.find()
         if row is not None:
             # The record may be deleted already, by an earlier try of this step or by the user.
-            neighbours.unbind(move, row.network_info, move.began.host)
+            neighbours.unbind(move, row.network_info, move.source_host)
             move.there.write(migrations.update, move.uuid, {'status': str(Status.ERROR)})
         server_cell.delete(move, move.there)
         move.here.purge()

@@ -5,11 +5,16 @@ reach the original record. The source starts its guest after the destination's i
 Source: reference/nova/cross-cell-resize 6.
 """
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.db import rows
 from nova_lite.db.cell import copies
-from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
@@ -19,6 +24,9 @@ from nova_lite.moves import plugging
 from nova_lite.moves import resized
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import revert
 
 Status = states.MigrationStatus
 
@@ -33,7 +41,9 @@ OWN = ('launched_on',)
 class Crossing(part.Part):
     """The steps of a RevertResize whose source is in another cell."""
 
-    def steps(self):
+    move: 'revert.RevertResize'
+
+    def steps(self) -> saga.Steps:
         """Return all steps of the revert."""
         move = self.move
         return (
@@ -48,12 +58,12 @@ class Crossing(part.Part):
             places.DEST_RECORDS.step('remove-destination-records', self.purge_dest),
         )
 
-    def find(self):
+    def find(self) -> rows.Row | None:
         """Return the record that represents the server, or None."""
         cell = self.move.source_cell if SWITCH in self.results else self.move.here
         return cell.find()
 
-    def give_up(self):
+    def give_up(self) -> asking.Reply:
         """Remove what the source keeps of a deleted server: only this saga knows of it."""
         move = self.move
         if not move.has_begun:
@@ -64,7 +74,7 @@ class Crossing(part.Part):
             move.source_cell.purge()
         return waits
 
-    def show(self):
+    def show(self) -> None:
         """Give the source's record its former values, with the user's changes since."""
         move = self.move
         move.here.seal()
@@ -76,12 +86,12 @@ class Crossing(part.Part):
             host=kept.host,
             node=kept.node,
             availability_zone=resized.zone(move, kept.host),
-            **move_records.flavor_columns(move.began.flavor),
+            **move_records.flavor_columns(move.former_flavor),
             **{name: getattr(kept, name) for name in OWN},
         )
         move.source_cell.write(self._show, copy)
 
-    def _show(self, connection, copy):
+    def _show(self, connection: sa.Connection, copy: copies.Copy) -> None:
         move = self.move
         copies.renew(connection, copy)
         move_records.change_devices(connection, move.volumes.reserved, None)
@@ -89,29 +99,30 @@ class Crossing(part.Part):
         copies.show(connection, move.instance_uuid, True)
         move.events.start(connection, SOURCE_EVENT, move.began.source['host'])
 
-    def hide_source(self):
+    def hide_source(self) -> None:
         """Undo `show`."""
         server_cell.restore(self.move.here, self.move.source_cell)
 
-    def switch(self):
+    def switch(self) -> saga.Data:
         """Map the server to the source's cell, where its guest does not run yet."""
         return server_cell.switch(self.move, self.move.here, self.move.source_cell)
 
-    def hide_dest(self):
+    def hide_dest(self) -> None:
         """Hide the destination's record. Repeat a deletion that missed the switch."""
         if self.move.here.hide():
             server_cell.delete(self.move, self.move.source_cell)
 
-    def activate(self):
-        move, row = self.move, self.find()
-        if instances.is_gone(row):
+    def activate(self) -> plugging.Plugged | None:
+        move, row = self.move, self.move.find_present()
+        if row is None:
             return None
+        info = row.network_info
         return plugging.plugged(
             move,
             move.began.source['host'],
-            lambda host: neighbours.activate(move, row.network_info, host),
+            lambda host: neighbours.activate(move, info, host),
             may_fail=False,
         )
 
-    def purge_dest(self):
+    def purge_dest(self) -> None:
         self.move.here.purge()

@@ -4,6 +4,7 @@ The volume service keeps one mark for all attachments of a volume, without its o
 """
 
 import contextlib
+import typing
 
 from nova_lite import exception
 from nova_lite import saga
@@ -11,26 +12,34 @@ from nova_lite.db.api import sagas
 from nova_lite.moves import part
 from nova_lite.moves import places
 
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import detach_volume
+    from nova_lite.moves import swap_volume
+
+    DeviceSaga: typing.TypeAlias = detach_volume.DetachVolume | swap_volume.SwapVolume
+
 MARK = 'mark-volume-as-detaching'
 DETACHING = 'detaching'
 # A note until the pivot: id of the volume that the saga has marked; False if that was refused;
 # absent while the reply is unknown.
-MARKED: saga.Result[str | bool] = saga.Result('marked', object)
+MARKED: saga.Result[object] = saga.Result('marked', object)
 
 
 class Detaching(part.Part):
     """volume: the argument of the saga with the volume's id"""
 
-    def __init__(self, move, volume):
+    move: 'DeviceSaga'
+
+    def __init__(self, move: 'DeviceSaga', volume: str) -> None:
         super().__init__(move)
         self._volume_id = getattr(move.arguments, volume)
 
-    def step(self, do=None):
+    def step(self, do: saga.Effect | None = None) -> saga.Step:
         """Return the step that marks the volume. do: default: `mark`"""
         clean = saga.Clean(self.unmark, alone=True)
         return places.VOLUMES.step(MARK, do or self.mark, self.unmark, clean=clean)
 
-    def mark(self):
+    def mark(self) -> None:
         """Mark the volume as detaching. Raise VolumeNotUsable."""
         move = self.move
         if move.began.host is None:
@@ -43,7 +52,7 @@ class Detaching(part.Part):
                 raise
         self.results[MARKED] = self._volume_id
 
-    def unmark(self):
+    def unmark(self) -> None:
         """Undo `mark`, unless the mark belongs to another saga."""
         move = self.move
         if not move.has_begun or move.began.host is None:
@@ -55,17 +64,17 @@ class Detaching(part.Part):
             move.world.volume.roll_detaching(move.ctxt, self._volume_id)
         self.forget()
 
-    def forget(self):
+    def forget(self) -> None:
         """Forget the mark: the volume is not the server's any more."""
         self.results.pop(MARKED)
 
-    def _may_be_marked(self):
+    def _may_be_marked(self) -> bool:
         """Return whether the volume has a mark that may be this saga's."""
         move = self.move
         status = move.world.volume.get(move.ctxt, self._volume_id)['status']
         return status == DETACHING and not self._is_anothers()
 
-    def _is_anothers(self):
+    def _is_anothers(self) -> bool:
         """Return whether another saga, before its pivot, has marked the volume."""
         others = self.move.world.api_db.read(sagas.every, active=True)
         return any(

@@ -9,25 +9,48 @@ then a volume or port that the guest may have stays reserved for the server.
 Source: reference/nova/cells-and-rpc 4.1, reference/nova/api-surface 2.3.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import dataclasses
 import typing
+
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.db.cell import instances
+from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.objects import block_device
 from nova_lite.saga import cleaning
 
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import attach_interface
+    from nova_lite.moves import attach_volume
+    from nova_lite.moves import detach_interface
+    from nova_lite.moves import detach_volume
+    from nova_lite.moves import swap_volume
+
+    DeviceSaga: typing.TypeAlias = (
+        attach_interface.AttachInterface
+        | attach_volume.AttachVolume
+        | detach_interface.DetachInterface
+        | detach_volume.DetachVolume
+        | swap_volume.SwapVolume
+    )
+
 # A note: the API may answer the request: True, or the id of a port.
-ACCEPTED: saga.Result[str | bool] = saga.Result('accepted', object)
+ACCEPTED: saga.Result[object] = saga.Result('accepted', object)
 # A note: the host was asked to change the guest.
 ASKED = saga.Result('asked', bool)
 # A note: a hard reboot was requested before the attachment was recorded.
@@ -35,6 +58,9 @@ REBOOTED = saga.Result('rebooted', bool)
 REPLUG = 'plug-into-new-guest'
 # Seconds until a host whose reply was lost is called again.
 UNKNOWN_S = 5.0
+
+# (running=..., forward=...) -> a Pending while a guest is made to match the records.
+Reconcile: typing.TypeAlias = Callable[..., saga.Pending | None]
 
 # Arguments that name volumes.
 VOLUMES = ('volume_id', 'old_volume_id')
@@ -65,27 +91,37 @@ class GuestDevices(part.Part):
     If that step cannot be undone, `reconcile` of the saga is its duty.
     """
 
-    def __init__(self, move, name, *calls):
+    move: 'DeviceSaga'
+
+    def __init__(self, move: 'DeviceSaga', name: saga.Result[answers.Device], *calls: str) -> None:
         super().__init__(move)
         self._name, self._calls = name, calls
 
-    def begin(self, connection, row, event, local_event=None, **found):
+    def begin(
+        self,
+        connection: sa.Connection,
+        row: rows.Row,
+        event: str,
+        local_event: str | None = None,
+        **found: typing.Any,
+    ) -> Began:
         """Begin the event. Return the result of the first step.
 
         local_event: instead of `event` for a server that is on no host
         """
-        event = event if row.host else local_event
+        if not row.host and local_event:
+            event = local_event
         self.move.events.start(connection, event, row.host)
         return Began(host=row.host, **found)
 
-    def attached(self, connection, row, volume_id):
+    def attached(self, connection: sa.Connection, row: rows.Row, volume_id: str) -> dict[str, str]:
         """Return the fields of Began for an attached volume. Raise VolumeNotAttached."""
         device = device_rows.find(connection, row.uuid, volume_id)
         if device is None:
             raise exception.VolumeNotAttached(instance_id=row.uuid, volume_id=volume_id)
         return {'device': device.uuid, 'attachment_id': device.attachment_id}
 
-    def end_attachment(self):
+    def end_attachment(self) -> None:
         """Delete the attachment that the server had when the saga began."""
         move = self.move
         if move.began.attachment_id:
@@ -93,58 +129,77 @@ class GuestDevices(part.Part):
 
     # ---- the host ----
 
-    def step(self, do, undo):
+    def step(self, do: saga.Effect, undo: saga.Effect) -> saga.Step:
         """Return the step that changes the guest. Its duty is `reconcile` of the saga."""
         clean = saga.Clean(self.move.reconcile, alone=True)
         return places.SOURCE_HOST.step(self._name, do, undo, clean=clean, calls=self._calls)
 
-    def block_device(self, uuid):
+    def block_device(self, uuid: str) -> block_device.BlockDevice:
         """Return a block device. Raise VolumeNotAttached if its server was deleted."""
         for found in self.move.devices():
             if found.uuid == uuid:
                 return found
         raise device_rows.gone(uuid)
 
-    def current(self):
+    @property
+    def device(self) -> str:
+        """Return the uuid of the block device that was attached when the saga began."""
+        if self.move.began.device is None:
+            raise exception.InstanceNotFound(instance_id=self.move.instance_uuid)
+        return self.move.began.device
+
+    def current(self) -> rows.Row:
         """Return the server's row. Raise InstanceNotFound if it is gone."""
         return self.move.require_there(self.move.row())
 
-    def ask(self, method, **arguments):
+    def ask(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
         """Call the server's host. Return None for a server that is on no host."""
         if self.move.began.host is None:
             return None
         return self._ask_host(self.current(), method, self._name, arguments)
 
-    def _ask_host(self, row, method, step, arguments):
+    def _ask_host(
+        self, row: rows.Row, method: asking.Method, step: str, arguments: saga.Data
+    ) -> asking.Reply:
         self.move.here.require_up_or_fail(row.host)
         self.results[ASKED] = True
         return self._ask(row, method, step, arguments)
 
-    def _ask(self, row, method, step, arguments):
+    def _ask(
+        self, row: rows.Row, method: asking.Method, step: str, arguments: saga.Data
+    ) -> asking.Reply:
         move = self.move
         common = {'host': row.host, 'instance': move.instance(row), 'key': move.key(step)}
         return move.ask(method, **common, **arguments)
 
-    def undo(self, method, **arguments):
+    def undo(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
         """Call the server's host for an undo, unless it was not asked to change the guest.
 
         The guest of a server that is being deleted may still run for long.
         """
         move = self.move
         row = move.read(instances.find, move.instance_uuid)
-        gone = row is None or row.deleted or row.host is None
-        if gone or not (move.repeated or self.results.get(ASKED)):
+        if row is None or row.deleted or row.host is None:
+            return None
+        if not (move.repeated or self.results.get(ASKED)):
             return None
         return self._ask_host(row, method, f'undo {self._name}', arguments)
 
-    def unplugged(self, place, name, then=lambda: None, *, late=None):
+    def unplugged(
+        self,
+        place: places.Place,
+        name: str,
+        then: saga.Effect = lambda: None,
+        *,
+        late: saga.Effect | None = None,
+    ) -> saga.Step:
         """Return a step that first unplugs a device, which is not on record, again.
 
         A hard reboot creates a lost guest again, with the devices on record when the reboot began.
         then: what the step does besides; late: what its duty does instead
         """
 
-        def reconcile(then, **options):
+        def reconcile(then: saga.Effect, **options: typing.Any) -> typing.Any:
             unplugged, waits = self.results.get(self._name), None
             is_sure = unplugged is None or unplugged.detached
             if not is_sure or self.move.read(self._is_rebooted):
@@ -158,11 +213,11 @@ class GuestDevices(part.Part):
             calls=self._calls,
         )
 
-    def _is_rebooted(self, connection):
+    def _is_rebooted(self, connection: sa.Connection) -> bool:
         move, reboot = self.move, transitions.REBOOT_HARD.verb
         return actions.is_followed_by(connection, move.instance_uuid, move.ctxt.request_id, reboot)
 
-    def replugging(self, reconcile):
+    def replugging(self, reconcile: Reconcile) -> saga.Steps:
         """Return the step that follows the record of an attachment after a hard reboot, or none.
 
         A reboot that was requested before may create a lost guest again without the device.
@@ -181,7 +236,7 @@ class GuestDevices(part.Part):
 
     # ---- what could not be undone at the host ----
 
-    def keeps(self, kind, *ids):
+    def keeps(self, kind: str, *ids: str) -> bool:
         """Return whether the undo at the host failed and is a duty now.
 
         If so, hold the ids (of a kind of `cleaning.HELD`) for the server. Without a duty, in a saga
@@ -194,14 +249,14 @@ class GuestDevices(part.Part):
         self.results[cleaning.HELD] = {**held, step: {**held.get(step, {}), kind: list(ids)}}
         return True
 
-    def reconcile_volumes(self, *volume_ids, **options):
+    def reconcile_volumes(self, *volume_ids: str, **options: typing.Any) -> saga.Pending | None:
         """Unplug and release those volumes that are not on record, plug the others.
 
         Return a Pending while that is in progress. options: of _reconcile
         """
         cell, row = duties.now(self.move)
         found, goes, comes = [], [], []
-        if row is not None:
+        if cell is not None:
             found = cell.devices()
             on_record = {each.volume_id: each for each in found if each.get('volume_id')}
             for volume_id in volume_ids:
@@ -218,11 +273,12 @@ class GuestDevices(part.Part):
             self.move.world.volume.delete_attachment(self.move.ctxt, attachment_id)
         return self._reconcile(row, comes, **options)
 
-    def reconcile_port(self, port, **options):
+    def reconcile_port(self, port: session.Json, **options: typing.Any) -> saga.Pending | None:
         """Do the same for a port. port: its entry of network information"""
         cell, row = duties.now(self.move)
-        found, calls = {}, []
-        if row is not None:
+        found: dict[str, session.Json] = {}
+        calls: list[tuple[asking.Method, saga.Data]] = []
+        if cell is not None and row is not None:
             found = {each['id']: each for each in row.network_info or ()}
             if port['id'] in found:
                 calls = [(cell.compute.attach_interface, {'vif': found[port['id']]})]
@@ -234,11 +290,18 @@ class GuestDevices(part.Part):
             move.world.network.release_from(move.ctxt, move.instance_uuid, [port])
         return waits
 
-    def _held(self, kind):
+    def _held(self, kind: str) -> set[str]:
         held = self.results.get(cleaning.HELD) or {}
         return set(held.get(self._name, {}).get(kind, ()))
 
-    def _reconcile(self, row, calls, *, forward=False, running=None):
+    def _reconcile(
+        self,
+        row: rows.Row | None,
+        calls: Sequence[tuple[asking.Method, saga.Data]],
+        *,
+        forward: bool = False,
+        running: str | None = None,
+    ) -> saga.Pending | None:
         """Make calls to the host of a server one after the other. Return a Pending or None.
 
         A server that is gone, or on no host, has no guest. The guest of an evacuated server is
@@ -267,7 +330,9 @@ class GuestDevices(part.Part):
         return None
 
     @part.transaction
-    def finish(self, connection, change):
+    def finish(
+        self, connection: sa.Connection, change: Callable[[sa.Connection, rows.Row], None]
+    ) -> None:
         """Run a transaction that calls `change(connection, row)` and ends the events."""
         move = self.move
         row = instances.lock(connection, move.instance_uuid)

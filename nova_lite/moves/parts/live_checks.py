@@ -3,15 +3,24 @@
 Nothing is changed on either host before both have agreed (reference/nova/moves 4.1).
 """
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.db import rows
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
 from nova_lite.moves import part
 from nova_lite.moves import places
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import live_migrate
+    from nova_lite.moves import move as moves
 
 
 class Facts(saga.Answer):
@@ -33,11 +42,13 @@ MOVABLE = (states.PowerState.RUNNING, states.PowerState.PAUSED)
 class LiveChecks(part.Part):
     """The checks of a LiveMigration."""
 
-    def of_server(self):
+    move: 'live_migrate.LiveMigration'
+
+    def of_server(self) -> saga.Step:
         """Return the step that checks that the guest runs and its host is up."""
         return places.SOURCE_RECORDS.step('check-server', self._check_server, skips=True)
 
-    def _check_server(self):
+    def _check_server(self) -> saga.Skipped:
         move = self.move
         row, known = asking.read(move, instances.get, move.instance_uuid, hosts=[move.source_host])
         if row.power_state not in MOVABLE:
@@ -51,7 +62,7 @@ class LiveChecks(part.Part):
         # Nothing was changed, so the check may be repeated.
         return saga.Skipped()
 
-    def of_hosts(self):
+    def of_hosts(self) -> saga.Steps:
         """Return the steps that ask both hosts."""
         return (
             places.DEST_HOST.step(
@@ -70,7 +81,7 @@ class LiveChecks(part.Part):
             ),
         )
 
-    def _check_dest(self):
+    def _check_dest(self) -> asking.Reply:
         move = self.move
         (row, node), known = move.write(self._begin_dest)
         return move.relocation.ask(
@@ -82,18 +93,20 @@ class LiveChecks(part.Part):
             known=known,
         )
 
-    def _begin_dest(self, connection):
+    def _begin_dest(
+        self, connection: sa.Connection
+    ) -> tuple[tuple[rows.Row, rows.Row | None], asking.Known]:
         """Return the server and the source's node, and the destination's service."""
         host = self.move.dest_host
         self.move.note_progress(connection, started=(DEST_EVENT, host))
         return asking.with_services(connection, self._server_and_node, hosts=[host])
 
-    def _server_and_node(self, connection):
+    def _server_and_node(self, connection: sa.Connection) -> tuple[rows.Row, rows.Row | None]:
         move = self.move
         row = instances.get(connection, move.instance_uuid)
         return row, compute_nodes.find(connection, move.source_host, move.began.node)
 
-    def _source_facts(self, node):
+    def _source_facts(self, node: rows.Row | None) -> saga.Data:
         """Return the facts of the source's hypervisor from the records, in a driver's form."""
         if node is None:
             raise exception.ComputeNodeNotFound(node=self.move.began.node)
@@ -109,7 +122,7 @@ class LiveChecks(part.Part):
             'traits': [],
         }
 
-    def _check_source(self):
+    def _check_source(self) -> asking.Reply:
         move = self.move
         row, known = move.write(self._begin_source)
         return move.relocation.ask(
@@ -121,32 +134,32 @@ class LiveChecks(part.Part):
             known=known,
         )
 
-    def _begin_source(self, connection):
+    def _begin_source(self, connection: sa.Connection) -> tuple[rows.Row, asking.Known]:
         """Return the server, and the source's service."""
         move, host = self.move, self.move.source_host
         ended, started = (DEST_EVENT, move.dest_host), (SOURCE_EVENT, host)
         move.note_progress(connection, ended=ended, started=started)
         return asking.with_services(connection, instances.get, move.instance_uuid, hosts=[host])
 
-    def _end_refused(self, event, host):
+    def _end_refused(self, event: str, host: str) -> None:
         self.move.write(self.move.events.end_refused, event, host)
 
-    def accepting(self):
+    def accepting(self) -> saga.Step:
         """Return the step that ends the checks: from here on the hosts work."""
         return places.SOURCE_RECORDS.step('accept-destination', self._accept, later=True)
 
-    def _accept(self):
+    def _accept(self) -> None:
         self._accept_in()
         self.results[CHECKED] = True
 
     @part.transaction
-    def _accept_in(self, connection):
+    def _accept_in(self, connection: sa.Connection) -> None:
         move = self.move
         move.note_progress(connection, ended=(SOURCE_EVENT, move.source_host))
         move.events.end(connection, move.conductor_event, None)
 
 
-def require_fit(move, row, node):
+def require_fit(move: 'moves.AnyMove', row: rows.Row, node: rows.Row) -> None:
     """Raise MigrationPreCheckError for the server's own host and for too little memory."""
     if node.host == row.host:
         raise exception.MigrationPreCheckError(reason=f'the server is already on host {row.host}')

@@ -4,13 +4,23 @@ The pivot comes before the guest is destroyed, so all steps here only go forward
 the server takes over: then a step removes only what it has created itself.
 """
 
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.db.cell import instances
+from nova_lite.moves import asking
 from nova_lite.moves import move_records
 from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import steps
 from nova_lite.moves.parts import shelving
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
 
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
@@ -20,7 +30,9 @@ DESTROY = 'destroy-guest'
 class Offload(part.Part):
     """The steps of a saga that began with `shelving.begin`."""
 
-    def steps(self):
+    move: 'moves.Move[steps.Began]'
+
+    def steps(self) -> saga.Steps:
         """Return the steps that follow the pivot."""
         return (
             places.SOURCE_HOST.step(DESTROY, self._destroy, calls=('revert_resize',)),
@@ -36,17 +48,17 @@ class Offload(part.Part):
 
     _volumes = shelving.attachments(needless=lambda move: move.is_gone())
 
-    def _destroy(self):
+    def _destroy(self) -> asking.Reply:
         return None if self.move.is_gone() else shelving.remove(self.move, DESTROY)
 
-    def _unbind(self):
+    def _unbind(self) -> None:
         """Bind the ports, which stay the server's, to no host."""
-        move, row = self.move, self.move.find()
-        if not instances.is_gone(row):
+        move, row = self.move, self.move.find_present()
+        if row is not None:
             move.world.network.unbind(move.ctxt, row.network_info or ())
 
     @part.transaction
-    def _record(self, connection):
+    def _record(self, connection: sa.Connection) -> None:
         """Record that the server is on no host."""
         move = self.move
         row = instances.find(connection, move.instance_uuid)
@@ -61,12 +73,13 @@ class Offload(part.Part):
         if move.change(connection, changes):
             move_records.change_devices(connection, self._volumes.reserved, None)
 
-    def _release(self):
+    def _release(self) -> None:
         """Delete its allocations, except on hosts that it was evacuated from."""
         move, row = self.move, self.move.find()
-        gone = row is None or row.deleted
-        if gone or row.host is None:
-            keep = () if gone else move.kept_on()
+        if row is not None and row.deleted:
+            row = None
+        if row is None or row.host is None:
+            keep = () if row is None else move.allocation.kept_on()
             move.world.placement.delete_allocations(
                 move.ctxt, move.instance_uuid, force=not keep, keep=keep
             )

@@ -1,12 +1,26 @@
 """What a port asks of placement, allocated or released as a server gets or loses the port."""
 
+from collections.abc import Callable
+import typing
+
 from nova_lite import saga
 from nova_lite.clients import port_allocations
 from nova_lite.clients import resource_requests
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.moves import duties
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.saga import cleaning
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import attach_interface
+    from nova_lite.moves import detach_interface
+    from nova_lite.moves import revert
+
+    PortSaga: typing.TypeAlias = (
+        attach_interface.AttachInterface | detach_interface.DetachInterface | revert.RevertResize
+    )
 
 # The `allocation` of the port's binding.
 CLAIM = saga.Result('allocate-for-port', object)
@@ -15,28 +29,35 @@ CLAIM = saga.Result('allocate-for-port', object)
 class PortResources(part.Part):
     """move: the saga; plug: the step that changes the guest, if it attaches or detaches a port"""
 
-    def __init__(self, move, plug=None):
+    move: 'PortSaga'
+
+    def __init__(self, move: 'PortSaga', plug: str | None = None) -> None:
         super().__init__(move)
         self._plug = plug
 
-    def claiming(self, port):
-        """The steps that allocate what a port asks for: one, or none. port: None without one"""
+    def claiming(self, port: session.Json | None, require_free: Callable[[], object]) -> saga.Steps:
+        """The steps that allocate what a port asks for: one, or none. port: None without one
+
+        require_free: raises an error if the server has the port already
+        """
         if port is None:
             return ()
         return (
             places.PLACEMENT.step(
                 CLAIM,
-                lambda: self._claim(port),
+                lambda: self._claim(port, require_free),
                 self._give_up,
                 clean=saga.Clean(self.release, alone=True),
                 title='allocate the resources that the port requests',
             ),
         )
 
-    def _claim(self, port):
+    def _claim(
+        self, port: session.Json, require_free: Callable[[], object]
+    ) -> resource_requests.Allocation | None:
         move = self.move
-        move.require_free()
-        row = move.guest.current()
+        require_free()
+        row = move.require_there(move.row())
         move.here.require_up_or_fail(row.host)
         node = move.here.node(row.host, row.node).uuid
         if move.repeated:
@@ -44,7 +65,7 @@ class PortResources(part.Part):
             self._release(row, node, but=port['id'])
         return port_allocations.claim(move.world.placement, move.ctxt, row, node, port)
 
-    def _give_up(self):
+    def _give_up(self) -> None:
         """Undo: nothing is held for a port that the server does not have.
 
         While the guest may have the port it stays the server's; `reconcile` releases it later.
@@ -53,19 +74,19 @@ class PortResources(part.Part):
         if move.is_gone():
             placement = move.world.placement
             placement.delete_allocations(move.ctxt, move.instance_uuid, force=True)
-        elif not cleaning.owes(move, self._plug):
+        elif self._plug is None or not cleaning.owes(move, self._plug):
             self.release()
 
-    def release(self):
+    def release(self) -> None:
         """Give up what the ports of the server, wherever it is by now, do not need."""
         cell, row = duties.now(self.move)
-        if row is not None and row.host is not None:
+        if cell is not None and row is not None and row.host is not None:
             self._release(row, cell.node(row.host, row.node).uuid)
 
-    def _release(self, row, node, **options):
+    def _release(self, row: rows.Row, node: str, **options: typing.Any) -> None:
         port_allocations.release(self.move.world, self.move.ctxt, row, node, **options)
 
-    def releasing(self, vif):
+    def releasing(self, vif: session.Json | None) -> saga.Steps:
         """The steps that release what a port has held: one, or none. vif: its network_info"""
         if not vif or not (vif.get('profile') or {}).get(resource_requests.ALLOCATION):
             return ()

@@ -1,8 +1,14 @@
 """An image for the disk of a guest. Its id is the saga's."""
 
+from collections.abc import Callable
+import typing
+
 from nova_lite import saga
 from nova_lite.moves import part
 from nova_lite.moves import places
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
 
 
 class Snapshot(part.Part):
@@ -12,20 +18,27 @@ class Snapshot(part.Part):
     properties: of the image
     """
 
-    def __init__(self, move, pattern, *, is_wanted=lambda move: True, properties=None):
+    def __init__(
+        self,
+        move: 'moves.AnyMove',
+        pattern: str,
+        *,
+        is_wanted: Callable[[typing.Any], bool] = lambda move: True,
+        properties: dict[str, str] | None = None,
+    ) -> None:
         super().__init__(move)
         self._pattern = pattern
         self._is_wanted, self._properties = is_wanted, properties
 
     @property
-    def id(self):
+    def id(self) -> str | None:
         return self.move.uuid if self._is_wanted(self.move) else None
 
-    def step(self, name, do):
+    def step(self, name: str, do: saga.Effect) -> saga.Step:
         """Return the step that creates the image. do: the effect, which calls `queue`"""
         return places.IMAGES.step(name, do, self.drop, clean=saga.Clean(self.drop))
 
-    def queue(self):
+    def queue(self) -> str | None:
         """Create the image, without data yet. Return its id, or None."""
         move, image_id = self.move, self.id
         if image_id is not None:
@@ -39,10 +52,10 @@ class Snapshot(part.Part):
             )
         return image_id
 
-    def dropping(self, name, **options):
+    def dropping(self, name: str, **options: typing.Any) -> saga.Step:
         """Return the step that deletes the image when it is not needed. options: of saga.Step"""
         return places.IMAGES.best_effort(name, self.drop, clean=saga.Clean(self.drop), **options)
 
-    def drop(self):
+    def drop(self) -> None:
         """Delete the image, if it exists."""
         self.move.world.image.delete(self.move.ctxt, self.move.uuid, missing_ok=True)

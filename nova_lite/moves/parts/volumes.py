@@ -6,12 +6,24 @@ destination is first asked for its connector.
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
+from collections.abc import Callable
+import typing
+
 from nova_lite import saga
+from nova_lite.clients import session
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import steps
+from nova_lite.objects import block_device
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
+
+# Whether something holds for a saga.
+Condition: typing.TypeAlias = Callable[['moves.AnyMove'], bool]
 
 
 class Volumes(part.Part):
@@ -23,18 +35,24 @@ class Volumes(part.Part):
     """
 
     def __init__(
-        self, move, name, *, connects=False, needless=lambda it: it.stays, gone=lambda it: False
-    ):
+        self,
+        move: 'moves.AnyMove',
+        name: saga.Result[steps.Reserved],
+        *,
+        connects: bool = False,
+        needless: Condition = lambda it: it.stays,
+        gone: Condition = lambda it: False,
+    ) -> None:
         super().__init__(move)
         self._name, self._connects = name, connects
         self._needless, self._gone = needless, gone
 
     @property
-    def reserved(self):
+    def reserved(self) -> steps.Reserved:
         """Return {uuid of a block device: [id of its former attachment, id of the new one]}."""
         return self.results.get(self._name) or {}
 
-    def step(self):
+    def step(self) -> saga.Step:
         """Return the step that creates the attachments. A failed undo becomes a duty."""
         return places.VOLUMES.step(
             self._name,
@@ -45,11 +63,11 @@ class Volumes(part.Part):
             calls=('get_volume_connector',) if self._connects else (),
         )
 
-    def forward(self):
+    def forward(self) -> saga.Step:
         """Return the same step for a saga that has passed its pivot."""
         return places.VOLUMES.step(self._name, self._reserve, skips=True)
 
-    def _reserve(self):
+    def _reserve(self) -> steps.Reserved | saga.Skipped:
         move = self.move
         devices = [] if self._needless(move) else move.devices_to_reserve()
         if not neighbours.has_volumes(devices):
@@ -58,13 +76,13 @@ class Volumes(part.Part):
             move, devices, connector=self._connector() if self._connects else None
         )
 
-    def _connector(self):
+    def _connector(self) -> session.Json:
         """Return the destination's connector."""
         move = self.move
         asking.require_up_or_retry(move, move.dest_host)
         return move.there.compute.get_volume_connector(move.ctxt, **move.dest)
 
-    def drop_new(self):
+    def drop_new(self) -> None:
         """Delete all attachments that no block device names."""
         move = self.move
         if self._needless(move):
@@ -73,19 +91,21 @@ class Volumes(part.Part):
         if neighbours.has_volumes(devices) or move.is_gone():
             neighbours.drop_foreign(move, devices)
 
-    def arriving(self, devices=None):
+    def arriving(
+        self, devices: list[block_device.BlockDevice] | None = None
+    ) -> list[block_device.BlockDevice]:
         """Return the block devices with the new attachments. devices: default: read them"""
         found = self.move.devices() if devices is None else devices
         return neighbours.with_attachments(found, self.reserved)
 
-    def settling(self, name):
+    def settling(self, name: str) -> saga.Step:
         """Return the step that deletes the former attachments after the arrival."""
         clean = saga.Clean(self.end_former)
         return places.VOLUMES.best_effort(
             name, self.drop_former, clean=clean, later=True, skips=True
         )
 
-    def drop_former(self):
+    def drop_former(self) -> saga.Skipped | None:
         """Delete the former attachments; for a deleted server the new ones, too."""
         move = self.move
         self.end_former()
@@ -95,7 +115,7 @@ class Volumes(part.Part):
             return saga.Skipped()
         return None
 
-    def end_former(self):
+    def end_former(self) -> None:
         """Delete the former attachments."""
         for former, _new in self.reserved.values():
             self.move.world.volume.delete_attachment(self.move.ctxt, former)
