@@ -4,9 +4,13 @@ version, route, schema, server, policy, lock, state, handler, view. It is nova's
 order as a rule, so that the same wrong request gets the same code.
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
 import json
+import typing
 
 import falcon
+import microversion_parse
 
 from nova_lite import exception
 from nova_lite.api import faults
@@ -17,18 +21,20 @@ from nova_lite.api import server_access
 
 WITH_BODY = ('POST', 'PUT', 'PATCH')
 
+Operations: typing.TypeAlias = Sequence[operation.Operation]
+
 
 class Endpoint:
     """All operations of one path: a falcon resource, of the application in the context."""
 
-    def __init__(self, operations):
-        self._by_method = {}
+    def __init__(self, operations: Iterable[operation.Operation]) -> None:
+        self._by_method: dict[str, list[operation.Operation]] = {}
         for each in operations:
             self._by_method.setdefault(each.method, []).append(each)
         for method in self._by_method:
             setattr(self, f'on_{method.lower()}', self._respond)
 
-    def _respond(self, http, response, **args):
+    def _respond(self, http: falcon.Request, response: falcon.Response, **args: str) -> None:
         context = http.context
         req = request.Request(
             http, context.app, context.ctxt, context.version, legacy=context.legacy
@@ -52,7 +58,7 @@ class Endpoint:
         _answer(response, req, result)
 
 
-def _choose(candidates, req):
+def _choose(candidates: Operations, req: request.Request) -> operation.Operation:
     """Return the operation among those of one path and method. Raise NotFound or Invalid."""
     if candidates[0].action is not None:
         candidates = _of_action(candidates, req.body)
@@ -62,7 +68,7 @@ def _choose(candidates, req):
     raise faults.NotOffered(version=req.version)
 
 
-def _of_action(candidates, body):
+def _of_action(candidates: Operations, body: object) -> Operations:
     if not isinstance(body, dict) or len(body) != 1:
         raise faults.MalformedBody()
     action = next(iter(body))
@@ -72,7 +78,7 @@ def _of_action(candidates, body):
     return found
 
 
-def _check_schemas(req, http):
+def _check_schemas(req: request.Request, http: falcon.Request) -> None:
     chosen = req.operation
     if chosen.body is not None:
         compiled = chosen.body.at(req.version)
@@ -83,9 +89,9 @@ def _check_schemas(req, http):
     req.params = params if compiled is None else compiled.take(params)
 
 
-def _run(req):
+def _run(req: request.Request) -> operation.Result:
     """Load, allow, guard, and call the handler."""
-    chosen = req.operation
+    chosen: operation.Operation = req.operation
     server = None
     if chosen.load:
         server = server_access.load(
@@ -104,7 +110,7 @@ def _run(req):
     return chosen.handler(req, server)
 
 
-def _answer(response, req, result):
+def _answer(response: falcon.Response, req: request.Request, result: operation.Result) -> None:
     chosen = req.operation
     status = chosen.success
     if isinstance(result, operation.Answer):
@@ -123,7 +129,7 @@ def _answer(response, req, result):
         response.data = json.dumps(result, separators=(', ', ': ')).encode()
 
 
-def version_headers(response, version):
+def version_headers(response: falcon.Response, version: microversion_parse.Version) -> None:
     """Say which microversion an answer has."""
     response.set_header(microversion.HEADER, f'{microversion.SERVICE} {version}')
     response.set_header(microversion.LEGACY_HEADER, str(version))
@@ -131,7 +137,7 @@ def version_headers(response, version):
     response.append_header('Vary', microversion.LEGACY_HEADER)
 
 
-def undeclared(chosen, error, code):
+def undeclared(chosen: operation.Operation | None, error: Exception, code: int) -> bool:
     """Return whether an operation does not declare the error code."""
     if chosen is None or code in faults.UNDECLARED or code in chosen.faults:
         return False

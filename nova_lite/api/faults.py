@@ -109,7 +109,7 @@ class Gone(exception.NovaLiteError):
     msg = 'This resource is no longer available. No forwarding address is given.'
 
 
-def describe(error):
+def describe(error: Exception) -> tuple[int, str]:
     """Return (code, message) for an exception. Log unexpected ones."""
     if isinstance(error, exception.NovaLiteError):
         code = CODES[error.kind]
@@ -125,7 +125,7 @@ def describe(error):
     return 500, UNEXPECTED % type(error)
 
 
-def body_of(error, code, message):
+def body_of(error: Exception, code: int, message: str) -> str:
     """Return the JSON text of an error answer."""
     if isinstance(error, NoRoute):
         return UNROUTED

@@ -5,8 +5,10 @@ jsonschema asks a check only for strings; a check answers True or False.
 
 import base64
 import binascii
+from collections.abc import Callable
 import ipaddress
 import re
+import typing
 import unicodedata
 
 import jsonschema
@@ -18,9 +20,13 @@ CHECKER = jsonschema.FormatChecker(formats=())
 UUID = re.compile(r'[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECASE)
 
 
-def _check(name):
-    def register(function):
-        def check(value):
+# Whether a text has a format.
+Check: typing.TypeAlias = Callable[[str], bool]
+
+
+def _check(name: str) -> Callable[[Check], Check]:
+    def register(function: Check) -> Check:
+        def check(value: object) -> bool:
             return not isinstance(value, str) or function(value)
 
         CHECKER.checks(name)(check)
@@ -30,35 +36,35 @@ def _check(name):
 
 
 @_check('uuid')
-def is_uuid(text):
+def is_uuid(text: str) -> bool:
     """Return a UUID, with hyphens or without."""
     return bool(UUID.fullmatch(text))
 
 
 @_check('ipv4')
-def is_ipv4(text):
+def is_ipv4(text: str) -> bool:
     """Return a dotted quad."""
     return _is_address(ipaddress.IPv4Address, text)
 
 
 @_check('ipv6')
-def is_ipv6(text):
+def is_ipv6(text: str) -> bool:
     """Return an IPv6 address without a zone."""
     return '%' not in text and _is_address(ipaddress.IPv6Address, text)
 
 
-def shortest_ipv6(text):
+def shortest_ipv6(text: str | None) -> str | None:
     """Return an IPv6 address in its shortest form, which fits any column; None for None."""
     return None if text is None else str(ipaddress.IPv6Address(text))
 
 
 @_check('ip')
-def is_ip(text):
+def is_ip(text: str) -> bool:
     """Return an address of either family."""
     return is_ipv4(text) or is_ipv6(text)
 
 
-def _is_address(kind, text):
+def _is_address(kind: Callable[[str], object], text: str) -> bool:
     try:
         kind(text)
     except ValueError:
@@ -67,7 +73,7 @@ def _is_address(kind, text):
 
 
 @_check('base64')
-def is_base64(text):
+def is_base64(text: str) -> bool:
     """Base64, with or without line breaks."""
     try:
         base64.b64decode(re.sub(r'\s', '', text).encode('ascii'), validate=True)
@@ -77,7 +83,7 @@ def is_base64(text):
 
 
 @_check('date-time')
-def is_date_time(text):
+def is_date_time(text: str) -> bool:
     """Return an ISO 8601 time that is one in UTC too."""
     try:
         timeutils.normalize_time(timeutils.parse_isotime(text))
@@ -87,36 +93,36 @@ def is_date_time(text):
 
 
 @_check('printable')
-def is_printable(text):
+def is_printable(text: str) -> bool:
     """No control characters, line breaks or separators other than blanks."""
     return not any(_is_control(char) for char in text)
 
 
 @_check('name')
-def is_name(text):
+def is_name(text: str) -> bool:
     """Printable, and neither empty nor with blanks at either end."""
     return bool(text) and text == text.strip() and is_printable(text)
 
 
-def _is_control(char):
+def _is_control(char: str) -> bool:
     category = unicodedata.category(char)
     return category[0] == 'C' and category != 'Co' or (category[0] == 'Z' and char != ' ')
 
 
 @_check('image_ref')
-def is_image_ref(text):
+def is_image_ref(text: str) -> bool:
     """Return the uuid of an image, a URL that ends in one, or nothing."""
     return text == '' or is_uuid(text.rstrip('/').rsplit('/', 1)[-1])
 
 
 @_check('flavor_ref')
-def is_flavor_ref(text):
+def is_flavor_ref(text: str) -> bool:
     """Return a flavor id, or a URL that ends in one."""
     return bool(text.rstrip('/').rsplit('/', 1)[-1].strip())
 
 
 @_check('regex')
-def is_regex(text):
+def is_regex(text: str) -> bool:
     """Return a regular expression that can be matched in linear time."""
     try:
         patterns.compiled(text)

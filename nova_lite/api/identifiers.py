@@ -6,7 +6,7 @@ from nova_lite.api import formats
 LARGEST = 2**31 - 1
 
 
-def number(text, name='id'):
+def number(text: str, name: str = 'id') -> int:
     """Return the whole number in `text`. Raise Invalid.
 
     One too large for any table is cut to the largest, which nothing has.
@@ -16,7 +16,7 @@ def number(text, name='id'):
     return min(int(text), LARGEST) if len(text) <= 20 else LARGEST
 
 
-def uuid(text):
+def uuid(text: str) -> str:
     """Return `text` if it is a UUID. Raise Invalid."""
     if not formats.is_uuid(text):
         raise exception.Invalid(f'Invalid uuid {text}')

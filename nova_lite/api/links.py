@@ -1,9 +1,14 @@
 """Links of resources, and of the next page of a list."""
 
+import typing
 import urllib.parse
 
+from nova_lite.api import request
 
-def resource(req, collection, identifier):
+Link: typing.TypeAlias = dict[str, str]
+
+
+def resource(req: request.Request, collection: str, identifier: str) -> list[Link]:
     """Return the self and bookmark links of one thing."""
     version = '/v2' if req.legacy else '/v2.1'
     tail = f'/{collection}/{identifier}'
@@ -13,12 +18,12 @@ def resource(req, collection, identifier):
     ]
 
 
-def bookmark(req, collection, identifier):
+def bookmark(req: request.Request, collection: str, identifier: str) -> list[Link]:
     """Return the bookmark link alone, as for a server's image and flavor."""
     return [{'rel': 'bookmark', 'href': f'{req.root}/{collection}/{identifier}'}]
 
 
-def next_page(req, marker):
+def next_page(req: request.Request, marker: str) -> list[Link]:
     """Return the link to the page after the item with this id."""
     kept = [
         (name, value)

@@ -9,15 +9,22 @@ A handler takes the request, and the server when the path has `{server_id}`.
 It returns the answer's body (a dict), an Answer, or None for an empty one.
 """
 
+from collections.abc import Callable
+from collections.abc import Mapping
 import dataclasses
 import importlib
 import pkgutil
 import typing
 
+import microversion_parse
+
 from nova_lite.api import microversion
 from nova_lite.api import schema
 
-OPERATIONS = []
+# The body of an answer.
+Body: typing.TypeAlias = dict[str, typing.Any]
+T = typing.TypeVar('T')
+H = typing.TypeVar('H', bound=Callable[..., typing.Any])
 
 
 @dataclasses.dataclass
@@ -26,27 +33,27 @@ class Answer:
 
     body: typing.Any = None
     status: int | None = None
-    headers: dict = dataclasses.field(default_factory=dict)
+    headers: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
-class Versions:
+class Versions(typing.Generic[T]):
     """Values by the first microversion they hold for."""
 
-    def __init__(self, values, make):
+    def __init__(self, values: Mapping[str, typing.Any], make: Callable[[typing.Any], T]) -> None:
         self._values = sorted(
             ((microversion.parse(first), make(value)) for first, value in values.items()),
             key=lambda pair: pair[0],
             reverse=True,
         )
 
-    def at(self, version):
+    def at(self, version: microversion_parse.Version) -> T | None:
         """The value that holds at `version`; None before the first."""
         for first, value in self._values:
             if first <= version:
                 return value
         return None
 
-    def firsts(self):
+    def firsts(self) -> list[microversion.Version]:
         """Return where the values change, oldest first."""
         return [first for first, _value in reversed(self._values)]
 
@@ -57,27 +64,31 @@ class Operation:
 
     method: str
     path: str
-    handler: typing.Callable
+    handler: Callable[..., 'Result']
     action: str | None
     policy: typing.Any
     guard: typing.Any
-    body: Versions | None
-    query: Versions
+    body: Versions[schema.Schema] | None
+    query: Versions[schema.Query]
     since: microversion.Version
     until: microversion.Version
     success: int
-    faults: frozenset
+    faults: frozenset[int]
     lock: bool
     load: bool | str
-    view: typing.Callable | None
+    view: Callable[[typing.Any, typing.Any], Body] | None
 
-    def offered(self, version):
+    def offered(self, version: microversion_parse.Version) -> bool:
         """Return whether the operation exists at `version`."""
         return self.since <= version <= self.until
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.method} {self.path}' + (f' ({self.action})' if self.action else '')
 
+
+# What a handler returns.
+Result: typing.TypeAlias = Answer | Body | None
+OPERATIONS: list[Operation] = []
 
 # Without a declaration of its own, an operation ignores query parameters. Those that
 # read refuse them from 2.102.
@@ -102,7 +113,7 @@ _OPTIONS = {
 }
 
 
-def operation(method, path, **options):
+def operation(method: str, path: str, **options: typing.Any) -> Callable[[H], H]:
     """Declare the decorated function as the handler of an operation.
 
     action: the body's one key, for `.../action` paths
@@ -123,7 +134,7 @@ def operation(method, path, **options):
         raise TypeError(f'{method} {path}: unknown options {sorted(unknown)}')
     given = {**_OPTIONS, **options}
 
-    def declare(function):
+    def declare(function: H) -> H:
         OPERATIONS.append(
             Operation(
                 method=method,
@@ -148,17 +159,17 @@ def operation(method, path, **options):
     return declare
 
 
-def _unasked(method):
+def _unasked(method: str) -> dict[str, schema.Source]:
     return _NO_QUERY if method == 'GET' else ANY_QUERY
 
 
-def load_all():
+def load_all() -> list[Operation]:
     """Import every module of the API, so that each operation is declared."""
     load('nova_lite.api')
     return OPERATIONS
 
 
-def load(name):
+def load(name: str) -> None:
     """Import a package and every module of it."""
     package = importlib.import_module(name)
     for module in pkgutil.iter_modules(package.__path__):

@@ -3,18 +3,28 @@
 Source: reference/nova/api-surface 1.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
+import typing
+
 from nova_lite import exception
 from nova_lite.api import links
+from nova_lite.api import operation
+from nova_lite.api import request
+
+T = typing.TypeVar('T')
 
 
-def limit_of(req):
+def limit_of(req: request.Request) -> int:
     """Return how many items the page may have: what was asked, at most [api]max_limit."""
-    most = req.conf.api.max_limit
+    most: int = req.conf.api.max_limit
     asked = req.param('limit')
-    return most if asked in (None, '') else min(int(asked), most)
+    return min(int(asked), most) if asked else most
 
 
-def page(req, items, key):
+def page(
+    req: request.Request, items: Sequence[T], key: Callable[[T], str | int]
+) -> tuple[Sequence[T], str | int | None]:
     """Return (items of the page, id to link the next page with or None).
 
     items: all there are, in order; key(item): its id, which markers name
@@ -29,26 +39,28 @@ def page(req, items, key):
     return chosen, key(chosen[-1]) if is_full(req, chosen, limit) else None
 
 
-def with_next(req, name, shown, marker):
+def with_next(
+    req: request.Request, name: str, shown: list[operation.Body], marker: str | int | None
+) -> operation.Body:
     """Return the answer of a list: {name: shown} with the next page's link, if there is one."""
     answer = {name: shown}
     if marker is not None:
-        answer[f'{name}_links'] = links.next_page(req, marker)
+        answer[f'{name}_links'] = links.next_page(req, str(marker))
     return answer
 
 
-def _after(items, key, marker):
+def _after(items: Sequence[T], key: Callable[[T], str | int], marker: str) -> int:
     for position, item in enumerate(items):
         if str(key(item)) == marker:
             return position + 1
     raise exception.MarkerNotFound(marker=marker)
 
 
-def is_full(req, chosen, limit):
+def is_full(req: request.Request, chosen: Sequence[object], limit: int) -> bool:
     """Return whether the page is full, so that it needs a link to the next one."""
     asked = req.param('limit')
     return (
         bool(chosen)
         and len(chosen) == limit
-        and (asked not in (None, '') and int(asked) > 0 or limit == req.conf.api.max_limit)
+        and (asked and int(asked) > 0 or limit == req.conf.api.max_limit)
     )

@@ -3,11 +3,12 @@
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite.api import request
 
 LOG = log.getLogger(__name__)
 
 
-def require(req, project_id):
+def require(req: request.Request, project_id: str) -> None:
     """Raise Invalid if the project does not exist according to the identity service.
 
     What cannot be found out is believed.

@@ -5,6 +5,7 @@ import urllib.parse
 
 import falcon
 import microversion_parse
+from oslo_config import cfg
 
 from nova_lite import context
 from nova_lite.api import faults
@@ -14,6 +15,10 @@ from nova_lite.dialects import storable
 # So many lists and objects may be in each other in a body.
 LEVELS = 100
 BODY_TYPES = ('application/json', 'application/vnd.openstack.compute+json')
+
+
+# The object of a rule: its project and user, as policies.Enforcer takes it.
+Target: typing.TypeAlias = dict[str, typing.Any] | None
 
 
 class Request:
@@ -61,45 +66,45 @@ class Request:
         self.params: dict[str, list[str]] = {}
 
     @property
-    def conf(self):
+    def conf(self) -> cfg.ConfigOpts:
         return self.app.conf
 
     @property
-    def content(self):
+    def content(self) -> typing.Any:
         """What the body's one key holds: {"server": content}."""
         return next(iter(self.body.values()))
 
-    def param(self, name, default=None):
+    def param(self, name: str, default: str | None = None) -> str | None:
         """Return the last value of a query parameter."""
         values = self.params.get(name)
         return values[-1] if values else default
 
-    def allows(self, rule, target=None):
+    def allows(self, rule: str, target: Target = None) -> bool:
         """Return whether a rule allows the caller. target: as for Enforcer.allows"""
         return self.app.policy.allows(self.ctxt, rule, target)
 
-    def authorize(self, rule, target=None):
+    def authorize(self, rule: str, target: Target = None) -> None:
         """Raise PolicyNotAuthorized unless the caller may."""
         self.app.policy.authorize(self.ctxt, rule, target)
 
     @property
-    def root(self):
+    def root(self) -> str:
         """Scheme, host and mount point, as links must have them; no slash at the end."""
         if self._root is None:
             self._root = self.app.conf.api.compute_link_prefix or self._http.prefix
         return self._root
 
     @property
-    def path(self):
+    def path(self) -> str:
         """The URL's path below the mount point, quoted, as links need it."""
         return urllib.parse.quote(self._http.path)
 
     @property
-    def query_string(self):
+    def query_string(self) -> str:
         return self._http.query_string
 
 
-def read_body(http, limit):
+def read_body(http: falcon.Request, limit: int) -> typing.Any:
     """Return the decoded JSON body, None when there is none.
 
     Raise TooLarge, UnsupportedContentType or MalformedBody.
@@ -118,7 +123,7 @@ def read_body(http, limit):
     return decode(raw)
 
 
-def decode(raw):
+def decode(raw: bytes) -> typing.Any:
     """JSON bytes to a value that any database can store; raises MalformedBody."""
     try:
         return storable.decode(raw, levels=LEVELS)
@@ -126,7 +131,7 @@ def decode(raw):
         raise faults.MalformedBody() from error
 
 
-def decode_query(http):
+def decode_query(http: falcon.Request) -> dict[str, list[str]]:
     """Return {name: [values]} of the query string. Raise MalformedUrl for what is no text."""
     if not http.query_string:
         return {}

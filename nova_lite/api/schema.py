@@ -5,8 +5,10 @@ are declared against JSON schema's own, which takes seconds. The v2.0 URLs are s
 with a second form that drops unknown keys instead of refusing them.
 """
 
+from collections.abc import Iterator
 import copy
 import re
+import typing
 
 import jsonschema
 from jsonschema import validators
@@ -23,6 +25,11 @@ FORMATS = {
     'flavor_ref': 'It is not the id of a flavor.',
 }
 
+# A JSON schema as its operation writes it.
+Source: typing.TypeAlias = dict[str, typing.Any]
+# Query parameters: {name: [value, ...]}
+Params: typing.TypeAlias = dict[str, list[str]]
+
 _Strict = jsonschema.Draft202012Validator
 
 
@@ -32,7 +39,9 @@ class InvalidInput(exception.Invalid):
     msg = '%(reason)s'
 
 
-def _drop_unknown(validator, allowed, instance, schema):
+def _drop_unknown(
+    validator: typing.Any, allowed: object, instance: typing.Any, schema: Source
+) -> Iterator[jsonschema.ValidationError]:
     """Yield `additionalProperties` that removes what it does not know."""
     if allowed is not False or not validator.is_type(instance, 'object'):
         yield from _Strict.VALIDATORS['additionalProperties'](validator, allowed, instance, schema)
@@ -52,13 +61,13 @@ class Schema:
     place: what messages call the thing that is checked
     """
 
-    def __init__(self, schema, place='field/attribute'):
+    def __init__(self, schema: Source, place: str = 'field/attribute') -> None:
         self.source = schema
         self._place = place
         self._strict = _Strict(schema, format_checker=formats.CHECKER)
         self._relaxed = _Relaxed(schema, format_checker=formats.CHECKER)
 
-    def check(self, value, relaxed=False):
+    def check(self, value: typing.Any, relaxed: bool = False) -> None:
         """Raise InvalidInput when `value` breaks the schema.
 
         relaxed: drop unknown keys from `value` instead of refusing them
@@ -71,7 +80,7 @@ class Schema:
         if error is not None:
             raise InvalidInput(reason=self._tell(error))
 
-    def _tell(self, error):
+    def _tell(self, error: jsonschema.ValidationError) -> str:
         message = _cut(error.message)
         if error.validator == 'format':
             message = FORMATS.get(error.validator_value, message)
@@ -90,13 +99,13 @@ class Query(Schema):
     `additionalProperties` true means unknown names are dropped.
     """
 
-    def __init__(self, schema):
+    def __init__(self, schema: Source) -> None:
         super().__init__(schema, place='query parameters')
         self._names = frozenset(schema.get('properties', ()))
         self._patterns = bool(schema.get('patternProperties'))
         self._drops = schema.get('additionalProperties', True) is True
 
-    def take(self, params):
+    def take(self, params: Params) -> Params:
         """Return the parameters that count, checked. Raise InvalidInput."""
         if not params:
             return params
@@ -106,11 +115,11 @@ class Query(Schema):
         return params
 
 
-def _cut(text):
+def _cut(text: str) -> str:
     return text if len(text) <= SHOWN else text[:SHOWN] + '...'
 
 
-def extended(base, **properties):
+def extended(base: Source, **properties: Source | None) -> Source:
     """Return a copy of an object schema with more properties (None removes one)."""
     result = copy.deepcopy(base)
     for name, schema in properties.items():

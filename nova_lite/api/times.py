@@ -1,6 +1,8 @@
 """Times in answers. Older resources show them without a zone, newer ones with a Z."""
 
+import datetime
 
-def naive(value):
+
+def naive(value: datetime.datetime | None) -> str | None:
     """2026-01-31T12:00:00.000000, as most administrative resources show a time."""
     return None if value is None else value.strftime('%Y-%m-%dT%H:%M:%S.%f')

@@ -4,7 +4,12 @@ Constants and small functions; every schema is written out in the file of its
 operation. Query parameters arrive as lists, hence `single` and `multi`.
 """
 
-ANY = {}
+from collections.abc import Sequence
+import typing
+
+from nova_lite.api import schema
+
+ANY: schema.Source = {}
 NOTHING = {'type': 'null'}
 
 _TRUE = (True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes')
@@ -47,12 +52,15 @@ METADATA = {
 TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*\Z'}
 
 
-def is_true(value):
+Schema: typing.TypeAlias = schema.Source
+
+
+def is_true(value: object) -> bool:
     """Return whether a value that fulfils BOOLEAN means yes."""
     return value in _TRUE
 
 
-def whole(properties, *, required=()):
+def whole(properties: dict[str, schema.Source], *, required: Sequence[str] = ()) -> Schema:
     """Return an object with these keys and no others."""
     return {
         'type': 'object',
@@ -62,7 +70,7 @@ def whole(properties, *, required=()):
     }
 
 
-def open_object(properties, *, required=()):
+def open_object(properties: dict[str, schema.Source], *, required: Sequence[str] = ()) -> Schema:
     """Return an object with these keys and any others."""
     return {
         'type': 'object',
@@ -72,27 +80,27 @@ def open_object(properties, *, required=()):
     }
 
 
-def body(key, content):
+def body(key: str, content: Schema) -> Schema:
     """Return a request body of one key."""
     return whole({key: content}, required=[key])
 
 
-def null_or(schema):
+def null_or(schema: Schema) -> Schema:
     """Return `schema`, or null."""
     return {'oneOf': [schema, NOTHING]}
 
 
-def single(schema):
+def single(schema: Schema | None) -> Schema:
     """Return a query parameter that may be given once."""
     return {'type': 'array', 'items': schema, 'maxItems': 1}
 
 
-def multi(schema=None):
+def multi(schema: Schema | None = None) -> Schema:
     """Return a query parameter that may be repeated."""
     return {'type': 'array', 'items': TEXT if schema is None else schema}
 
 
-def query(properties, *, strict=False):
+def query(properties: dict[str, schema.Source], *, strict: bool = False) -> Schema:
     """Return a query string: strict refuses other keys, else they are dropped."""
     return {'type': 'object', 'properties': dict(properties), 'additionalProperties': not strict}
 
