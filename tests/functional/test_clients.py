@@ -187,6 +187,22 @@ class ClientTest(testtools.TestCase):
         self.cli.openstack(*change, '--enable', host, 'nova-compute')
         (service,) = self.cli.show('compute', 'service', 'list', '--host', host)
         self.assertEqual('enabled', service['Status'])
+        # The older command for the same.
+        for option, status in (('--disable', 'disabled'), ('--enable', 'enabled')):
+            self.cli.openstack('host', 'set', option, host)
+            (service,) = self.cli.show('compute', 'service', 'list', '--host', host)
+            self.assertEqual(status, service['Status'])
+
+    def test_deleting_a_service(self):
+        """That of a daemon that runs comes back."""
+        listing = ('compute', 'service', 'list', '--service', 'nova-scheduler')
+        (service,) = self.cli.show(*listing)
+        self.cli.openstack('compute', 'service', 'delete', service['ID'])
+
+        def came_back():
+            return [each for each in self.cli.show(*listing) if each['ID'] != service['ID']]
+
+        self.cloud.wait_for(came_back, 'the scheduler to report itself')
 
     def test_aggregates(self):
         made = self.cli.show('aggregate', 'create', '--zone', 'east', 'rack')
@@ -201,6 +217,8 @@ class ClientTest(testtools.TestCase):
         (provider,) = self.cli.show('resource', 'provider', 'list', '--name', 'cell2-host2')
         aggregates = self.cli.show('resource', 'provider', 'aggregate', 'list', provider['uuid'])
         self.assertEqual([made['uuid']], [each['uuid'] for each in aggregates])
+        caching = ('--os-compute-api-version', '2.81', 'aggregate', 'cache', 'image')
+        self.cli.openstack(*caching, 'rack', 'cirros')
         self.cli.openstack('aggregate', 'remove', 'host', 'rack', 'cell2-host2')
         self.cli.openstack('aggregate', 'delete', 'rack')
 

@@ -64,6 +64,8 @@ class LiveClientTest(LiveClientTestCase):
         )
         number = str(running['id'])
         self.assertEqual(('running', 512 * 2**20), (shown['Status'], shown['Memory Total Bytes']))
+        found = self.cloud.admin.compute.get_server_migration(number, server.id)
+        self.assertEqual(('running', 512 * 2**20), (found.status, found.memory_total_bytes))
         self.openstack('2.80', *migration, 'abort', server.id, number)
         self.assertEqual('cancelled', self.moving.ended(server)['status'])
         self.openstack('2.96', 'server', 'migrate', '--live-migration', server.id)

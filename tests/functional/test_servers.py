@@ -193,3 +193,61 @@ class ServerTest(base.CloudTest):
         answer = self.cloud.api('POST', '/servers', data='"' + 'x' * 200000 + '"')
         self.assertEqual(413, answer.status_code, answer.text)
         self.assertEqual([], list(self.cloud.admin.compute.servers()))
+
+
+class SeldomAskedTest(base.CloudTest):
+    """Operations of which no client's own tests have a request that succeeds."""
+
+    settings = base.ROOMY
+
+    def plugged(self):
+        """A server with a port on the network `private`."""
+        return self.cloud.boot(networks=[{'uuid': self.cloud.network_id()}])
+
+    def addresses(self, server):
+        found = self.cloud.admin.compute.get_server(server.id).addresses
+        return [each['addr'] for each in found['private']]
+
+    def set_option(self, name, value):
+        conf = self.cloud.cloud.confs['control']
+        conf.set_override(name, value)
+        self.addCleanup(conf.clear_override, name)
+
+    def test_addresses_up_to_2_43(self):
+        server, compute = self.plugged(), self.cloud.admin.compute
+        old = self.cloud.connect(compute_default_microversion='2.43').compute
+        (first,) = self.addresses(server)
+        old.add_fixed_ip_to_server(server, self.cloud.network_id())
+        (second,) = set(self.addresses(server)) - {first}
+        old.remove_fixed_ip_from_server(server, second)
+        self.assertEqual([first], self.addresses(server))
+        (port,) = compute.server_interfaces(server)
+        shown = compute.get_server_interface(port.port_id, server)
+        self.assertEqual([first], [each['ip_address'] for each in shown.fixed_ips])
+
+    def test_the_token_of_a_console(self):
+        server, compute = self.cloud.boot(), self.cloud.admin.compute
+        made = compute.create_server_remote_console(server, protocol='serial', type='serial')
+        token = made.url.partition('token=')[2]
+        found = compute.validate_console_auth_token(token)
+        self.assertEqual((server.id, server.compute_host), (found.instance_uuid, found.host))
+
+    def test_soft_deletion(self):
+        self.set_option('reclaim_instance_interval', 3600)
+        server, compute = self.cloud.boot(), self.cloud.admin.compute
+        compute.delete_server(server)
+        self.cloud.wait(server, 'SOFT_DELETED')
+        compute.restore_server(server)
+        self.cloud.wait(server)
+        compute.delete_server(server)
+        self.cloud.wait(server, 'SOFT_DELETED')
+        compute.delete_server(server, force=True)
+        self.cloud.wait_gone(server)
+
+    def test_offloading(self):
+        self.set_option('shelved_offload_time', 3600)
+        server, compute = self.cloud.boot(), self.cloud.admin.compute
+        compute.shelve_server(server)
+        self.cloud.wait(server, 'SHELVED')
+        compute.shelve_offload_server(server)
+        self.cloud.wait(server, 'SHELVED_OFFLOADED')

@@ -15,6 +15,9 @@ microversion, or `gone` where Nova answers 410 at all of them::
     - reason: ...
       operations: [...]
     added: []
+    unproven:
+    - reason: ...
+      operations: [...]
 """
 
 import collections
@@ -61,7 +64,8 @@ class Operation:
 class Known:
     """nova: its version. operations: in the order of the file.
 
-    outside, missing, added: {name of an operation: reason}; `added` has what Nova lacks
+    outside, missing, added, unproven: {name of an operation: reason}; `added` has what Nova
+        lacks, `unproven` what no client has used with success
     """
 
     nova: str
@@ -69,6 +73,7 @@ class Known:
     outside: dict
     missing: dict
     added: dict
+    unproven: dict
 
     def state(self, each):
         """Return OFFERED, OUTSIDE or NOT_OFFERED."""
@@ -86,10 +91,11 @@ def load(text=None):
     )
     names = {str(each) for each in found}
     outside, missing = _reasons(content['outside_registry']), _reasons(content['not_offered'])
-    if unknown := (outside.keys() | missing.keys()) - names:
+    unproven = _reasons(content.get('unproven', ()))
+    if unknown := (outside.keys() | missing.keys() | unproven.keys()) - names:
         raise ValueError(f'These are not operations of Nova: {sorted(unknown)}')
     added = _reasons(content['added'])
-    return Known(str(content['nova']), found, outside, missing, added)
+    return Known(str(content['nova']), found, outside, missing, added, unproven)
 
 
 def _operation(path, words, versions):

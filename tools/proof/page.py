@@ -48,7 +48,8 @@ def rows(known=None, found=None):
 
 def _row(each, known, by_key):
     name = str(each)
-    reason = known.missing.get(name) or known.outside.get(name, '')
+    reasons = (known.missing, known.outside, known.unproven)
+    reason = next((each[name] for each in reasons if name in each), '')
     found = by_key.get(nova.key(each), {})
     clients = {client: sorted(versions) for client, versions in sorted(found.items())}
     return Row(each, known.state(each), reason, clients)
@@ -134,6 +135,8 @@ def _texts(row):
     here = '410' if row.operation.is_gone else 'offered'
     if not row.is_offered:
         here, proofs = f'**not offered**: {row.reason}', '–'
+    elif not proofs and row.reason:
+        proofs = f'not proven: {row.reason}'
     return f'``{row.operation}``', row.operation.versions, here, proofs or 'not proven'
 
 

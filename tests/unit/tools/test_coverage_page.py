@@ -15,9 +15,13 @@ not_offered:
 - reason: There is no Manila.
   operations: ['GET /servers/{server_id}/shares', 'POST /os-baremetal-nodes/{id}/action (x)']
 added: []
+unproven:
+- reason: Nobody asks.
+  operations: ['POST /servers']
 operations:
   /servers:
     GET: 2.1-
+    POST: 2.1-
   /servers/{id}:
     GET: 2.1-
   /servers/{server_id}/shares:
@@ -46,14 +50,14 @@ class PageTest(testtools.TestCase):
 
     def test_counts(self):
         self.assertEqual(
-            {page.NEWEST: (3, 2, 2), page.ENDED: (1, 0, 0), page.GONE: (1, 1, 1)},
+            {page.NEWEST: (4, 3, 2), page.ENDED: (1, 0, 0), page.GONE: (1, 1, 1)},
             page.counts(self.rows),
         )
         self.assertEqual({'Tempest': 3, 'Rally': 1}, page.by_client(self.rows))
 
     def test_sentences(self):
         self.assertEqual(
-            'nova_lite offers 2 of the 4 operations of Nova 34 at the same microversions, and unmodified '
+            'nova_lite offers 3 of the 5 operations of Nova 34 at the same microversions, and unmodified '
             'clients have used 2 of them with success in the tests.',
             page.offer(self.rows),
         )
@@ -71,11 +75,17 @@ class PageTest(testtools.TestCase):
         self.assertIn('- Tempest 2.1–2.2, 2.60\n', text)
         self.assertIn('- Rally 2.2; Tempest 2.1\n', text)
         self.assertIn('- **not offered**: There is no Manila.\n', text)
+        self.assertIn('- not proven: Nobody asks.\n', text)
 
     def test_summary(self):
         text = page.summary(self.rows)
-        self.assertIn('   * - **All**\n     - 5\n     - 3\n     - 3\n', text)
+        self.assertIn('   * - **All**\n     - 6\n     - 4\n     - 3\n', text)
         self.assertIn('   * - Tempest\n     - 3\n', text)
+
+    def test_what_is_not_proven_has_a_reason(self):
+        offered = [row for row in page.rows() if row.is_offered and row.kind != page.GONE]
+        unproven = {str(row.operation) for row in offered if not row.clients}
+        self.assertEqual(unproven, nova.load().unproven.keys())
 
 
 class ReadmeTest(testtools.TestCase):
