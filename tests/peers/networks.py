@@ -18,7 +18,8 @@ CHOSEN = (
 MISSING = (
     *('availability_zones', 'is_default', 'l2_adjacency', 'qinq', 'vlan_transparent'),
     *('dns_publish_fixed_ip', 'router:external', 'segment_id', 'router_route'),
-    *('port_forwardings', 'standard_attr_id'),
+    *('port_forwardings', 'standard_attr_id', 'gw_port_id', 'ha_vr_id'),
+    *('enable_default_route_bfd', 'enable_default_route_ecmp'),
 )
 
 

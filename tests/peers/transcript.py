@@ -30,6 +30,7 @@ class Transcript:
     headers: of each request; a test may change them
     differs_by: names of keys whose values are secrets or random
     without: names of keys that are not compared
+    words: names of keys whose texts are for people and are not compared; a test may change it
     entries: [(request, {field: value})]
     """
 
@@ -41,6 +42,7 @@ class Transcript:
         self._ordered = ordered
         self._differs_by = frozenset(differs_by)
         self._without = frozenset(without)
+        self.words = WORDS
 
     def ask(self, method, path, body=None, **options):
         """Send a request and return the answer, after its fields were recorded.
@@ -120,7 +122,7 @@ class Transcript:
                 )
             for number, item in enumerate(value):
                 self._flatten(item, f'{path}[{number}]', fields)
-        elif LAST.search(path)[1] in WORDS:
+        elif LAST.search(path)[1] in self.words:
             fields[path] = f'<{type(value).__name__}>'
         else:
             fields[path] = self.masked(json.dumps(value))

@@ -49,9 +49,7 @@ _PROPERTIES = {
 }
 BODY = bodies.wrapped('router', _PROPERTIES)
 ROUTES_BODY = bodies.wrapped('router', {'routes': _ROUTES}, ['routes'])
-INTERFACE_BODY = bodies.compiled(
-    {**bodies.record({'subnet_id': bodies.ID, 'port_id': bodies.ID}), 'minProperties': 1}
-)
+INTERFACE_BODY = bodies.compiled(bodies.record({'subnet_id': bodies.ID, 'port_id': bodies.ID}))
 
 
 def view(conn, row, caller):
@@ -162,8 +160,12 @@ def update(conn, caller, router_id, wanted):
 def delete(conn, caller, router_id):
     """Remove a router without interfaces, with its gateway port."""
     row = get(conn, caller, router_id)
-    if database.exists(conn, PORTS, device_id=router_id, device_owner=INTERFACE):
-        raise faults.Conflict(f'Router {router_id} still has ports', 'RouterInUse')
+    found = database.find_all(conn, PORTS, device_id=router_id, device_owner=INTERFACE)
+    if found:
+        attached = ', '.join(sorted(port['id'] for port in found))
+        raise faults.Conflict(
+            f'Router {router_id} has ports still attached: {attached}', 'RouterInUse'
+        )
     _set_gateway(conn, caller, row, None)
     database.delete(conn, ROUTERS, id=router_id)
 
@@ -201,7 +203,9 @@ def add_interface(conn, caller, router_id, wanted):
         return _interface(router, port, subnet_ids[0])
     subnet = subnets.get(conn, caller, wanted['subnet_id'])
     if not subnet['gateway_ip']:
-        raise faults.BadRequest('Subnet for router interface must have a gateway IP', 'BadRequest')
+        raise faults.BadRequest(
+            'Bad router request: Subnet for router interface must have a gateway IP.', 'BadRequest'
+        )
     if addresses.is_taken(conn, subnet['id'], subnet['gateway_ip']):
         raise faults.Conflict(
             f'Unable to complete operation for network '
@@ -251,9 +255,7 @@ def remove_interface(conn, caller, router_id, wanted):
         conditions.append(tables.allocations.c.subnet_id == wanted['subnet_id'])
     port = _interface_port(conn, router_id, *conditions)
     if port is None:
-        raise faults.NotFound(
-            f'Router {router_id} has no such interface.', 'RouterInterfaceNotFound'
-        )
+        raise _no_interface(router_id, wanted)
     floating = tables.floating_ips
     if conn.execute(
         sa.select(floating.c.id)
@@ -269,6 +271,18 @@ def remove_interface(conn, caller, router_id, wanted):
         )
     port_records.remove(conn, port['id'])
     return _interface(router, port, port['subnet_id'])
+
+
+def _no_interface(router_id, wanted):
+    if 'port_id' in wanted:
+        return faults.NotFound(
+            f'Router {router_id} does not have an interface with id {wanted["port_id"]}',
+            'RouterInterfaceNotFound',
+        )
+    return faults.NotFound(
+        f'Router {router_id} has no interface on subnet {wanted["subnet_id"]}',
+        'RouterInterfaceNotFoundForSubnet',
+    )
 
 
 def _check_routes(routes):
@@ -322,6 +336,10 @@ class InterfaceResource:
 
     def _change(self, req, resp, router_id, function):
         wanted = bodies.read(req, INTERFACE_BODY)
+        if not wanted.keys() & {'subnet_id', 'port_id'}:
+            raise faults.BadRequest(
+                'Bad router request: Either subnet_id or port_id must be specified.', 'BadRequest'
+            )
         resp.media = self._db.change(function, req.context.caller, router_id, wanted)
 
     def on_put_add(self, req, resp, router_id):

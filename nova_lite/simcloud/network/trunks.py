@@ -84,22 +84,19 @@ def _require_free(conn, port_id):
 def _segment(conn, port, wanted):
     """Return (type, id) of the segment of a new subport. Raise BadRequest."""
     kind, number = (wanted.get(name) for name in SEGMENT)
+    shown = {name: wanted[name] for name in ('port_id', *SEGMENT) if name in wanted}
     if kind == INHERIT:
         network = database.find(conn, tables.networks, id=port['network_id'])
         kind, number = network['network_type'], network['segmentation_id']
     if kind is None or number is None:
         raise standard.invalid(
-            f"Invalid subport details '{port['id']}': missing segmentation information. Must "
+            f"Invalid subport details '{shown}': missing segmentation information. Must "
             f'specify both segmentation_id and segmentation_type'
         )
     if kind != VLAN:
-        raise standard.invalid(
-            f"segmentation_type '{kind[:64]}' is not supported, use one of: {INHERIT}, {VLAN}"
-        )
+        raise standard.invalid(f"Unknown segmentation_type '{kind[:64]}'")
     if number not in VLANS:
-        raise standard.invalid(
-            f'segmentation_id {number} is not between {VLANS[0]} and {VLANS[-1]}'
-        )
+        raise standard.invalid(f"Segmentation ID '{number}' is not in range")
     return kind, number
 
 
@@ -181,7 +178,7 @@ def remove_subports(conn, caller, trunk_id, wanted):
     for one in wanted:
         if not database.exists(conn, SUBPORTS, trunk_id=trunk_id, port_id=one['port_id']):
             raise faults.NotFound(
-                f'SubPort on trunk {trunk_id} with parent port {row["port_id"]} could not be found.',
+                f'SubPort {one["port_id"]} on trunk {trunk_id} could not be found.',
                 'SubPortNotFound',
             )
         _remove(conn, one['port_id'])
