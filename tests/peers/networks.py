@@ -26,7 +26,7 @@ MISSING = (
 class NetworkPeersTest(base.PeersTest):
     @classmethod
     def make_real(cls):
-        return neutron.Neutron()
+        return neutron.Neutron(trunks=True)
 
     @classmethod
     def setUpClass(cls):

@@ -1,6 +1,5 @@
 """Trunks and routers of simcloud against the real Neutron's, the texts of errors included."""
 
-from tests.fixtures import neutron
 from tests.peers import base
 from tests.peers import callers
 from tests.peers import networks
@@ -15,10 +14,6 @@ def subport(port_id, number=7, **values):
 
 
 class TrunkTest(networks.NetworkPeersTest):
-    @classmethod
-    def make_real(cls):
-        return neutron.Neutron(trunks=True)
-
     def begin(self, peer):
         made = super().begin(peer)
         made.words = frozenset()
