@@ -22,6 +22,7 @@ from testtools.testsuite import iterate_tests
 from tests.fixtures import cloud as cloud_fixture
 from tests.sim import kernel
 from tests.sim.cases import rehearsal
+from tests.sim.cases import shortcuts
 from tests.sim.world import places
 from tests.sim.world import servers
 from tests.sim.world import stage
@@ -150,6 +151,7 @@ def _enter(path):
     world = stage.Stage()
     world.install_machine()
     servers.Servers(world.network).install()
+    shortcuts.install()
     return world
 
 

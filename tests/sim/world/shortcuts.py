@@ -3,18 +3,30 @@
 None of it is a scheduling point, so that schedules stay the same.
 """
 
+from collections import abc
 import functools
 import inspect
 
+from keystoneauth1 import _utils as keystoneauth_utils
 from oslo_messaging._drivers import impl_rabbit
 from oslo_middleware import base
 from oslo_policy import policy
+from requests import utils as requests_utils
+
+# Times that are kept: each token has two.
+TIMES = 256
 
 
+@functools.cache
 def install():
-    """Have this process take them."""
+    """Have this process take them, and those forked from it."""
     inspect.getfullargspec = base.getfullargspec = _remembered(inspect.getfullargspec)
     policy.Enforcer.load_rules = _once(policy.Enforcer.load_rules)
+    # The end of a token is read before each request that sends it.
+    parse = functools.lru_cache(TIMES)(keystoneauth_utils.parse_isotime)
+    keystoneauth_utils.parse_isotime = parse
+    # Mappings are all that is sent. A Protocol is looked through for each parameter.
+    requests_utils._SupportsItems = abc.Mapping
     # No transport has a socket.
     impl_rabbit.Connection.set_transport_socket_timeout = _nothing
 

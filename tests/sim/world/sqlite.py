@@ -142,10 +142,13 @@ class Cursor(sqlite3.Cursor):
 
 
 class Connection(sqlite3.Connection):
-    """path: of its file; name: of its database; is_cut: it is of no use any more"""
+    """path: of its file; name: of its database; is_cut: it is of no use any more
+
+    is_asleep: its file is closed, and is opened where it is needed: many are not
+    """
 
     path = name = ''
-    is_cut = False
+    is_cut = is_asleep = False
 
     def __init__(self, database, **kwargs):
         super().__init__(database, **kwargs)
@@ -163,17 +166,31 @@ class Connection(sqlite3.Connection):
         self.name = os.path.basename(self.path).removesuffix('.sqlite')
         self._is_served = self.name in SERVED
 
+    @property
+    def in_transaction(self):
+        return not self.is_asleep and super().in_transaction
+
     def create_function(self, *args, **kwargs):
+        self._wake()
         self._functions.append((args, kwargs))
         super().create_function(*args, **kwargs)
 
     def hibernate(self):
         """Close the file, to be opened again with `reopen`: descriptors and locks end here."""
-        self._settings = self.row_factory, self.isolation_level
-        super().close()
+        if not self.is_asleep:
+            self._settings = self.row_factory, self.isolation_level
+            super().close()
 
     def reopen(self):
-        """Open the file that is now where the former one was."""
+        """Have the file that is now where the former one was opened when it is needed."""
+        self.is_asleep = True
+
+    def _wake(self):
+        if self.is_asleep and not self.is_cut:
+            self.is_asleep = False
+            self._open_again()
+
+    def _open_again(self):
         state = dict(vars(self))
         database, kwargs = self._opened_with
         super().__init__(database, **kwargs)
@@ -186,7 +203,13 @@ class Connection(sqlite3.Connection):
         self.name_file()
 
     def cursor(self, factory=Cursor):
+        self._wake()
         return super().cursor(factory)
+
+    def execute(self, *args):
+        # The original makes a cursor without `cursor`.
+        self._wake()
+        return super().execute(*args)
 
     def commit(self):
         if not self.in_transaction:
@@ -194,7 +217,7 @@ class Connection(sqlite3.Connection):
         self._end(super().commit)
 
     def rollback(self):
-        if self.is_cut:
+        if self.is_cut or self.is_asleep:
             return
         super().rollback()
         _disk.unlock(self)

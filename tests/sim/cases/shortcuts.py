@@ -1,0 +1,16 @@
+"""As tests.sim.world.shortcuts, of the libraries of clients, which histories do not import."""
+
+import functools
+
+from openstack import resource
+
+from tests.sim.world import shortcuts
+
+
+@functools.cache
+def install():
+    """Have this process take all shortcuts, and those forked from it."""
+    shortcuts.install()
+    # What a resource has follows from its class. Nothing changes what is returned.
+    mapping = functools.cache(resource.Resource._get_mapping.__func__)
+    resource.Resource._get_mapping = classmethod(mapping)
