@@ -52,7 +52,7 @@ class HowToTest(testtools.TestCase):
     def test_faults(self):
         self.up()
         printed = self.play('faults/failures.sh')
-        self.assertIn('spawn fails on cell1-* (first 1, message "no space left")', printed)
+        self.assertIn('spawn fails on cell1-* (message "no space left", first 1)', printed)
         self.assertIn('ERROR', printed)
         printed = self.play('faults/requests.sh')
         self.assertIn('requests * to placement fail with 503 (first 2)', printed)

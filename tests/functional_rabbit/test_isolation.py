@@ -24,7 +24,6 @@ from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.lifecycle import intents
-from nova_lite.moves import move_records
 from nova_lite.moves.parts import cross_cell
 from nova_lite.objects import flavor as flavor_objects
 from nova_lite.objects import request_spec
@@ -64,7 +63,12 @@ GROUP = {
 
 def _change_zone(connection, uuid, zone):
     """As an unshelve does."""
-    move_records.change_spec(connection, uuid, availability_zone=zone)
+    request_specs.change(connection, uuid, availability_zone=zone)
+
+
+def _change_flavor(connection, uuid, flavor):
+    """As a resize does."""
+    request_specs.change(connection, uuid, flavor=flavor_objects.Flavor(**flavor))
 
 
 class Isolation:
@@ -162,7 +166,7 @@ class Isolation:
         return found.flavor.flavorid, found.availability_zone
 
     def test_a_flavor_and_a_zone_are_stored_at_once(self):
-        flavor = (move_records.save_flavor, {**cell_fixture.FLAVOR, 'flavorid': 'other'})
+        flavor = (_change_flavor, {**cell_fixture.FLAVOR, 'flavorid': 'other'})
         for zone in ((update._store_zone, 'az-1'), (_change_zone, 'az-1')):
             self.assertEqual(('other', 'az-1'), self.spec_changed_by(flavor, zone))
             self.assertEqual(('other', 'az-1'), self.spec_changed_by(zone, flavor))
