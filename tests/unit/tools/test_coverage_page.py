@@ -16,7 +16,7 @@ not_offered:
   operations: ['GET /servers/{server_id}/shares', 'POST /os-baremetal-nodes/{id}/action (x)']
 added: []
 unproven:
-- reason: Nobody asks.
+- reason: No client has a command.
   operations: ['POST /servers']
 operations:
   /servers:
@@ -75,7 +75,7 @@ class PageTest(testtools.TestCase):
         self.assertIn('- Tempest 2.1–2.2, 2.60\n', text)
         self.assertIn('- Rally 2.2; Tempest 2.1\n', text)
         self.assertIn('- **not offered**: There is no Manila.\n', text)
-        self.assertIn('- not proven: Nobody asks.\n', text)
+        self.assertIn('- not proven: No client has a command.\n', text)
 
     def test_summary(self):
         text = page.summary(self.rows)
