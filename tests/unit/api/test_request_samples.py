@@ -171,18 +171,9 @@ class Answers:
     api = None
     make_api = servers_api.ServersApi
 
-    @classmethod
-    def tearDownClass(cls):
-        if cls.api is not None:
-            cls.api.cleanUp()
-            cls.api = None
-        super().tearDownClass()
-
     def setUp(self):
         super().setUp()
-        if self.api is None:
-            type(self).api = self.make_api()
-            self.api.setUp()
+        compute_api.shared(self, self.make_api)
         vm_state = WAITING.get(self.operation.action, 'active')
         self.server = self.api.add_server(vm_state=vm_state)
         self.known = REQUESTS.body(self.operation)

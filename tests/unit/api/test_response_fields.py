@@ -7,6 +7,7 @@ from nova_lite.api import console_tokens
 from nova_lite.api import operation
 from nova_lite.api import removed
 from nova_lite.virt.sim import facts
+from tests.fixtures import compute_api
 from tests.fixtures import response_fields
 from tests.fixtures import shown_api
 from tests.fixtures import shown_requests
@@ -57,21 +58,11 @@ class TestFields(testscenarios.WithScenarios, testtools.TestCase):
         if str(each) in RESPONSES.answers and each.handler not in REFUSING
     ]
 
-    @classmethod
-    def tearDownClass(cls):
-        if cls.api is not None:
-            cls.api.cleanUp()
-            cls.api = None
-        super().tearDownClass()
-
     def setUp(self):
         super().setUp()
-        if self.api is None:
-            api = shown_api.ShownApi()
-            api.setUp()
-            found = facts.diagnostics(test_diagnostics.GUEST, 'QEMU', 10.0)
-            api.compute['cell1'].answers['get_diagnostics'] = found
-            type(self).api = api
+        api = compute_api.shared(self, shown_api.ShownApi)
+        found = facts.diagnostics(test_diagnostics.GUEST, 'QEMU', 10.0)
+        api.compute['cell1'].answers['get_diagnostics'] = found
 
     def test_fields(self):
         name = str(self.operation)
