@@ -1,0 +1,137 @@
+"""The configuration files of nova's daemons, as sections and options.
+
+What is not named here has nova's default.
+"""
+
+import dataclasses
+
+# Nova's default lets nobody move servers between cells.
+POLICY = {'compute:servers:resize:cross_cell': 'rule:admin_api'}
+API_PROCESSES, API_THREADS = 2, 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Places:
+    """What the daemons of a cloud reach, and where they keep files.
+
+    buses, databases: {name: URL}, of the cells, of `top`, and databases also of `api`, `cell0`
+    simcloud, placement: URLs; password: of the service users
+    notifications: whether they are sent
+    """
+
+    root: str
+    buses: dict
+    databases: dict
+    simcloud: str
+    placement: str
+    password: str
+    notifications: bool
+
+
+def text(sections):
+    """Return {section: {option: value}} as the text of a file."""
+    lines = []
+    for section, options in sections.items():
+        lines.append(f'[{section}]')
+        lines.extend(f'{key} = {value}' for key, value in options.items())
+    return '\n'.join([*lines, ''])
+
+
+def credentials(places, user):
+    """Return keystoneauth's options for a service user."""
+    return {
+        'auth_type': 'password',
+        'auth_url': places.simcloud + '/identity/v3',
+        'username': user,
+        'password': places.password,
+        'project_name': 'service',
+        'user_domain_id': 'default',
+        'project_domain_id': 'default',
+    }
+
+
+def _everyone(places, bus, host):
+    user = credentials(places, 'nova')
+    driver = 'messagingv2' if places.notifications else 'noop'
+    return {
+        'DEFAULT': {
+            'transport_url': places.buses[bus],
+            'host': host,
+            'my_ip': '127.0.0.1',
+            'state_path': f'{places.root}/state/{host}',
+        },
+        'oslo_concurrency': {'lock_path': f'{places.root}/state/{host}'},
+        'oslo_messaging_notifications': {'driver': driver},
+        'oslo_policy': {'policy_file': f'{places.root}/etc/policy.yaml'},
+        'placement': {**user, 'endpoint_override': places.placement},
+        'glance': {**user, 'endpoint_override': places.simcloud + '/image'},
+        'neutron': {**user, 'endpoint_override': places.simcloud + '/network'},
+        'service_user': user,
+    }
+
+
+def control(places):
+    """Return API, scheduler and super-conductor: one process of each conductor and scheduler."""
+    user = credentials(places, 'nova')
+    return {
+        **_everyone(places, 'top', 'top'),
+        'api_database': {'connection': places.databases['api']},
+        'database': {'connection': places.databases['cell0']},
+        'keystone_authtoken': {**user, 'www_authenticate_uri': places.simcloud + '/identity'},
+        'conductor': {'workers': 1},
+        'scheduler': {'workers': 1},
+    }
+
+
+def cell_conductor(places, cell):
+    """Return the conductor of a cell, which does not reach the API database."""
+    return {
+        **_everyone(places, cell, f'{cell}-conductor'),
+        'database': {'connection': places.databases[cell]},
+        'conductor': {'workers': 1},
+        'workarounds': {'disable_group_policy_check_upcall': 'true'},
+    }
+
+
+def compute(places, cell, host):
+    """Return a compute with nova's fake driver."""
+    sections = _everyone(places, cell, host)
+    sections['DEFAULT']['compute_driver'] = 'fake.FakeDriver'
+    sections['workarounds'] = {'disable_group_policy_check_upcall': 'true'}
+    sections['vnc'] = {'enabled': 'false'}
+    return sections
+
+
+def placement(places):
+    """Return placement."""
+    user = credentials(places, 'placement')
+    return {
+        'placement_database': {'connection': places.databases['placement']},
+        'keystone_authtoken': {**user, 'www_authenticate_uri': places.simcloud + '/identity'},
+    }
+
+
+def simcloud(places, passwords):
+    """Return nova_lite's stand-ins for Keystone, Glance and Neutron. passwords: its options"""
+    return {
+        'simcloud': {
+            **passwords,
+            'port': places.simcloud.rpartition(':')[2],
+            'connection': places.databases['simcloud'],
+            'public_url': places.simcloud,
+            'internal_url': places.simcloud,
+            'profile': 'instant',
+        }
+    }
+
+
+def uwsgi(environment, module, port):
+    """Return the command that serves a WSGI module of nova or placement with threads."""
+    return [
+        f'{environment}/bin/uwsgi',
+        *('--virtualenv', environment, '--module', f'{module}:application'),
+        *('--http-socket', f'127.0.0.1:{port}', '--add-header', 'Connection: close'),
+        *('--processes', API_PROCESSES, '--threads', API_THREADS),
+        *('--master', '--enable-threads', '--lazy-apps', '--need-app', '--die-on-term'),
+        *('--thunder-lock', '--buffer-size', 65535, '--disable-logging'),
+    ]

@@ -1,0 +1,137 @@
+"""The table of a comparison: medians over rounds, and ratios.
+
+results: {'about': {...}, 'rounds': [{side: {scenario: figures of bench.report}}, ...]}
+"""
+
+import dataclasses
+import statistics
+import typing
+
+from tools.proof import page
+
+NOVA, OURS = 'nova', 'nova_lite'
+BEGIN = '.. begin: written by tools/compare_with_nova.py'
+END = '.. end: written by tools/compare_with_nova.py'
+
+
+def cpu_ms(figures):
+    """Return the CPU time of an operation, of all daemons."""
+    return 1000 * figures['cpu_s_per_operation']
+
+
+def per_second(figures):
+    """Return the rate."""
+    return figures['per_second']
+
+
+def p50_ms(what):
+    """Return what takes the median of a time from figures."""
+    return lambda figures: figures['milliseconds'][what]['p50']
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A line of the table. pick: takes its number from the figures of the scenario"""
+
+    text: str
+    scenario: str
+    pick: typing.Callable
+    in_readme: bool = False
+
+    def ratio(self, nova, ours):
+        """Return how many times better ours is."""
+        return ours / nova if self.pick is per_second else nova / ours
+
+
+ROWS = (
+    Row('boot, 16 in flight: CPU ms', 'boot-16', cpu_ms, True),
+    Row('boot, 16 in flight: ACTIVE/s', 'boot-16', per_second, True),
+    Row('boot, one in flight: POST, ms', 'boot-1', p50_ms('POST')),
+    Row('boot, one in flight: to ACTIVE, ms', 'boot-1', p50_ms('to ACTIVE'), True),
+    Row('delete, 8 at a time: CPU ms', 'delete', cpu_ms),
+    Row('delete, 8 at a time: gone/s', 'delete', per_second),
+    Row('list of all in detail, one client: ms', 'list-1', p50_ms('GET'), True),
+    Row('list of all in detail, 4 clients: requests/s', 'list-4', per_second),
+    Row('show, one client: ms', 'show-1', p50_ms('GET'), True),
+    Row('show, 4 clients: requests/s', 'show-4', per_second),
+    Row('resize and confirm: CPU ms', 'resize-1', cpu_ms, True),
+    Row('resize and confirm, 4 at a time: CPU ms', 'resize-4', cpu_ms),
+    Row('cold migrate and confirm: CPU ms', 'migrate', cpu_ms),
+    Row('live migrate to a checked host: CPU ms', 'live-migrate', cpu_ms, True),
+    Row('live migrate to a checked host: to ACTIVE, ms', 'live-migrate', p50_ms('to its status')),
+    Row('cross-cell migrate and confirm: CPU ms', 'cross-cell', cpu_ms, True),
+    Row('cross-cell migrate and revert: CPU ms', 'cross-cell-revert', cpu_ms),
+)
+
+
+def medians(rounds, row):
+    """Return the medians of a row over all rounds, (nova's, ours); None without figures."""
+    found = []
+    for side in (NOVA, OURS):
+        figures = [played[side][row.scenario] for played in rounds if row.scenario in played[side]]
+        if not figures:
+            return None
+        found.append(statistics.median(map(row.pick, figures)))
+    return tuple(found)
+
+
+def lines(rounds, rows=ROWS):
+    """Return (text, nova, nova_lite, ratio) of the rows that were measured."""
+    made = []
+    for row in rows:
+        values = medians(rounds, row)
+        if values is not None:
+            ratio = f'{row.ratio(*values):.1f}'
+            made.append((row.text, *map(_rounded, values), ratio))
+    return made
+
+
+def _rounded(value):
+    return f'{value:.0f}' if value >= 10 else f'{value:.1f}'
+
+
+def rst(results, rows=ROWS):
+    """Return the table as reStructuredText, with the conditions under which it was measured."""
+    header = ('', 'nova', 'nova_lite', 'times better')
+    made = page.table(header, lines(results['rounds'], rows), '52 14 14 20')
+    return f'{made}\n{conditions(results)}\n'
+
+
+def readme(results):
+    """Return the short table."""
+    return rst(results, [row for row in ROWS if row.in_readme])
+
+
+def conditions(results):
+    """Return a paragraph: date, machine, versions, load."""
+    about, rounds = results['about'], results['rounds']
+    versions = ', '.join(f'{name} {number}' for name, number in about['versions'].items())
+    sent = 'with' if about['notifications'] else 'without'
+    loads = [
+        figures['others']
+        for played in rounds
+        for side in played.values()
+        for figures in side.values()
+    ]
+    return '\n'.join((
+        f'{about["date"]}, {about["machine"]}, {_number_of(rounds)}.',
+        f'{about["cells"]} cells of {about["hosts"]} hosts, {sent} notifications, polled every',
+        f'{about["poll_s"]} s. Other work on the machine used {statistics.median(loads):.1f} cores',
+        f'(median of all scenarios; at most {max(loads):.1f}).',
+        f'{versions}.',
+    ))  # fmt: skip
+
+
+def _number_of(rounds):
+    if len(rounds) == 1:
+        return 'one round'
+    return f'medians of {len(rounds)} rounds that alternated'
+
+
+def placed(text, made):
+    """Return a document's text with `made` between the two marks. Raise ValueError without."""
+    before, found_begin, rest = text.partition(f'{BEGIN}\n')
+    _old, found_end, after = rest.partition(END)
+    if not (found_begin and found_end):
+        raise ValueError(f'the document has no lines "{BEGIN}" and "{END}"')
+    return f'{before}{BEGIN}\n\n{made}\n{END}{after}'

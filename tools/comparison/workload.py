@@ -1,0 +1,240 @@
+"""The operations that are compared, sent to the compute API of either cloud.
+
+A workload boots servers, reads, moves and deletes them. Each of its scenarios returns the
+figures of nova_lite.bench.report: times, and CPU of all daemons of the cloud.
+"""
+
+import contextlib
+import dataclasses
+import itertools
+import os
+import types
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.bench import report
+from tools.comparison import boots
+
+FLAVOR, OTHER_FLAVOR = 'm1.tiny', 'm1.small'
+SERVER = types.SimpleNamespace(image='cirros', flavor=FLAVOR)
+WAIT_S = 180
+# What follows the moment that a client waits for belongs to the operation as well.
+TAIL_S = 0.5
+ACTIVE, VERIFY = 'ACTIVE', 'VERIFY_RESIZE'
+# What a server may show on its way to each.
+PASSING = {ACTIVE: (VERIFY, 'REVERT_RESIZE', 'MIGRATING'), VERIFY: ('RESIZE',)}
+TASK, HOST = 'OS-EXT-STS:task_state', 'OS-EXT-SRV-ATTR:host'
+
+
+def busy_seconds(path='/proc/stat'):
+    """Return the CPU seconds that all cores have spent on work, stolen time included."""
+    with open(path) as file:
+        fields = [int(each) for each in file.readline().split()[1:9]]
+    idle, waiting = fields[3:5]
+    return (sum(fields) - idle - waiting) / report.TICKS
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """What moves need of a cloud. hosts: {cell: [host, ...]}; flavors: {name: id}"""
+
+    hosts: dict
+    flavors: dict
+
+    @classmethod
+    def of(cls, cloud):
+        """Ask a cloud. Its hosts are named CELL-HOST."""
+        hosts = {}
+        for service in cloud.call('GET', '/os-services?binary=nova-compute')['services']:
+            if service['state'] == 'up':
+                hosts.setdefault(_cell(service['host']), []).append(service['host'])
+        flavors = {name: cloud.flavor_id(name) for name in (FLAVOR, OTHER_FLAVOR)}
+        return cls({cell: sorted(hosts[cell]) for cell in sorted(hosts)}, flavors)
+
+
+class Workload:
+    """The operations. cloud: a bench.client.Client; directory: the cloud's state directory"""
+
+    def __init__(self, cloud, directory, *, poll_s):
+        self._cloud, self._directory, self._poll_s = cloud, directory, poll_s
+        self._servers = []
+        self._next = None
+        self._known = Known.of(cloud)
+
+    # ---- scenarios ----
+
+    def boot(self, count, in_flight):
+        """Create servers; a client sends the next request when its server is ACTIVE."""
+        body = self._cloud.server_body('compared', SERVER)
+
+        def one(_number):
+            began = runtime.monotonic()
+            uuid = self._cloud.call('POST', '/servers', body)['server']['id']
+            measured.add('POST', runtime.monotonic() - began)
+            measured.add('to ACTIVE', arrivals.wait(uuid) - began)
+            return uuid
+
+        with self._measured('boot') as measured, boots.Boots(self._cloud, self._poll_s) as arrivals:
+            self._servers += self._each(one, range(count), in_flight)
+        self._next = itertools.cycle(self._servers)
+        return self._figures(measured)
+
+    def read(self, path, count, clients):
+        """Send GET `count` times. path: may have {server}, a server of this workload"""
+
+        def one(uuid):
+            began = runtime.monotonic()
+            self._cloud.call('GET', path.format(server=uuid))
+            measured.add('GET', runtime.monotonic() - began)
+
+        with self._measured('read') as measured:
+            self._each(one, self._some(count), clients)
+        return self._figures(measured)
+
+    def move(self, content, end, count, in_flight):
+        """Move servers, one after the other by each of `in_flight` clients.
+
+        content: called with a server and what is Known; returns {action: its content}
+        end: confirm or revert, of moves that wait for it; else None
+        """
+
+        def one(uuid):
+            was = self._show(uuid)
+            began = runtime.monotonic()
+            action = content(was, self._known)
+            self._cloud.call('POST', f'/servers/{uuid}/action', action)
+            now = self._settled(uuid, VERIFY if end else ACTIVE)
+            measured.add('to its status', runtime.monotonic() - began)
+            if end:
+                began = runtime.monotonic()
+                self._cloud.call('POST', f'/servers/{uuid}/action', {f'{end}Resize': None})
+                now = self._settled(uuid, ACTIVE)
+                measured.add(end, runtime.monotonic() - began)
+            if (now[HOST] == was[HOST]) is not (end == 'revert'):
+                raise exception.Conflict(reason=f'server {uuid} ended on host {now[HOST]}')
+
+        with self._measured('move') as measured:
+            self._each(one, self._some(count), in_flight)
+        return self._figures(measured)
+
+    def delete(self, in_flight):
+        """Delete all servers of this workload; wait until no list shows them."""
+
+        def one(uuid):
+            self._cloud.call('DELETE', f'/servers/{uuid}')
+
+        with self._measured('delete') as measured:
+            began = runtime.monotonic()
+            self._each(one, self._servers, in_flight)
+            left = set(self._servers)
+            while left:
+                found = self._cloud.call('GET', '/servers?limit=1000')['servers']
+                left &= {server['id'] for server in found}
+                if runtime.monotonic() - began > WAIT_S:
+                    raise exception.Unavailable(
+                        service=f'{len(left)} servers', reason=f'not deleted within {WAIT_S} s'
+                    )
+                if left:
+                    runtime.sleep(self._poll_s)
+            measured.times['gone'] = [runtime.monotonic() - began] * len(self._servers)
+        self._servers = []
+        return self._figures(measured)
+
+    # ---- parts ----
+
+    def _each(self, act, items, at_once):
+        with runtime.executor(at_once) as pool:
+            return list(pool.map(act, items))
+
+    def _some(self, count):
+        return list(itertools.islice(self._next, count))
+
+    def _show(self, uuid):
+        return self._cloud.call('GET', f'/servers/{uuid}')['server']
+
+    def _settled(self, uuid, status):
+        """Return a server once it has a status and no task; poll it as its client would."""
+        deadline = runtime.monotonic() + WAIT_S
+        while True:
+            server = self._show(uuid)
+            if server['status'] == status and server[TASK] is None:
+                return server
+            if server['status'] not in (status, *PASSING[status]):
+                fault = server.get('fault', {}).get('message')
+                raise exception.Conflict(reason=f'server {uuid} is {server["status"]}: {fault}')
+            if runtime.monotonic() > deadline:
+                raise exception.Unavailable(
+                    service=f'Server {uuid}', reason=f'not {status} within {WAIT_S} s'
+                )
+            runtime.sleep(self._poll_s)
+
+    @contextlib.contextmanager
+    def _measured(self, name):
+        measured = report.Measured(name, self._directory, ())
+        measured.begin()
+        busy = -busy_seconds() + report.cpu_seconds(os.getpid())
+        yield measured
+        measured.end(max(map(len, measured.times.values())), tail_s=TAIL_S)
+        measured.busy_s = busy + busy_seconds() - report.cpu_seconds(os.getpid())
+
+    def _figures(self, measured):
+        """Return the figures, with `others`: the cores that other processes used."""
+        found = measured.as_dict()
+        cloud_s = found['cpu_s_per_operation'] * found['operations']
+        return {**found, 'others': (measured.busy_s - cloud_s) / (found['seconds'] + TAIL_S)}
+
+
+def _cell(host):
+    return host.partition('-')[0]
+
+
+def resize(server, known):
+    """Return a resize to the other flavor."""
+    name = server['flavor']['original_name']
+    return {'resize': {'flavorRef': known.flavors[OTHER_FLAVOR if name == FLAVOR else FLAVOR]}}
+
+
+def migrate(_server, _known):
+    """Return a cold migration to a host of the scheduler's choice."""
+    return {'migrate': None}
+
+
+def live_migrate(server, known):
+    """Return a live migration to the other host of the cell, which is checked, not forced."""
+    here = server[HOST]
+    host = next(each for each in known.hosts[_cell(here)] if each != here)
+    return {'os-migrateLive': {'host': host, 'block_migration': 'auto'}}
+
+
+def cross_cell(server, known):
+    """Return a cold migration to a host of another cell."""
+    cell = next(each for each in known.hosts if each != _cell(server[HOST]))
+    return {'migrate': {'host': known.hosts[cell][0]}}
+
+
+def scenarios(workload, scale=1):
+    """Yield (name, function that plays it and returns its figures), in their order.
+
+    scale: multiplies the numbers of operations
+    """
+
+    def times(count):
+        return max(1, round(count * scale))
+
+    def add(name, method, *args):
+        return name, lambda: method(*args)
+
+    show, detail = '/servers/{server}', '/servers/detail?limit=1000'
+    yield add('boot-16', workload.boot, times(48), 16)
+    yield add('boot-1', workload.boot, times(12), 1)
+    yield add('list-1', workload.read, detail, times(20), 1)
+    yield add('list-4', workload.read, detail, times(20), 4)
+    yield add('show-1', workload.read, show, times(100), 1)
+    yield add('show-4', workload.read, show, times(100), 4)
+    yield add('resize-1', workload.move, resize, 'confirm', times(6), 1)
+    yield add('resize-4', workload.move, resize, 'confirm', times(8), 4)
+    yield add('migrate', workload.move, migrate, 'confirm', times(6), 1)
+    yield add('live-migrate', workload.move, live_migrate, None, times(6), 1)
+    yield add('cross-cell', workload.move, cross_cell, 'confirm', times(4), 1)
+    yield add('cross-cell-revert', workload.move, cross_cell, 'revert', times(4), 1)
+    yield add('delete', workload.delete, 8)
