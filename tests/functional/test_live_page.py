@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import dataclasses
+import importlib.resources
 import json
 import os
 
@@ -28,6 +29,8 @@ SCRIPT = '<script>run()</script>'
 # Where a picture of the page is written, if it is set.
 PICTURE = 'NOVA_LITE_TEST_PICTURE'
 PHONE = 360, 740
+# The page with its scripts and styles, without compression.
+MOST_BYTES = 300_000
 # As a browser does when another page is in front.
 HIDE = """
 Object.defineProperty(document, 'hidden', { value: arguments[0], configurable: true });
@@ -195,7 +198,7 @@ class LivePageTest(base.CloudTest):
             "document.getElementById('audit').innerText.includes('No invariant is violated')",
             'the audit',
         )
-        print(f'First paint after {browser.first_paint_ms():.0f} ms')
+        self.assert_small(browser)
 
         self.cloud.behave(SLOW)
         self.moving.go(web)
@@ -226,11 +229,21 @@ class LivePageTest(base.CloudTest):
         self.assertEqual([], browser.violations())
         self.assertEqual('nova-lite', browser.driver.title)
         self.assertEqual([], browser.console())
+
+        self.disturb(browser, web)
+        # The stream ends with the cloud that is restarted.
+        self.assertEqual([], browser.console(besides=['network']))
         requested = browser.requested()
         self.assertIn(f'{self.url}/page/events', requested)
         self.assertEqual([], [url for url in requested if not url.startswith(f'{self.url}/')])
 
-        self.disturb(browser, web)
+    def assert_small(self, browser):
+        """The page loads its files and little more."""
+        files = importlib.resources.files('nova_lite.page').joinpath('static').iterdir()
+        known = sum(len(file.read_bytes()) for file in files if file.name != 'icon.svg')
+        loaded = browser.loaded_bytes()
+        print(f'First paint after {browser.first_paint_ms():.0f} ms, {loaded} bytes')
+        self.assertTrue(known <= loaded < MOST_BYTES, loaded)
 
     def disturb(self, browser, server):
         """See faults, their end and stopped moves on the page."""
