@@ -233,6 +233,9 @@ class LivePageTest(base.CloudTest):
         self.disturb(browser, web)
         # The stream ends with the cloud that is restarted.
         self.assertEqual([], browser.console(besides=['network']))
+        self.assert_no_other_host(browser)
+
+    def assert_no_other_host(self, browser):
         requested = browser.requested()
         self.assertIn(f'{self.url}/page/events', requested)
         self.assertEqual([], [url for url in requested if not url.startswith(f'{self.url}/')])
