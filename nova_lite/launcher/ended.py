@@ -2,11 +2,13 @@
 
 They do no harm (`nova_lite.incarnation`), and their threads end when they next want something.
 What is left of them in memory are cycles, for which the interpreter looks rarely; a cloud that is
-reset a thousand times would grow by them.
+reset a thousand times would grow by them. The C library keeps what they held, in small pieces,
+until it is asked to give it back.
 """
 
 import collections
 import contextlib
+import ctypes
 import functools
 import gc
 
@@ -28,7 +30,7 @@ class Ended:
     def add(self, stops):
         """Call functions in a thread. stops: lists of those that are called together"""
         self._count += 1
-        last = gc.collect if self._count % COLLECT_EVERY == 0 else None
+        last = _free if self._count % COLLECT_EVERY == 0 else None
         self._threads.append(runtime.spawn(_run, stops, last, name='ended'))
         while self._threads and not self._threads[0].is_alive():
             self._threads.popleft()
@@ -48,6 +50,14 @@ def _run(stops, last):
             stack.callback(last)
         for group in reversed(stops):
             stack.callback(functools.partial(together, group))
+
+
+def _free():
+    """Free what has ended, and give its memory back to the system where the C library can."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), 'malloc_trim', None)
+    if trim is not None:
+        trim(0)
 
 
 def together(calls):
