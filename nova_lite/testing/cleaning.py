@@ -17,7 +17,7 @@ DELETED = 'instance.delete.end'
 # Microversions: a list of the groups of all projects has their project; keypairs of others.
 OF_PROJECT = '2.13'
 OF_USER = '2.10'
-ROUTER_PORT = 'network:router_interface'
+ROUTER_PORT, GATEWAY_PORT = 'network:router_interface', 'network:router_gateway'
 
 
 class NotCleaned(exception.Conflict):
@@ -149,7 +149,7 @@ def _networks(admin: services.Services, project_id: str) -> None:
     for router in found('routers'):
         admin.delete('network', f'/routers/{router["id"]}')
     for port in ports:
-        if port not in inward:
+        if port['device_owner'] not in (ROUTER_PORT, GATEWAY_PORT):
             admin.delete('network', f'/ports/{port["id"]}')
     for kind in ('networks', 'security-groups', 'subnetpools', 'address-scopes'):
         for each in found(kind):

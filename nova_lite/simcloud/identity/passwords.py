@@ -17,8 +17,7 @@ def _digest(password, salt, cost):
     return base64.b64encode(raw).decode()
 
 
-def hashed(password, cost):
-    """Return what to store for `password`. cost: scrypt's N, a power of two."""
+def _stored(password, cost):
     salt = runtime.new_secret(12)
     return f'scrypt${cost}${salt}${_digest(password, salt, cost)}'
 
@@ -35,11 +34,17 @@ class Verifier:
         # (stored, digest of the password under our key) of those that were right.
         self._verified = set()
 
+    def hashed(self, password, cost):
+        """Return what to store for `password`. cost: scrypt's N, a power of two."""
+        stored = _stored(password, cost)
+        self._remember(self._known(password, stored))
+        return stored
+
     def matches(self, password, stored):
         """Return whether `password` is the one that `stored` was made from."""
         if stored is None:
             return False
-        known = stored, hmac.digest(self._key, password.encode(), 'sha256')
+        known = self._known(password, stored)
         if known in self._verified:
             return True
         # Hashes of earlier releases do not name their cost.
@@ -47,10 +52,17 @@ class Verifier:
         cost = int(costs[0]) if costs else COST
         if not hmac.compare_digest(_digest(password, salt, cost), digest):
             return False
+        self._remember(known)
+        return True
+
+    def _known(self, password, stored):
+        return stored, hmac.digest(self._key, password.encode(), 'sha256')
+
+    def _remember(self, known):
         if len(self._verified) >= MOST_VERIFIED:
             self._verified.clear()
         self._verified.add(known)
-        return True
 
 
-matches = Verifier().matches
+_verifier = Verifier()
+hashed, matches = _verifier.hashed, _verifier.matches

@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from nova_lite import runtime
+from nova_lite.dialects import lean
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 
@@ -141,18 +142,19 @@ generation = sa.Table(
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
     sa.Column('value', sa.BigInteger, nullable=False),
 )
+_INCREASE = generation.update().values(value=generation.c.value + 1)
+_GENERATION = sa.select(generation.c.value)
 
 
 def touch(conn):
     """Increase the generation: tokens may have changed, see `current_generation`."""
-    changed = conn.execute(generation.update().values(value=generation.c.value + 1))
-    if not changed.rowcount:
+    if not lean.change(conn, _INCREASE):
         conn.execute(generation.insert().values(id=1, value=1))
 
 
 def current_generation(conn):
     """Return a number that grows whenever a cached token may have become wrong."""
-    return conn.execute(sa.select(generation.c.value)).scalar() or 0
+    return lean.value(conn, _GENERATION) or 0
 
 
 def kind_of(table):

@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 
+from nova_lite.dialects import lean
 from nova_lite.simcloud import database
 from nova_lite.simcloud import listing
 from nova_lite.simcloud.network import tables
@@ -11,12 +12,22 @@ EVERYONE = '*'
 SHARED, EXTERNAL = 'access_as_shared', 'access_as_external'
 # What a grant looks like in the attributes of an object.
 ATTRIBUTES = {SHARED: 'shared', EXTERNAL: 'external'}
+_OF_OBJECTS = sa.select(POLICIES.c.object_id, POLICIES.c.action).where(
+    POLICIES.c.target_project.in_(sa.bindparam('targets', expanding=True)),
+    POLICIES.c.action.in_(tuple(ATTRIBUTES)),
+    POLICIES.c.object_id.in_(sa.bindparam('some', expanding=True)),
+)
+
+
+def _targets(caller):
+    """Return the targets of policies for the caller's project."""
+    return [EVERYONE, *([caller.project_id] if caller.project_id else ())]
 
 
 def _granted(caller, *actions):
     """Return the condition that a policy grants one of the actions to the caller's project."""
-    targets = [EVERYONE, *([caller.project_id] if caller.project_id else ())]
-    return sa.and_(POLICIES.c.target_project.in_(targets), POLICIES.c.action.in_(actions))
+    chosen = POLICIES.c.target_project.in_(_targets(caller))
+    return sa.and_(chosen, POLICIES.c.action.in_(actions))
 
 
 def granted(caller, table, *actions):
@@ -29,10 +40,9 @@ def seen(conn, caller, rows):
     """Return rows as they look to the caller: shared or external also by policies."""
     known = {row['id']: row for row in rows}
     for some in database.in_chunks(known):
-        condition = sa.and_(_granted(caller, *ATTRIBUTES), POLICIES.c.object_id.in_(some))
-        for policy in database.find_all(conn, POLICIES, condition):
-            attribute = {ATTRIBUTES[policy['action']]: True}
-            known[policy['object_id']] = known[policy['object_id']] | attribute
+        given = {'targets': _targets(caller), 'some': lean.filled(some)}
+        for object_id, action in lean.every(conn, _OF_OBJECTS, given):
+            known[object_id] = known[object_id] | {ATTRIBUTES[action]: True}
     return list(known.values())
 
 
@@ -50,10 +60,9 @@ def filters(table, known, actions=None):
     actions = actions or {ATTRIBUTES[SHARED]: SHARED}
 
     def by(caller, parameter, action):
-        column = table.c.get(ATTRIBUTES[action], sa.false())
-        condition = sa.or_(column, granted(caller, table, action))
-
         def chosen(values):
+            column = table.c.get(ATTRIBUTES[action], sa.false())
+            condition = sa.or_(column, granted(caller, table, action))
             wanted = {listing.boolean(value, parameter) for value in values}
             return sa.or_(*(condition if each else sa.not_(condition) for each in wanted))
 

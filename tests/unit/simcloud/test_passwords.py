@@ -17,8 +17,10 @@ class PasswordTestCase(testtools.TestCase):
         for cost in (2, 16):
             stored = passwords.hashed('secret', cost)
             self.assertTrue(stored.startswith(f'scrypt${cost}$'), stored)
-            self.assertTrue(passwords.matches('secret', stored))
-            self.assertFalse(passwords.matches('Secret', stored))
+            # One that does not know it yet.
+            verifier = passwords.Verifier()
+            self.assertTrue(verifier.matches('secret', stored))
+            self.assertFalse(verifier.matches('Secret', stored))
 
     def test_hashes_of_earlier_releases_match(self):
         self.assertTrue(passwords.matches('secret', WITHOUT_COST))
@@ -49,6 +51,12 @@ class VerifierTestCase(testtools.TestCase):
         for _ in range(3):
             self.assertTrue(self.verifier.matches('secret', self.stored))
         self.assertEqual(1, self.computed)
+
+    def test_what_it_hashed_is_not_computed_again(self):
+        stored = self.verifier.hashed('new', 2)
+        self.assertTrue(self.verifier.matches('new', stored))
+        self.assertEqual(1, self.computed)
+        self.assertFalse(self.verifier.matches('New', stored))
 
     def test_what_was_wrong_is_computed_each_time(self):
         self.assertTrue(self.verifier.matches('secret', self.stored))
