@@ -10,11 +10,10 @@ import contextlib
 import importlib
 import logging
 import os
-import shutil
 import sys
-import textwrap
 
 from nova_lite import exception
+from nova_lite.console import arguments
 from nova_lite.launcher import proxies
 from nova_lite.launcher import state_dir
 
@@ -52,18 +51,9 @@ def module_of(name):
     return MODULES.get(name, name.replace('-', '_'))
 
 
-def described(text):
-    """Return a docstring for --help: paragraphs fit the terminal, examples keep their lines."""
-    width = shutil.get_terminal_size().columns - 2
-    return '\n\n'.join(
-        part if part.startswith('Example') else textwrap.fill(part, width, break_on_hyphens=False)
-        for part in text.strip().split('\n\n')
-    )
-
-
 def parser(commands=COMMANDS):
     """Return the argument parser with these subcommands."""
-    top = argparse.ArgumentParser(
+    top = arguments.Parser(
         prog='nova-lite', description='A Nova-compatible compute cloud over simulated hosts.'
     )
     added = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
@@ -72,7 +62,7 @@ def parser(commands=COMMANDS):
         command = added.add_parser(
             name,
             help=module.HELP,
-            description=described(module.__doc__),
+            description=arguments.described(module.__doc__),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.set_defaults(run=module.run)

@@ -34,7 +34,7 @@ class NotJson(exception.NovaLiteError):
 
 class TooLarge(exception.NovaLiteError):
     kind = 'too_large'
-    msg = f'The body has more than {MAX_BODY} bytes.'
+    msg = f'The body must have at most {MAX_BODY} bytes.'
 
 
 class Endpoint(door.Door):

@@ -12,7 +12,10 @@ from nova_lite.virt.sim import census
 
 
 class NoConfigDrive(exception.NotFound):
-    msg = 'Server %(uuid)s has no guest with a config drive.'
+    msg = (
+        'Server %(uuid)s has no guest with a config drive. '
+        'Use a server that was created with one and has been built.'
+    )
 
 
 def find(directory, server):

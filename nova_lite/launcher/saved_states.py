@@ -60,7 +60,10 @@ class NotWhole(exception.Conflict):
 
 
 class NotSaved(exception.Unavailable):
-    msg = 'The state %(name)s could not be saved: %(cause)s.'
+    msg = (
+        'The state %(name)s could not be saved: %(cause)s. '
+        'Correct that, for example by freeing space, and repeat the command.'
+    )
 
 
 class NotRestored(exception.Unavailable):

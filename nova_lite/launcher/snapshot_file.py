@@ -50,7 +50,10 @@ SCHEMA = schemas.Schema(types.whole(PROPERTIES, required=list(PROPERTIES)), plac
 
 
 class Unusable(exception.Invalid):
-    msg = '%(file)s cannot be used as a snapshot: %(reason)s.'
+    msg = (
+        '%(file)s cannot be used as a snapshot: %(reason)s. '
+        'Use a file that `nova-lite snapshot save` has written.'
+    )
 
 
 class Damaged(exception.Invalid):
@@ -65,7 +68,10 @@ class OtherFormat(exception.Invalid):
 
 
 class NotExtracted(exception.Unavailable):
-    msg = 'Cannot write %(name)s of the snapshot %(file)s to %(target)s'
+    msg = (
+        'Cannot write %(name)s of the snapshot %(file)s to %(target)s: %(cause)s. '
+        'Choose another directory with --state-dir, or free space there.'
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -165,7 +171,7 @@ def extract(path, manifest, targets):
                 # Of a library that decompresses, for which the snapshot is to blame.
                 if error.errno is None:
                     raise
-                raise NotExtracted(name=name, file=path, target=target, reason=error) from error
+                raise NotExtracted(name=name, file=path, target=target, cause=error) from error
             if not is_same:
                 raise _changed(path, name)
 

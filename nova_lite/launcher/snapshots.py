@@ -58,15 +58,24 @@ class NotEmpty(exception.Conflict):
 
 
 class UnknownProfile(exception.Conflict):
-    msg = 'The profile of the snapshot %(file)s cannot be used: %(cause)s.'
+    msg = (
+        'The profile of the snapshot %(file)s cannot be used: %(cause)s. '
+        'Choose another with --profile.'
+    )
 
 
 class NotWritten(exception.Unavailable):
-    msg = 'The snapshot %(file)s could not be written: %(cause)s.'
+    msg = (
+        'The snapshot %(file)s could not be written: %(cause)s. '
+        'Correct that, for example by freeing space, or choose another file.'
+    )
 
 
 class NotContinued(exception.Unavailable):
-    msg = 'The snapshot %(file)s could not be written to %(directory)s, which is as before: %(cause)s.'
+    msg = (
+        'The snapshot %(file)s could not be written to %(directory)s, which is as before: %(cause)s. '
+        'Correct that, for example by freeing space, and repeat the command.'
+    )
 
 
 class Snapshot(typing.NamedTuple):

@@ -38,7 +38,7 @@ class Busy(exception.Conflict):
 class Interrupted(exception.Conflict):
     msg = (
         'The clock was advanced by %(done).0f s of %(seconds).0f s: meanwhile it was resumed or given '
-        'another rate, or the cloud was reset or stopped'
+        'another rate, or the cloud was reset or stopped. Advance the rest'
     )
 
 

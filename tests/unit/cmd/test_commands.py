@@ -4,18 +4,23 @@ import contextlib
 import functools
 import importlib
 import io
+import os
 import re
 import shlex
 
+import fixtures
 import testtools
 
 from nova_lite.cmd import main
+from tests.fixtures import commands
 from tests.fixtures import units
 
 PACKAGE = units.ROOT / 'nova_lite' / 'cmd'
 LINES = 1500
 # They print how they proceed. `status`, `env` and `saga` print data of the cloud.
 WITHOUT_DATA = {'up', 'fork', 'stop', 'demo'}
+# They need no cloud that runs, or say that none does.
+WITHOUT_CLOUD = {'up', 'demo', 'status', 'stop'}
 EXAMPLE = re.compile(r'^(?:Examples?:)? +(?:eval "\$\()?(nova-lite .*?)\)?"?$', re.MULTILINE)
 ACTION = re.compile(r'^    ([a-z-]+) {2,}', re.MULTILINE)
 PAGE = units.ROOT / 'doc' / 'source' / 'reference' / 'commands.rst'
@@ -28,6 +33,12 @@ def help_of(*words):
     with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
         main.parser(words[:1]).parse_args([*words, '--help'])
     return printed.getvalue()
+
+
+def example(words):
+    """Return the arguments of an example of a command, and of its action if it has one."""
+    shown = [shlex.split(line)[1:] for line in EXAMPLE.findall(help_of(*words))]
+    return next((argv for argv in shown if tuple(argv[: len(words)]) == words), shown[0])
 
 
 def with_actions():
@@ -52,6 +63,18 @@ class CommandsTest(testtools.TestCase):
     def test_data_as_json(self):
         lacking = {words for words in with_actions() if '--json ' not in help_of(*words)}
         self.assertEqual({(name,) for name in WITHOUT_DATA}, lacking)
+
+    def test_errors_say_what_to_do(self):
+        """Without a cloud: how to start or choose one. With a wrong option: which there are."""
+        directory = os.path.join(self.useFixture(fixtures.TempDir()).path, 'none')
+        for words in with_actions():
+            if words[0] not in WITHOUT_CLOUD:
+                code, _out, errors = commands.run(*example(words), '--state-dir', directory)
+                self.assertEqual(2, code, words)
+                self.assertRegex(errors, '`nova-lite |--state-dir', words)
+            code, _out, errors = commands.run(*words, '--nonsense')
+            self.assertEqual(2, code, words)
+            self.assertIn(f'usage: nova-lite {" ".join(words)} ', errors)
 
     def test_seconds(self):
         for line in (
