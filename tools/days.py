@@ -1,0 +1,80 @@
+"""python -m tools.days [--servers N]: time a day of the clock with many resized servers.
+
+Starts a cloud in a process of its own that confirms resizes after an hour, resizes servers, and
+advances its clock by 24 hours. Prints how long that took. Exits with 1 if one is not confirmed.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+from nova_lite import runtime
+from nova_lite.launcher import clouds
+from nova_lite.launcher import control_client
+from nova_lite.launcher import running
+from tests.fixtures import commands
+
+START_S, STOP_S, WAIT_S, ADVANCE_S = 300, 60, 600, 3600
+DAY_S = 24 * 3600
+SIZE = ('--hosts', '12', '--profile', 'instant')
+OPTIONS = ('DEFAULT.resize_confirm_window=3600', 'quota.instances=-1', 'quota.cores=-1')
+LOOK_S = 0.2
+
+
+def wait(compute, count, status):
+    """Wait until so many servers have this status."""
+    deadline = runtime.monotonic() + WAIT_S
+    while (found := len(list(compute.servers(details=False, status=status)))) < count:
+        if runtime.monotonic() > deadline:
+            raise SystemExit(f'{found} of {count} servers are {status} after {WAIT_S} s')
+        runtime.sleep(LOOK_S)
+
+
+def measure(directory, count):
+    """Resize servers and let a day pass; return whether all are confirmed."""
+    compute = clouds.connect(running.read(directory).clouds_yaml).compute
+    flavors = {each.name: each.id for each in compute.flavors()}
+    image = next(each for each in compute.images() if each.name == 'cirros')
+    servers = [
+        compute.create_server(
+            name=f'server-{number}',
+            flavor_id=flavors['m1.nano'],
+            image_id=image.id,
+            networks='none',
+        )
+        for number in range(count)
+    ]
+    wait(compute, count, 'ACTIVE')
+    for server in servers:
+        compute.resize_server(server, flavors['m1.micro'])
+    wait(compute, count, 'VERIFY_RESIZE')
+    began = runtime.monotonic()
+    control_client.Client(directory, timeout_s=ADVANCE_S).post(
+        'clock', action='advance', seconds=DAY_S
+    )
+    lasted = runtime.monotonic() - began
+    confirmed = len(list(compute.servers(details=False, status='ACTIVE')))
+    print(f'a day with {count} servers in VERIFY_RESIZE: {lasted:.1f} s, {confirmed} confirmed')
+    return confirmed == count
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--servers', type=int, default=200)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as root:
+        directory = os.path.join(root, 'cloud')
+        command = [sys.executable, '-m', commands.MODULE, 'up', '--detach', '--port', '0', *SIZE]
+        command += ['--state-dir', directory]
+        command += [part for option in OPTIONS for part in ('--set', option)]
+        subprocess.run(command, check=True, timeout=START_S)
+        try:
+            return 0 if measure(directory, args.servers) else 1
+        finally:
+            running.stop(directory, STOP_S)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
