@@ -200,9 +200,11 @@ class ClientTest(testtools.TestCase):
         self.cli.openstack('compute', 'service', 'delete', service['ID'])
 
         def came_back():
-            return [each for each in self.cli.show(*listing) if each['ID'] != service['ID']]
+            return list(self.cloud.admin.compute.services(binary='nova-scheduler'))
 
         self.cloud.wait_for(came_back, 'the scheduler to report itself')
+        (again,) = self.cli.show(*listing)
+        self.assertNotEqual(service['ID'], again['ID'])
 
     def test_aggregates(self):
         made = self.cli.show('aggregate', 'create', '--zone', 'east', 'rack')
