@@ -66,7 +66,7 @@ CREATE TABLE ended_moves (
     ended_at REAL NOT NULL,
     PRIMARY KEY (guest, move, node)
 ) WITHOUT ROWID;
-CREATE TABLE origin (created_at REAL NOT NULL);
+CREATE TABLE origin (created_at REAL NOT NULL)
 """
 # Added later: files that are older get it when they are opened.
 ADDED = """

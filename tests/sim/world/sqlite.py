@@ -207,9 +207,8 @@ class Connection(sqlite3.Connection):
         return super().cursor(factory)
 
     def execute(self, *args):
-        # The original makes a cursor without `cursor`.
-        self._wake()
-        return super().execute(*args)
+        # The original makes a cursor without `cursor`, which would pass by the scheduler.
+        return self.cursor().execute(*args)
 
     def commit(self):
         if not self.in_transaction:

@@ -65,7 +65,7 @@ def _reopened(_key, _number, branch):
     sqlite.install(disk)
     connection = sqlite3.connect(':memory:')
     connection.isolation_level, connection.row_factory = None, sqlite3.Row
-    connection.execute('PRAGMA cache_size = -2000')
+    connection.execute('PRAGMA cache_size = -3000')
     connection.create_function('twice', 1, lambda number: 2 * number, deterministic=True)
     connections = disk.close_all()
     branch()

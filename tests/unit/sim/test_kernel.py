@@ -101,7 +101,7 @@ class ZygoteTestCase(testtools.TestCase):
 
     def test_files_are_opened_again_as_they_were(self):
         (outcome,) = histories('reopened')
-        self.assertEqual(["(42, -2000, None, ':memory:')"], details(outcome, 'reopened'))
+        self.assertEqual(["(42, -3000, None, ':memory:')"], details(outcome, 'reopened'))
 
 
 class LibraryTestCase(testtools.TestCase):
@@ -181,6 +181,14 @@ class ChoicesTestCase(testtools.TestCase):
         self.assertEqual('3 and 31', outcome['failure'])
         (outcome,) = histories('faults', seed, suppressed=[needed[0][:2]])
         self.assertTrue(outcome['ok'])
+
+
+class DiskTestCase(testtools.TestCase):
+    def test_statements_of_connections_wait_for_the_lock_of_a_file(self):
+        for outcome in histories('writers', '1-5', ALL):
+            self.assertEqual('', outcome['failure'])
+            self.assertEqual(['3'], details(outcome, 'balance'))
+            self.assertTrue(any('db: UPDATE' in line for line in outcome['log']))
 
 
 class BusTestCase(testtools.TestCase):

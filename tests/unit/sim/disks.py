@@ -1,0 +1,37 @@
+"""Programs that use the SQLite files of the simulation."""
+
+import os
+import sqlite3
+import tempfile
+
+from tests.sim import kernel
+from tests.sim.world import faults
+from tests.sim.world import sqlite
+from tests.unit.sim import starts
+
+WRITERS = 3
+
+
+def writers():
+    """Connections add one each, by statements of `Connection.execute`, and are slow."""
+    now = kernel.current()
+    sqlite.install(sqlite.Disk(faults.Faults()))
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, 'account.sqlite')
+        _open(path).execute('CREATE TABLE account AS SELECT 0 AS balance')
+        starts.together(*[lambda: _add(path)] * WRITERS)
+        (balance,) = _open(path).execute('SELECT balance FROM account').fetchone()
+    now.log('balance', balance)
+
+
+def _open(path):
+    return sqlite3.connect(path, isolation_level=None)
+
+
+def _add(path):
+    connection = _open(path)
+    connection.execute('BEGIN IMMEDIATE')
+    (balance,) = connection.execute('SELECT balance FROM account').fetchone()
+    kernel.current().sleep(1)
+    connection.execute('UPDATE account SET balance = ?', (balance + 1,))
+    connection.execute('COMMIT')
