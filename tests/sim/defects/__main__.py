@@ -25,18 +25,22 @@ GRACE_S = 10
 
 def main(argv=None):
     """Search for the defects named, or for all; return the exit status."""
-    args = _parser().parse_args(argv)
+    args = parsed(argv)
     found = [_search(defect, args) for defect in table.DEFECTS if defect.name in args.names]
     return 0 if all(found) else 1
 
 
-def _parser():
+def parsed(argv):
+    """The options, with the names of all defects unless some are given."""
     names = [defect.name for defect in table.DEFECTS]
     made = argparse.ArgumentParser(prog='python -m tests.sim.defects', description=__doc__)
-    made.add_argument('names', nargs='*', choices=[*names, []], default=names, metavar='name')
+    # Some versions of Python look for the empty list among the choices.
+    made.add_argument('names', nargs='*', choices=[*names, []], metavar='name')
     made.add_argument('--seeds', default='1-2000', help='A-B')
     made.add_argument('--limit', type=float, default=600, help='seconds for each defect')
-    return made
+    args = made.parse_args(argv)
+    args.names = args.names or names
+    return args
 
 
 def _search(defect, args):

@@ -36,6 +36,11 @@ class DefectsTestCase(testtools.TestCase):
             for file, text in files.items():
                 compile(text, file, 'exec')
 
+    def test_all_are_wanted_if_none_is_named(self):
+        names = [defect.name for defect in table.DEFECTS]
+        self.assertEqual(names, search.parsed([]).names)
+        self.assertEqual(names[:1], search.parsed(names[:1]).names)
+
     def test_code_that_has_changed_is_named(self):
         error = self.assertRaises(
             ValueError, table.put_back, table.DEFECTS[0], lambda _file: '', None
