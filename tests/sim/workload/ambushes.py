@@ -51,7 +51,7 @@ def alternates(rng, options):
         deletes=0.0,
         volumes=1.0,
         operations=frozenset(('migrate', 'confirm')),
-        rates={'http': {'lost answer': rng.choice((0.03, 0.06))}},
+        rates={'http': {'lost answer': rng.choice((0.1, 0.15))}},
         single=True,
         refusals=profiles.REFUSED,
         profile=profiles.slow(rng.randrange(1000), 1) + _UNREACHED,
