@@ -17,8 +17,9 @@ HOST = 'database.sim'
 NAMES = sqlite.SERVED
 # Real milliseconds after which the server is asked what a statement waits for.
 LOOK_MS = 5
-# A statement that waits at so many looks is blocked: a deadlock has been found by then.
-LOOKS = 2
+# A statement that waits at so many looks is blocked: a deadlock has been found by then, also by
+# a server that has to wait for a processor.
+LOOKS = 10
 # How often a transaction with locks takes longer before its next statement, and how long.
 LINGERING, LINGERS_S = 0.05, (0.01, 0.1, 1.0)
 UNLOCKED = ('SELECT', 'SHOW', 'SET', *sqlite.ENDS)
