@@ -51,10 +51,17 @@ def make_conf(
 ) -> cfg.ConfigOpts:
     """Parse `argv` and the configuration files into a private ConfigOpts.
 
-    files: paths to read; None searches the usual places for PROG.conf
+    files: paths to read; None searches the usual places for PROG.conf and PROG.conf.d
     """
     conf = config_api.copy_registered(_registered())
-    conf(list(argv), project='nova-lite', prog=prog, version=version, default_config_files=files)
+    conf(
+        list(argv),
+        project='nova-lite',
+        prog=prog,
+        version=version,
+        default_config_files=files,
+        default_config_dirs=None if files is None else [],
+    )
     return conf
 
 

@@ -1,8 +1,10 @@
 """Every option that nova_lite registers is read."""
 
 import ast
+import os
 import pathlib
 
+import fixtures
 from keystoneauth1 import loading
 from keystonemiddleware import opts
 import testtools
@@ -44,3 +46,13 @@ class OptionsTest(testtools.TestCase):
             if option.dest not in used
         }
         self.assertEqual(set(), unread)
+
+
+class DirectoriesTest(testtools.TestCase):
+    def test_are_not_read_when_files_are_given(self):
+        home = self.useFixture(fixtures.TempHomeDir()).path
+        path = pathlib.Path(home, '.nova-lite', 'nova-lite.conf.d', 'more.conf')
+        os.makedirs(path.parent)
+        path.write_text('[DEFAULT]\nhost = from-a-directory\n')
+        self.assertEqual('from-a-directory', conf.make_conf().host)
+        self.assertNotEqual('from-a-directory', conf.make_conf(files=[]).host)
