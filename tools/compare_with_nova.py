@@ -119,11 +119,17 @@ def write(results):
         path.write_text(table.placed(path.read_text(), made))
 
 
+def end(number, _frame):
+    """Have every `with` end, and with it the clouds, as SIGINT does; a handler of signals."""
+    # A second one must not interrupt that.
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def main(argv=None):
     """Compare, and print the table."""
     args = _parser().parse_args(argv)
-    # As SIGINT: every `with` ends, and with it the clouds.
-    signal.signal(signal.SIGTERM, lambda *_args: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, end)
     if min(args.cells, args.hosts) < 2:
         raise SystemExit('--cells and --hosts must be at least 2: servers move between them')
     environment.prepare(args.environment)

@@ -1,6 +1,7 @@
 """The comparison with nova: its table, its requests, and what it says of versions."""
 
 import json
+import signal
 
 import fixtures
 import testtools
@@ -90,6 +91,15 @@ def _all_scenarios():
     figures['milliseconds'] |= {'to its status': {'p50': 1.0}}
     played = {row.scenario: figures for row in table.ROWS}
     return {table.NOVA: played, table.OURS: played}
+
+
+class SignalTest(testtools.TestCase):
+    def test_a_second_signal_does_not_interrupt_the_end(self):
+        self.addCleanup(signal.signal, signal.SIGTERM, signal.getsignal(signal.SIGTERM))
+        signal.signal(signal.SIGTERM, compare_with_nova.end)
+        ended = self.assertRaises(SystemExit, signal.raise_signal, signal.SIGTERM)
+        self.assertEqual(143, ended.code)
+        signal.raise_signal(signal.SIGTERM)
 
 
 class ResultsTest(testtools.TestCase):
