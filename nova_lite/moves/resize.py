@@ -254,7 +254,7 @@ class Resize(move.Move[Began]):
         )
 
     def take_back(self) -> asking.Reply:
-        """Undo `leave`: restore the guest on the source, unless the server is gone."""
+        """Undo `leave` or a snapshot: restore the source's guest, unless the server is gone."""
         if not self.is_gone():
             row = self.row()
             # Stay off if the server is being soft-deleted or was reset meanwhile, or if the

@@ -1,6 +1,6 @@
-"""The host an operator names as the destination of a move.
+"""The host an operator names as the destination of a move within the server's cell.
 
-Moves stay in the server's cell, so that is where the host must be.
+`cross_cell` has destinations in other cells.
 """
 
 from nova_lite import exception
