@@ -5,18 +5,15 @@ advances its clock by 24 hours. Prints how long that took. Exits with 1 if one i
 """
 
 import argparse
-import os
-import subprocess
 import sys
-import tempfile
 
 from nova_lite import runtime
 from nova_lite.launcher import clouds
 from nova_lite.launcher import control_client
 from nova_lite.launcher import running
-from tests.fixtures import commands
+from tools import detached_cloud
 
-START_S, STOP_S, WAIT_S, ADVANCE_S = 300, 60, 600, 3600
+WAIT_S, ADVANCE_S = 600, 3600
 DAY_S = 24 * 3600
 SIZE = ('--hosts', '12', '--profile', 'instant')
 OPTIONS = ('DEFAULT.resize_confirm_window=3600', 'quota.instances=-1', 'quota.cores=-1')
@@ -64,16 +61,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--servers', type=int, default=200)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as root:
-        directory = os.path.join(root, 'cloud')
-        command = [sys.executable, '-m', commands.MODULE, 'up', '--detach', '--port', '0', *SIZE]
-        command += ['--state-dir', directory]
-        command += [part for option in OPTIONS for part in ('--set', option)]
-        subprocess.run(command, check=True, timeout=START_S)
-        try:
-            return 0 if measure(directory, args.servers) else 1
-        finally:
-            running.stop(directory, STOP_S)
+    options = [part for option in OPTIONS for part in ('--set', option)]
+    with detached_cloud.started(*SIZE, *options) as directory:
+        return 0 if measure(directory, args.servers) else 1
 
 
 if __name__ == '__main__':

@@ -9,9 +9,7 @@ import argparse
 import dataclasses
 import os
 import statistics
-import subprocess
 import sys
-import tempfile
 
 import keystoneauth1.exceptions
 import openstack
@@ -20,9 +18,8 @@ from nova_lite import runtime
 from nova_lite.launcher import clouds
 from nova_lite.launcher import control_client
 from nova_lite.launcher import running
-from tests.fixtures import commands
+from tools import detached_cloud
 
-START_S, STOP_S = 300, 60
 # Old daemons need this long to stop.
 REST_S = 5
 LOOK_S = 0.05
@@ -92,15 +89,8 @@ def main():
     parser.add_argument('--resets', type=int, default=100)
     parser.add_argument('--clients', type=int, default=2)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as root:
-        directory = os.path.join(root, 'cloud')
-        up = ('up', '--detach', '--port', '0', '--state-dir', directory)
-        command = [sys.executable, '-m', commands.MODULE, *up]
-        subprocess.run(command, check=True, timeout=START_S)
-        try:
-            return 0 if measure(directory, args.resets, args.clients) else 1
-        finally:
-            running.stop(directory, STOP_S)
+    with detached_cloud.started() as directory:
+        return 0 if measure(directory, args.resets, args.clients) else 1
 
 
 if __name__ == '__main__':

@@ -1,0 +1,25 @@
+"""A cloud in a process of its own, for tools that measure it."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+
+from nova_lite.launcher import running
+from tests.fixtures import commands
+
+START_S, STOP_S = 300, 60
+
+
+@contextlib.contextmanager
+def started(*options):
+    """In the context a cloud runs: its state directory, which is removed. options: of `up`"""
+    with tempfile.TemporaryDirectory() as root:
+        directory = os.path.join(root, 'cloud')
+        up = ('up', '--detach', '--port', '0', '--state-dir', directory, *options)
+        subprocess.run([sys.executable, '-m', commands.MODULE, *up], check=True, timeout=START_S)
+        try:
+            yield directory
+        finally:
+            running.stop(directory, STOP_S)
