@@ -210,6 +210,9 @@ class Connection(sqlite3.Connection):
         # The original makes a cursor without `cursor`, which would pass by the scheduler.
         return self.cursor().execute(*args)
 
+    def executemany(self, *args):
+        return self.cursor().executemany(*args)
+
     def commit(self):
         if not self.in_transaction:
             return

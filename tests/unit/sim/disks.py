@@ -13,7 +13,7 @@ WRITERS = 3
 
 
 def writers():
-    """Connections add one each, by statements of `Connection.execute`, and are slow."""
+    """Connections add one each, by statements of their own, not of cursors, and are slow."""
     now = kernel.current()
     sqlite.install(sqlite.Disk(faults.Faults()))
     with tempfile.TemporaryDirectory() as directory:
@@ -33,5 +33,5 @@ def _add(path):
     connection.execute('BEGIN IMMEDIATE')
     (balance,) = connection.execute('SELECT balance FROM account').fetchone()
     kernel.current().sleep(1)
-    connection.execute('UPDATE account SET balance = ?', (balance + 1,))
+    connection.executemany('UPDATE account SET balance = ?', [(balance + 1,)])
     connection.execute('COMMIT')
