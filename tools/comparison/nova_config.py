@@ -5,7 +5,7 @@ What is not named here has nova's default.
 
 import dataclasses
 
-# Nova's default lets nobody move servers between cells.
+# Nova's default permits no role to move servers between cells.
 POLICY = {'compute:servers:resize:cross_cell': 'rule:admin_api'}
 API_PROCESSES, API_THREADS = 2, 8
 
