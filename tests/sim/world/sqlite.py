@@ -125,6 +125,10 @@ _disk = None
 plain_connect = sqlite3.connect
 
 
+class ScriptError(Exception):
+    """A script was to be executed, whose statements would pass by the scheduler."""
+
+
 class Cursor(sqlite3.Cursor):
     """A cursor of a Connection."""
 
@@ -139,6 +143,9 @@ class Cursor(sqlite3.Cursor):
         super().executemany(sql, *args)
         self.connection.settle()
         return self
+
+    def executescript(self, script):
+        raise ScriptError(script)
 
 
 class Connection(sqlite3.Connection):
@@ -212,6 +219,9 @@ class Connection(sqlite3.Connection):
 
     def executemany(self, *args):
         return self.cursor().executemany(*args)
+
+    def executescript(self, script):
+        raise ScriptError(script)
 
     def commit(self):
         if not self.in_transaction:

@@ -24,6 +24,18 @@ def writers():
     now.log('balance', balance)
 
 
+def scripts():
+    """A connection and its cursor are given a script."""
+    sqlite.install(sqlite.Disk(faults.Faults()))
+    with tempfile.TemporaryDirectory() as directory:
+        connection = _open(os.path.join(directory, 'account.sqlite'))
+        for each in (connection, connection.cursor()):
+            try:
+                each.executescript('CREATE TABLE account (balance)')
+            except sqlite.ScriptError as error:
+                kernel.current().log('refused', error)
+
+
 def _open(path):
     return sqlite3.connect(path, isolation_level=None)
 

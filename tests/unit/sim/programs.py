@@ -34,7 +34,8 @@ from tests.unit.sim import buses  # noqa: E402
 from tests.unit.sim import disks  # noqa: E402
 from tests.unit.sim import starts  # noqa: E402
 
-together, lost_bus, writers = starts.together, buses.lost_bus, disks.writers
+together, lost_bus = starts.together, buses.lost_bus
+writers, scripts = disks.writers, disks.scripts
 begun, one_kept, reopened, endless = starts.BEGUN, starts.ONE_KEPT, starts.REOPENED, starts.ENDLESS
 grown, unbegun = starts.GROWN, starts.UNBEGUN
 

@@ -190,6 +190,10 @@ class DiskTestCase(testtools.TestCase):
             self.assertEqual(['3'], details(outcome, 'balance'))
             self.assertTrue(any('db: UPDATE' in line for line in outcome['log']))
 
+    def test_scripts_are_refused(self):
+        (outcome,) = histories('scripts')
+        self.assertEqual(['CREATE TABLE account (balance)'] * 2, details(outcome, 'refused'))
+
 
 class BusTestCase(testtools.TestCase):
     def test_what_was_not_acknowledged_comes_again_by_another_connection(self):
