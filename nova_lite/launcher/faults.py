@@ -104,7 +104,10 @@ class Faults:
                 known = ', '.join(str(each) for each in self._failures) or 'there is none'
                 raise Unknown(what='Fault', name=number, known=known)
             self._inject()
-            LOG.warning('Fault %s was cleared', 'of any id' if number is None else number)
+            if number is None:
+                LOG.warning('All injected failures were cleared')
+            else:
+                LOG.warning('Fault %s was cleared', number)
 
     def _inject(self):
         of_requests, of_hosts = [], []

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -19,6 +20,38 @@ from tests.fixtures import ports
 
 LIMIT_S = 300
 FORMER = ('OS_TOKEN', 'OS_TENANT_ID', 'OS_DOMAIN_NAME', 'OS_TRUST_ID')
+# (command, faults that `status` shows afterwards, what is logged)
+FAULTS = (
+    (
+        'fault add --verb spawn --host cell1-* --first 2',
+        ['spawn fails on cell1-* (first 2)'],
+        "Fault 1 was added: {'verb': 'spawn', 'first': 2, 'match': {'host': 'cell1-*'}}",
+    ),
+    (
+        'host off cell1-host1',
+        ['spawn fails on cell1-* (first 2)', 'host cell1-host1 is powered off'],
+        'Host cell1-host1 was powered off',
+    ),
+    (
+        'fault clear 1',
+        ['host cell1-host1 is powered off'],
+        'Fault 1 was cleared',
+    ),
+    (
+        'cell down cell1',
+        ['host cell1-host1 is powered off', 'database of cell1 is down', 'bus of cell1 is cut'],
+        'The database of cell1 was taken down',
+    ),
+    (
+        'cell up cell1',
+        ['host cell1-host1 is powered off'],
+        'The database of cell1 was taken up',
+    ),
+    ('host on cell1-host1', [], 'Host cell1-host1 was powered on'),
+    ('bus cut', ['bus of cell1 is cut', 'bus of top is cut'], 'The bus of top was cut'),
+    ('bus heal', [], 'The bus of top was healed'),
+    ('fault clear', [], 'All injected failures were cleared'),
+)
 PRINT = 'eval "$1"; printf "%s\\n" "$OS_AUTH_URL" "$OS_CLOUD"; env | grep former'
 
 
@@ -76,6 +109,24 @@ class DetachTest(testtools.TestCase):
         self.assertEqual('not running', self.status(1)['state'])
         code, printed, _errors = self.run_command('stop')
         self.assertEqual((0, f'No cloud runs in {self.state_dir}\n'), (code, printed))
+
+    def test_faults(self):
+        """`status` shows those that are injected now, and each change of them is logged."""
+        self.up('--port', '0', '--cells', '1', '--hosts', '1')
+        self.assertEqual([], self.status(0)['faults'])
+        log = os.path.join(self.state_dir, 'log', 'nova-lite.log')
+        for line, expected, logged in FAULTS:
+            before = os.path.getsize(log)
+            code, _printed, errors = commands.run(*line.split(), '--state-dir', self.state_dir)
+            self.assertEqual((0, ''), (code, errors), line)
+            _code, printed, _errors = self.run_command('status', '--json')
+            self.assertEqual(expected, json.loads(printed)['faults'], line)
+            with open(log) as file:
+                file.seek(before)
+                self.assertRegex(file.read(), rf'WARNING \S+ .*{re.escape(logged)}', line)
+        commands.run('host', 'off', 'cell1-host1', '--state-dir', self.state_dir)
+        _code, printed, _errors = self.run_command('status')
+        self.assertRegex(printed, r'faults +. host cell1-host1 is powered off')
 
     def boot(self, path):
         """A member names nothing but a flavor and the first image in the list."""
