@@ -5,8 +5,9 @@
 installs nova from PyPI in a virtual environment of its own (nova-requirements.txt), starts a
 cloud of its daemons with the fake driver and one of nova_lite with the profile `instant`,
 each over a RabbitMQ and a durable MariaDB of its own, and sends both the same requests.
-Every scenario is played in one cloud and then in the other. nova_lite's stand-ins for
-Keystone, Glance and Neutron serve both; each cloud has a real placement.
+Every scenario is played in one cloud and then in the other. --load shows how both do with up to
+256 clients at once. nova_lite's stand-ins for Keystone, Glance and Neutron serve both; each cloud
+has a real placement.
 
 CPU time is that of all processes of a cloud: daemons, placement, stand-ins, broker, database.
 The programs of the servers must be installed (bindep.txt); any running ones are left alone.
@@ -26,6 +27,7 @@ from nova_lite.bench import client
 from nova_lite.console import durations
 from tools import private_cloud
 from tools.comparison import environment
+from tools.comparison import load
 from tools.comparison import nova_cloud
 from tools.comparison import table
 from tools.comparison import workload
@@ -58,32 +60,44 @@ def play(directories, args, first):
 
     directories: {side: state directory}; first: the side that begins
     """
-    works = {}
+    prepared = {}
     with contextlib.ExitStack() as stack:
         for side in sorted(directories, key=lambda side: side != first):
             cloud = client.Client(directories[side])
             stack.enter_context(cloud.without_quotas())
-            works[side] = workload.Workload(cloud, directories[side], poll_s=args.poll)
-        return _played(works, args)
+            prepared[side] = dict(_scenarios(cloud, directories[side], args))
+        return _played(prepared)
 
 
-def _played(works, args):
-    played = {side: {} for side in works}
-    prepared = {side: dict(workload.scenarios(work, args.scale)) for side, work in works.items()}
+def _scenarios(cloud, directory, args):
+    if args.load:
+        yield from load.scenarios(args.load, args.clients, cloud, directory, poll_s=args.poll)
+        return
+    work = workload.Workload(cloud, directory, poll_s=args.poll)
+    for name, scenario in workload.scenarios(work, args.scale):
+        if not args.scenarios or name in (*args.scenarios, *ALWAYS):
+            yield name, scenario
+
+
+def _played(prepared):
+    played = {side: {} for side in prepared}
     for name in next(iter(prepared.values())):
-        if args.scenarios and name not in (*args.scenarios, *ALWAYS):
-            continue
-        for side in works:
-            figures = played[side][name] = prepared[side][name]()
-            print(
-                f'{name}, {side}: {table.cpu_ms(figures):.1f} ms of CPU, '
-                f'{figures["per_second"]:.1f}/s, others {figures["others"]:.2f} cores',
-                flush=True,
-            )
+        for side, scenarios in prepared.items():
+            figures = played[side][name] = scenarios[name]()
+            print(f'{name}, {side}: {_told(figures)}', flush=True)
     return played
 
 
-def load(path):
+def _told(figures):
+    if 'failure' in figures:
+        return figures['failure']
+    return (
+        f'{table.cpu_ms(figures):.1f} ms of CPU, {figures["per_second"]:.1f}/s, '
+        f'others {figures["others"]:.2f} cores'
+    )
+
+
+def former(path):
     """Return the rounds of a file of results; none if it does not exist."""
     if path is None or not os.path.exists(path):
         return []
@@ -102,7 +116,7 @@ def compare(args):
         'hosts': args.hosts,
         'poll_s': args.poll,
     }
-    results = {'about': about, 'rounds': load(args.results)}
+    results = {'about': about, 'rounds': former(args.results)}
     with novas_cloud(args) as nova, our_cloud(args) as ours:
         directories = {table.NOVA: nova.state_dir, table.OURS: ours.state_dir}
         for number in range(args.rounds):
@@ -113,8 +127,11 @@ def compare(args):
     return results
 
 
-def write(results):
-    """Write the tables of README and of the page about benchmarks."""
+def write(results, kind=None):
+    """Write the tables of README and of the page about benchmarks; or that of a kind of load."""
+    if kind:
+        PAGE.write_text(table.placed(PAGE.read_text(), load.rst(results, kind), load=kind))
+        return
     for path, made in ((README, table.readme(results)), (PAGE, table.rst(results))):
         path.write_text(table.placed(path.read_text(), made))
 
@@ -134,9 +151,9 @@ def main(argv=None):
         raise SystemExit('--cells and --hosts must be at least 2: servers move between them')
     environment.prepare(args.environment)
     results = compare(args)
-    print(table.rst(results))
+    print(load.rst(results, args.load) if args.load else table.rst(results))
     if args.write:
-        write(results)
+        write(results, args.load)
     return 0
 
 
@@ -169,6 +186,20 @@ def _parser():
         type=lambda text: text.split(','),
         metavar='NAME,...',
         help='scenarios to play, beside the first boots and the deletion (default: all)',
+    )
+    add(
+        '--load',
+        choices=load.KINDS,
+        help='play these instead, by more and more clients at once',
+    )
+    add(
+        '--clients',
+        nargs='+',
+        type=int,
+        choices=load.CLIENTS,
+        default=load.CLIENTS,
+        metavar='N',
+        help='clients of --load, of %s (default: all)' % ', '.join(map(str, load.CLIENTS)),
     )
     add(
         '--notifications',

@@ -47,14 +47,22 @@ class Client:
 
         Raise Conflict for a status of 400 and above, Unavailable without a response.
         """
+        return self.content(method, path, self.send(method, path, body))
+
+    def send(self, method, path, body=None):
+        """Send one request and return its response. Raise Unavailable without one."""
         session = getattr(self._local, 'session', None)
         if session is None:
             session = self._local.session = requests.Session()
             session.headers.update(self._headers)
         try:
-            response = session.request(method, self.base + path, json=body, timeout=WAIT_S)
+            return session.request(method, self.base + path, json=body, timeout=WAIT_S)
         except requests.RequestException as error:
             raise exception.Unavailable(service=self.base, reason=error) from error
+
+    @staticmethod
+    def content(method, path, response):
+        """Return the decoded body of a response, or None. Raise as `call` does."""
         if response.status_code >= 400:
             raise exception.Conflict(
                 reason=f'{method} {path} answered {response.status_code}: {response.text[:200]}'

@@ -12,6 +12,8 @@ from tools.proof import page
 NOVA, OURS = 'nova', 'nova_lite'
 BEGIN = '.. begin: written by tools/compare_with_nova.py'
 END = '.. end: written by tools/compare_with_nova.py'
+# With the kind of load between them.
+LOAD = ' --load %s'
 
 
 def cpu_ms(figures):
@@ -112,6 +114,7 @@ def conditions(results):
         for played in rounds
         for side in played.values()
         for figures in side.values()
+        if 'others' in figures
     ]
     return '\n'.join((
         f'{about["date"]}, {about["machine"]}, {_number_of(rounds)}.',
@@ -128,10 +131,14 @@ def _number_of(rounds):
     return f'medians of {len(rounds)} rounds that alternated'
 
 
-def placed(text, made):
-    """Return a document's text with `made` between the two marks. Raise ValueError without."""
-    before, found_begin, rest = text.partition(f'{BEGIN}\n')
-    _old, found_end, after = rest.partition(END)
+def placed(text, made, *, load=None):
+    """Return a document's text with `made` between its two marks. Raise ValueError without.
+
+    load: its kind, if it is the table of one
+    """
+    begin, end = (mark + (LOAD % load if load else '') for mark in (BEGIN, END))
+    before, found_begin, rest = text.partition(f'{begin}\n')
+    _old, found_end, after = rest.partition(f'{end}\n')
     if not (found_begin and found_end):
-        raise ValueError(f'the document has no lines "{BEGIN}" and "{END}"')
-    return f'{before}{BEGIN}\n\n{made}\n{END}{after}'
+        raise ValueError(f'the document has no lines "{begin}" and "{end}"')
+    return f'{before}{begin}\n\n{made}\n{end}\n{after}'

@@ -15,6 +15,7 @@ from nova_lite import runtime
 from nova_lite.bench import report
 from tools.comparison import boots
 
+NAME = 'compared'
 FLAVOR, OTHER_FLAVOR = 'm1.tiny', 'm1.small'
 SERVER = types.SimpleNamespace(image='cirros', flavor=FLAVOR)
 WAIT_S = 180
@@ -23,6 +24,11 @@ TAIL_S = 0.5
 ACTIVE, VERIFY = 'ACTIVE', 'VERIFY_RESIZE'
 # What a server may show on its way to each.
 PASSING = {ACTIVE: (VERIFY, 'REVERT_RESIZE', 'MIGRATING'), VERIFY: ('RESIZE',)}
+# What a client of a mix asks for, one after the other.
+SHOW, LIST, MOVE = '/servers/{server}', '/servers?limit=100', 'move'
+MIX = (SHOW, LIST, SHOW, SHOW, MOVE)
+# So many servers of a mix are created at once.
+BOOTING = 16
 TASK, HOST = 'OS-EXT-STS:task_state', 'OS-EXT-SRV-ATTR:host'
 
 
@@ -65,7 +71,7 @@ class Workload:
 
     def boot(self, count, in_flight):
         """Create servers; a client sends the next request when its server is ACTIVE."""
-        body = self._cloud.server_body('compared', SERVER)
+        body = self._cloud.server_body(NAME, SERVER)
 
         def one(_number):
             began = runtime.monotonic()
@@ -99,22 +105,30 @@ class Workload:
         """
 
         def one(uuid):
-            was = self._show(uuid)
-            began = runtime.monotonic()
-            action = content(was, self._known)
-            self._cloud.call('POST', f'/servers/{uuid}/action', action)
-            now = self._settled(uuid, VERIFY if end else ACTIVE)
-            measured.add('to its status', runtime.monotonic() - began)
-            if end:
-                began = runtime.monotonic()
-                self._cloud.call('POST', f'/servers/{uuid}/action', {f'{end}Resize': None})
-                now = self._settled(uuid, ACTIVE)
-                measured.add(end, runtime.monotonic() - began)
-            if (now[HOST] == was[HOST]) is not (end == 'revert'):
-                raise exception.Conflict(reason=f'server {uuid} ended on host {now[HOST]}')
+            self._move(measured, uuid, content, end)
 
         with self._measured('move') as measured:
             self._each(one, self._some(count), in_flight)
+        return self._figures(measured)
+
+    def mix(self, rounds, clients):
+        """Have each client read and move a server of its own, in turn: 80 % are reads.
+
+        Moves are cold migrations that are confirmed.
+        """
+
+        def one(uuid):
+            for what in MIX * rounds:
+                if what == MOVE:
+                    self._move(measured, uuid, migrate, 'confirm')
+                else:
+                    began = runtime.monotonic()
+                    self._cloud.call('GET', what.format(server=uuid))
+                    measured.add('GET', runtime.monotonic() - began)
+
+        self.boot(clients, BOOTING)
+        with self._measured('mix') as measured:
+            self._each(one, self._servers, clients)
         return self._figures(measured)
 
     def delete(self, in_flight):
@@ -140,7 +154,26 @@ class Workload:
         self._servers = []
         return self._figures(measured)
 
+    def adopt(self):
+        """Have `delete` delete what a boot has left that failed, too."""
+        found = self._cloud.call('GET', f'/servers?limit=1000&name={NAME}')['servers']
+        self._servers = [server['id'] for server in found]
+
     # ---- parts ----
+
+    def _move(self, measured, uuid, content, end):
+        was = self._show(uuid)
+        began = runtime.monotonic()
+        self._cloud.call('POST', f'/servers/{uuid}/action', content(was, self._known))
+        now = self._settled(uuid, VERIFY if end else ACTIVE)
+        measured.add('to its status', runtime.monotonic() - began)
+        if end:
+            began = runtime.monotonic()
+            self._cloud.call('POST', f'/servers/{uuid}/action', {f'{end}Resize': None})
+            now = self._settled(uuid, ACTIVE)
+            measured.add(end, runtime.monotonic() - began)
+        if (now[HOST] == was[HOST]) is not (end == 'revert'):
+            raise exception.Conflict(reason=f'server {uuid} ended on host {now[HOST]}')
 
     def _each(self, act, items, at_once):
         with runtime.executor(at_once) as pool:
@@ -224,13 +257,13 @@ def scenarios(workload, scale=1):
     def add(name, method, *args):
         return name, lambda: method(*args)
 
-    show, detail = '/servers/{server}', '/servers/detail?limit=1000'
+    detail = '/servers/detail?limit=1000'
     yield add('boot-16', workload.boot, times(48), 16)
     yield add('boot-1', workload.boot, times(12), 1)
     yield add('list-1', workload.read, detail, times(20), 1)
     yield add('list-4', workload.read, detail, times(20), 4)
-    yield add('show-1', workload.read, show, times(100), 1)
-    yield add('show-4', workload.read, show, times(100), 4)
+    yield add('show-1', workload.read, SHOW, times(100), 1)
+    yield add('show-4', workload.read, SHOW, times(100), 4)
     yield add('resize-1', workload.move, resize, 'confirm', times(6), 1)
     yield add('resize-4', workload.move, resize, 'confirm', times(8), 4)
     yield add('migrate', workload.move, migrate, 'confirm', times(6), 1)

@@ -105,11 +105,11 @@ class SignalTest(testtools.TestCase):
 class ResultsTest(testtools.TestCase):
     def test_rounds_of_former_runs_count(self):
         path = self.useFixture(fixtures.TempDir()).join('figures.json')
-        self.assertEqual([], compare_with_nova.load(path))
+        self.assertEqual([], compare_with_nova.former(path))
         with open(path, 'w') as file:
             json.dump({'about': ABOUT, 'rounds': ROUNDS}, file)
-        self.assertEqual(ROUNDS, compare_with_nova.load(path))
-        self.assertEqual([], compare_with_nova.load(None))
+        self.assertEqual(ROUNDS, compare_with_nova.former(path))
+        self.assertEqual([], compare_with_nova.former(None))
 
 
 class Cloud:
