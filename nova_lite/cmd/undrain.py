@@ -1,8 +1,9 @@
-"""nova-lite undrain: enable a host that drain-host disabled.
+"""nova-lite undrain: enable a host that drain-host disabled or evacuate-host forced down.
 
-A compute service that was disabled for another reason stays disabled, unless --force is
-given. The exit code is 0 if the host is enabled, 1 if it stays disabled, and 2 if the host
-does not exist.
+A compute service that was disabled for another reason stays as it is, unless --force is
+given. A service that was forced down stays so until it has removed the servers that were
+evacuated from its host. The exit code is 0 if the host is enabled and not forced down, 1 if
+it stays disabled or forced down, and 2 if it does not exist.
 
 Example: nova-lite undrain cell1-host1
 """
@@ -11,7 +12,8 @@ from nova_lite.console import output
 from nova_lite.maintenance import client
 from nova_lite.maintenance import draining
 
-HELP = 'enable a host after drain-host'
+HELP = 'enable a host after drain-host or evacuate-host'
+SHOWN = ('host', 'status', 'state', 'disabled_reason', 'forced_down')
 
 
 def add_arguments(parser):
@@ -27,8 +29,8 @@ def add_arguments(parser):
 
 
 def run(args):
-    """Enable the service and return the exit code."""
-    service, text, enabled = draining.undrain(client.connect(args), args.host, force=args.force)
-    shown = {name: service[name] for name in ('host', 'status', 'state', 'disabled_reason')}
+    """Put the service into use and return the exit code."""
+    service, text, is_usable = draining.undrain(client.connect(args), args.host, force=args.force)
+    shown = {name: service[name] for name in SHOWN}
     output.show(shown, lambda _shown: print(text), as_json=args.json)
-    return 0 if enabled else 1
+    return 0 if is_usable else 1

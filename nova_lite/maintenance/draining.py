@@ -1,5 +1,7 @@
 """Drain a host: disable its compute service and migrate its servers. Undo it."""
 
+import http
+
 from nova_lite import runtime
 from nova_lite.maintenance import client
 from nova_lite.maintenance import leaving
@@ -35,21 +37,31 @@ def drain(args):
 
 
 def undrain(cloud, host, *, force):
-    """Enable the service of a host that `drain` disabled, with `force` any.
+    """Enable the service of a host that `drain` disabled, with `force` any; undo forced_down.
 
-    Return (record of the service, what was done, whether the host is enabled).
+    Return (record of the service, what was done, whether the host is in use again).
     """
     service = cloud.service(host)
     reason = service['disabled_reason'] or ''
-    if service['status'] != 'disabled':
-        return service, f'{host} is already enabled', True
-    if force or reason.startswith(MARK):
-        return cloud.change_service(service, status='enabled'), f'{host} is enabled', True
-    text = (
-        f'{host} stays disabled, because drain-host did not disable it '
-        f'({reason or "no reason given"}). Use --force to enable it.'
-    )
-    return service, text, False
+    is_disabled, is_forced = service['status'] == 'disabled', service['forced_down']
+    if is_disabled and not force and not reason.startswith(MARK):
+        text = (
+            f'{host} stays disabled, because drain-host did not disable it '
+            f'({reason or "no reason given"}). Use --force to enable it.'
+        )
+        return service, text, False
+    if is_forced:
+        try:
+            service = cloud.change_service(service, forced_down=False)
+        except client.Refused as error:
+            if error.status != http.HTTPStatus.BAD_REQUEST:
+                raise
+            return service, f'{host} stays forced down: {error}', False
+    if is_disabled:
+        service = cloud.change_service(service, status='enabled')
+    text = 'enabled' if is_disabled or is_forced else 'already enabled'
+    forced = ' and no longer forced down' if is_forced else ''
+    return service, f'{host} is {text}{forced}', True
 
 
 def _plan(run):

@@ -151,8 +151,30 @@ class MaintenanceTest(HostTestCase):
         self.assertTrue(self.stage.service(HOST)['forced_down'])
         self.assertIn('is down', self.command('drain-host', HOST, *QUICK, code=2)[1])
         self.assertEqual({}, self.outcomes('evacuate-host', HOST))
+        shown, _err = self.command('undrain', HOST, code=1)
+        self.assertIn(f'{HOST} stays forced down: Host {HOST} cannot be up before', shown)
+        self.assertTrue(self.stage.service(HOST)['forced_down'])
         self.stage.come_back(HOST)
         self.assertEqual('ACTIVE', self.status(server))
+
+    def test_undrain_of_a_host_that_is_forced_down(self):
+        self.addCleanup(self.stage.change_service, HOST, forced_down=False)
+        self.command('evacuate-host', HOST, '--force-down', *QUICK)
+        shown, _err = self.command('undrain', HOST)
+        self.assertIn(f'{HOST} is enabled and no longer forced down', shown)
+        self.assertFalse(self.stage.service(HOST)['forced_down'])
+        self.stage.change_service(HOST, forced_down=True)
+        self.stage.change_service(HOST, status='disabled', disabled_reason='drain: fan')
+        found = json.loads(self.command('undrain', HOST, '--json')[0])
+        self.assertEqual(('enabled', False), (found['status'], found['forced_down']))
+        self.stage.change_service(HOST, forced_down=True)
+        self.stage.change_service(HOST, status='disabled', disabled_reason='broken fan')
+        self.command('undrain', HOST, code=1)
+        self.assertTrue(self.stage.service(HOST)['forced_down'])
+        self.command('undrain', HOST, '--force')
+        service = self.stage.service(HOST)
+        self.assertEqual(('enabled', False), (service['status'], service['forced_down']))
+        self.assertIn('is already enabled', self.command('undrain', HOST)[0])
 
     def test_wrong_use(self):
         for argv, words in (
