@@ -12,5 +12,8 @@ def install():
     """Have this process take all shortcuts, and those forked from it."""
     shortcuts.install()
     # What a resource has follows from its class. Nothing changes what is returned.
-    mapping = functools.cache(resource.Resource._get_mapping.__func__)
-    resource.Resource._get_mapping = classmethod(mapping)
+    shortcuts.replace(
+        resource.Resource,
+        '_get_mapping',
+        lambda former: classmethod(functools.cache(former.__func__)),
+    )

@@ -17,18 +17,26 @@ from requests import utils as requests_utils
 TIMES = 256
 
 
+def replace(owner, name, made):
+    """Replace what a library has under a name by `made(it)`; raise AttributeError without it.
+
+    Another version may have another name, or none.
+    """
+    setattr(owner, name, made(getattr(owner, name)))
+
+
 @functools.cache
 def install():
     """Have this process take them, and those forked from it."""
-    inspect.getfullargspec = base.getfullargspec = _remembered(inspect.getfullargspec)
-    policy.Enforcer.load_rules = _once(policy.Enforcer.load_rules)
+    inspect.getfullargspec = _remembered(inspect.getfullargspec)
+    replace(base, 'getfullargspec', lambda _former: inspect.getfullargspec)
+    replace(policy.Enforcer, 'load_rules', _once)
     # The end of a token is read before each request that sends it.
-    parse = functools.lru_cache(TIMES)(keystoneauth_utils.parse_isotime)
-    keystoneauth_utils.parse_isotime = parse
+    replace(keystoneauth_utils, 'parse_isotime', functools.lru_cache(TIMES))
     # Mappings are all that is sent. A Protocol is looked through for each parameter.
-    requests_utils._SupportsItems = abc.Mapping
+    replace(requests_utils, '_SupportsItems', lambda _former: abc.Mapping)
     # No transport has a socket.
-    impl_rabbit.Connection.set_transport_socket_timeout = _nothing
+    replace(impl_rabbit.Connection, 'set_transport_socket_timeout', lambda _former: _nothing)
 
 
 def _remembered(original):

@@ -55,7 +55,8 @@ class Stage:
         impl_rabbit.Connection._poll_timeout = property(
             lambda _self: POLL_S, lambda *_ignored: None
         )
-        amqpdriver.ACK_REQUEUE_EVERY_SECONDS_MIN = amqpdriver.ACK_REQUEUE_EVERY_SECONDS_MAX = POLL_S
+        for name in ('ACK_REQUEUE_EVERY_SECONDS_MIN', 'ACK_REQUEUE_EVERY_SECONDS_MAX'):
+            shortcuts.replace(amqpdriver, name, lambda _former: POLL_S)
 
     def reader(self, name):
         """Return a connection that reads what is committed to a database of the cloud."""
