@@ -222,6 +222,7 @@ class LivePageTest(base.CloudTest):
         self.assertTrue(browser.run_later(KEEPS_FOCUS))
         self.hide(browser)
         self.use_keyboard(browser, web)
+        self.follow_links(browser, web)
         browser.emulate(prefers_color_scheme='dark')
         self.assertEqual([], browser.violations())
         browser.resize(*PHONE)
@@ -339,6 +340,37 @@ class LivePageTest(base.CloudTest):
         self.assertEqual([], browser.violations())
         send(keys.Keys.ESCAPE)
         self.assertFalse(browser.run("return document.querySelector('dialog').open"))
+
+    def follow_links(self, browser, server):
+        """Open each kind of details, and follow the links to their JSON and to the API's."""
+        found = self.get(f'/page/servers/{server.id}')
+        opened = {
+            'openServer': [server.id],
+            'openSaga': [found['sagas'][0]['uuid']],
+            'openHost': [found['host']],
+            'openZone': ['cell1', 'nova'],
+        }
+        followed = {'footer': self.links(browser, 'footer')}
+        for name, keys_ in opened.items():
+            arguments = ', '.join(map(json.dumps, keys_))
+            browser.run_later(f"await (await import('/page/details.js')).{name}({arguments})")
+            followed[name] = self.links(browser, 'dialog')
+            self.assertEqual([], browser.violations(), name)
+        browser.run("document.querySelector('dialog').close()")
+        self.assertEqual([1, 2, 1, 1, 1], list(map(len, followed.values())), followed)
+        (_page, of_api), token = followed['openServer'], self.cloud.admin.auth_token
+        self.assertIn(server.id, json.dumps(self.get(of_api, headers={'X-Auth-Token': token})))
+        self.get(of_api, 401)
+        for path in (path for found in followed.values() for path in found if path != of_api):
+            self.assertIsInstance(self.get(path), dict, path)
+
+    def links(self, browser, selector):
+        """Return the paths of the links within an element."""
+        listed = f"[...document.querySelectorAll('{selector} a')]"
+        return [
+            link.removeprefix(self.url)
+            for link in browser.run(f'return {listed}.map((each) => each.href)')
+        ]
 
     def take_picture(self, browser):
         if PICTURE in os.environ:

@@ -52,6 +52,8 @@ const facts = (values) => h('dl', { class: 'facts' }, ...values.flatMap(([name, 
   h('dt', { text: name }), h('dd', { class: 'number' }, value instanceof Node ? value : `${value ?? '–'}`),
 ]));
 const link = (path) => h('a', { href: path }, h('code', { text: path }));
+/** Return where what is open comes from. */
+const source = () => h('p', {}, 'JSON: ', link(current.path));
 /** Return items of a list that tell whose servers are missing in an answer. */
 export const missing = (answer) => (answer.silent?.length
   ? [h('li', { class: 'bad-text', text: `Without the servers of cells that do not answer: ${answer.silent.join(', ')}` })]
@@ -93,8 +95,8 @@ export const serverRow = (server) => {
 
 function drawServers(answer) {
   const items = [...answer.servers.map(serverRow), ...missing(answer)];
-  if (!items.length) return [h('p', { class: 'faint', text: 'None' })];
-  return [h('ul', { class: 'rows' }, ...items), ...more(answer)];
+  if (!items.length) return [h('p', { class: 'faint', text: 'None' }), source()];
+  return [h('ul', { class: 'rows' }, ...items), ...more(answer), source()];
 }
 
 export function openZone(cell, zone) {
@@ -111,6 +113,7 @@ function drawHosts(answer) {
         h('td', { text: host.state }), h('td', { class: 'number', text: number(host.servers) }),
         ...Object.keys(CLASSES).map((name) => h('td', { class: 'number', title: amount(host.load, name), text: portion(host.load, name) })))))),
     ...more(answer),
+    source(),
   ];
 }
 
