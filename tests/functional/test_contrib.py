@@ -15,15 +15,18 @@ import testtools
 import yaml
 
 from nova_lite.launcher import running
-from tests.fixtures import commands
 from tests.fixtures import units
 from tests.fixtures import warm_programs
 from tests.fixtures import wheel
 
 CONTRIB = units.ROOT / 'contrib'
+EXAMPLE = CONTRIB / 'github' / 'example.yml'
 STOP_S = 60
-# What a job does with the cloud. `openstack` is a program of the environment of the tests.
-USE = 'openstack server create --flavor m1.tiny --image cirros --network private --wait web'
+GUIDE = units.ROOT / 'doc' / 'source' / 'howto' / 'ci.rst'
+# The environment of the tests has the program `openstack`.
+INSTALLATION = 'pip install python-openstackclient'
+# What a job prints that boots a server, verifies the cloud and resets it.
+PRINTED = r'(?s)\bACTIVE\b.*No invariant is violated\.\nReset to state fresh in \d+ ms\n\Z'
 
 
 class ContribTest(testtools.TestCase):
@@ -60,6 +63,13 @@ class ContribTest(testtools.TestCase):
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         return done.stdout
 
+    def script_of(self, lines):
+        """Return the script of a job whose client is already installed."""
+        lines = list(lines)
+        lines.remove(INSTALLATION)
+        self.assertIn('nova-lite reset', lines)
+        return '\n'.join(lines)
+
     def test_github_action(self):
         action = yaml.safe_load((CONTRIB / 'github' / 'action.yml').read_text())
         inputs = {name: each['default'] for name, each in action['inputs'].items()}
@@ -79,14 +89,17 @@ class ContribTest(testtools.TestCase):
         self.assertIn(f'::add-mask::{found["OS_PASSWORD"]}\n', printed)
         self.assertEqual(f'state-dir={self.top}/nova-lite\n', files['GITHUB_OUTPUT'].read_text())
         path = os.pathsep.join([files['GITHUB_PATH'].read_text().strip(), self.path])
-        self.run_script(
-            f'{USE}\nnova-lite verify\nnova-lite stop', {**variables, **found, 'PATH': path}
+        steps = yaml.safe_load(EXAMPLE.read_text())['jobs']['test']['steps']
+        printed = self.run_script(
+            self.script_of(step['run'] for step in steps if 'run' in step),
+            {**variables, **found, 'PATH': path},
         )
+        self.assertRegex(printed, PRINTED)
 
     def test_github_workflow(self):
         """It passes the action no input and asks it for no output that the action lacks."""
         action = yaml.safe_load((CONTRIB / 'github' / 'action.yml').read_text())
-        text = (CONTRIB / 'github' / 'example.yml').read_text()
+        text = EXAMPLE.read_text()
         steps = yaml.safe_load(text)['jobs']['test']['steps']
         (step,) = (each for each in steps if 'nova_lite' in each.get('uses', ''))
         self.assertEqual(set(), set(step.get('with', {})) - set(action['inputs']))
@@ -105,9 +118,12 @@ class ContribTest(testtools.TestCase):
         installed = self.useFixture(warm_programs.WarmPrograms(source, ['nova-lite']))
         self.wheel.write_python(self.warm.directory, installed.directory / 'nova-lite')
         self.stop_at_end(variables['NOVA_LITE_STATE'])
-        self.run_script('\n'.join([*job['before_script'], USE]), variables)
-        code, printed, errors = commands.run('verify', '--state-dir', variables['NOVA_LITE_STATE'])
-        self.assertEqual((0, 'No invariant is violated.\n'), (code, printed), errors)
+        block = GUIDE.read_text().split('\nGitLab\n===')[1].split('code-block:: yaml\n\n')[1]
+        client = yaml.safe_load(block.split('\n\n')[0])['client']
+        self.assertEqual('.nova-lite', client['extends'])
+        script = self.script_of(client['script'])
+        printed = self.run_script('\n'.join([*job['before_script'], script]), variables)
+        self.assertRegex(printed, PRINTED)
         self.assertTrue((self.top / job['artifacts']['paths'][0]).is_dir())
         self.run_script('\n'.join(job['after_script']), variables)
         self.assertIsNone(running.holder(variables['NOVA_LITE_STATE']))
