@@ -5,7 +5,7 @@
 takes the commands and options of stestr; the path must be given. stestr starts an interpreter
 that lists the tests and one for each worker, and each of them imports all modules of tests. Here
 the process that runs stestr does so, and the garbage collectors of its workers pass over what
-it has imported.
+it has imported. Programs that tests start with `tests.fixtures.forking` are its forks, too.
 """
 
 import atexit
@@ -25,17 +25,22 @@ from stestr.subunit_runner import program
 from stestr.subunit_runner import run
 
 from nova_lite import runtime
+from tests.fixtures import imported
 
 # What stestr starts, before the options: discover -t TOP PATH.
 COMMAND = ('-m', 'stestr.subunit_runner.run', 'discover', '-t')
 
 
 class Loader(unittest.TestLoader):
-    """Imports the tests of a directory once, before there are workers."""
+    """Imports the tests of a directory once, before there are workers.
+
+    end_parent: ends the process whose forks are programs of the tests
+    """
 
     def __init__(self):
         super().__init__()
         self._found = {}
+        self.end_parent = lambda: None
 
     def discover(self, start_dir, pattern='test*.py', top_level_dir=None):
         key = start_dir, pattern, top_level_dir
@@ -46,6 +51,7 @@ class Loader(unittest.TestLoader):
                 raise AssertionError('a module started a thread when it was imported')
             gc.collect()
             gc.freeze()
+            self.end_parent = imported.share()
         return self._found[key]
 
 
@@ -156,6 +162,7 @@ def main():
     for code in filter(None, [worker.wait() for worker in Worker.started]):
         print(f'A worker ended with exit status {code}', file=sys.stderr)
         status = status or 1
+    LOADER.end_parent()
     return status
 
 

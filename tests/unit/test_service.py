@@ -1,9 +1,7 @@
 """The daemon's own behaviour, apart from what it serves."""
 
 import math
-import os
 import signal
-import sys
 
 import fixtures
 from oslo_log import log
@@ -15,8 +13,8 @@ from nova_lite import runtime
 from nova_lite import service
 from tests.fixtures import clock
 from tests.fixtures import contexts
+from tests.fixtures import imported
 from tests.fixtures import notify_socket
-from tests.fixtures import processes
 
 LOG = log.getLogger(__name__)
 DAEMON = """
@@ -185,11 +183,7 @@ class SignalTests(testtools.TestCase):
     def _run(self, at_start='pass', at_stop='pass', **env):
         script = DAEMON.format(at_start=at_start, at_stop=at_stop)
         daemon = self.useFixture(
-            processes.Daemon(
-                [sys.executable, '-c', script],
-                name='toy',
-                env={'PYTHONPATH': os.getcwd(), **self.notify.env, **env},
-            )
+            imported.Script(script, name='toy', env={**self.notify.env, **env})
         )
         daemon.start()
         if at_start == 'pass':

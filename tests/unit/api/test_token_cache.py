@@ -3,8 +3,6 @@
 import importlib.util
 import logging
 import os
-import subprocess
-import sys
 import types
 
 import fixtures
@@ -14,6 +12,7 @@ from nova_lite import conf as conf_module
 from nova_lite.api import app as api_app
 from nova_lite.api import authentication
 from nova_lite.conf import keystone_authtoken
+from tests.fixtures import imported
 
 
 class TokenCacheTest(testtools.TestCase):
@@ -43,14 +42,9 @@ class TokenCacheTest(testtools.TestCase):
         path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'api.conf')
         with open(path, 'w') as file:
             file.write('[keystone_authtoken]\nmemcached_servers = 127.0.0.1:11211\n')
-        ended = subprocess.run(
-            [sys.executable, '-m', 'nova_lite.cmd.api', f'--config-file={path}'],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        self.assertEqual(os.EX_CONFIG, ended.returncode)
-        self.assertIn('[keystone_authtoken]memcached_servers is set', ended.stderr)
+        code, _printed, errors = imported.run('nova_lite.cmd.api', f'--config-file={path}')
+        self.assertEqual(os.EX_CONFIG, code)
+        self.assertIn('[keystone_authtoken]memcached_servers is set', errors)
 
     def test_what_fails_before_a_request_is_dispatched_is_logged(self):
         """keystonemiddleware is outside of what answers errors."""

@@ -7,19 +7,13 @@ import sys
 import fixtures
 import testtools
 
-# One interpreter imports the daemon, says what of this was loaded that hosts have no use for,
-# and starts it as often as there are files. What each start would load is loaded before.
-START = """
-import os, sys
-from nova_lite import conf
+from tests.fixtures import imported
+
+# Prints what of this an interpreter loads with the daemon that hosts have no use for.
+LOAD = """
+import sys
 from nova_lite.cmd import compute
-print(*{'jsonschema', 'nova_lite.db', 'sqlalchemy'}.intersection(sys.modules), flush=True)
-conf.make_conf([], files=[])
-for path in sys.argv[1:]:
-    if not os.fork():
-        os.dup2(os.open(f'{path}.stderr', os.O_CREAT | os.O_WRONLY), 2)
-        sys.exit(compute.main([f'--config-file={path}']))
-    print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+print(*{'jsonschema', 'nova_lite.db', 'sqlalchemy'}.intersection(sys.modules))
 """
 CONFIGURATIONS = {
     'database': '[database]\nconnection = mysql+pymysql://nova:secret@db/cell1\n',
@@ -34,23 +28,24 @@ class RefusalTests(testtools.TestCase):
     def refused(self):
         """{name: what the daemon says}, of each configuration, when it refuses to start."""
         directory = self.useFixture(fixtures.TempDir()).path
-        paths = [os.path.join(directory, f'{name}-compute.conf') for name in CONFIGURATIONS]
-        for path, text in zip(paths, CONFIGURATIONS.values(), strict=True):
+        said = {}
+        for name, text in CONFIGURATIONS.items():
+            path = os.path.join(directory, f'{name}-compute.conf')
             if text is not None:
                 with open(path, 'w') as config:
                     config.write(text)
-        done = subprocess.run(
-            [sys.executable, '-c', START, *paths], capture_output=True, text=True, check=True
-        )
-        said = {}
-        for name, path in zip(CONFIGURATIONS, paths, strict=True):
-            with open(f'{path}.stderr') as file:
-                said[name] = file.read()
+            code, _printed, said[name] = imported.run(
+                'nova_lite.cmd.compute', f'--config-file={path}'
+            )
+            self.assertEqual(os.EX_CONFIG, code, said[name])
             self.assertNotIn('Traceback', said[name])
-        loaded, *codes = done.stdout.splitlines()
-        self.assertEqual('', loaded)
-        self.assertEqual([str(os.EX_CONFIG)] * len(said), codes, said)
         return said
+
+    def test_what_it_has_no_use_for_is_not_loaded(self):
+        done = subprocess.run(
+            [sys.executable, '-c', LOAD], capture_output=True, text=True, check=True
+        )
+        self.assertEqual('\n', done.stdout)
 
     def test_each_refusal_names_its_cause(self):
         said = self.refused()

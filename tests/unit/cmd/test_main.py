@@ -11,7 +11,7 @@ LOADED = """
 import sys
 from nova_lite.cmd import main
 try:
-    main.main(['saga', '--help'])
+    main.main(['env', '--help'])
 finally:
     print(*sorted(sys.modules))
 """
@@ -23,7 +23,7 @@ class MainTest(testtools.TestCase):
         self.assertEqual(0, done.returncode, done.stderr)
         loaded = done.stdout.splitlines()[-1].split()
         modules = {f'nova_lite.cmd.{main.module_of(name)}' for name in main.COMMANDS}
-        self.assertEqual({'nova_lite.cmd.saga'}, modules & set(loaded))
+        self.assertEqual({'nova_lite.cmd.env'}, modules & set(loaded))
 
     def test_help_tells_them_all(self):
         told = main.parser().format_help()

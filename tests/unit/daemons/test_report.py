@@ -1,13 +1,11 @@
 """SIGUSR2: what a report shows, and what it must not."""
 
-import os
 import signal
-import sys
 
 import testtools
 
+from tests.fixtures import imported
 from tests.fixtures import notify_socket
-from tests.fixtures import processes
 
 DAEMON = """
 import sys
@@ -26,13 +24,7 @@ service.run(service.Daemon('toy', object()))
 class ReportTests(testtools.TestCase):
     def test_threads_configuration_and_health_without_secrets(self):
         notify = self.useFixture(notify_socket.NotifySocket())
-        daemon = self.useFixture(
-            processes.Daemon(
-                [sys.executable, '-c', DAEMON],
-                name='toy',
-                env={'PYTHONPATH': os.getcwd(), **notify.env},
-            )
-        )
+        daemon = self.useFixture(imported.Script(DAEMON, name='toy', env=notify.env))
         daemon.start()
         notify.wait_for('READY=1')
         daemon.signal(signal.SIGUSR2)

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import sqlalchemy as sa
 
@@ -14,6 +12,7 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import archive
 from nova_lite.db.cell import instances
+from tests.fixtures import imported
 from tests.unit.manage import base
 
 
@@ -111,21 +110,11 @@ class ArchiveTest(base.ManageTest):
         path = os.path.join(self.directory, 'empty.conf')
         with open(path, 'w') as config:
             config.write(f'[api_database]\nconnection = sqlite:///{self.directory}/empty\n')
-        done = subprocess.run(
-            [
-                sys.executable,
-                '-m',
-                'nova_lite.cmd.manage',
-                f'--config-file={path}',
-                'db',
-                'archive_deleted_rows',
-            ],
-            capture_output=True,
-            text=True,
-            timeout=60,
+        code, _printed, errors = imported.run(
+            'nova_lite.cmd.manage', f'--config-file={path}', 'db', 'archive_deleted_rows'
         )
-        self.assertEqual(255, done.returncode, done.stderr)
-        self.assertIn('no such table', done.stderr)
+        self.assertEqual(255, code, errors)
+        self.assertIn('no such table', errors)
 
     def test_a_server_that_went_on_in_another_cell_keeps_its_mapping(self):
         uuid = self.add_deleted(cell='cell0')

@@ -1,14 +1,15 @@
 """Workers are forks of a process that has imported the tests once, and report as others do."""
 
+import os
 import pathlib
-import subprocess
-import sys
 
 import fixtures
 import testtools
 
+from tests.fixtures import forking
+
 ROOT = pathlib.Path(__file__).parents[3]
-TESTS = """
+TESTS = '''
 import atexit
 import os
 import select
@@ -45,6 +46,24 @@ class ETest(unittest.TestCase):
     def test_never(self):
         pass
 
+class GTest(unittest.TestCase):
+    def test_starts_a_program(self):
+        from tests.fixtures import forking
+        with open('cases/program.py', 'w') as program:
+            program.write(PROGRAM)
+        found = forking.run(['cases.program', 'an option'], timeout_s=60)
+        self.assertEqual((4, 'an option\\n', ''), found)
+
+PROGRAM = """
+import atexit, sys
+from cases import test_it
+assert __name__ == '__main__'
+print(*sys.argv[1:])
+test_it.note('started')
+atexit.register(test_it.note, 'left')
+sys.exit(4)
+"""
+
 class FTest(unittest.TestCase):
     def test_thrice(self):
         note('tested')
@@ -61,7 +80,7 @@ class DTest(unittest.TestCase):
         reader = select.poll()
         reader.register(1, 0)
         reader.poll()
-"""
+'''
 
 
 class ForkedTest(testtools.TestCase):
@@ -74,20 +93,22 @@ class ForkedTest(testtools.TestCase):
     def ran(self, text, *options):
         """Run the tests of a file in two workers; what stestr prints, and its exit status."""
         (self.directory / 'cases/test_it.py').write_text(text)
-        command = [sys.executable, '-m', 'tools.forked', '--test-path', 'cases']
-        done = subprocess.run(
-            [*command, '--group-regex', r'([^.]+\.)+', 'run', '--concurrency', '2', *options],
-            cwd=self.directory,
-            env={
-                'PATH': '',
-                'PYTHONPATH': f'{ROOT}:{self.directory}',
-                'TMPDIR': str(self.directory),
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        return done.stdout, done.returncode
+        command = ['tools.forked', '--test-path', 'cases', '--group-regex', r'([^.]+\.)+']
+        reading, writing = os.pipe()
+        with open(writing, 'w') as printed:
+            started = forking.command(
+                [*command, 'run', '--concurrency', '2', *options],
+                modules=('tools.forked',),
+                directory=self.directory,
+                env={
+                    'PATH': '',
+                    'PYTHONPATH': f'{ROOT}:{self.directory}',
+                    'TMPDIR': str(self.directory),
+                },
+                files=(None, printed, printed),
+            )
+        with open(reading) as printed:
+            return printed.read(), started.wait()
 
     def notes(self, what):
         """The processes that noted it."""
@@ -115,6 +136,14 @@ class ForkedTest(testtools.TestCase):
         printed, status = self.ran(TESTS, 'ATest|ETest')
         self.assertEqual(1, status)
         self.assertIn('A worker ended with exit status 3\n', printed)
+
+    def test_a_program_is_a_fork_that_has_imported_the_tests(self):
+        printed, status = self.ran(TESTS, 'GTest')
+        self.assertEqual(0, status, printed)
+        self.assertEqual(1, len(self.notes('imported')))
+        self.assertEqual(1, len(self.notes('started')))
+        self.assertEqual(self.notes('started'), self.notes('left'))
+        self.assertFalse(self.notes('started') & self.notes('ended'))
 
     def test_runs_until_a_failure(self):
         printed, status = self.ran(TESTS, 'FTest', '--until-failure')
