@@ -31,6 +31,7 @@ PICTURE = 'NOVA_LITE_TEST_PICTURE'
 PHONE = 360, 740
 # The page with its scripts and styles, without compression.
 MOST_BYTES = 300_000
+LOADS = 3
 # As a browser does when another page is in front.
 HIDE = """
 Object.defineProperty(document, 'hidden', { value: arguments[0], configurable: true });
@@ -242,12 +243,19 @@ class LivePageTest(base.CloudTest):
         self.assertEqual([], [url for url in requested if not url.startswith(f'{self.url}/')])
 
     def assert_small(self, browser):
-        """The page loads its files and little more."""
+        """The page loads its files and little more, and is painted soon."""
         files = importlib.resources.files('nova_lite.page').joinpath('static').iterdir()
         known = sum(len(file.read_bytes()) for file in files if file.name != 'icon.svg')
         loaded = browser.loaded_bytes()
-        print(f'First paint after {browser.first_paint_ms():.0f} ms, {loaded} bytes')
         self.assertTrue(known <= loaded < MOST_BYTES, loaded)
+        paints = [browser.first_paint_ms()]
+        # A machine that does other work may be late once.
+        while min(paints) >= browser_fixture.MOST_PAINT_MS and len(paints) < LOADS:
+            browser.driver.refresh()
+            browser.wait_for("document.querySelector('.host')", 'the hosts')
+            paints.append(browser.first_paint_ms())
+        print(f'First paint after {paints} ms, {loaded} bytes')
+        self.assertLess(min(paints), browser_fixture.MOST_PAINT_MS, paints)
 
     def disturb(self, browser, server):
         """See faults, their end and stopped moves on the page."""
