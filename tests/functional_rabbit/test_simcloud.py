@@ -74,6 +74,7 @@ class OnServer(on_servers.OnServer):
 
     # Of malformed values: nearly all are refused before there is a statement.
     shares = 15
+    is_new = True
 
     def new_database(self):
         """One that another test has left, with empty tables: making them takes a second."""

@@ -76,11 +76,13 @@ class SimCloudTestCase(testtools.TestCase):
     """
 
     OPTIONS = {'auth': 'noauth'}
+    # Whether the contents of a new database are missing.
+    is_new = False
 
     def setUp(self):
         super().setUp()
         self.database = self.new_database()
-        self.start()
+        self.start(is_new=self.is_new)
 
     @functools.cached_property
     def admin(self):
@@ -109,16 +111,16 @@ class SimCloudTestCase(testtools.TestCase):
 
         return beside.change(run)
 
-    def start(self):
+    def start(self, *, is_new=True):
         """(Re)open the database in an application of its own."""
-        self.wsgi = self.open(**PASSWORDS, **self.OPTIONS)
+        self.wsgi = self.open(is_new=is_new, **PASSWORDS, **self.OPTIONS)
         self.anyone = Client(self, self.wsgi, {})
 
-    def open(self, **options):
+    def open(self, *, is_new=True, **options):
         """A test client of one more application over the database."""
         ours = {'password_cost': templates.PASSWORD_COST, 'shared_cidr': templates.SHARED_CIDR}
         options = {**ours, **options}
-        application = app.make_app(self.database, URL, options=options)
+        application = app.make_app(self.database, URL, options=options, is_new=is_new)
         self.addCleanup(application.close)
         return falcon.testing.TestClient(application)
 
