@@ -10,6 +10,7 @@ from keystonemiddleware import opts
 import testtools
 
 from nova_lite import conf
+from nova_lite.api import quota
 
 PRODUCT = pathlib.Path(conf.__file__).parents[1]
 # Named by an f-string: compute's inventories.
@@ -46,6 +47,10 @@ class OptionsTest(testtools.TestCase):
             if option.dest not in used
         }
         self.assertEqual(set(), unread)
+
+    def test_quotas_are_limits_and_nothing_else(self):
+        """No driver of quotas can be chosen, as doc/source/reference/deviations.rst says."""
+        self.assertEqual(set(quota.RESOURCES), set(conf.make_conf(files=[]).quota))
 
 
 class DirectoriesTest(testtools.TestCase):
