@@ -10,6 +10,7 @@ import fixtures
 import testtools
 
 from nova_lite.launcher import running
+from tests.fixtures import howto
 from tests.fixtures import units
 from tests.fixtures import warm_plugin
 from tests.fixtures import warm_programs
@@ -43,21 +44,17 @@ class HowtoTest(testtools.TestCase):
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         return done.stdout
 
-    def of_section(self, title):
-        """The commands of the first block of a section of the guide."""
-        _before, text = GUIDE.read_text().split(f'\n{title}\n===', 1)
-        block = re.search(r'code-block:: console\n\n((?:   .*\n)+)', text)[1]
-        return '\n'.join(line.removeprefix('   $ ') for line in block.splitlines())
-
     def test_in_a_shell(self):
         """Also where the network has a proxy, which cannot reach the cloud."""
-        printed = self.run_commands(self.of_section('In a shell'), 'cloud', http_proxy=PROXY)
+        printed = self.run_commands(
+            howto.commands_of('ci.rst', 'In a shell'), 'cloud', http_proxy=PROXY
+        )
         self.assertIn('ACTIVE', printed)
         self.assertIn('No invariant is violated.', printed)
         self.assertTrue(printed.endswith('Stopped\n'))
 
     def test_several_clouds(self):
-        printed = self.run_commands(self.of_section('Several clouds'), 'one', 'two')
+        printed = self.run_commands(howto.commands_of('ci.rst', 'Several clouds'), 'one', 'two')
         self.assertEqual(2, printed.count('Stopped\n'))
 
     def test_flavors_and_images(self):
