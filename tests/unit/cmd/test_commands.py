@@ -1,5 +1,6 @@
 """Every command has an example, --json where it prints data, and documented exit codes."""
 
+import ast
 import contextlib
 import functools
 import importlib
@@ -23,6 +24,7 @@ WITHOUT_DATA = {'up', 'fork', 'stop', 'demo'}
 WITHOUT_CLOUD = {'up', 'demo', 'status', 'stop'}
 EXAMPLE = re.compile(r'^(?:Examples?:)? +(?:eval "\$\()?(nova-lite .*?)\)?"?$', re.MULTILINE)
 ACTION = re.compile(r'^    ([a-z-]+) {2,}', re.MULTILINE)
+ROW = r'^   \* - ``nova-lite (\S+)``\n     - .+\n     - (.+)'
 PAGE = units.ROOT / 'doc' / 'source' / 'reference' / 'commands.rst'
 
 
@@ -110,6 +112,22 @@ class CommandsTest(testtools.TestCase):
             for name in main.COMMANDS
         }
         self.assertEqual(helps, dict(rows))
+
+    def test_where_1_is_used_is_documented(self):
+        """By what returns an exit code. tests/functional/test_exit_codes.py runs the commands."""
+        rows = re.findall(ROW, PAGE.read_text(), re.M)
+        documented = {name for name, meaning in rows if not meaning.startswith('not used')}
+        returning = set()
+        for name in main.COMMANDS:
+            tree = ast.parse((PACKAGE / f'{main.module_of(name)}.py').read_text())
+            (run,) = (
+                node
+                for node in tree.body
+                if isinstance(node, ast.FunctionDef) and node.name == 'run'
+            )
+            if any(isinstance(node, ast.Return) and node.value for node in ast.walk(run)):
+                returning.add(name)
+        self.assertEqual(returning, documented)
 
     def test_the_package_only_parses_arguments(self):
         count = sum(len(path.read_text().splitlines()) for path in PACKAGE.glob('*.py'))

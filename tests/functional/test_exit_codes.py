@@ -1,0 +1,183 @@
+"""The exit codes of each command of nova-lite, as reference/commands.rst lists them.
+
+test_commands in tests/unit/cmd checks that each exits with 2 without a cloud or with wrong
+arguments, and test_notifications that a closed pipe gives 141.
+"""
+
+import collections
+import contextlib
+import os
+import pty
+import re
+import signal
+import sqlite3
+
+import fixtures
+import testtools
+
+from nova_lite.cmd import main
+from nova_lite.launcher import clouds
+from tests.fixtures import commands
+from tests.fixtures import forking
+from tests.fixtures import units
+
+PAGE = units.ROOT / 'doc' / 'source' / 'reference' / 'commands.rst'
+HOST, OTHER = 'cell1-host1', 'cell1-host2'
+# A live migration whose copy never ends by itself.
+PROFILE = """
+extends: instant
+hosts: [{match: '*', live_migration: {converges: false, dirty_rate_mb_s: 50}}]
+"""
+FAILING = {
+    'passes': lambda presenter: presenter.check(True, 'a check'),
+    'fails': lambda presenter: presenter.check(False, 'a check'),
+}
+LIMIT_S = 300
+
+
+class ExitCodesTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = self.useFixture(fixtures.TempDir()).path
+        self.state_dir = os.path.join(self.directory, 'state')
+        self.fork = os.path.join(self.directory, 'fork')
+        self.seen = collections.defaultdict(set)
+        for path in (self.state_dir, self.fork):
+            self.addCleanup(commands.run, 'stop', '--state-dir', path)
+
+    def exits(self, code, line, *, where=None):
+        """Run a command and check its exit code."""
+        argv = line.split()
+        if where is None:
+            where = ['--state-dir', self.state_dir]
+        found, out, errors = commands.run(*argv, *where)
+        self.assertEqual(code, found, f'{line}: {out}{errors}')
+        self.seen[argv[0]].add(code)
+
+    def starts(self, line):
+        """Run a command that leaves a cloud behind, as a process."""
+        argv = line.split()
+        argv = [commands.MODULE, *argv, '--state-dir', self.state_dir]
+        code, out, errors = forking.run(argv, timeout_s=LIMIT_S)
+        self.assertEqual(0, code, f'{line}: {out}{errors}')
+        self.seen[argv[1]].add(0)
+
+    def boot(self, name, host):
+        """Boot a server on a host as the administrator."""
+        cloud = clouds.connect(os.path.join(self.state_dir, 'clouds.yaml'))
+        return cloud.create_server(
+            name, image='cirros', flavor='m1.tiny', network='private', wait=True,
+            availability_zone=f'nova:{host}', config_drive=True,
+        )  # fmt: skip
+
+    def act(self, server, **action):
+        """Send an action of a server."""
+        cloud = clouds.connect(os.path.join(self.state_dir, 'clouds.yaml'))
+        answer = cloud.compute.post(
+            f'/servers/{server.id}/action', json=action, microversion='2.30'
+        )
+        self.assertIn(answer.status_code, (200, 202), answer.text)
+
+    def test_every_command(self):
+        profile = os.path.join(self.directory, 'profile.yaml')
+        with open(profile, 'w') as file:
+            file.write(PROFILE)
+        self.exits(1, 'status')
+        self.starts(f'up --detach --port 0 --cells 1 --hosts 2 --profile {profile}')
+        for line in ('status', 'env', 'clock show', 'fault list', 'bus cut', 'bus heal', 'reset'):
+            self.exits(0, line)
+        self.move()
+        self.exits(0, 'reset')
+        self.maintain()
+        self.exits(0, 'reset')
+        self.copy_and_stop()
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.demo.scenes.SCENES', FAILING))
+        self.exits(0, 'demo --scene passes', where=[])
+        self.exits(1, 'demo --scene fails', where=[])
+        self.assert_as_documented()
+
+    def move(self):
+        """Stop a move before its copy, which does not end."""
+        self.boot('web', HOST)
+        self.exits(0, 'why web')
+        self.exits(0, 'config-drive web')
+        self.exits(0, 'saga break web --before copy')
+        cloud = clouds.connect(os.path.join(self.state_dir, 'clouds.yaml'))
+        server = cloud.get_server('web')
+        self.act(server, **{'os-migrateLive': {'host': None, 'block_migration': 'auto'}})
+        self.exits(0, 'saga wait web')
+        self.exits(1, 'saga step web --timeout 0.1')
+        self.exits(1, 'saga wait web --timeout 0.1')
+
+    def maintain(self):
+        """Empty hosts, of which a server stays."""
+        server = self.boot('web', HOST)
+        self.act(server, lock=None)
+        self.exits(1, f'drain-host {HOST} --yes --poll 0.1')
+        self.exits(0, f'undrain {HOST}')
+        self.act(server, unlock=None)
+        self.act(server, pause=None)
+        cloud = clouds.connect(os.path.join(self.state_dir, 'clouds.yaml'))
+        cloud.compute.wait_for_server(server, status='PAUSED', interval=0.1, wait=LIMIT_S)
+        self.exits(0, f'host off {HOST}')
+        self.exits(1, f'evacuate-host {HOST} --yes --force-down')
+        self.exits(0, f'host on {HOST}')
+        service = next(each for each in cloud.compute.services() if each.host == OTHER)
+        self.exits(0, f'drain-host {OTHER} --yes')
+        self.exits(0, f'undrain {OTHER}')
+        cloud.compute.disable_service(service, disabled_reason='broken fan')
+        self.exits(1, f'undrain {OTHER}')
+        self.exits(0, f'evacuate-host {OTHER} --yes --force-down')
+
+    def copy_and_stop(self):
+        """Measure, copy, and stop the cloud; then break what it left."""
+        self.exits(0, 'bench boot --count 1')
+        self.exits(0, 'fault add --verb spawn')
+        self.exits(1, 'bench boot --count 1')
+        self.exits(0, 'fault clear')
+        self.exits(0, 'cell down cell1')
+        self.exits(0, 'cell up cell1')
+        self.exits(0, f'snapshot save {self.directory}/file')
+        self.starts(f'fork {self.fork}')
+        self.exits(0, 'saga list')
+        self.interrupt('events', 0)
+        self.interrupt(f'drain-host {HOST}', main.INTERRUPTED)
+        self.exits(0, 'verify')
+        server = self.boot('web', HOST)
+        self.exits(0, 'stop')
+        self.exits(0, 'stop')
+        self.exits(1, 'status')
+        path = os.path.join(self.state_dir, 'db', 'placement.sqlite')
+        with contextlib.closing(sqlite3.connect(path)) as database, database:
+            database.execute('DELETE FROM allocations WHERE consumer_id = ?', [server.id])
+        self.exits(1, 'verify')
+
+    def interrupt(self, line, code):
+        """Press Ctrl-C once a command that waits, or asks on its terminal, has begun."""
+        ours, theirs = os.pipe()
+        terminal = pty.openpty()
+        for file in terminal:
+            self.addCleanup(os.close, file)
+        argv = [commands.MODULE, *line.split(), '--state-dir', self.state_dir]
+        with os.fdopen(ours) as output:
+            with os.fdopen(theirs, 'w') as written:
+                running = forking.command(argv, files=(terminal[1], written, written))
+            self.addCleanup(running.kill)
+            self.assertNotEqual('', output.readline(), line)
+            running.send_signal(signal.SIGINT)
+            self.assertEqual(code, running.wait(LIMIT_S), output.read())
+        self.seen[line.split()[0]].add(code)
+
+    def assert_as_documented(self):
+        """Check that each command exited with the codes that the page lists, and no others."""
+        text = PAGE.read_text()
+        rows = re.findall(r'^   \* - ``nova-lite (\S+)``\n     - .+\n     - (.+)', text, re.M)
+        documented = {
+            name: {0} if meaning.startswith('not used') else {0, 1} for name, meaning in rows
+        }
+        self.assertEqual(set(main.COMMANDS), set(documented))
+        for name, codes in documented.items():
+            self.assertEqual(codes, self.seen[name] - {main.INTERRUPTED}, name)
+        listed = {int(code) for code in re.findall(r'^   \* - (\d+)$', text, re.M)}
+        unseen = {main.NOT_DONE, main.UNREAD}
+        self.assertEqual(listed, set().union(*self.seen.values()) | unseen)
