@@ -3,10 +3,10 @@
 import os
 import signal
 import socket
-import sys
 
 import testtools
 
+from tests.fixtures import imported
 from tests.fixtures import ports
 from tests.fixtures import processes
 
@@ -105,9 +105,7 @@ class TestDaemon(testtools.TestCase):
             'd.setUp(); d.start(); print(d.pid, flush=True)\n'
             'os.kill(os.getpid(), signal.SIGKILL)\n'
         )
-        outer = self.useFixture(
-            processes.Daemon([sys.executable, '-c', program], name='outer', env={'PYTHONPATH': '.'})
-        )
+        outer = self.useFixture(imported.Script(program, name='outer'))
         outer.start()
         self.assertEqual(-signal.SIGKILL, outer.wait(60))
         self._wait_until_gone(int(outer.log_text()))

@@ -11,6 +11,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.launcher import layout
 from nova_lite.launcher import supervisor
+from tests.fixtures import forking
 from tests.fixtures import processes
 
 MODULE = 'tests.fixtures.obedient'
@@ -64,6 +65,8 @@ class SupervisorTests(testtools.TestCase):
         self.assertEqual(2, child.starts)
 
     def test_stop_goes_stage_by_stage(self):
+        self.supervisor = supervisor.Supervisor(forking.launch)
+        self.addCleanup(self.supervisor.stop)
         for name, stage in (('toy.low', 1), ('toy.high', 3), ('toy.middle', 2)):
             self.add(name, stage)
         self.supervisor.stop()

@@ -1,12 +1,11 @@
 """Workers are forks of a process that has imported the tests once, and report as others do."""
 
-import os
 import pathlib
 
 import fixtures
 import testtools
 
-from tests.fixtures import forking
+from tests.fixtures import imported
 
 ROOT = pathlib.Path(__file__).parents[3]
 TESTS = '''
@@ -94,21 +93,16 @@ class ForkedTest(testtools.TestCase):
         """Run the tests of a file in two workers; what stestr prints, and its exit status."""
         (self.directory / 'cases/test_it.py').write_text(text)
         command = ['tools.forked', '--test-path', 'cases', '--group-regex', r'([^.]+\.)+']
-        reading, writing = os.pipe()
-        with open(writing, 'w') as printed:
-            started = forking.command(
-                [*command, 'run', '--concurrency', '2', *options],
-                modules=('tools.forked',),
-                directory=self.directory,
-                env={
-                    'PATH': '',
-                    'PYTHONPATH': f'{ROOT}:{self.directory}',
-                    'TMPDIR': str(self.directory),
-                },
-                files=(None, printed, printed),
-            )
-        with open(reading) as printed:
-            return printed.read(), started.wait()
+        status, printed = imported.output(
+            *[*command, 'run', '--concurrency', '2', *options],
+            directory=self.directory,
+            env={
+                'PATH': '',
+                'PYTHONPATH': f'{ROOT}:{self.directory}',
+                'TMPDIR': str(self.directory),
+            },
+        )
+        return printed, status
 
     def notes(self, what):
         """The processes that noted it."""

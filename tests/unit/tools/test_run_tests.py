@@ -3,12 +3,11 @@
 import contextlib
 import io
 import os
-import subprocess
-import sys
 
 import fixtures
 import testtools
 
+from tests.fixtures import imported
 from tools import run_tests
 from tools import sample
 
@@ -137,15 +136,13 @@ if not os.fork():
         self.work = self.useFixture(fixtures.TempDir()).path
         with open(os.path.join(self.work, 'tox.py'), 'w') as file:
             file.write(tox)
-        runner = subprocess.run(
-            [sys.executable, '-m', 'tools.run_tests', *environments],
-            cwd=self.work,
+        code, printed = imported.output(
+            'tools.run_tests',
+            *environments,
+            directory=self.work,
             env={**os.environ, 'PYTHONPATH': sample.TOP, 'CI': ''},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
         )
-        return runner.returncode, runner.stdout.splitlines()
+        return code, printed.splitlines()
 
     def test_a_test_that_fails_is_not_repeated(self):
         code, printed = self.run_with(self.FAILS_FIRST, 'functional')

@@ -13,6 +13,7 @@ import testtools
 
 from nova_lite import runtime
 from nova_lite.wsgi import server
+from tests.fixtures import imported
 from tests.fixtures import ports
 from tests.fixtures import processes
 
@@ -153,8 +154,7 @@ class FreePortTest(testtools.TestCase):
         self.assertTrue(self.claim(port))
 
     def test_of_another_process(self):
-        command = [sys.executable, '-c', ASK_AND_WAIT]
-        other = self.useFixture(processes.Daemon(command, name='other', env={'PYTHONPATH': '.'}))
+        other = self.useFixture(imported.Script(ASK_AND_WAIT, name='other'))
         other.start()
         port = int(other.wait_for(other.log_text, 60, 'a port'))
         self.assertFalse(self.claim(port))

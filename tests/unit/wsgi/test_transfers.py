@@ -2,12 +2,11 @@
 
 import http.client
 import socket
-import sys
 
 import testtools
 
+from tests.fixtures import imported
 from tests.fixtures import ports
-from tests.fixtures import processes
 
 THREADS = 4
 SERVE = f"""
@@ -36,8 +35,7 @@ class SlowClientsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.port = self.useFixture(ports.Port()).number
-        command = [sys.executable, '-c', SERVE, str(self.port)]
-        daemon = self.useFixture(processes.Daemon(command, name='served', env={'PYTHONPATH': '.'}))
+        daemon = self.useFixture(imported.Script(SERVE, self.port, name='served'))
         daemon.start()
         daemon.wait_for(self.answers, LONG_S, 'an answer')
 
