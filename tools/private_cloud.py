@@ -60,15 +60,25 @@ class Private(fixtures.Fixture):
                 name='nova-lite-up',
             )
         )  # fmt: skip
-        self.cloud.start()
+        self._start()
         self.addCleanup(self._stop)
-        found = self.cloud.wait_for(
-            lambda: READY.search(self.cloud.log_text()), READY_S, 'says it is ready'
-        )
-        self.seconds, self.url = float(found[1]), found[2]
         for name, daemon in (('rabbitmq', self.broker.daemon), ('mariadb', self.database.daemon)):
             path = pathlib.Path(self.state_dir, 'run', f'{name}.private.pid')
             path.write_text(f'{daemon.pid}\n')
+
+    def restart(self):
+        """Stop the cloud and start it again with what it has; the servers stay."""
+        self._stop()
+        self._start()
+
+    def _start(self):
+        """Start the cloud. `seconds` says how long that took, and `url` is its API."""
+        before = len(self.cloud.log_text())
+        self.cloud.start()
+        found = self.cloud.wait_for(
+            lambda: READY.search(self.cloud.log_text(), before), READY_S, 'says it is ready'
+        )
+        self.seconds, self.url = float(found[1]), found[2]
 
     def _cells(self):
         parser = argparse.ArgumentParser()

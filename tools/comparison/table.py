@@ -137,6 +137,11 @@ def placed(text, made, *, load=None):
     load: its kind, if it is the table of one
     """
     begin, end = (mark + (LOAD % load if load else '') for mark in (BEGIN, END))
+    return between(text, begin, end, made)
+
+
+def between(text, begin, end, made):
+    """Return a text with `made` between the lines `begin` and `end`. Raise ValueError without."""
     before, found_begin, rest = text.partition(f'{begin}\n')
     _old, found_end, after = rest.partition(f'{end}\n')
     if not (found_begin and found_end):
