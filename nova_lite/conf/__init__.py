@@ -53,23 +53,9 @@ def make_conf(
 
     files: paths to read; None searches the usual places for PROG.conf and PROG.conf.d
     """
-    arguments = list(argv)
-    if not arguments and files == []:
-        return config_api.copy_called(_defaults(prog, version))
-    return _parsed(arguments, files, prog, version)
-
-
-@functools.cache
-def _defaults(prog: str, version: str | None) -> cfg.ConfigOpts:
-    return _parsed([], [], prog, version)
-
-
-def _parsed(
-    arguments: list[str], files: list[str] | None, prog: str, version: str | None
-) -> cfg.ConfigOpts:
     conf = config_api.copy_registered(_registered())
     conf(
-        arguments,
+        list(argv),
         project='nova-lite',
         prog=prog,
         version=version,

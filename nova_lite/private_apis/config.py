@@ -12,10 +12,6 @@ LIBRARY = guard.Library('oslo.config', lowest='10.0', newest='10.7.0')
 
 LIBRARY.keeps(cfg.ConfigOpts, '_opts', '_groups', '_deprecated_opts', '_cli_opts')
 LIBRARY.keeps(cfg.OptGroup, '_opts')
-# What a call of a ConfigOpts sets: constructors know the first, the call makes the others.
-KEPT = ('_args', '_oparser', '_namespace', '_config_opts', '_sources', '_use_env')
-MADE = ('project', 'prog', 'version', 'usage', 'default_config_files', 'default_config_dirs')
-LIBRARY.keeps(cfg.ConfigOpts, *KEPT)
 
 
 def copy_registered(conf: cfg.ConfigOpts) -> cfg.ConfigOpts:
@@ -37,18 +33,6 @@ def copy_registered(conf: cfg.ConfigOpts) -> cfg.ConfigOpts:
         name: {dest: moved(info) for dest, info in infos.items()}
         for name, infos in conf._deprecated_opts.items()
     }
-    return made
-
-
-def copy_called(conf: cfg.ConfigOpts) -> cfg.ConfigOpts:
-    """Return a copy as of copy_registered of a ConfigOpts that was called without arguments.
-
-    The copy need not be called.
-    """
-    made = copy_registered(conf)
-    for name in (*KEPT, *MADE):
-        setattr(made, name, getattr(conf, name))
-    made._sources = list(conf._sources)
     return made
 
 

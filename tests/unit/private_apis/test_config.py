@@ -59,22 +59,3 @@ class CopyTest(testtools.TestCase):
             self.assertEqual(('n', 1, None), (each.name, things.size, things.shape))
             self.assertRaises(cfg.NoSuchOptError, getattr, things, 'more')
         self.assertEqual(('m', 5, 'round'), (one.name, one.things.size, one.things.shape))
-
-    def test_of_one_that_was_called(self):
-        self.template([], project='p', prog='x', default_config_files=[], default_config_dirs=[])
-        one, other = config.copy_called(self.template), config.copy_called(self.template)
-        one.set_override('size', 5, group='things')
-        one.register_opts([cfg.StrOpt('more')], group='things')
-        self.assertEqual((5, None, 'n'), (one.things.size, one.things.shape, one.name))
-        for each in other, self.template:
-            self.assertEqual(1, each.things.size)
-            self.assertRaises(cfg.NoSuchOptError, getattr, each.things, 'more')
-        self.assertEqual(('p', 'x', []), (other.project, other.prog, other.config_file))
-        # As usual, options of the command line come before the call.
-        options = [cfg.BoolOpt('late')]
-        self.assertRaises(cfg.ArgsAlreadyParsedError, other.register_cli_opts, options)
-        # It can be called itself.
-        path = self._written('[things]\nsize = 3\n')
-        other(['--things-shape', 'round'], default_config_files=[path], default_config_dirs=[])
-        self.assertEqual((3, 'round'), (other.things.size, other.things.shape))
-        self.assertEqual((5, 1), (one.things.size, self.template.things.size))
