@@ -49,10 +49,18 @@ class Loader(unittest.TestLoader):
             # A thread would be missing in each worker, and with it the locks that it holds.
             if runtime.active_threads() != 1:
                 raise AssertionError('a module started a thread when it was imported')
+            self._prepare()
             gc.collect()
             gc.freeze()
             self.end_parent = imported.share()
         return self._found[key]
+
+    @staticmethod
+    def _prepare():
+        """Do what each worker would have to do, if there are tests that need it."""
+        examples = sys.modules.get('tests.fixtures.examples')
+        if examples is not None:
+            examples.prepare()
 
 
 LOADER = Loader()
