@@ -2,10 +2,14 @@
 
     python -m tools.forked --test-path tests/unit run
 
-takes the commands and options of stestr; the path must be given. stestr starts an interpreter
-that lists the tests and one for each worker, and each of them imports all modules of tests. Here
-the process that runs stestr does so, and the garbage collectors of its workers pass over what
-it has imported. Programs that tests start with `tests.fixtures.forking` are its forks, too.
+takes the commands and options of stestr; the path must be given. The default of
+`--concurrency` is one and a half times the number of processors: tests wait for a third of
+their time.
+
+stestr starts an interpreter that lists the tests and one for each worker, and each of them
+imports all modules of tests. Here the process that runs stestr does so, and the garbage
+collectors of its workers pass over what it has imported. Programs that tests start with
+`tests.fixtures.forking` are its forks, too.
 """
 
 import atexit
@@ -20,6 +24,7 @@ import sys
 import unittest
 
 from stestr import cli
+from stestr import scheduler
 from stestr import test_processor
 from stestr.subunit_runner import program
 from stestr.subunit_runner import run
@@ -163,9 +168,15 @@ class Application(cli.StestrCLI):
         self.LOG.addHandler(logging.StreamHandler())
 
 
+def workers():
+    """Return how many there are if no number is given, or 0."""
+    return (3 * os.cpu_count() + 1) // 2
+
+
 def main():
     """Return the exit status of stestr, which looks at no exit status itself."""
     test_processor.TestProcessorFixture = Processor
+    scheduler.local_concurrency = workers
     status = Application().run(sys.argv[1:])
     for code in filter(None, [worker.wait() for worker in Worker.started]):
         print(f'A worker ended with exit status {code}', file=sys.stderr)

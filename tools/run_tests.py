@@ -13,11 +13,11 @@ Each test runs once. A test that fails now and then shows a defect, of the produ
 the test, so it counts as failed.
 
 Unit tests, and those that run commands against whole clouds, wait for a good part of their
-time, so three run at once on two cores; of clouds with a process for each daemon two do.
-NOVA_LITE_TEST_WORKERS and NOVA_LITE_TEST_CLOUDS say otherwise. Environments that only
-compute (BESIDE) run at the lowest priority beside the others, one after the other, and use
-what these leave of the processors. tools/sample.py says which cases of the tables of faults
-run; the first line reads how to run the same cases again.
+time, so three run at once on two cores (tools.forked); of clouds with a process for each
+daemon two do. NOVA_LITE_TEST_WORKERS and NOVA_LITE_TEST_CLOUDS say otherwise. Environments
+that only compute (BESIDE) run at the lowest priority beside the others, one after the other,
+and use what these leave of the processors. tools/sample.py says which cases of the tables of
+faults run; the first line reads how to run the same cases again.
 """
 
 import argparse
@@ -222,7 +222,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('environment', nargs='*', help='default: what a plain tox runs')
     names = parser.parse_args().environment or _environments()
-    os.environ.setdefault('NOVA_LITE_TEST_WORKERS', str((3 * os.cpu_count() + 1) // 2))
     os.environ.setdefault('NOVA_LITE_TEST_CLOUDS', '2')
     os.environ.setdefault(sample.VARIABLE, str(sample.number()))
     print('Sample of the tables of faults: %s' % sample.replay(), flush=True)

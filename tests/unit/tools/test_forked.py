@@ -6,6 +6,7 @@ import fixtures
 import testtools
 
 from tests.fixtures import imported
+from tools import forked
 
 ROOT = pathlib.Path(__file__).parents[3]
 TESTS = '''
@@ -120,6 +121,11 @@ class ForkedTest(testtools.TestCase):
         self.assertEqual(2, len(self.notes('tested')))
         self.assertFalse(self.notes('imported') & self.notes('tested'))
         self.assertEqual(self.notes('imported') | self.notes('tested'), self.notes('ended'))
+
+    def test_workers_wait_for_a_third_of_their_time(self):
+        for processors, number in ((1, 2), (2, 3), (8, 12)):
+            self.useFixture(fixtures.MonkeyPatch('os.cpu_count', lambda found=processors: found))
+            self.assertEqual(number, forked.workers())
 
     def test_a_worker_that_is_killed_has_failed(self):
         printed, status = self.ran(TESTS, 'CTest')
