@@ -1,7 +1,8 @@
 """Events that other services report about servers.
 
-What the network service tells is read anew from there; the rest concerns
-hypervisors that a simulated host does not have, and is noted.
+What the network service tells is read anew from there, and guests follow what is told of
+their power. What is told of accelerators and volumes is noted: simulated hosts have no
+accelerators, and no contents of volumes.
 Source: reference/nova/api-surface 2.5.
 """
 
@@ -14,6 +15,7 @@ from nova_lite.api import network_info
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import moves
+from nova_lite.api.servers import power_update
 from nova_lite.clients import plugging
 from nova_lite.clients import port_allocations
 from nova_lite.clients import resource_requests
@@ -34,7 +36,7 @@ NETWORK = (
 )
 PLUGGED = plugging.EVENT
 DELETED = 'network-vif-deleted'
-TAGGED = frozenset(('volume-extended', 'power-update', 'accelerator-request-bound'))
+TAGGED = frozenset(('volume-extended', power_update.NAME, 'accelerator-request-bound'))
 MULTI_STATUS = 207
 
 
@@ -84,6 +86,8 @@ def create(req):
     for event in accepted:
         if event['name'] == DELETED and event.get('tag'):
             _unplug(req, *servers[event['server_uuid']], event['tag'])
+        elif event['name'] == power_update.NAME:
+            power_update.follow(req, *servers[event['server_uuid']], event['tag'])
     status = 200 if len(accepted) == len(answers) else MULTI_STATUS
     return operation.Answer({'events': answers}, status=status)
 

@@ -24,7 +24,7 @@ _DEVICE = {
                     'pattern': r'^[a-zA-Z0-9._\-/]*\Z'},
     'delete_on_termination': types.BOOLEAN,
     'no_device': types.ANY,
-    'connection_info': _SHORT,
+    'connection_info': {'type': 'string', 'maxLength': 0xFFFFFF},
 }  # fmt: skip
 _DEVICE_V2 = {
     **_DEVICE,

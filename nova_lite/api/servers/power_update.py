@@ -1,0 +1,41 @@
+"""Events about the power of guests (2.76): the host starts or stops them, as for the actions.
+
+Source: reference/nova/api-surface 2.5.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import transitions
+from nova_lite.api import server_access
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import left_guest
+
+LOG = log.getLogger(__name__)
+
+NAME = 'power-update'
+# By the tag of an event: the transition, and the method of the host.
+TARGETS = {
+    'POWER_ON': (transitions.START, 'start_instance'),
+    'POWER_OFF': (transitions.STOP, 'stop_instance'),
+}
+
+
+def follow(req, cell, row, target):
+    """Have a server started or stopped, and recorded as that action, if its state permits it.
+
+    target: the tag of the event. Another one, and a server in another state, are left alone.
+    """
+    transition, method = TARGETS.get(target, (None, None))
+    if transition is None:
+        LOG.warning('Event %s of server %s has the unknown tag %s', NAME, row.uuid, target)
+        return
+    server = server_access.Server(row, cell=cell)
+    try:
+        if transition is transitions.START:
+            left_guest.remove(req, server)
+        instance = acting.begin(req, server, transition.verb, transition)
+    except exception.NovaLiteError as error:
+        LOG.warning('Server %s does not follow event %s %s: %s', row.uuid, NAME, target, error)
+        return
+    acting.send(req, server, method, instance=instance)

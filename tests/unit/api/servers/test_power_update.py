@@ -1,0 +1,52 @@
+"""Events about the power of guests."""
+
+from nova_lite import exception
+from nova_lite.db.cell import action_lists
+from tests.unit.api.servers import base
+
+SERVICE = {'user': 'ironic', 'project': 'service', 'roles': 'service'}
+EVENTS = '/os-server-external-events'
+
+
+class PowerUpdateTest(base.Case):
+    def tell(self, uuid, tag):
+        event = {'name': 'power-update', 'server_uuid': uuid, 'tag': tag}
+        answer = self.api.call('POST', EVENTS, {'events': [event]}, version='2.76', who=SERVICE)
+        self.assertEqual(200, answer.status_code, answer.text)
+        self.assertEqual([{**event, 'status': 'completed', 'code': 200}], answer.json['events'])
+
+    def actions(self, uuid):
+        return [each.action for each in self.api.cell('cell1').db.read(action_lists.page, uuid)]
+
+    def test_it_is_an_action(self):
+        for state, tag, task, action in (
+            ('active', 'POWER_OFF', 'powering-off', 'stop'),
+            ('stopped', 'POWER_ON', 'powering-on', 'start'),
+        ):
+            uuid = self.api.add_server(vm_state=state)
+            self.tell(uuid, tag)
+            self.assertEqual(task, self.api.row(uuid).task_state)
+            self.assertEqual([action], self.actions(uuid))
+            method, sent = self.sent()[-1]
+            self.assertEqual(f'{action}_instance', method)
+            self.assertEqual((uuid, 'host1'), (sent['instance'].uuid, sent['host']))
+
+    def test_a_server_in_another_state_is_left_alone(self):
+        for values, tag in (
+            ({'vm_state': 'active'}, 'POWER_ON'),
+            ({'vm_state': 'stopped'}, 'POWER_OFF'),
+            ({'vm_state': 'active', 'task_state': 'rebooting'}, 'POWER_OFF'),
+            ({'vm_state': 'active'}, 'SLEEP'),
+        ):
+            uuid = self.api.add_server(**values)
+            self.tell(uuid, tag)
+            self.assertEqual(values.get('task_state'), self.api.row(uuid).task_state)
+            self.assertEqual([], self.actions(uuid))
+        self.assertEqual([], self.sent())
+
+    def test_a_cast_that_is_lost_is_found_by_the_audit(self):
+        uuid = self.api.add_server()
+        error = exception.Unavailable(service='bus', reason='away')
+        self.api.compute['cell1'].answers['stop_instance'] = error
+        self.tell(uuid, 'POWER_OFF')
+        self.assertEqual('powering-off', self.api.row(uuid).task_state)
