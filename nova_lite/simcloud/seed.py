@@ -34,10 +34,10 @@ USERS = {
     ),
 }
 MIB, GIB = 2**20, 2**30
-# {name, which is also the distribution's: (bytes of the disk, version, attributes)}. The disks
-# are empty.
+# {name: (distribution, bytes of the disk, version, attributes)}. The disks are empty.
 IMAGES = {
     'debian': (
+        'debian',
         2 * GIB,
         '12',
         {
@@ -48,8 +48,10 @@ IMAGES = {
             'hw_qemu_guest_agent': 'yes',
         },
     ),
+    # With devstack's name, which tests of clients know.
+    'cirros-0.6.2-x86_64-disk': ('cirros', 112 * MIB, '0.6.2', {}),
     # The newest, which lists show first: clients take it, and every flavor can boot it.
-    'cirros': (112 * MIB, '0.6.2', {}),
+    'cirros': ('cirros', 112 * MIB, '0.6.2', {}),
 }
 EVERY_IMAGE = {
     'visibility': 'public',
@@ -102,9 +104,13 @@ def _identity(conn, hashes):
 
 
 def _images(conn, caller):
-    for name, (disk_bytes, version, attributes) in IMAGES.items():
-        distribution = {'os_distro': name, 'os_version': version, 'os_admin_user': name}
-        wanted = {'name': name, **EVERY_IMAGE, **distribution, **attributes}
+    for name, (distribution, disk_bytes, version, attributes) in IMAGES.items():
+        system = {
+            'os_distro': distribution,
+            'os_version': version,
+            'os_admin_user': distribution,
+        }
+        wanted = {'name': name, **EVERY_IMAGE, **system, **attributes}
         row = images.create(conn, caller, wanted)
         row = content.store(conn, row, qcow2.empty_disk(disk_bytes))
         images.save(conn, row, virtual_size=disk_bytes)

@@ -9,6 +9,7 @@ import re
 import testtools
 
 from nova_lite import runtime
+from nova_lite.simcloud import seed
 from tests.fixtures import cli as cli_fixture
 from tests.fixtures import cloud as cloud_fixture
 
@@ -158,7 +159,7 @@ class ClientTest(testtools.TestCase):
             'flavor list', 'image list', 'network list', 'availability zone list --compute'
         )
         self.assertIn(('m1.tiny', 512), [(each['Name'], each['RAM']) for each in flavors])
-        self.assertEqual(['cirros', 'debian'], sorted(each['Name'] for each in images))
+        self.assertEqual(sorted(seed.IMAGES), sorted(each['Name'] for each in images))
         self.assertEqual({'active'}, {each['Status'] for each in images})
         self.assertIn('private', [each['Name'] for each in networks])
         self.assertIn(('nova', 'available'), [tuple(zone.values()) for zone in zones])

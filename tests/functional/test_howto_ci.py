@@ -66,7 +66,7 @@ class HowtoTest(testtools.TestCase):
         ]
         printed = self.run_commands('\n'.join(script), 'cloud').split('stops the cloud.\n')[1]
         table = GUIDE.read_text().split('\nFlavors ')[1].split('\nUsers ')[0]
-        named = set(re.findall(r'``([\w.]+)``', table)) - {'demo'}
+        named = set(re.findall(r'``([\w.-]+)``', table)) - {'demo'}
         self.assertEqual(set(printed.split()), named)
 
     def test_readme(self):

@@ -8,6 +8,7 @@ import openstack
 from openstack import exceptions
 import testtools
 
+from nova_lite.simcloud import seed
 from tests.fixtures import simcloud
 
 SERVER = '11111111-1111-4111-8111-111111111111'
@@ -88,7 +89,7 @@ class SdkTestCase(testtools.TestCase):
         self.demo.image.delete_image(image.id)
         self.assertIsNone(self.demo.image.find_image(image.id))
         self.assertEqual(
-            ['cirros', 'debian'], sorted(one.name for one in self.demo.image.images(limit=1))
+            sorted(seed.IMAGES), sorted(one.name for one in self.demo.image.images(limit=1))
         )
 
     def test_upload_without_a_known_length(self):

@@ -1,6 +1,7 @@
 """/images and their metadata, on the simulated image service."""
 
 from nova_lite import runtime
+from nova_lite.simcloud import seed
 from tests.fixtures import compute_api
 from tests.unit.api.proxies import base
 
@@ -72,8 +73,10 @@ class TestImages(ImageTest):
             'color=blue&name=snapshot',
         ):
             self.assertEqual(['snapshot'], self.names(f'?{query}'), query)
-        self.assertEqual({'cirros', 'debian'}, set(self.names('?status=ACTIVE')))
-        self.assertEqual(3, len(self.names('?changes-since=2020-01-01T00:00:00Z')))
+        self.assertEqual(set(seed.IMAGES), set(self.names('?status=ACTIVE')))
+        self.assertEqual(
+            len(seed.IMAGES) + 1, len(self.names('?changes-since=2020-01-01T00:00:00Z'))
+        )
         self.assertEqual([], self.names('?changes-since=2100-01-01T00:00:00Z'))
         for query, text in (
             ('status=nonsense', 'status'),
@@ -87,14 +90,17 @@ class TestImages(ImageTest):
     def test_properties_of_any_name(self):
         for name in ('self', 'ctxt', 'kind'):
             self.assertEqual([], self.names(f'?property-{name}=red'))
-        self.assertEqual(['cirros', 'debian'], sorted(self.names('?property-limit=1')))
+        self.assertEqual(sorted(seed.IMAGES), sorted(self.names('?property-limit=1')))
 
     def test_pages(self):
-        found = self.ok('GET', '/images?limit=1&status=ACTIVE').json
-        (link,) = found['images_links']
-        query = link['href'].partition('?')[2]
-        rest = self.names(f'?{query}')
-        self.assertEqual({'cirros', 'debian'}, {found['images'][0]['name'], *rest})
+        query, names = 'limit=1&status=ACTIVE', []
+        for _image in seed.IMAGES:
+            found = self.ok('GET', f'/images?{query}').json
+            names += [image['name'] for image in found['images']]
+            (link,) = found['images_links']
+            query = link['href'].partition('?')[2]
+        self.assertEqual(sorted(seed.IMAGES), sorted(names))
+        self.assertEqual([], self.names(f'?{query}'))
         self.assertNotIn('images_links', self.ok('GET', '/images').json)
 
     def test_deleted(self):
