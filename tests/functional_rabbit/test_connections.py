@@ -45,9 +45,9 @@ class TestConnections(testtools.TestCase):
         )
 
     def questions(self):
-        with self.server.connect('root', '') as connection, connection.cursor() as cursor:
-            cursor.execute("SHOW GLOBAL STATUS LIKE 'Questions'")
-            return int(cursor.fetchone()[1])
+        """Return how many statements the connection has sent, this one among them."""
+        shown = sa.text("SHOW SESSION STATUS LIKE 'Questions'")
+        return int(self.database.read(lambda connection: connection.execute(shown).one()[1]))
 
     def kill(self):
         with self.server.connect('root', '') as connection, connection.cursor() as cursor:
@@ -71,13 +71,11 @@ class TestConnections(testtools.TestCase):
                 found.write(lambda connection: [connection.execute(row) for _ in range(2)])
 
     def test_a_read_is_a_statement_and_an_end(self):
-        self.one()
-        before = self.questions()
-        idle = self.questions() - before
-        before = self.questions()
+        first, before = self.questions(), self.questions()
+        own = before - first
         for _ in range(10):
             self.one()
-        self.assertEqual(10 * 2, self.questions() - before - idle)
+        self.assertEqual(10 * 2, self.questions() - before - own)
 
     def test_settings(self):
         isolation, mode = self.database.read(
