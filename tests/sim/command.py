@@ -15,6 +15,9 @@ FAILURE_LINES = 12
 PROGRESS = 100
 DATABASES = ('sqlite', 'mariadb', 'postgresql')
 
+# The options that a history depends on, beside its seed.
+HISTORY = ('database', 'rest', 'chooser')
+
 
 def parser():
     """Return the parser of the arguments."""
@@ -153,7 +156,7 @@ def _run_many(args, seeds, prepared, *, outcomes, failures):
         if not outcome.ok:
             first = not failures[minimize.headline(outcome.failure)]
             failures[minimize.headline(outcome.failure)].append(outcome.seed)
-            _print_failure(outcome, FAILURE_LINES if first else 1, args.database)
+            _print_failure(outcome, FAILURE_LINES if first else 1, args)
         if args.twice:
             again = kernel.run(
                 outcome.seed, body, perturbed=True, **chooser_of(outcome.seed, options)
@@ -165,10 +168,12 @@ def _run_many(args, seeds, prepared, *, outcomes, failures):
     return different
 
 
-def _print_failure(outcome, lines, database):
+def _print_failure(outcome, lines, args):
     text = outcome.failure.rstrip('\n').split('\n')
     print('seed %d FAILED: %s' % (outcome.seed, '\n  '.join(text[:lines])))
-    more = '' if database == DATABASES[0] else f' --database {database}'
+    usual = vars(parser().parse_args(['--seed', '0']))
+    given = [name for name in HISTORY if getattr(args, name) != usual[name]]
+    more = ''.join(f' --{name} {getattr(args, name)}' for name in given)
     print('  replay: python -m tests.sim --seed %d%s' % (outcome.seed, more), flush=True)
 
 

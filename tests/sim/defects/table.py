@@ -273,6 +273,19 @@ DEFECTS = (
             ),
         ),
     ),
+    Defect(
+        'stop-does-nothing',
+        'a server that is to be stopped is left alone, and the request is accepted',
+        'power',
+        (
+            (
+                'api/servers/power.py',
+                '        instance = acting.begin(',
+                "        if action == 'os-stop':\n            return\n"
+                '        instance = acting.begin(',
+            ),
+        ),
+    ),
 )
 
 

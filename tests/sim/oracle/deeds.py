@@ -8,6 +8,7 @@ remove one thing may fail when there were several.
 import datetime
 
 from tests.sim import kernel
+from tests.sim.oracle import effects
 
 # Actions that only a fault can make fail once they were accepted, unless the server is gone or
 # being deleted. Moves are not among them: there may be no room for them, and they can be aborted.
@@ -56,6 +57,7 @@ class Deeds:
 
     def __init__(self, caller, ledger):
         self._caller, self._ledger, self._excuses = caller, ledger, ledger.excuses
+        self._effects = effects.Effects(ledger)
 
     def findings(self, server):
         """Yield what is not as it should be with a server, as the API shows it.
@@ -73,6 +75,7 @@ class Deeds:
             yield f'unexplained ERROR: {server["id"]}: {message}'
         if not self._is_where_requested(server, actions):
             yield f'not where requested: {server["id"]}'
+        yield from self._effects.findings(server, actions)
         for action in actions:
             told = f'{server["id"]} {action["action"]} {action["request_id"]}'
             if action['user_id'] != CLIENT and not self._excuses.of_unasked(server['id']):

@@ -12,6 +12,9 @@ AFTERMATH_S = 30
 # What does no harm to a request.
 HARMLESS = ('clock', 'power off', losses.FATE)
 INTERNAL_ERROR = 500
+# Some of its threads read for all requests, and do not say for which one they do just now. A
+# new server's action is recorded when it has answered: so many seconds later at most.
+SCHEDULER, ANSWERS_S = 'scheduler', 5
 
 
 class Excuses:
@@ -99,5 +102,7 @@ def _hurt(fault, request_id, begin, end):
     """Whether a fault met an action."""
     if request_id in fault.requests:
         return True
+    if fault.process == SCHEDULER and not fault.requests:
+        return fault.overlaps(begin - ANSWERS_S, end)
     harms = fault.kind == 'nemesis' and not fault.fate.startswith('clock')
     return harms and fault.overlaps(begin, end, AFTERMATH_S)

@@ -274,8 +274,10 @@ class Client:
         self._act(server, 'snapshot', 'createImage', {'name': f'{self._caller.who}-image'})
 
     def _do_rename(self, server):
-        body = {'server': {'description': f'by {self._caller.who}'}}
+        text = f'by {self._caller.who} at {kernel.current().time()}'
+        body = {'server': {'description': text}}
         self._caller.send('update', 'PUT', f'/servers/{server["id"]}', body)
+        self._ledger.described(server['id'], text, self._caller.last)
 
     def _migration(self, server):
         path = f'/servers/{server["id"]}/migrations'

@@ -1,10 +1,13 @@
 """What clients asked for and were told, and what of it is not as it should be."""
 
 import collections
+import re
 
 from tests.sim import kernel
 
 REFUSALS = range(400, 500)
+ACCEPTED = 202
+ACTION = re.compile('/servers/([^/]+)/action$')
 # What may have been done all the same: another client may have detached the port that was
 # attached, before it was looked at for the answer.
 UNSURE = (('attach interface', 404),)
@@ -17,6 +20,7 @@ class Ledger:
     rivals: {request id: path} of accepted requests to remove one and the same thing
     cells: {id of a server: cell that it never leaves}
     requested: {id of a server: host that was named for it}
+    promised: {id of a server: {request id: Call}} of its actions that were accepted
     excuses: an oracle.excuses.Excuses
     """
 
@@ -26,7 +30,8 @@ class Ledger:
         self.violations = []
         # Dictionaries, since a set has no order of its own.
         self._accepted, self._ending, self.gone = {}, {}, {}
-        self.cells = {}
+        self.cells, self.promised = {}, {}
+        self._descriptions = collections.defaultdict(list)
         self.refused, self.rivals, self._removals, self.requested = {}, {}, {}, {}
 
     def violation(self, text):
@@ -42,6 +47,8 @@ class Ledger:
             self.refused[call.request_id] = code
         elif call.method == 'DELETE':
             self._removal(call)
+        elif code == ACCEPTED and (found := ACTION.search(call.url)):
+            self.promised.setdefault(found[1], {})[call.request_id] = call
         if (code == 0 or code >= 500) and not self.excuses.of_call(call):
             request = f'{call.method} {call.url}'
             self.violation(f'{call.who} {call.what}: {request}: unexplained {code}: {text[:500]}')
@@ -57,6 +64,17 @@ class Ledger:
         self._accepted.setdefault(uuid, True)
         if host:
             self.requested[uuid] = host
+
+    def described(self, uuid, text, call):
+        """A description was asked for. call: a caller.Call that has ended"""
+        if call.code not in REFUSALS:
+            self._descriptions[uuid].append((call, text))
+
+    def descriptions(self, uuid):
+        """Return those that a server may have; none if it may have had none of them."""
+        asked = self._descriptions[uuid]
+        written = [call.began for call, _text in asked if call.code == 200]
+        return written and [text for call, text in asked if call.ended >= max(written)]
 
     def cell_of(self, url):
         """The cell of the server that a URL names, None where that does not matter."""

@@ -61,6 +61,11 @@ class CommandTestCase(testtools.TestCase):
         self.assertIn('13 histories passed, 2 failed', output)
         self.assertIn('2 times, seeds 7, 15: # and #', output)
 
+    def test_a_replay_has_the_options_of_the_run(self):
+        _status, output = command('faults', '--seeds', '1-9', '--rest', '2', '--chooser', 'uniform')
+        replay = r'replay: python -m tests.sim --seed \d+ --rest 2.0 --chooser uniform\n'
+        self.assertRegex(output, replay)
+
     def test_a_start_that_fails_says_why(self):
         status, output = command('unbegun', '--seed', '1')
         self.assertEqual(1, status, output)

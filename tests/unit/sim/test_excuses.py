@@ -43,6 +43,19 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(fault(), began=100.5))
         self.assertFalse(self.excuse(fault(process='api-2')))
 
+    def test_a_cell_that_the_scheduler_could_not_read_excuses_who_found_no_host_then(self):
+        unread = fault(process='scheduler')
+        for begin, expected in ((100.1, True), (120.0, False)):
+            found = excuses.Excuses(types.SimpleNamespace(injected=[unread]))
+            work = [('req-1', begin, begin + 0.1)]
+            self.assertIs(expected, found.of_error('No valid host', 'server-1', work))
+        of_another = excuses.Excuses(
+            types.SimpleNamespace(injected=[fault(process='scheduler', requests=('req-2',))])
+        )
+        self.assertFalse(
+            of_another.of_error('No valid host', 'server-1', [('req-1', 100.1, 100.2)])
+        )
+
     def test_only_a_lost_guest_excuses_an_internal_error(self):
         self.assertFalse(self.excuse(fault(requests=('req-1',)), code=500))
         lost = fault('nemesis', losses.FATE, process='cell1-host1', where='server-1')
