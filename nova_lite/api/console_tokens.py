@@ -6,11 +6,13 @@ Source: reference/nova/api-surface 2.5.
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import types
 from nova_lite.db.cell import console_tokens
 from nova_lite.policies import system as rules
 
 URL = '/os-console-auth-tokens/{console_token}'
 TLS_PORT_SHOWN = 99
+QUERY = {'2.1': types.query({}), '2.99': types.query({}, strict=True)}
 
 
 class TokenNotFound(exception.NotFound):
@@ -23,7 +25,9 @@ def refuse(_req):
     raise exception.Invalid('The requested console type details are not accessible')
 
 
-@operation.operation('GET', URL, since='2.31', policy=rules.CONSOLE_TOKENS, faults=(400, 403, 404))
+@operation.operation(
+    'GET', URL, since='2.31', policy=rules.CONSOLE_TOKENS, query=QUERY, faults=(400, 403, 404)
+)
 def show(req):
     """The console of a token that has not expired."""
     answers, _silent = cells.split(

@@ -52,7 +52,11 @@ LIST_QUERY = {
     '2.1': types.query(LIST),
     '2.75': types.query(LIST, strict=True),
     '2.102': types.query(
-        {**LIST, 'sort_key': _V102_SORT, 'name': types.multi({**types.TEXT, 'format': 'regex'})},
+        {
+            **LIST,
+            'sort_key': _V102_SORT,
+            'name': types.multi({'type': 'string', 'format': 'regex'}),
+        },
         strict=True,
     ),
 }

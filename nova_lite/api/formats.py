@@ -111,8 +111,8 @@ def _is_control(char: str) -> bool:
 
 @_check('image_ref')
 def is_image_ref(text: str) -> bool:
-    """Return the uuid of an image, a URL that ends in one, or nothing."""
-    return text == '' or is_uuid(text.rstrip('/').rsplit('/', 1)[-1])
+    """Return the uuid of an image, or nothing."""
+    return text == '' or is_uuid(text)
 
 
 @_check('flavor_ref')

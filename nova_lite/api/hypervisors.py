@@ -23,16 +23,17 @@ ONE = '/os-hypervisors/{hypervisor_id}'
 
 # ---- schemas ----------------------------------------------------------------
 
-WITH_SERVERS = {'with_servers': types.multi(types.BOOLEAN)}
-PATTERN = {'hypervisor_hostname_pattern': types.multi({'type': 'string', 'maxLength': 255})}
-PAGE = {
-    'limit': types.single(types.NON_NEGATIVE),
-    'marker': types.single({'type': 'string', 'maxLength': 255}),
+WITH_SERVERS = {'with_servers': types.single(types.BOOLEAN)}
+PATTERN = {
+    'hypervisor_hostname_pattern': types.single(
+        {'type': 'string', 'minLength': 1, 'maxLength': 255}
+    )
 }
+ONE_PAGE = {'limit': types.single(types.NON_NEGATIVE), 'marker': types.single(types.ANY_TEXT)}
 LIST_QUERY = {
     '2.1': types.query({}),
-    '2.33': types.query(PAGE),
-    '2.53': types.query({**PAGE, **PATTERN, **WITH_SERVERS}, strict=True),
+    '2.33': types.query(types.PAGE),
+    '2.53': types.query({**ONE_PAGE, **PATTERN, **WITH_SERVERS}, strict=True),
 }
 SHOW_QUERY = {'2.1': types.query({}), '2.53': types.query(WITH_SERVERS, strict=True)}
 

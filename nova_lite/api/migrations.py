@@ -32,7 +32,7 @@ FIELDS = ('id', 'status', 'instance_uuid', 'old_instance_type_id', 'new_instance
 PAGES, OWNED = 59, 80
 
 _TIME = types.single({'type': 'string', 'format': 'date-time'})
-_PLAIN = {name: types.single(types.TEXT) for name in FILTERS}
+_PLAIN = {name: types.multi() for name in FILTERS}
 _V59 = {
     **_PLAIN,
     'limit': types.single(types.NON_NEGATIVE),
@@ -41,11 +41,11 @@ _V59 = {
 }
 _V66 = {**_V59, 'changes-before': _TIME}
 QUERY = {
-    '2.1': types.query({name: types.multi() for name in FILTERS}),
+    '2.1': types.query(_PLAIN),
     '2.59': types.query(_V59, strict=True),
     '2.66': types.query(_V66, strict=True),
     '2.80': types.query(
-        {**_V66, 'user_id': types.single(types.TEXT), 'project_id': types.single(types.TEXT)},
+        {**_V66, **dict.fromkeys(OWNERS, types.single(types.ANY_TEXT))},
         strict=True,
     ),
 }

@@ -21,7 +21,7 @@ FORMATS = {
     'date-time': ('time in ISO 8601', '2026-01-01T00:00:00Z'),
     'name': ('printable text without blanks at its ends', 'name'),
     'printable': ('printable text', 'text'),
-    'image_ref': ('UUID or URL of an image, or an empty text', UUID),
+    'image_ref': ('UUID of an image, or an empty text', UUID),
     'flavor_ref': ('id or URL of a flavor', '1'),
     'regex': ('regular expression', 'a.*'),
 }

@@ -43,6 +43,8 @@ NON_NEGATIVE = {
 IPV4 = {'type': 'string', 'format': 'ipv4'}
 IPV6 = {'type': 'string', 'format': 'ipv6', 'maxLength': 45}
 TEXT = {'type': 'string', 'maxLength': 255}
+# Of queries, whose length the server bounds.
+ANY_TEXT = {'type': 'string'}
 TEXT_OR_NULL = {'type': ['string', 'null'], 'maxLength': 255}
 METADATA = {
     'type': 'object',
@@ -97,7 +99,7 @@ def single(schema: Schema | None) -> Schema:
 
 def multi(schema: Schema | None = None) -> Schema:
     """Return a query parameter that may be repeated."""
-    return {'type': 'array', 'items': TEXT if schema is None else schema}
+    return {'type': 'array', 'items': ANY_TEXT if schema is None else schema}
 
 
 def query(properties: dict[str, schema.Source], *, strict: bool = False) -> Schema:
@@ -107,5 +109,5 @@ def query(properties: dict[str, schema.Source], *, strict: bool = False) -> Sche
 
 PAGE = {
     'limit': multi(NON_NEGATIVE),
-    'marker': multi({'type': 'string', 'maxLength': 255}),
+    'marker': multi(),
 }

@@ -8,7 +8,7 @@ from nova_lite.api import operation
 from nova_lite.api import version_documents
 
 
-@operation.operation('GET', '/versions/{id}', faults=(404,))
+@operation.operation('GET', '/versions/{id}', query=operation.ANY_QUERY, faults=(404,))
 def show(req):
     """Show one version."""
     found = version_documents.find(req.args['id'], req.root)

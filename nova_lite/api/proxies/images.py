@@ -36,7 +36,8 @@ QUERY = {
     '2.1': {
         'type': 'object',
         'properties': {
-            **types.PAGE,
+            'limit': types.multi(types.POSITIVE),
+            'marker': types.multi(),
             **dict.fromkeys((*FILTERS, 'status', 'server'), types.multi()),
             'changes-since': types.multi({'type': 'string', 'format': 'date-time'}),
         },

@@ -18,10 +18,10 @@ ONE = PATH + '/{id}'
 UNTIL = '2.35'
 FAULTS = (400, 403, 404)
 QUERY = {'2.1': types.query({**lists.PARAMETERS, 'all_tenants': types.multi()})}
-_CONTENT = types.whole(
+_CONTENT = types.open_object(
     {
         'name': {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'\S'},
-        'description': types.TEXT_OR_NULL,
+        'description': types.TEXT,
     },
     required=['name', 'description'],
 )

@@ -16,9 +16,9 @@ PATH = '/os-snapshots'
 ONE = PATH + '/{id}'
 _CONTENT = types.whole(
     {
-        'volume_id': types.TEXT,
+        'volume_id': types.ANY_TEXT,
         'force': types.BOOLEAN,
-        **dict.fromkeys(volumes.NAMES, types.TEXT_OR_NULL),
+        **dict.fromkeys(volumes.NAMES, types.ANY_TEXT),
     },
     required=['volume_id'],
 )

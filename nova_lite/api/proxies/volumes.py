@@ -20,18 +20,15 @@ SIZE = {
     'minimum': 0,
     'maximum': 0x7FFFFFFF,
 }
-_TEXT = types.TEXT_OR_NULL
 # The request's names of what the volume service takes.
 NAMES = {'display_name': 'name', 'display_description': 'description'}
 KEPT = ('metadata', 'snapshot_id', 'volume_type', 'availability_zone')
 _CONTENT = types.whole(
     {
         'size': SIZE,
-        'metadata': types.null_or(types.METADATA),
-        'snapshot_id': _TEXT,
-        'volume_type': _TEXT,
-        'availability_zone': _TEXT,
-        **dict.fromkeys(NAMES, _TEXT),
+        'metadata': {'type': 'object'},
+        **dict.fromkeys(('snapshot_id', 'volume_type', 'availability_zone'), types.ANY_TEXT),
+        **dict.fromkeys(NAMES, types.ANY_TEXT),
     },
     required=['size'],
 )

@@ -75,7 +75,7 @@ def _plan(req, server):
     plan.flavor = create_flavor.flavor_of(req, server['flavorRef'])
     create_hints.parse(req, plan)
     plan.tags = sorted(set(server.get('tags', ())))
-    image_id = server.get('imageRef', '').rstrip('/').rsplit('/', 1)[-1] or None
+    image_id = server.get('imageRef') or None
     if image_id:
         plan.image = create_flavor.image_of(req, image_id)
     plan.devices = create_devices.parse(server, plan.image)

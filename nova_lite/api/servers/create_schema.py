@@ -45,7 +45,8 @@ _NETWORK = {
 }
 _VOLUME_TYPE = {'type': ['string', 'null'], 'minLength': 0, 'maxLength': 255}
 _TAGS = {'type': 'array', 'items': types.TAG, 'maxItems': 50}
-PASSWORD = {'type': 'string', 'maxLength': 255}
+PASSWORD = types.ANY_TEXT
+KEY_NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
 DISK_CONFIG = {'type': 'string', 'enum': ['AUTO', 'MANUAL']}
 USER_DATA = {'type': 'string', 'format': 'base64', 'maxLength': 65535}
 PERSONALITY = {
@@ -97,7 +98,7 @@ _V1 = types.whole(
         'personality': PERSONALITY,
         'availability_zone': types.NAME,
         'config_drive': types.BOOLEAN,
-        'key_name': {'type': 'string', 'minLength': 1, 'maxLength': 255},
+        'key_name': KEY_NAME,
         'min_count': types.POSITIVE,
         'max_count': types.POSITIVE,
         'return_reservation_id': types.BOOLEAN,
@@ -139,7 +140,7 @@ HINTS = types.open_object(
         'different_host': _UUIDS,
         'same_host': _UUIDS,
         'query': {'type': ['string', 'object']},
-        'target_cell': {'type': 'string'},
+        'target_cell': types.NAME,
         'different_cell': {'type': ['string', 'array'], 'items': {'type': 'string'}},
         'build_near_host_ip': {'type': 'string', 'format': 'ip'},
         'cidr': {'type': 'string', 'pattern': r'^/[0-9a-f.:]+\Z'},

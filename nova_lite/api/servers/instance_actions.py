@@ -20,7 +20,7 @@ PATH = '/servers/{server_id}/os-instance-actions'
 _TIME = types.single({'type': 'string', 'format': 'date-time'})
 _V58 = {
     'limit': types.single(types.NON_NEGATIVE),
-    'marker': types.single(types.TEXT),
+    'marker': types.single(types.ANY_TEXT),
     'changes-since': _TIME,
 }
 QUERY = {

@@ -5,8 +5,8 @@ Source: reference/nova/api-surface 7.
 
 from nova_lite.api import types
 
-_TEXT = types.multi(types.TEXT)
-_REGEX = types.multi({'type': 'string', 'maxLength': 255, 'format': 'regex'})
+_TEXT = types.multi()
+_REGEX = types.multi({'type': 'string', 'minLength': 1, 'format': 'regex'})
 _TIME = types.multi({'type': 'string', 'format': 'date-time'})
 _NONE = {'type': 'array', 'maxItems': 0}
 
@@ -76,8 +76,7 @@ _BASE = {
     'sort_dir': types.multi({'type': 'string', 'enum': ['asc', 'desc']}),
 }
 _TAG_NAMES = ('tags', 'tags-any', 'not-tags', 'not-tags-any')
-_TAGS = dict.fromkeys(_TAG_NAMES, _TEXT)
-_FULL_TAGS = dict.fromkeys(_TAG_NAMES, types.multi({**types.TEXT, 'minLength': 1}))
+_TAGS = dict.fromkeys(_TAG_NAMES, _REGEX)
 _LOCKED = {'locked': types.multi(types.BOOLEAN)}
 _STRICT_SORT = {
     'sort_key': types.multi({'type': 'string', 'enum': [*SORT_KEYS, 'locked']}),
@@ -95,7 +94,7 @@ def _schema(properties, *, strict=False):
 _V26 = {**_BASE, **_TAGS}
 _V66 = {**_V26, 'changes-before': _TIME}
 _V73 = {**_V66, **_LOCKED}
-_V75 = {**_V73, **_FULL_TAGS, **_STRICT_SORT}
+_V75 = {**_V73, **_STRICT_SORT}
 
 QUERY = {
     '2.1': _schema(_BASE),

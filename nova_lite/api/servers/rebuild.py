@@ -41,7 +41,7 @@ _V1 = types.whole(
     required=['imageRef'],
 )
 _V19 = schema.extended(_V1, description=types.TEXT_OR_NULL)
-_V54 = schema.extended(_V19, key_name=types.null_or(types.NAME))
+_V54 = schema.extended(_V19, key_name=types.null_or(create_schema.KEY_NAME))
 _V57 = schema.extended(_V54, personality=None, user_data=types.null_or(create_schema.USER_DATA))
 _V63 = schema.extended(_V57, trusted_image_certificates=create_schema.CERTIFICATES)
 _V90 = schema.extended(_V63, hostname=types.HOSTNAME)

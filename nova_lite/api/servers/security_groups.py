@@ -15,7 +15,7 @@ from nova_lite.policies import security_groups as rules
 ACTION = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
 CONTENT = types.open_object(
-    {'name': {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'\S'}},
+    {'name': {'type': 'string', 'minLength': 1, 'pattern': r'\S'}},
     required=['name'],
 )
 

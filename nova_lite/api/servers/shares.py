@@ -5,22 +5,28 @@ Source: reference/nova/api-surface 2.3.
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import types
 from nova_lite.db.cell import shares
 from nova_lite.policies import server_shares as rules
 
 PATH = '/servers/{server_id}/shares'
 ONE = PATH + '/{share_id}'
 SINCE = '2.97'
+QUERY = {'2.1': types.query({}, strict=True)}
 
 
-@operation.operation('GET', PATH, policy=rules.LIST, since=SINCE, faults=(400, 403, 404))
+@operation.operation(
+    'GET', PATH, policy=rules.LIST, query=QUERY, since=SINCE, faults=(400, 403, 404)
+)
 def index(req, server):
     """List the shares of a server."""
     found = {} if server.cell is None else server.cell.db.read(shares.of, [server.uuid])
     return {'shares': [brief(row) for row in found.get(server.uuid, ())]}
 
 
-@operation.operation('GET', ONE, policy=rules.SHOW, since=SINCE, faults=(400, 403, 404))
+@operation.operation(
+    'GET', ONE, policy=rules.SHOW, query=QUERY, since=SINCE, faults=(400, 403, 404)
+)
 def show(req, server):
     """Show a share of a server."""
     share_id = req.args['share_id']

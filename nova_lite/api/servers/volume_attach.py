@@ -21,17 +21,12 @@ from nova_lite.policies import server_devices as rules
 MULTIATTACH, ASYNCHRONOUS = 60, 101
 SHELVED_OFFLOADED = states.VmState.SHELVED_OFFLOADED
 # Of a path like /dev/xvda1: what clients may ask for is a whole disk, or a part of one.
-_V1 = types.whole(
-    {
-        'volumeId': types.UUID,
-        'device': {
-            'type': ['string', 'null'],
-            'pattern': r'(^/dev/x{0,1}[a-z]{0,1}d{0,1})([a-z]+)[0-9]*\Z',
-            'maxLength': 255,
-        },
-    },
-    required=['volumeId'],
-)
+DEVICE = {
+    'type': ['string', 'null'],
+    'pattern': r'(^/dev/x{0,1}[a-z]{0,1}d{0,1})([a-z]+)[0-9]*\Z',
+    'maxLength': 255,
+}
+_V1 = types.whole({'volumeId': types.UUID, 'device': DEVICE}, required=['volumeId'])
 _V49 = schema.extended(_V1, tag=types.TAG)
 _V79 = schema.extended(_V49, delete_on_termination=types.BOOLEAN)
 KEY = 'volumeAttachment'

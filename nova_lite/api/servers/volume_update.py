@@ -14,6 +14,7 @@ from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import source_host
+from nova_lite.api.servers import volume_attach
 from nova_lite.api.servers import volume_attachments
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.db.cell import instances
@@ -26,7 +27,7 @@ _V85 = schema.extended(
     _V1,
     id=types.UUID,
     serverId=types.UUID,
-    device={'type': ['string', 'null'], 'maxLength': 255},
+    device=volume_attach.DEVICE,
     tag=types.TAG,
     delete_on_termination=types.BOOLEAN,
 )

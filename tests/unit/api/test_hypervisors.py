@@ -63,8 +63,8 @@ class HypervisorsTest(base.ApiTest):
         self.assertEqual(['h2.example'], list(shown))
         self.assertEqual(2, len(self.list('?limit=1', version='2.32')))
         self.list('?marker=x', version='2.33', status=400)
-        for version in ('2.33', '2.104'):
-            self.list('?limit=1&limit=2', version=version, status=400)
+        self.list('?limit=1&limit=2', version='2.52')
+        self.list('?limit=1&limit=2', version='2.53', status=400)
 
     def test_pattern(self):
         self.assertEqual(

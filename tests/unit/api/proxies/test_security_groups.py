@@ -31,7 +31,7 @@ class TestSecurityGroups(base.Case):
         )
         one = f'{PATH}/{group_id}'
         self.assertEqual({'security_group': self.web}, self.ok('GET', one).json)
-        changed = {'security_group': {'name': 'www', 'description': None}}
+        changed = {'security_group': {'name': 'www', 'description': ''}}
         shown = self.ok('PUT', one, changed).json['security_group']
         self.assertEqual(('www', ''), (shown['name'], shown['description']))
         self.assertEqual(['default', 'www'], self.names())

@@ -43,7 +43,6 @@ class TestVolumes(VolumeTest):
                     'display_description': 'a description',
                     'metadata': {'a': 'b'},
                     'availability_zone': 'nova',
-                    'snapshot_id': None,
                 }
             },
         )
