@@ -55,7 +55,7 @@ class EffectsTestCase(testtools.TestCase):
         for more in (
             {'actions': [_action('req-1', 'stop', message='Error')]},
             {'actions': [stop], 'status': 'ERROR'},
-            # Its answer was lost, so that nobody knows when it was accepted.
+            # Its answer was lost: it is not known when it was accepted.
             {'actions': [stop, _action('req-2', 'start')]},
         ):
             self.assertEqual([], self.found(*more.pop('actions'), **more))
