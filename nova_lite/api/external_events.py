@@ -1,8 +1,8 @@
 """Events that other services report about servers.
 
-What the network service tells is read anew from there, and guests follow what is told of
-their power. What is told of accelerators and volumes is noted: simulated hosts have no
-accelerators, and no contents of volumes.
+After an event about networks the ports are read again from the network service. An event about
+power starts or stops the server. Events about accelerators and volumes are only logged: simulated
+hosts have no accelerators, and their volumes have no contents.
 Source: reference/nova/api-surface 2.5.
 """
 

@@ -43,7 +43,7 @@ NON_NEGATIVE = {
 IPV4 = {'type': 'string', 'format': 'ipv4'}
 IPV6 = {'type': 'string', 'format': 'ipv6', 'maxLength': 45}
 TEXT = {'type': 'string', 'maxLength': 255}
-# Of queries, whose length the server bounds.
+# Only the server's limit of a request bounds its length.
 ANY_TEXT = {'type': 'string'}
 TEXT_OR_NULL = {'type': ['string', 'null'], 'maxLength': 255}
 METADATA = {

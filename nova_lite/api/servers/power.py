@@ -27,12 +27,17 @@ def _declare(action, guard, *, policy, method):
         faults=FAULTS,
     )
     def act(req, server):
-        if guard is transitions.START:
-            left_guest.remove(req, server)
-        instance = acting.begin(req, server, guard.verb, guard)
-        acting.send(req, server, method, instance=instance)
+        carry_out(req, server, guard, method)
 
     return act
+
+
+def carry_out(req, server, guard, method):
+    """Begin an action and send it to the host. Raise MayRunElsewhere, or as `acting.begin`."""
+    if guard is transitions.START:
+        left_guest.remove(req, server)
+    instance = acting.begin(req, server, guard.verb, guard)
+    acting.send(req, server, method, instance=instance)
 
 
 start = _declare('os-start', transitions.START, policy=rules.START, method='start_instance')

@@ -8,8 +8,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import server_access
-from nova_lite.api.servers import acting
-from nova_lite.api.servers import left_guest
+from nova_lite.api.servers import power
 
 LOG = log.getLogger(__name__)
 
@@ -32,10 +31,6 @@ def follow(req, cell, row, target):
         return
     server = server_access.Server(row, cell=cell)
     try:
-        if transition is transitions.START:
-            left_guest.remove(req, server)
-        instance = acting.begin(req, server, transition.verb, transition)
+        power.carry_out(req, server, transition, method)
     except exception.NovaLiteError as error:
         LOG.warning('Server %s does not follow event %s %s: %s', row.uuid, NAME, target, error)
-        return
-    acting.send(req, server, method, instance=instance)

@@ -280,9 +280,9 @@ DEFECTS = (
         (
             (
                 'api/servers/power.py',
-                '        instance = acting.begin(',
-                "        if action == 'os-stop':\n            return\n"
-                '        instance = acting.begin(',
+                '        carry_out(req, server, guard, method)',
+                "        if action != 'os-stop':\n"
+                '            carry_out(req, server, guard, method)',
             ),
         ),
     ),
