@@ -19,7 +19,6 @@ import sys
 
 from nova_lite.api import operation as operations
 from tests.fixtures import request_samples
-from tests.unit.api import test_request_samples
 from tools.comparison import environment
 
 JUDGE = pathlib.Path(__file__).parent / 'comparison' / 'nova_schemas.py'
@@ -35,7 +34,7 @@ def samples(edges):
         theirs = edges.get(name, {'body': (), 'query': ()})
         for kind, found in (('body', _bodies), ('query', _queries)):
             own, values = found(known, operation)
-            for minor in _minors(operation, {*own, *theirs[kind]}):
+            for minor in request_samples.minors(operation, {*own, *theirs[kind]}):
                 for value, accepted in values(minor):
                     yield {
                         'operation': name,
@@ -44,12 +43,6 @@ def samples(edges):
                         'value': value,
                         'accepted': accepted,
                     }
-
-
-def _minors(operation, edges):
-    first, last = operation.since.minor, operation.until.minor
-    near = {each + step for each in edges for step in (0, 1)}
-    return sorted(minor for minor in {first, last, *near} if first <= minor <= last)
 
 
 def _bodies(known, operation):
@@ -61,7 +54,7 @@ def _bodies(known, operation):
         yield from ((value, True) for value in body.accepted(minor))
         yield from ((value, False) for _names, value in body.refused(minor))
 
-    return test_request_samples.minors(operation, body.kind.edges()), values
+    return body.kind.edges(), values
 
 
 def _queries(known, operation):
@@ -79,7 +72,7 @@ def _queries(known, operation):
         for name in query.others(minor):
             yield {name: ['x']}, minor < query.strict
 
-    return test_request_samples.minors(operation, query.edges()), values
+    return query.edges(), values
 
 
 def differences(asked, verdicts):

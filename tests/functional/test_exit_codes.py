@@ -62,18 +62,20 @@ class ExitCodesTest(testtools.TestCase):
         self.assertEqual(0, code, f'{line}: {out}{errors}')
         self.seen[argv[1]].add(0)
 
+    def cloud(self):
+        """Connect as the administrator."""
+        return clouds.connect(os.path.join(self.state_dir, 'clouds.yaml'))
+
     def boot(self, name, host):
         """Boot a server on a host as the administrator."""
-        cloud = clouds.connect(os.path.join(self.state_dir, 'clouds.yaml'))
-        return cloud.create_server(
+        return self.cloud().create_server(
             name, image='cirros', flavor='m1.tiny', network='private', wait=True,
             availability_zone=f'nova:{host}', config_drive=True,
         )  # fmt: skip
 
     def act(self, server, **action):
         """Send an action of a server."""
-        cloud = clouds.connect(os.path.join(self.state_dir, 'clouds.yaml'))
-        answer = cloud.compute.post(
+        answer = self.cloud().compute.post(
             f'/servers/{server.id}/action', json=action, microversion='2.30'
         )
         self.assertIn(answer.status_code, (200, 202), answer.text)
@@ -102,8 +104,7 @@ class ExitCodesTest(testtools.TestCase):
         self.exits(0, 'why web')
         self.exits(0, 'config-drive web')
         self.exits(0, 'saga break web --before copy')
-        cloud = clouds.connect(os.path.join(self.state_dir, 'clouds.yaml'))
-        server = cloud.get_server('web')
+        server = self.cloud().get_server('web')
         self.act(server, **{'os-migrateLive': {'host': None, 'block_migration': 'auto'}})
         self.exits(0, 'saga wait web')
         self.exits(1, 'saga step web --timeout 0.1')
@@ -117,7 +118,7 @@ class ExitCodesTest(testtools.TestCase):
         self.exits(0, f'undrain {HOST}')
         self.act(server, unlock=None)
         self.act(server, pause=None)
-        cloud = clouds.connect(os.path.join(self.state_dir, 'clouds.yaml'))
+        cloud = self.cloud()
         cloud.compute.wait_for_server(server, status='PAUSED', interval=0.1, wait=LIMIT_S)
         self.exits(0, f'host off {HOST}')
         self.exits(1, f'evacuate-host {HOST} --yes --force-down')

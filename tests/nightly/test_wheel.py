@@ -20,7 +20,7 @@ from tests.fixtures import wheel
 
 CONSTRAINTS = units.ROOT / 'constraints.txt'
 STATE = pathlib.Path('.local', 'state', 'nova-lite')
-# The first lines of somebody who tries it. The default port may be in use on this machine.
+# The first lines of a new user. The default port may be in use on this machine.
 LINES = """
 nova-lite up --detach --port 0
 eval "$(nova-lite env)"
@@ -46,7 +46,7 @@ class Machine(fixtures.Fixture):
 
     def _setUp(self):
         top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.bin, self.home, self.tools = top / 'bin', top / 'home', top / 'tools'
+        self.bin, self.home = top / 'bin', top / 'home'
         self.bin.mkdir()
         self.home.mkdir()
         self._top = top
@@ -83,12 +83,12 @@ class Machine(fixtures.Fixture):
         """Run lines in a shell that ends at the first failure; return what it prints."""
         return self.run('bash', '-e', '-o', 'pipefail', '-c', script, **variables)
 
-    def install(self, *packages, programs, options=()):
+    def install(self, *packages, programs):
         """Install packages into an environment of their own, and link some of its programs."""
         place = self._top / f'environment-of-{programs[0]}'
         self.run(sys.executable, '-m', 'venv', str(place))
         pip = str(place / 'bin' / 'pip')
-        self.run(pip, 'install', '--quiet', *options, *packages, timeout_s=INSTALL_S)
+        self.run(pip, 'install', '--quiet', *packages, timeout_s=INSTALL_S)
         for name in programs:
             (self.bin / name).symlink_to(place / 'bin' / name)
 

@@ -59,7 +59,6 @@ class Kind:
     rate, waited: what the rate counts, and for what clients wait
     """
 
-    title: str
     rate: str
     waited: str
     play: typing.Callable
@@ -67,13 +66,11 @@ class Kind:
 
 KINDS = {
     'boots': Kind(
-        'Boots',
         'ACTIVE/s',
         'to ACTIVE',
         lambda work, clients: work.boot(max(LEAST_BOOTS, BOOTS_EACH * clients), clients),
     ),
     'mix': Kind(
-        'Four reads, then a cold migration',
         'reads/s',
         'to its status',
         lambda work, clients: work.mix(MIXES_EACH, clients),

@@ -59,10 +59,12 @@ def schemas(function, kind):
 
 
 def edges():
-    """Return {operation: {kind: minor versions at which a schema begins or ends}}."""
+    """Return {operation: {kind: minor versions at which a schema begins, or has ended}}."""
     return {
         name: {
-            kind: sorted({minor for _, *span in schemas(function, kind) for minor in span})
+            kind: sorted(
+                {minor for _, first, last in schemas(function, kind) for minor in (first, last + 1)}
+            )
             for kind in KINDS
         }
         for name, function in functions().items()

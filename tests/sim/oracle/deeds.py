@@ -38,8 +38,6 @@ CERTAIN = frozenset(
 )
 # A server that no host takes is as it was before: it shows no fault that says why.
 SCHEDULED = 'unshelve'
-# What may take a server to another host than the one that was named for it.
-MOVES = frozenset(('migrate', 'resize', 'live-migration', 'evacuate', 'unshelve'))
 HOST, TASK = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-STS:task_state'
 CLIENT = 'client'
 # It waits for an audit if a fault kept its host from hearing of it.
@@ -91,7 +89,7 @@ class Deeds:
 
     def _is_where_requested(self, server, actions):
         host, wanted = server[HOST], self._ledger.requested.get(server['id'])
-        moved = any(action['action'] in MOVES for action in actions)
+        moved = any(action['action'] in effects.MOVES for action in actions)
         return None in (host, wanted) or host == wanted or moved
 
     def _may_fail(self, message, server, action):

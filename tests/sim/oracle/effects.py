@@ -14,18 +14,10 @@ EFFECTS = {
     'shelve': ('SHELVED', 'SHELVED_OFFLOADED'),
     'shelveOffload': ('SHELVED_OFFLOADED',),
 }
-# What else changes the status.
-CHANGING = (
-    *EFFECTS,
-    'unshelve',
-    'rebuild',
-    'resize',
-    'migrate',
-    'live-migration',
-    'evacuate',
-    'confirmResize',
-    'revertResize',
-)
+# What may take a server to another host.
+MOVES = frozenset(('migrate', 'resize', 'live-migration', 'evacuate', 'unshelve'))
+# What changes the status.
+CHANGING = (*EFFECTS, *sorted(MOVES), 'rebuild', 'confirmResize', 'revertResize')
 
 
 class Effects:

@@ -29,15 +29,6 @@ PLACE = re.compile('{[a-z_]+}')
 OPERATIONS = operation.load_all()
 
 
-def minors(each, edges):
-    """The minor versions of an operation with which something changes, in order."""
-    firsts = {first.minor for first in each.query.firsts()}
-    if each.body is not None:
-        firsts |= {first.minor for first in each.body.firsts()}
-    known = {each.since.minor, *firsts, *edges}
-    return sorted(minor for minor in known if each.since.minor <= minor <= each.until.minor)
-
-
 def is_proxy(each):
     """Return whether an operation asks another service."""
     return each.handler.__module__.startswith('nova_lite.api.proxies.')
@@ -71,7 +62,7 @@ class TestBodies(testscenarios.WithScenarios, testtools.TestCase):
         super().setUp()
         self.known = REQUESTS.body(self.operation)
         self.assertIsNotNone(self.known, f'{self.operation} is not in {request_samples.FILE.name}')
-        self.minors = minors(self.operation, self.known.kind.edges())
+        self.minors = request_samples.minors(self.operation, self.known.kind.edges())
 
     def compiled(self, minor):
         return self.operation.body.at(microversion.Version(2, minor))
@@ -128,7 +119,7 @@ class TestQueries(testscenarios.WithScenarios, testtools.TestCase):
             return None, str(error)
 
     def test_samples(self):
-        for minor in minors(self.operation, self.known.edges()):
+        for minor in request_samples.minors(self.operation, self.known.edges()):
             for name, each in self.known.names(minor).items():
                 for value in each.accepted(minor):
                     shown = f'{self.operation} 2.{minor} {name}={value}'
@@ -139,7 +130,7 @@ class TestQueries(testscenarios.WithScenarios, testtools.TestCase):
                         self.assertIn(name, reason or '', f'2.{minor} {name}={value}: {reason}')
 
     def test_repeated_names(self):
-        for minor in minors(self.operation, self.known.edges()):
+        for minor in request_samples.minors(self.operation, self.known.edges()):
             for name, each in self.known.names(minor).items():
                 for value in each.accepted(minor)[:1]:
                     _taken, reason = self.take(minor, name, value, value)
@@ -150,7 +141,7 @@ class TestQueries(testscenarios.WithScenarios, testtools.TestCase):
                         self.assertIsNone(reason, shown)
 
     def test_other_names(self):
-        for minor in minors(self.operation, self.known.edges()):
+        for minor in request_samples.minors(self.operation, self.known.edges()):
             for name in self.known.others(minor):
                 _taken, reason = self.take(minor, name, 'x')
                 shown = f'{self.operation} 2.{minor} {name}: {reason}'
@@ -160,7 +151,7 @@ class TestQueries(testscenarios.WithScenarios, testtools.TestCase):
                     self.assertIn(name, reason or '', shown)
 
     def test_names(self):
-        for minor in minors(self.operation, self.known.edges()):
+        for minor in request_samples.minors(self.operation, self.known.edges()):
             source = self.operation.query.at(microversion.Version(2, minor)).source
             self.assertEqual(set(self.known.names(minor)), set(source['properties']), f'2.{minor}')
 
@@ -177,7 +168,7 @@ class Answers:
         vm_state = WAITING.get(self.operation.action, 'active')
         self.server = self.api.add_server(vm_state=vm_state)
         self.known = REQUESTS.body(self.operation)
-        self.minors = minors(self.operation, self.known.kind.edges())
+        self.minors = request_samples.minors(self.operation, self.known.kind.edges())
 
     def test_wrong_bodies_are_refused_with_the_name(self):
         @FEW
