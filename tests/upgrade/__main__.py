@@ -28,13 +28,11 @@ from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
+from tests.upgrade import answers
 from tests.upgrade import leave as leaving
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAVE = os.path.join(TOP, 'tests', 'upgrade', 'leave.py')
-# The last commit whose steps had names of several words instead of ids. The schema of the
-# databases has not changed since.
-COMMIT = '487b375'
 END_S, SETTLE_S = 180, 60
 UNREACHED = 'not reached'
 SERVERS = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
@@ -151,7 +149,9 @@ def _server(name):
 def main():
     """Run the cases; the exit code."""
     parser = argparse.ArgumentParser(prog='python -m tests.upgrade', description=__doc__)
-    parser.add_argument('--commit', default=COMMIT, help='the former one (default: %(default)s)')
+    parser.add_argument(
+        '--commit', default=answers.COMMIT, help='the former one (default: %(default)s)'
+    )
     parser.add_argument('--every', type=int, default=1, metavar='N', help='one case of so many')
     parser.add_argument('--first', type=int, default=0, metavar='N', help='begin with this case')
     parser.add_argument('--database', choices=SERVERS, help='a private server instead of files')
@@ -163,14 +163,8 @@ def main():
         return 0
     wanted = [(name, case) for name in scenarios.SCENARIOS for case in cases(name)]
     wanted = [each for each in wanted if args.only in (None, each[0])][args.first :: args.every]
-    with tempfile.TemporaryDirectory(prefix='nova-lite-former-') as directory:
-        tree = os.path.join(directory, 'tree')
-        subprocess.run(['git', 'worktree', 'add', '-q', tree, args.commit], cwd=TOP, check=True)
-        try:
-            with _server(args.database) as url:
-                results = [run(tree, name, case, database=url) for name, case in wanted]
-        finally:
-            subprocess.run(['git', 'worktree', 'remove', '--force', tree], cwd=TOP, check=True)
+    with answers.checked_out(args.commit) as tree, _server(args.database) as url:
+        results = [run(tree, name, case, database=url) for name, case in wanted]
     failed, unreached = results.count(None), results.count(UNREACHED)
     print(f'{len(results) - failed} passed, {unreached} of them not reached, {failed} failed')
     # Where no step is reached, nothing was tried.

@@ -1,0 +1,127 @@
+"""Whether a former commit's requests are answered as then: python -m tests.upgrade.answers
+
+The gabbi cases of `--commit` are played against its own code and against the code of now. The
+answers are compared byte by byte, headers included, but for what each run makes anew: ids,
+times, addresses and secrets. Prints what differs.
+"""
+
+import argparse
+import collections
+import contextlib
+import difflib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import typing
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RECORD = os.path.join(TOP, 'tests', 'upgrade', 'record.py')
+CASES = os.path.join('tests', 'gabbits', 'cases')
+# The last commit whose steps had names of several words instead of ids. The schema of the
+# databases has not changed since.
+COMMIT = '487b375'
+# Headers that differ with each run, or with the length of what differs.
+VARYING = ('date', 'content-length')
+ID = re.compile(r'[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}')
+# What else differs, and what stands for it.
+ANEW = (
+    (re.compile(r'req-' + ID.pattern), 'req-ID'),
+    (re.compile(r'("hostId": ")\w+'), r'\1ID'),
+    (re.compile(r'("(?:adminPass|private_key|public_key|fingerprint)": ")[^"]+'), r'\1SECRET'),
+    (re.compile(r'(reservation_id": "r-)\w+'), r'\1ID'),
+    (re.compile(r'(token(?:%3D|=))[\w-]+'), r'\1TOKEN'),
+    (re.compile(r'("uptime": ")[^"]+'), r'\1UPTIME'),
+    (re.compile(r'\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?'), 'TIME'),
+    (re.compile(r'127\.0\.0\.1:\d+'), 'ADDRESS'),
+    (re.compile(r'fa:16:3e(:[0-9a-f]{2}){3}'), 'MAC'),
+)
+
+
+class Exchange(typing.NamedTuple):
+    """A request and its answer as texts, in which what each run makes anew is replaced."""
+
+    request: str
+    answer: str
+
+
+def exchanges(lines):
+    """Return the Exchanges of lines that `record` wrote.
+
+    A request that is repeated until its answer is as wanted counts once, with the last answer.
+    """
+    numbers = collections.defaultdict(lambda: f'ID-{len(numbers)}')
+    made = []
+    for line in map(json.loads, lines):
+        headers = {k: v for k, v in line['headers'].items() if k not in VARYING}
+        request = _settled(json.dumps(line['request']), numbers)
+        answer = _settled(json.dumps(headers, indent=1) + '\n' + line['body'], numbers)
+        if made and made[-1].request == request:
+            made.pop()
+        made.append(Exchange(request, answer))
+    return made
+
+
+def _settled(text, numbers):
+    """A text without what each run makes anew. numbers: the names of the ids met so far"""
+    for pattern, stands in ANEW:
+        text = pattern.sub(stands, text)
+    return ID.sub(lambda met: numbers[met[0].replace('-', '')], text)
+
+
+def differences(former, current):
+    """Yield (request, lines of difference) of Exchanges that are not the same.
+
+    Both are of the same cases in the same order; ValueError where they are not.
+    """
+    for then, now in zip(former, current, strict=True):
+        if then.request != now.request:
+            raise ValueError(f'Not the same request: {then.request} and {now.request}')
+        if then.answer != now.answer:
+            lines = difflib.unified_diff(
+                then.answer.splitlines(), now.answer.splitlines(), lineterm='', n=0
+            )
+            yield then.request, list(lines)[2:]
+
+
+def play(tree, cases, path):
+    """Play cases against the code of a tree; their Exchanges. path: of a file for them"""
+    environment = {**os.environ, 'PYTHONPATH': tree}
+    command = [sys.executable, RECORD, tree, cases, path]
+    subprocess.run(command, cwd=tree, env=environment, check=True, stdout=sys.stderr)
+    with open(path) as file:
+        return exchanges(file)
+
+
+@contextlib.contextmanager
+def checked_out(commit):
+    """In the context the tree of a commit exists; yields its path."""
+    with tempfile.TemporaryDirectory(prefix='nova-lite-former-') as directory:
+        tree = os.path.join(directory, 'tree')
+        subprocess.run(['git', 'worktree', 'add', '-q', tree, commit], cwd=TOP, check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run(['git', 'worktree', 'remove', '--force', tree], cwd=TOP, check=True)
+
+
+def main():
+    """Compare, and print; the exit code."""
+    parser = argparse.ArgumentParser(prog='python -m tests.upgrade.answers', description=__doc__)
+    parser.add_argument('--commit', default=COMMIT, help='the former one (default: %(default)s)')
+    args = parser.parse_args()
+    with checked_out(args.commit) as tree, tempfile.TemporaryDirectory() as directory:
+        cases = os.path.join(tree, CASES)
+        former = play(tree, cases, os.path.join(directory, 'former'))
+        current = play(TOP, cases, os.path.join(directory, 'current'))
+    found = list(differences(former, current))
+    for request, lines in found:
+        print(request, *lines, sep='\n  ')
+    print(f'{len(former)} requests, {len(found)} of them answered otherwise')
+    return 1 if found or not former else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
