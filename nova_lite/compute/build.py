@@ -219,7 +219,7 @@ class Build:
         host gets the server.
         """
         clean = yield from self._take_back(keep_volumes=True)
-        if not clean and self._site.driver.is_up(self._node):
+        if not clean and self._node in self._site.driver.up_nodes():
             yield from self._abort(error)
             return
         reason = exception.BuildRescheduled(instance_uuid=self._uuid, reason=error.message)

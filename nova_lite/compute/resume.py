@@ -96,7 +96,7 @@ class Resume:
             instance = work['instance']
             busy = self._site.jobs.has((instance.host, instance.uuid))
             node = self._site.node_of(instance.host, instance)
-            if not busy and self._site.driver.is_up(node):
+            if not busy and node in self._site.driver.up_nodes():
                 ctxt = context.RequestContext.from_wire(work['context'])
                 with ctxt.bound():
                     self._take_up(ctxt, work)

@@ -158,9 +158,8 @@ class Site:
 
     def up_hosts(self) -> list[str]:
         """Return the hosts whose hypervisors answer; the others are as if this process were not."""
-        return [
-            host for host in self.hosts if any(self.driver.is_up(node) for node in self.nodes[host])
-        ]
+        up = self.driver.up_nodes()
+        return [host for host in self.hosts if not up.isdisjoint(self.nodes[host])]
 
     def node_of(self, host: str, instance: objects.Instance) -> str:
         """Return the node on which a host has, or would look for, a server's guest."""

@@ -43,6 +43,7 @@ share nothing but what the callers carry between them:
 
 from collections.abc import Iterator
 from collections.abc import Sequence
+from collections.abc import Set
 from typing import Protocol
 
 from oslo_config import cfg
@@ -58,8 +59,8 @@ class Driver(Protocol):
     def list_nodes(self) -> Sequence[str]:
         """The nodes' names, in a fixed order."""
 
-    def is_up(self, node: str) -> bool:
-        """Tell whether the node's hypervisor answers."""
+    def up_nodes(self) -> Set[str]:
+        """Return the names of the nodes whose hypervisors answer at this moment."""
 
     def get_facts(self, node: str) -> model.NodeFacts:
         """Return the facts of the hypervisor."""

@@ -85,11 +85,14 @@ class SimDriver:
     def list_nodes(self) -> list[str]:
         return list(self._nodes)
 
-    def is_up(self, node: str) -> bool:
-        return self._power(node)[0]
+    def up_nodes(self) -> set[str]:
+        with self._store.read() as tx:
+            return self._nodes.keys() - store.nodes_off(tx)
 
     def get_facts(self, node: str) -> model.NodeFacts:
-        _powered, booted_at = self._power(node)
+        self._check(node)
+        with self._store.read() as tx:
+            _powered, booted_at = store.node_power(tx, node)
         return facts.node_facts(node, self.profile.behaviour(node), booted_at)
 
     def get_inventory(self, node: str) -> dict[str, model.Inventory]:
@@ -122,11 +125,6 @@ class SimDriver:
 
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
         return self._start(node, image_id, Verb.CACHE_IMAGE, key)
-
-    def _power(self, node: str) -> tuple[bool, float]:
-        self._check(node)
-        with self._store.read() as tx:
-            return store.node_power(tx, node)
 
     def _check(self, node: str) -> None:
         if node not in self._nodes:

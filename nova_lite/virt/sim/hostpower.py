@@ -2,7 +2,7 @@
 
 What a management controller is to a real host: an operator fences with it before
 evacuating, and a test makes one host of many fail. The compute process of the
-file may run meanwhile; it finds its hypervisor gone (`Driver.is_up`).
+file may run meanwhile; it finds its hypervisor gone (`Driver.up_nodes`).
 """
 
 import contextlib
@@ -52,8 +52,7 @@ def power_on(path: str, node: str) -> None:
 def list_off(path: str) -> list[str]:
     """Return the names of the nodes that are powered off."""
     with _opened(path) as opened, opened.read() as tx:
-        rows = tx.execute('SELECT node FROM nodes WHERE powered = 0 ORDER BY node')
-        return [row['node'] for row in rows]
+        return sorted(store.nodes_off(tx))
 
 
 def _opened(path: str) -> contextlib.closing[store.Store]:

@@ -296,7 +296,14 @@ def count(tx: sqlite3.Connection, name: str) -> int:
 
 def node_power(tx: sqlite3.Connection, node: str) -> tuple[bool, float]:
     """Return (powered, booted_at) of a node."""
-    row = tx.execute('SELECT powered, booted_at FROM nodes WHERE node = ?', (node,)).fetchone()
-    if row is None:
-        return True, tx.execute('SELECT created_at FROM origin').fetchone()[0]
-    return bool(row['powered']), row['booted_at']
+    row = tx.execute(
+        'SELECT ifnull(powered, 1), ifnull(booted_at, created_at)'
+        ' FROM origin LEFT JOIN nodes ON node = ?',
+        (node,),
+    ).fetchone()
+    return bool(row[0]), row[1]
+
+
+def nodes_off(tx: sqlite3.Connection) -> set[str]:
+    """Return the names of the nodes that are powered off."""
+    return {row['node'] for row in tx.execute('SELECT node FROM nodes WHERE powered = 0')}
