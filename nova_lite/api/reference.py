@@ -17,15 +17,15 @@ HEADINGS = ('Name', 'Value', 'Required', 'Microversions')
 PARAMETERS = ('Name', 'Value', 'Microversions')
 
 
-def page():
-    """Return the text of the page."""
+def page(answers):
+    """Return the text of the page. answers: {operation and its first microversion: a sample}"""
     lines, group = [], None
     for each in shown():
         found = each.path.split('/')[1]
         if found != group:
             group = found
             lines += _heading(f'/{group}', '=')
-        lines += _section(each)
+        lines += _section(each) + _answer(each, answers)
     return '\n'.join(lines)
 
 
@@ -67,9 +67,18 @@ def _body(each):
     rows = request_fields.fields(each.body, each.since, each.until)
     lines = ['Body:', '', *_table([HEADINGS, *map(_texts, rows)])] if rows else []
     newest = each.body.at(each.until).source
-    text = json.dumps(request_fields.sample(newest), indent=2, ensure_ascii=False)
-    sample = ['.. code-block:: json', '', *(f'   {line}' for line in text.splitlines()), '']
+    sample = _json(request_fields.sample(newest))
     return [*lines, f'A body that {each.until} accepts:', '', *sample]
+
+
+def _answer(each, answers):
+    sample = answers.get(f'{each} {each.since}')
+    return [] if sample is None else [f'An answer of {each.until}:', '', *_json(sample)]
+
+
+def _json(sample):
+    text = json.dumps(sample, indent=2, ensure_ascii=False)
+    return ['.. code-block:: json', '', *(f'   {line}' for line in text.splitlines()), '']
 
 
 def _query(each):

@@ -2,6 +2,7 @@
 
 import ast
 import collections
+import json
 import pathlib
 
 from sphinx.util import docutils
@@ -26,7 +27,10 @@ class Reference(docutils.SphinxDirective):
     """``.. api-reference::``: a section for each operation."""
 
     def run(self):
-        return self.parse_text_to_nodes(reference.page(), allow_section_headings=True)
+        name = pathlib.Path(self.env.srcdir) / 'reference' / 'api-samples.json'
+        self.env.note_dependency(name)
+        page = reference.page(json.loads(name.read_text()))
+        return self.parse_text_to_nodes(page, allow_section_headings=True)
 
 
 class Transitions(docutils.SphinxDirective):

@@ -62,9 +62,11 @@ class ReferenceTest(testtools.TestCase):
         )
 
     def test_page(self):
-        text = reference.page()
+        text = reference.page({'GET /flavors 2.1': {'flavors': ['none here']}})
         self.assertIn('POST /servers/{server_id}/action (rebuild)', text)
         self.assertIn('"imageRef"', text)
+        self.assertEqual(1, text.count('An answer of 2.104:'))
+        self.assertIn('"none here"', text)
         self.assertEqual(1, text.count('Unknown query parameters are refused from 2.58 on.'))
         self.assertNotIn('os-volumes_boot', text)
         self.assertEqual(len(reference.shown()), text.count('- Microversions: '))

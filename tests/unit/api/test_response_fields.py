@@ -1,25 +1,17 @@
 """Answers have the fields of nova-responses.yaml, at each microversion with which they change."""
 
+import json
+
 import testscenarios
 import testtools
 
-from nova_lite.api import console_tokens
-from nova_lite.api import operation
-from nova_lite.api import removed
-from nova_lite.virt.sim import facts
+from tests.fixtures import answered
 from tests.fixtures import compute_api
-from tests.fixtures import response_fields
 from tests.fixtures import shown_api
 from tests.fixtures import shown_requests
-from tests.unit.api.servers import test_diagnostics
 
-RESPONSES = response_fields.load()
-# Those of /os-volumes_boot are others of /servers.
-OPERATIONS = [
-    each
-    for each in operation.load_all()
-    if each.handler is not removed.refuse and not each.path.startswith('/os-volumes_boot')
-]
+RESPONSES = answered.RESPONSES
+OPERATIONS = answered.OPERATIONS
 # These wait for a saga, which no process runs here; Tempest compares their answers.
 WAITING = {
     'POST /servers/{server_id}/os-interface',
@@ -39,9 +31,6 @@ BARE = {
     'PUT /servers/{server_id}/tags/{tag}',
 }
 
-# Up to 2.30 tokens of consoles are of a kind that does not exist any more.
-REFUSING = (console_tokens.refuse,)
-
 
 def minors(each):
     """The minor versions before and with which the fields of an answer change."""
@@ -52,17 +41,11 @@ def minors(each):
 
 class TestFields(testscenarios.WithScenarios, testtools.TestCase):
     api = None
-    scenarios = [
-        (f'{each} {each.since}', {'operation': each})
-        for each in OPERATIONS
-        if str(each) in RESPONSES.answers and each.handler not in REFUSING
-    ]
+    scenarios = [(f'{each} {each.since}', {'operation': each}) for each in answered.shown()]
 
     def setUp(self):
         super().setUp()
-        api = compute_api.shared(self, shown_api.ShownApi)
-        found = facts.diagnostics(test_diagnostics.GUEST, 'QEMU', 10.0)
-        api.compute['cell1'].answers['get_diagnostics'] = found
+        compute_api.shared(self, shown_api.ShownApi)
 
     def test_fields(self):
         name = str(self.operation)
@@ -74,6 +57,15 @@ class TestFields(testscenarios.WithScenarios, testtools.TestCase):
 
 
 class TestFile(testtools.TestCase):
+    def test_samples(self):
+        """The reference page shows an answer of each, which has the fields of now."""
+        with answered.FILE.open() as opened:
+            samples = json.load(opened)
+        self.assertEqual({answered.key(each) for each in answered.shown()}, set(samples))
+        for each in answered.shown():
+            body = samples[answered.key(each)]
+            self.assertEqual([], RESPONSES.differences(str(each), each.until.minor, body), each)
+
     def test_nothing_is_left_over(self):
         known = {str(each) for each in OPERATIONS}
         self.assertEqual(set(), RESPONSES.answers.keys() - known)

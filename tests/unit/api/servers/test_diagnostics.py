@@ -1,39 +1,16 @@
 """Diagnostics of a server, in the forms before and since 2.48."""
 
 from nova_lite import exception
-from nova_lite import states
 from nova_lite.db.cell import services
-from nova_lite.virt import model
 from nova_lite.virt.sim import facts
+from tests.fixtures import diagnosed
 from tests.unit.api.servers import base
-
-SPEC = model.GuestSpec(
-    uuid='guest',
-    name='instance-1',
-    flavor='m1.nano',
-    vcpus=2,
-    memory_mb=192,
-    disk_gb=1,
-    image_id='image',
-    devices=(
-        model.Device(model.DeviceKind.INTERFACE, 'port', {'mac_address': 'fa:16:3e:00:00:01'}),
-        model.Device(model.DeviceKind.VOLUME, 'volume'),
-    ),
-)
-GUEST = model.Guest(
-    uuid='guest',
-    node='host1',
-    role=model.Role.RESIDENT,
-    power_state=states.PowerState.RUNNING,
-    spec=SPEC,
-    started_at=0.0,
-)
 
 
 class TestDiagnostics(base.Case):
     def setUp(self):
         super().setUp()
-        self.found = facts.diagnostics(GUEST, 'QEMU', 10.0)
+        self.found = facts.diagnostics(diagnosed.GUEST, 'QEMU', 10.0)
         self.answers = self.api.compute['cell1'].answers
         self.answers['get_diagnostics'] = self.found
         self.uuid = self.api.add_server()
