@@ -49,8 +49,8 @@ OPTS = [
     cfg.BoolOpt(
         'list_records_by_skipping_down_cells',
         default=True,
-        help='Below microversion 2.69, omit the servers of cells that do not answer from lists. If '
-        'false, such a request fails.',
+        help='Omit the servers of cells that do not answer from lists below microversion 2.69, and '
+        'from later ones that are filtered, sorted or paged. If false, such a request fails.',
     ),
     cfg.IntOpt(
         'max_request_body_size',

@@ -1,5 +1,7 @@
 """GET /servers and /servers/detail."""
 
+import itertools
+
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite.api import cross_cell_lists
@@ -41,7 +43,7 @@ def _answer(req, all_rule, show, show_partial, *, more=()):
         criteria = list_filters.parse(req, all_rule)
     except list_filters.Nothing:
         return {'servers': []}
-    sort, ordered = _sort(req)
+    sort = _sort(req)
     limit = paging.limit_of(req)
 
     def read():
@@ -51,9 +53,7 @@ def _answer(req, all_rule, show, show_partial, *, more=()):
     page, servers = cross_cell_lists.steadily(req, read)
     marker = page.uuids[-1] if page.uuids and _has_next(req, page, limit) else None
     if page.down:
-        plain = criteria.plain and not ordered and not {'limit', 'marker'} & set(req.params)
-        servers += _missing(req, page, criteria, show_partial) if plain else []
-        _refuse_gaps(req)
+        servers = [*_missing(req, page, criteria, show_partial), *servers]
     answer = {'servers': servers}
     if marker is not None:
         answer['servers_links'] = links.next_page(req, marker)
@@ -65,24 +65,29 @@ def _has_next(req, page, limit):
 
 
 def _sort(req):
-    """Return ([(column, direction)], whether the caller chose): unique at its end."""
-    keys, directions = req.params.get('sort_key', []), req.params.get('sort_dir', [])
+    """Return [(column, direction)], the last column unique.
+
+    A key without a direction has the first one that was given.
+    """
+    keys = req.params.get('sort_key') or ['created_at']
+    directions = req.params.get('sort_dir', [])
     if not req.allows(rules.ALL_FILTERS) and set(keys) & set(OF_HOSTS):
         raise exception.Forbidden('Only administrators can sort servers by host or node.')
-    if len(directions) > len(keys) and keys:
+    if len(directions) > len(keys):
         raise exception.Invalid('Sort direction size exceeds sort key size')
-    found, direction = [], directions[0] if directions else 'desc'
-    for position, key in enumerate(keys):
-        if position < len(directions):
-            direction = directions[position]
-        if req.minor < 75 and key in list_schema.IGNORED_SORT_KEYS and not _is_new(req, key):
-            continue
-        found.append((ALIASES.get(key, key), direction))
+    given = [
+        (ALIASES.get(key, key), direction)
+        for key, direction in itertools.zip_longest(keys, directions)
+        if not _is_ignored(req, key)
+    ]
+    default = next((direction for _name, direction in given if direction), 'desc')
+    found = [(name, direction or default) for name, direction in given]
     names = [name for name, _direction in found]
-    for name in ('created_at', 'uuid'):
-        if name not in names:
-            found.append((name, direction))
-    return found, bool(keys or directions)
+    return found + [(name, default) for name in ('created_at', 'uuid') if name not in names]
+
+
+def _is_ignored(req, key):
+    return req.minor < 75 and key in list_schema.IGNORED_SORT_KEYS and not _is_new(req, key)
 
 
 def _is_new(req, key):
@@ -133,15 +138,14 @@ def details(req, page):
 
 
 def _missing(req, page, criteria, show_partial):
-    """Entries for the servers of cells that do not answer, from 2.69."""
-    if req.minor < 69:
-        return []
-    return [
-        show_partial(req, mapping)
-        for mapping in partial.mappings(req, page.down, criteria.project_id)
-    ]
+    """Return entries for the servers of cells that do not answer, if the list has any.
 
-
-def _refuse_gaps(req):
-    if req.minor < 69 and not req.conf.api.list_records_by_skipping_down_cells:
+    They cannot be filtered, sorted or paged, and there are none below 2.69.
+    """
+    if req.minor >= 69 and criteria.plain and not list_filters.PAGING & set(req.params):
+        room = req.conf.api.max_limit - len(page.uuids)
+        mappings = partial.mappings(req, page.down, criteria.project_id, room)
+        return [show_partial(req, mapping) for mapping in mappings]
+    if not req.conf.api.list_records_by_skipping_down_cells:
         raise exception.NovaLiteError('A cell is not responding.')
+    return []

@@ -32,6 +32,7 @@ ALIASES = {
 EXACT = frozenset(('project_id', 'user_id', 'image_ref', 'vm_state', 'task_state', 'uuid', 'host'))
 NUMBERS = frozenset(('launch_index', 'power_state', 'progress'))
 MOMENTS = frozenset(('launched_at', 'terminated_at', 'created_at'))
+SOFT_DELETED = str(states.VmState.SOFT_DELETED)
 TAG_FILTERS = {
     'tags': {'every': True},
     'tags-any': {'every': False},
@@ -61,7 +62,7 @@ class Criteria:
     """The criteria of a list request.
 
     project_id: None for all; filters: [Filter]; addresses: [(version, pattern)]
-    plain: nothing was filtered but the project, so partial results may be shown
+    plain: the caller gave no filter but all_tenants, so partial results may be shown
     """
 
     project_id: str | None
@@ -96,10 +97,11 @@ def parse(req, all_rule):
     """
     given = _permitted(req)
     everyone = _all_tenants(req, given, all_rule)
+    # Filters that have no effect count as well.
+    plain = not given
     if not everyone:
         given.pop('tenant_id', None)
         given.pop('project_id', None)
-    asked = set(given) - {'deleted'}
     found = [*_life(req, given), *_changes(given)]
     if 'status' in given:
         found.append(_states(req, given.pop('status')))
@@ -111,7 +113,7 @@ def parse(req, all_rule):
         found.append(_flavor(req, given.pop('flavor')))
     for name, values in given.items():
         found.append(_one(name, values))
-    return Criteria(project_id, found, listed, plain=not asked)
+    return Criteria(project_id, found, listed, plain)
 
 
 def _permitted(req):
@@ -142,20 +144,23 @@ def _boolean(name, text):
 
 
 def _life(req, given):
-    """Return the filter by deletion: deleted servers on request, or with a span of changes."""
-    deleted = given.pop('deleted', None)
-    soft_deleted = given.pop('soft_deleted', None)
-    wanted = False if deleted is None else strutils.bool_from_string(deleted[-1] or '1')
-    found = []
-    if 'deleted' in [text.lower() for text in given.get('status', ())]:
+    """Return the filter by deletion: neither deleted nor soft-deleted servers by default.
+
+    With a span of changes, and no filter by deletion, all of them.
+    """
+    deleted, soft_deleted = given.pop('deleted', None), given.pop('soft_deleted', None)
+    wanted = deleted is not None and strutils.bool_from_string(deleted[-1] or '1')
+    if {text.lower() for text in given.get('status', ())} == {'deleted'}:
         if not req.ctxt.is_admin:
             raise exception.Forbidden('Only administrators may list deleted instances')
         wanted = True
-    if soft_deleted is not None and strutils.bool_from_string(soft_deleted[-1]):
-        found.append(_equals('vm_state', str(states.VmState.SOFT_DELETED)))
-    if wanted or not {'changes-since', 'changes-before'} & set(given):
-        found.append(_equals('deleted', wanted))
-    return found
+    elif deleted is None and {'changes-since', 'changes-before'} & set(given):
+        return []
+    soft = wanted if soft_deleted is None else strutils.bool_from_string(soft_deleted[-1])
+    found = _equals('deleted', wanted)
+    if wanted and soft:
+        return [_either(found, _equals('vm_state', SOFT_DELETED))]
+    return [found] if wanted or soft else [found, _differs('vm_state', SOFT_DELETED)]
 
 
 def _changes(given):
@@ -282,6 +287,19 @@ def _equals(name, value):
         return found in value if isinstance(value, list) else found == value
 
     return Filter(instance_lists.equals(name, value), test)
+
+
+def _differs(name, value):
+    return Filter(
+        instance_lists.differs(name, value), lambda row, _tags: getattr(row, name) != value
+    )
+
+
+def _either(one, other):
+    return Filter(
+        instance_lists.either(one.sql, other.sql),
+        lambda row, tags: one.test(row, tags) or other.test(row, tags),
+    )
 
 
 def _matches(name, pattern):

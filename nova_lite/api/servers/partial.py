@@ -13,13 +13,16 @@ from nova_lite.db.api import server_groups
 UNKNOWN = 'UNKNOWN'
 
 
-def mappings(req, down, project_id):
-    """Return the instance mappings into the cells that are down, of a project or of all."""
-    return [
-        mapping
-        for cell in down
-        for mapping in req.app.api_db.read(instance_mappings.in_cell, cell.id, project_id)
-    ]
+def mappings(req, down, project_id, limit):
+    """Return at most `limit` instance mappings into the cells that are down.
+
+    project_id: None for those of all projects
+    """
+    found = []
+    for cell in down:
+        room = limit - len(found)
+        found += req.app.api_db.read(instance_mappings.in_cell, cell.id, project_id, limit=room)
+    return found
 
 
 def short(req, mapping):

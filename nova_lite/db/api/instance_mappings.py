@@ -146,10 +146,13 @@ def usage(
 
 
 def in_cell(
-    connection: sa.Connection, cell_id: int, project_id: str | None = None
+    connection: sa.Connection, cell_id: int, project_id: str | None, *, limit: int
 ) -> Sequence[rows.Row]:
-    """Return the mappings to one cell of servers that are not being deleted."""
-    where: dict[str, typing.Any] = {'cell_id': cell_id, 'queued_for_delete': False}
+    """Return the oldest mappings to one cell of servers that are not being deleted.
+
+    project_id: None for those of all projects
+    """
+    query = sa.select(TABLE).where(TABLE.c.cell_id == cell_id, TABLE.c.queued_for_delete.is_(False))
     if project_id is not None:
-        where['project_id'] = project_id
-    return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
+        query = query.where(TABLE.c.project_id == project_id)
+    return connection.execute(query.order_by(TABLE.c.id).limit(limit)).all()

@@ -96,6 +96,11 @@ def differs(name: str, value: object) -> rows.Condition:
     return TABLE.c[name] != value
 
 
+def either(*conditions: rows.Condition) -> rows.Condition:
+    """At least one of the conditions is fulfilled."""
+    return sa.or_(*conditions)
+
+
 def between(name: str, start: object, end: object) -> rows.Condition:
     """Column is at or after `start` and before `end`."""
     return sa.and_(TABLE.c[name] >= start, TABLE.c[name] < end)

@@ -12,6 +12,7 @@ from nova_lite.db.cell import instances
 from tests.fixtures import compute_api
 from tests.fixtures import servers_api
 
+ADMIN_OF_ALPHA = {**compute_api.ADMIN, 'project': 'alpha'}
 NOW = datetime.datetime.fromisoformat('2026-08-01T12:00:00')
 
 
@@ -92,6 +93,22 @@ class TestPages(Case):
         self.add_build_request('b', minutes(3.5))
         query = '?sort_key=display_name&sort_dir=asc'
         self.assertEqual(['b', 's0', 's1', 's2', 's3', 's4', 's5', 's6'], self.names(query))
+
+    def test_directions(self):
+        ignored = '?sort_key=vcpus&sort_dir=asc&sort_key=display_name'
+        for query, expected in (
+            ('?sort_dir=asc', 's0'),
+            ('?sort_key=user_id&sort_dir=asc&sort_key=display_name', 's0'),
+            (
+                '?sort_key=user_id&sort_key=host&sort_key=created_at&sort_dir=asc&sort_dir=desc',
+                's0',
+            ),
+            (ignored, 's6'),
+            (f'{ignored}&sort_dir=asc', 's0'),
+        ):
+            self.assertEqual(expected, self.names(query, who=ADMIN_OF_ALPHA)[0], query)
+        for query in ('?sort_dir=asc&sort_dir=asc', '?sort_key=uuid&sort_dir=asc&sort_dir=asc'):
+            self.refused(query, 400, text='Sort direction size exceeds sort key size')
 
     def test_order_by_a_column_with_nulls(self):
         self.api.add_server(display_name='keyed', key_name='k', created_at=minutes(-1))
@@ -175,9 +192,26 @@ class TestFilters(Case):
         self.assertEqual([], self.names())
         self.assertEqual(['gone'], self.names('?changes-since=2020-01-01T00:00:00Z'))
         self.refused('?status=deleted', 403)
-        admin = {**compute_api.ADMIN, 'project': 'alpha'}
+        admin = ADMIN_OF_ALPHA
         self.assertEqual(['gone'], self.names('?status=deleted', who=admin))
         self.assertEqual(['gone'], self.names('?deleted=True', who=admin))
+
+    def test_soft_deleted(self):
+        uuid = self.add('gone')
+        self.api.cell('cell1').db.write(instances.mark_deleted, uuid)
+        self.add('soft', vm_state='soft-delete')
+        self.add('there')
+        for query, expected in (
+            ('?status=SOFT_DELETED', []),
+            ('?soft_deleted=True', ['there', 'soft']),
+            ('?deleted=True', ['soft', 'gone']),
+            ('?deleted=True&status=SOFT_DELETED', ['soft']),
+            ('?deleted=True&soft_deleted=False', ['gone']),
+            ('?changes-since=2020-01-01T00:00:00Z&deleted=False', ['there']),
+            ('?changes-since=2020-01-01T00:00:00Z', ['there', 'soft', 'gone']),
+        ):
+            self.assertEqual(expected, self.names(query, who=ADMIN_OF_ALPHA), query)
+        self.assertEqual(['there'], self.names())
 
     def test_changes(self):
         self.add('old', created_at=minutes(0))
@@ -229,8 +263,7 @@ class TestFilters(Case):
     def test_filters_for_administrators_only(self):
         self.add('one', host='host1')
         self.assertEqual(['one'], self.names('?host=elsewhere'))
-        admin = {**compute_api.ADMIN, 'project': 'alpha'}
-        self.assertEqual([], self.names('?host=elsewhere', who=admin))
+        self.assertEqual([], self.names('?host=elsewhere', who=ADMIN_OF_ALPHA))
         self.refused('?sort_key=host', 403)
 
     def test_unknown_parameters(self):
@@ -293,12 +326,24 @@ class TestDownCell(Case):
 
     def test_partial_from_2_69(self):
         answer = self.api.call('GET', '/servers', version='2.69').json['servers']
-        self.assertEqual([self.up, self.down], [server['id'] for server in answer])
-        self.assertEqual({'id', 'status', 'links'}, set(answer[1]))
+        self.assertEqual([self.down, self.up], [server['id'] for server in answer])
+        self.assertEqual({'id', 'status', 'links'}, set(answer[0]))
 
     def test_nothing_partial_with_filters(self):
         self.assertEqual(['up'], self.names('?name=up', version='2.69'))
         self.assertEqual(['up'], self.names('?limit=5', version='2.69'))
+        for query in ('?deleted=False', '?project_id=beta', '?tenant_id=beta'):
+            self.assertEqual(['up'], self.names(query, version='2.69', who=ADMIN_OF_ALPHA))
+
+    def test_a_page_is_not_longer_with_partial_entries(self):
+        self.api.conf.set_override('max_limit', 1, 'api')
+        self.assertEqual(['up'], self.names(version='2.69'))
+
+    def test_an_error_where_nothing_may_be_skipped(self):
+        self.api.conf.set_override('list_records_by_skipping_down_cells', False, 'api')
+        for query, version in (('', '2.68'), ('?name=up', '2.69'), ('?sort_key=uuid', '2.104')):
+            self.refused(query, 500, version=version)
+        self.assertEqual(200, self.api.call('GET', '/servers', version='2.69').status_code)
 
     def test_show(self):
         answer = self.api.call('GET', f'/servers/{self.down}', version='2.96')
