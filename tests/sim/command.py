@@ -6,6 +6,8 @@ import signal
 import statistics
 
 from tests.sim import kernel
+from tests.sim import minimums
+from tests.sim import totals
 from tests.sim.kernel import choosers
 from tests.sim.kernel import minimize
 
@@ -141,7 +143,19 @@ def _many(args, seeds, body, options):
     finally:
         # Also of those until an interrupt.
         _print_totals(outcomes, failures)
-    return 1 if failures or different else 0
+    missing = _print_missing(args, outcomes)
+    return 1 if failures or different or missing else 0
+
+
+def _print_missing(args, outcomes):
+    """Print what has happened less often than it has to in some seeds; return how much."""
+    counted = totals.Totals(minimums.of_run(args))
+    for outcome in outcomes:
+        counted.add(outcome)
+    missing = [*counted.missing()]
+    for line in (*counted.lines(), *missing):
+        print(line)
+    return len(missing)
 
 
 def _run_many(args, seeds, prepared, *, outcomes, failures):
@@ -181,10 +195,11 @@ def _print_totals(outcomes, failures):
     failed = sum(len(seeds) for seeds in failures.values())
     speeds = [outcome.virtual_s / 60 / outcome.cpu_s for outcome in outcomes if outcome.cpu_s]
     print(
-        '%d histories passed, %d failed; median %.1f virtual minutes a CPU second, %.0f points'
+        '%d histories passed, %d failed; %.0f s CPU, median %.1f virtual minutes a CPU second, %.0f points'
         % (
             len(outcomes) - failed,
             failed,
+            sum(outcome.cpu_s for outcome in outcomes),
             statistics.median(speeds) if speeds else 0,
             statistics.median(outcome.points for outcome in outcomes) if outcomes else 0,
         )

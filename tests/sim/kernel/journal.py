@@ -1,5 +1,6 @@
 """The log of a history."""
 
+import collections
 import hashlib
 import re
 
@@ -7,13 +8,14 @@ ADDRESS = re.compile(r'0x[0-9a-f]{6,}')
 
 
 class Journal:
-    """on_line: called with each line, or None
+    """on_line: called with each line, or None; counts: {what: how often it happened}
 
     What is written becomes text only where somebody reads it: few histories are read.
     """
 
     def __init__(self):
         self.on_line = None
+        self.counts = collections.Counter()
         self._beginning, self._written = [], []
 
     def write(self, now_us, thread, what, detail):

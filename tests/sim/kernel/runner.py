@@ -40,6 +40,7 @@ class Outcome:
     """How a history ended. `failure` is '' when it passed, else what was found, and where.
 
     `choices` are those that had an effect: (stream, number, what); `run` can suppress them.
+    `counts` is how often what happened, by what the body calls it.
     `log` and its hash are empty where the history was not to keep one.
     """
 
@@ -52,6 +53,7 @@ class Outcome:
     cpu_s: float = 0.0
     points: int = 0
     switches: int = 0
+    counts: dict = dataclasses.field(default_factory=dict)
     choices: list = dataclasses.field(default_factory=list)
     log: list = dataclasses.field(default_factory=list)
 
@@ -238,6 +240,7 @@ class Child:
             'points': kernel.points(),
             'switches': kernel.switches,
             'choices': kernel.effective_choices(),
+            'counts': kernel.journal.counts,
             'log': kernel.journal.lines() if keeps_log else [],
         }
         with open(self.pipe, 'wb') as pipe:

@@ -4,6 +4,7 @@ import collections
 import re
 
 from tests.sim import kernel
+from tests.sim import totals
 
 REFUSALS = range(400, 500)
 ACCEPTED = 202
@@ -14,7 +15,7 @@ UNSURE = (('attach interface', 404),)
 
 
 class Ledger:
-    """counts: {what: {code: number}}; violations: [text, ...]
+    """violations: [text, ...]
 
     refused: {request id: code} of those that were answered so
     rivals: {request id: path} of accepted requests to remove one and the same thing
@@ -26,7 +27,7 @@ class Ledger:
 
     def __init__(self, excuses):
         self.excuses = excuses
-        self.counts = collections.defaultdict(collections.Counter)
+        self._counts, self._asked, self._done = kernel.current().journal.counts, {}, {}
         self.violations = []
         # Dictionaries, since a set has no order of its own.
         self._accepted, self._ending, self.gone = {}, {}, {}
@@ -42,7 +43,7 @@ class Ledger:
     def answered(self, call, text):
         """A client was answered; code 0: it was not. call: a caller.Call"""
         code = call.code
-        self.counts[call.what][code] += 1
+        self._count(call)
         if code in REFUSALS and (call.what, code) not in UNSURE:
             self.refused[call.request_id] = code
         elif call.method == 'DELETE':
@@ -52,6 +53,20 @@ class Ledger:
         if (code == 0 or code >= 500) and not self.excuses.of_call(call):
             request = f'{call.method} {call.url}'
             self.violation(f'{call.who} {call.what}: {request}: unexplained {code}: {text[:500]}')
+
+    def _count(self, call):
+        if call.method == 'GET' or not call.who.startswith('client'):
+            return
+        self._counts[f'{totals.ASKED}{call.what}'] += 1
+        if call.code in range(200, 300):
+            self._counts[f'{totals.ACCEPTED}{call.what}'] += 1
+            self._asked[call.request_id] = call.what
+
+    def done(self, request_id):
+        """Count a request that was carried out as far as is on record."""
+        if request_id in self._asked and request_id not in self._done:
+            self._done[request_id] = True
+            self._counts[f'{totals.DONE}{self._asked[request_id]}'] += 1
 
     def _removal(self, call):
         path = call.url.partition('.sim')[2]

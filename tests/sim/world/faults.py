@@ -7,6 +7,7 @@ import re
 from oslo_context import context
 
 from tests.sim import kernel
+from tests.sim import totals
 
 REQUEST = re.compile(r'req-[0-9a-f-]{36}')
 
@@ -66,6 +67,7 @@ class Faults:
         now = kernel.current()
         fault = Fault(kind, fate, where, process or now.here.name, now.time(), now.time(), requests)
         self.injected.append(fault)
+        now.journal.counts[totals.of_fault(kind, fate, where)] += 1
         now.log(f'fault: {kind}: {fate}', where)
         return fault
 
