@@ -40,6 +40,8 @@ CERTAIN = frozenset(
 SCHEDULED = 'unshelve'
 HOST, TASK = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-STS:task_state'
 CLIENT = 'client'
+# An audit asks for it, too, of servers that were shelved some time ago.
+OFFLOAD = 'shelveOffload'
 # It waits for an audit if a fault kept its host from hearing of it.
 DELETING = 'deleting'
 
@@ -76,10 +78,13 @@ class Deeds:
         yield from self._effects.findings(server, actions)
         for action in actions:
             told = f'{server["id"]} {action["action"]} {action["request_id"]}'
-            if action['user_id'] != CLIENT and not self._excuses.of_unasked(server['id']):
+            by_itself = action['user_id'] != CLIENT and action['action'] != OFFLOAD
+            if by_itself and not self._excuses.of_unasked(server['id']):
                 yield Lasting(f'no user asked for it: {told}')
             code = self._ledger.refused.get(action['request_id'])
             failed = action['message'] == 'Error'
+            if action['message'] is None and server[TASK] is None:
+                self._ledger.done(action['request_id'])
             if code is not None:
                 if not failed:
                     yield f'answered {code}, but it was done: {told}'

@@ -3,7 +3,7 @@
 As a rule an ambush strikes one process where it hurts most.
 """
 
-from tests.sim.workload import client
+from tests.sim.workload import devices
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.world import places
@@ -143,7 +143,7 @@ def reboots(rng, **given):
         pause_s=0.3,
         creates=1.0,
         deletes=0.0,
-        operations=frozenset((*client.DEVICES, 'reboot_hard')),
+        operations=frozenset((*devices.DEVICES, 'reboot_hard')),
         guests_lost=30,
         freezes=8,
         victims=('compute',),

@@ -3,28 +3,30 @@
 import itertools
 
 from tests.sim import kernel
-from tests.sim.workload import caller as caller_module
+from tests.sim.workload import devices
 
 # The chance to ask for something that the server's status does not allow.
 SENSELESS = 0.08
 # The chance to leave a server alone while its status allows nothing.
 PATIENT = 0.8
 IMAGES = '/image/v2/images'
+HOST = 'OS-EXT-SRV-ATTR:host'
+# The last version in which a host can be forced.
+FORCING = 'compute 2.67'
 POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve', 'snapshot')
-DEVICES = ('attach_volume', 'detach_volume', 'swap', 'attach_interface', 'detach_interface')
 MOVES = ('resize', 'migrate', 'live_migrate', 'cross')
-# Only in plans that name them: a choice more would change all other histories.
-SHARES = ('attach_share', 'detach_share')
 RARE = ('rename', 'crash_dump', 'password', 'backup')
 # Asked for only while the power of the server's host is known to be off.
 EVACUATE = ('evacuate',) * 4
+# The chance that a server is evacuated whose host has been off for as long as makes it down.
+RESCUED = 0.6
 # What may be asked of a server, by its status.
 ALLOWED = {
-    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *DEVICES, *RARE, 'rebuild', *EVACUATE),
+    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *devices.DEVICES, *RARE, 'rebuild', *EVACUATE),
     'SHUTOFF': (
         *('start', 'start', *MOVES[:2], 'cross', 'shelve', 'attach_volume', 'rebuild'),
         *EVACUATE,
-        *SHARES,
+        *devices.SHARES,
     ),
     'REBOOT': ('reboot_hard',),
     'HARD_REBOOT': ('reboot_hard',),
@@ -37,7 +39,7 @@ ALLOWED = {
     'SHELVED_OFFLOADED': ('unshelve', 'unshelve', 'attach_volume'),
     'ERROR': ('delete', 'reboot_hard', 'rebuild', *EVACUATE),
 }
-EVERY = sorted({*sum(ALLOWED.values(), ())} - {'delete', *SHARES})
+EVERY = sorted({*sum(ALLOWED.values(), ())} - {'delete', *devices.SHARES})
 SIMPLE = {
     'stop': ('os-stop', None),
     'start': ('os-start', None),
@@ -49,20 +51,18 @@ SIMPLE = {
     'unrescue': ('unrescue', None),
     'shelve': ('shelve', None),
     'offload': ('shelveOffload', None),
-    'unshelve': ('unshelve', None),
     'confirm': ('confirmResize', None),
     'revert': ('revertResize', None),
     'migrate': ('migrate', None),
     'reboot_soft': ('reboot', {'type': 'SOFT'}),
     'reboot_hard': ('reboot', {'type': 'HARD'}),
-    'live_migrate': ('os-migrateLive', {'host': None, 'block_migration': 'auto'}),
     'crash_dump': ('trigger_crash_dump', None),
     'password': ('changePassword', {'adminPass': 'changed'}),
     'backup': ('createBackup', {'name': 'backup', 'backup_type': 'daily', 'rotation': 1}),
 }
 
 
-class Client:
+class Client(devices.Devices):
     """One racing client, run in a thread.
 
     plan: a plan.Plan, says how many there are of what
@@ -110,7 +110,7 @@ class Client:
             if code == 404 and uuid in self._ledger.standing():
                 self._ledger.violation(f'lost server {uuid}: GET answered 404')
             return
-        host = found['server'].get('OS-EXT-SRV-ATTR:host')
+        host = found['server'].get(HOST)
         if self._plan.apart and host:
             self._ledger.cells[uuid] = host.partition('-')[0]
         self._operate(found['server'])
@@ -143,6 +143,9 @@ class Client:
         return True
 
     def _operate(self, server):
+        if self._is_lost(server) and self._rng.random() < RESCUED:
+            self._do_evacuate(server)
+            return
         names = ALLOWED.get(server['status'], ())
         if self._rng.random() < SENSELESS:
             names = EVERY
@@ -262,9 +265,54 @@ class Client:
     def _do_cross(self, server):
         self._act(server, 'cross', 'migrate', {'host': self._rng.choice(self._cloud.hosts)})
 
+    def _do_migrate(self, server):
+        host = self._target()
+        if host is None:
+            self._act(server, 'migrate', 'migrate')
+        else:
+            self._act(server, 'migrate to host', 'migrate', {'host': host})
+
+    def _do_live_migrate(self, server):
+        host = self._target()
+        content = {'host': host, 'block_migration': 'auto'}
+        if host is None:
+            self._act(server, 'live migrate', 'os-migrateLive', content)
+        else:
+            self._act_to_host(server, 'live migrate', 'os-migrateLive', content)
+
     def _do_evacuate(self, server):
-        if server['OS-EXT-SRV-ATTR:host'] in self._cloud.fenced:
+        if server[HOST] not in self._cloud.fenced:
+            return
+        host = self._target()
+        if host is None:
             self._act(server, 'evacuate', 'evacuate', {})
+        else:
+            self._act_to_host(server, 'evacuate', 'evacuate', {'host': host})
+
+    def _do_unshelve(self, server):
+        host = self._target() if server['status'] == 'SHELVED_OFFLOADED' else None
+        if host is None:
+            self._act(server, 'unshelve', 'unshelve')
+        else:
+            self._act(server, 'unshelve to host', 'unshelve', {'host': host})
+
+    def _target(self):
+        """Return a host to name for a move; None to leave the choice to the scheduler."""
+        named = self._rng.random() < self._plan.targets
+        return self._rng.choice(self._cloud.hosts) if named else None
+
+    def _act_to_host(self, server, what, action, content):
+        """Name a host that the scheduler checks, or force it where the plan allows that."""
+        if self._plan.forces and self._rng.random() < 0.5:
+            path, body = f'/servers/{server["id"]}/action', {action: {**content, 'force': True}}
+            self._caller.send(f'{what} by force', 'POST', path, body, version=FORCING)
+        else:
+            self._act(server, f'{what} to host', action, content)
+
+    def _is_lost(self, server):
+        """Return whether a server is on a host that counts as down."""
+        down = self._cloud.is_down(server.get(HOST))
+        return down and 'evacuate' in self._plan.operations
 
     def _do_rebuild(self, server):
         image = {'imageRef': self._rng.choice((self._image, self._other_image))}
@@ -292,79 +340,3 @@ class Client:
     def _do_force(self, server):
         if path := self._migration(server):
             self._caller.send('force', 'POST', f'{path}/action', {'force_complete': None})
-
-    # ---- devices ----
-
-    def _make_volume(self):
-        """The id of a new volume; None when there is none."""
-        body = {'volume': {'size': 1, 'name': self._caller.who}}
-        path = f'/volume/v3/{caller_module.PROJECT}/volumes'
-        code, found = self._caller.neighbour('make volume', 'POST', path, body)
-        return found['volume']['id'] if code == 202 else None
-
-    def _do_attach_volume(self, server):
-        volume = self._make_volume()
-        if volume is None:
-            return
-        body = {'volumeAttachment': {'volumeId': volume}}
-        path = f'/servers/{server["id"]}/os-volume_attachments'
-        self._caller.send('attach volume', 'POST', path, body)
-
-    def _do_detach_volume(self, server):
-        path = f'/servers/{server["id"]}/os-volume_attachments'
-        _code, found = self._caller.send('list volumes', 'GET', path)
-        attached = found.get('volumeAttachments', ())
-        if attached:
-            volume = self._rng.choice(attached)['volumeId']
-            self._caller.send('detach volume', 'DELETE', f'{path}/{volume}')
-
-    def _do_swap(self, server):
-        path = f'/servers/{server["id"]}/os-volume_attachments'
-        _code, found = self._caller.send('list volumes', 'GET', path)
-        attached = found.get('volumeAttachments', ())
-        new = self._make_volume() if attached else None
-        if new is None:
-            return
-        old = self._rng.choice(attached)['volumeId']
-        if self._migrating(old, 'migrating') != 202:
-            return
-        body = {'volumeAttachment': {'volumeId': new}}
-        code, _found = self._caller.send('swap', 'PUT', f'{path}/{old}', body)
-        if code != 202:
-            self._migrating(old, 'none')
-
-    def _migrating(self, volume, status):
-        """Have the volume service say so of a volume, as it does before it asks for a swap."""
-        path = f'/volume/v3/{caller_module.PROJECT}/volumes/{volume}/action'
-        body = {'os-reset_status': {'migration_status': status}}
-        return self._caller.neighbour('migrate volume', 'POST', path, body)[0]
-
-    def _do_attach_share(self, server):
-        body = {'share': {'size': 1, 'share_proto': self._rng.choice(('NFS', 'CEPHFS'))}}
-        code, found = self._caller.neighbour('make share', 'POST', '/share/v2/shares', body)
-        if code != 200:
-            return
-        body = {'share': {'share_id': found['share']['id']}}
-        path = f'/servers/{server["id"]}/shares'
-        self._caller.send('attach share', 'POST', path, body, version=caller_module.WITH_SHARES)
-
-    def _do_detach_share(self, server):
-        path, version = f'/servers/{server["id"]}/shares', caller_module.WITH_SHARES
-        _code, found = self._caller.send('list shares', 'GET', path, version=version)
-        attached = found.get('shares', ())
-        if attached:
-            share = self._rng.choice(attached)['share_id']
-            self._caller.send('detach share', 'DELETE', f'{path}/{share}', version=version)
-
-    def _do_attach_interface(self, server):
-        body = {'interfaceAttachment': {'net_id': self._network}}
-        path = f'/servers/{server["id"]}/os-interface'
-        self._caller.send('attach interface', 'POST', path, body)
-
-    def _do_detach_interface(self, server):
-        path = f'/servers/{server["id"]}/os-interface'
-        _code, found = self._caller.send('list interfaces', 'GET', path)
-        attached = found.get('interfaceAttachments', ())
-        if attached:
-            port = self._rng.choice(attached)['port_id']
-            self._caller.send('detach interface', 'DELETE', f'{path}/{port}')

@@ -64,6 +64,7 @@ def named(rng):
         creates=0.6,
         operations=frozenset((*ingredients.MOVES, 'cross', *rng.choice(((), ingredients.SHELVES)))),
         requested=rng.choice((0.0, 0.5)),
+        targets=0.4,
         isolated=True,
         rates=rng.choice(({}, {'call': dict.fromkeys(('twice', 'late'), 0.01)})),
         options=places.merged(ingredients.HASTY, ISOLATING),

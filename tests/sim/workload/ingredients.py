@@ -1,11 +1,17 @@
 """What several themes put into their plans."""
 
-from tests.sim.workload import client
+from tests.sim.workload import devices
 from tests.sim.world import places
 
 # Options of the daemons under which races are more frequent.
 HASTY = {
-    'DEFAULT': {'rpc_response_timeout': 10, 'report_interval': 5},
+    'DEFAULT': {
+        'rpc_response_timeout': 10,
+        'report_interval': 5,
+        # Clients have time to offload a server, or to unshelve it from its host.
+        'shelved_offload_time': 10,
+        'shelved_poll_interval': 5,
+    },
     'conductor': {
         'lease_s': 8,
         'build_lease_s': 20,
@@ -17,12 +23,13 @@ HASTY = {
     'compute': {'audit_interval': 10, 'stray_grace': 10},
 }
 # A host that has been silent for two reports counts as down.
-ASLEEP = places.merged(HASTY, {'DEFAULT': {'service_down_time': 11}})
+ASLEEP = places.merged(HASTY, {'DEFAULT': {'service_down_time': 11, 'shelved_offload_time': 0}})
 # What a COMMIT may meet that was carried out.
 UNKNOWN = ('lost after', 'killed after')
 # Databases and neighbours that answer late.
 SLUGGISH = {'begin': {'slow': 0.03}, 'http': {'late': 0.03}}
 SHELVES = ('shelve', 'unshelve', 'offload', 'stop', 'start')
 PAUSES = ('pause', 'unpause')
+SUSPENSIONS = ('suspend', 'resume')
 MOVES = ('migrate', 'resize', 'live_migrate', 'confirm', 'revert', 'abort')
-DEVICES = client.DEVICES
+DEVICES = devices.DEVICES

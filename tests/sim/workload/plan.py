@@ -58,6 +58,8 @@ class Plan:
         anti-affinity
     lists: the chance that a client reads the list of servers instead of asking for something
     requested: the share of new servers for which a host is named
+    targets: the share of moves, evacuations and unshelvings for which a host is named
+    forces: whether half of these are live migrations and evacuations without the scheduler
     quota: how many servers there may be; None when the limit is out of reach
     single: whether no server may hold resources of two hosts, but for a move that holds
         those of its source
@@ -100,6 +102,8 @@ class Plan:
     volumes: float = 0.0
     lists: float = 0.1
     requested: float = 0.0
+    targets: float = 0.2
+    forces: bool = False
     quota: int | None = None
     single: bool = False
     claimed: bool = False

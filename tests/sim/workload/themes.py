@@ -8,6 +8,7 @@ meet for a kind of defect, in a cloud that is as small as this allows.
 from tests.sim.kernel import streams
 from tests.sim.workload import ambushes
 from tests.sim.workload import client
+from tests.sim.workload import devices
 from tests.sim.workload import hosts
 from tests.sim.workload import ingredients
 from tests.sim.workload import plan
@@ -47,6 +48,7 @@ def _mixed(rng):
         rates=_rates(rng),
         options=rng.choice((ingredients.HASTY, ingredients.HASTY, {})),
         bus_losses=rng.choice((0, 0, 2)),
+        forces=True,
     )
 
 
@@ -88,7 +90,11 @@ def _power(rng):
         creates=1.0,
         deletes=0.0,
         operations=frozenset(
-            ('stop', 'start', *rng.choice(((), ('reboot_soft',), ingredients.PAUSES)))
+            (
+                'stop',
+                'start',
+                *rng.choice((('reboot_soft',), ingredients.PAUSES, ingredients.SUSPENSIONS)),
+            )
         ),
         rates=rng.choice(({}, {'call': {'slow': 0.2}}, {'call': {'slow': 0.4}})),
         options=places.merged(
@@ -221,7 +227,7 @@ def _sharing(rng):
         pause_s=0.3,
         creates=0.5,
         deletes=0.05,
-        operations=frozenset((*client.SHARES, 'stop', 'start')),
+        operations=frozenset((*devices.SHARES, 'stop', 'start')),
         kills=rng.choice((0, 2, 4)),
         ambush=True,
         victims=('api', 'super', 'compute'),
@@ -287,7 +293,9 @@ def _evacuating(rng):
             ('evacuate', 'start', *rng.choice(((), ingredients.MOVES, ingredients.SHELVES)))
         ),
         hosts_off=off,
-        off_s=(15, 70),
+        off_s=(25, 70),
+        targets=0.4,
+        forces=rng.random() < 0.5,
         # When all machines of the cell sleep, there is no other host.
         suspends=0 if off == 2 else 1,
         rates=rng.choice(({}, ingredients.SLUGGISH)),

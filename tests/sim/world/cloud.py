@@ -23,7 +23,7 @@ class Cloud:
     """places: its Layout; size: a places.Size; network: a network.Network
 
     processes: {name: kernel process} of those that run
-    fenced: {host: True} of those whose power an operator knows to be off
+    fenced: {host: virtual time since when an operator knows that it does not run}
     """
 
     def __init__(self, places, size, network):
@@ -54,6 +54,13 @@ class Cloud:
     def hosts_of(self, name):
         """The hosts of a compute process."""
         return self._computes()[name]
+
+    def is_down(self, host):
+        """Return whether a host has not run for so long that its service counts as down."""
+        since = self.fenced.get(host)
+        if since is None:
+            return False
+        return kernel.current().time() > since + self.conf('scheduler').service_down_time
 
     @property
     def names(self):

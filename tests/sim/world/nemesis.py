@@ -204,7 +204,7 @@ class Nemesis:
             fault = self._faults.began('nemesis', 'suspend', name)
             self._cloud.processes[name].freeze()
             self._guests.still.update(hosts)
-            self._cloud.fenced.update(hosts)
+            self._cloud.fenced.update(dict.fromkeys(hosts, now.time()))
             now.sleep(seconds)
             for host in hosts:
                 self._cloud.fenced.pop(host, None)
@@ -242,7 +242,7 @@ class Nemesis:
             power = kernel.current().process('power', machine=cloud_module.HYPERVISORS)
             with power.entered():
                 hostpower.power_off(path, host)
-            self._cloud.fenced[host] = True
+            self._cloud.fenced[host] = kernel.current().time()
             kernel.current().sleep(seconds)
             self._cloud.fenced.pop(host, None)
             with power.entered():
