@@ -36,6 +36,9 @@ def after(keys: Keys, marker: rows.Row) -> rows.Condition:
 
 
 def _beyond(column: sa.ColumnElement[typing.Any], direction: str, value: object) -> rows.Condition:
+    if isinstance(value, bool):
+        # SQLAlchemy has no order for the constants.
+        value = sa.literal(value)
     if direction == 'asc':
         return column.is_not(None) if value is None else column > value
     if value is None:

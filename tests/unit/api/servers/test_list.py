@@ -85,6 +85,18 @@ class TestPages(Case):
             query = following and '?' + following[0]['href'].partition('?')[2]
         self.assertEqual(['s6', 's5', 's4', 'b', 's3', 's2', 's1', 's0'], found)
 
+    def test_pages_in_the_order_of_a_boolean(self):
+        for number, direction in ((0, 'asc'), (6, 'desc')):
+            uuid = self.api.add_server(display_name=f'locked{number}', locked=True)
+            query = f'?sort_key=locked&sort_dir={direction}&limit=3'
+            found, marker = [], ''
+            while marker is not None:
+                answer = self.api.call('GET', f'/servers{query}{marker}', version='2.73').json
+                found += [server['id'] for server in answer['servers']]
+                marker = f'&marker={found[-1]}' if 'servers_links' in answer else None
+            self.assertEqual(len(set(found)), len(found))
+            self.assertIn(uuid, found[-2:] if direction == 'asc' else found[:2])
+
     def test_marker_may_be_a_build_request(self):
         uuid = self.add_build_request('b', minutes(3.5))
         self.assertEqual(['s3', 's2'], self.names(f'?marker={uuid}&limit=2'))
