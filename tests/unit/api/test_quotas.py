@@ -9,6 +9,11 @@ URL = '/os-quota-sets/alpha'
 NETWORK = {'fixed_ips', 'floating_ips', 'security_groups', 'security_group_rules'}
 INJECTED = {'injected_files', 'injected_file_content_bytes', 'injected_file_path_bytes'}
 GROUPS = {'server_groups', 'server_group_members'}
+LIMITS = {
+    'maxTotalInstances', 'maxTotalCores', 'maxTotalRAMSize', 'maxTotalKeypairs', 'maxServerMeta',
+    'maxServerGroups', 'maxServerGroupMembers', 'totalInstancesUsed', 'totalCoresUsed',
+    'totalRAMUsed', 'totalServerGroupsUsed',
+}  # fmt: skip
 ALWAYS = {'instances', 'cores', 'ram', 'metadata_items', 'key_pairs'}
 
 
@@ -22,6 +27,7 @@ class QuotaTest(base.ApiTest):
             'memory_mb': memory_mb,
         }
         self.api.api_db.write(instance_mappings.create, [values])
+        return values['instance_uuid']
 
     def put(self, query='', status=200, version='2.57', **limits):
         body = {'quota_set': limits}
@@ -154,21 +160,52 @@ class LimitsTest(QuotaTest):
         )  # fmt: skip
 
     def test_names_of_each_version(self):
-        self.assertEqual(19, len(self.limits()))
-        gone = set(self.limits()) - set(self.limits(version='2.57'))
-        self.assertEqual(
-            {
-                'maxTotalFloatingIps', 'maxSecurityGroups', 'maxSecurityGroupRules',
-                'totalFloatingIpsUsed', 'totalSecurityGroupsUsed', 'maxImageMeta',
-                'maxPersonality', 'maxPersonalitySize',
-            },
-            gone,
-        )  # fmt: skip
-        self.assertIn('maxImageMeta', self.limits(version='2.38'))
+        files = {'maxPersonality', 'maxPersonalitySize'}
+        networks = {
+            'maxTotalFloatingIps', 'maxSecurityGroups', 'maxSecurityGroupRules',
+            'totalFloatingIpsUsed', 'totalSecurityGroupsUsed',
+        }  # fmt: skip
+        for minor, more in (
+            (1, {*files, 'maxImageMeta', *networks}),
+            (35, {*files, 'maxImageMeta', *networks}),
+            (36, {*files, 'maxImageMeta'}),
+            (38, {*files, 'maxImageMeta'}),
+            (39, files),
+            (56, files),
+            (57, set()),
+            (104, set()),
+        ):
+            answer = self.get('/limits', version=f'2.{minor}')
+            self.assertEqual({'limits'}, set(answer))
+            self.assertEqual({'rate', 'absolute'}, set(answer['limits']))
+            self.assertEqual(LIMITS | more, set(answer['limits']['absolute']), minor)
+
+    def test_what_is_used(self):
+        """Accepted servers count until they are being deleted; a cell need not answer."""
+        self.add_server()
+        self.add_server(user_id='carol')
+        in_cell, deleted = self.add_server(), self.add_server()
+        self.api.api_db.write(instance_mappings.place, in_cell, self.api.cell('cell1').id)
+        self.api.api_db.write(instance_mappings.set_queued_for_delete, deleted, True)
+        self.api.cell('cell1').db.url = 'sqlite:////nonexistent/directory/x.sqlite'
+        self.api.cell('cell1').db.dispose()
+        self.api.cell('cell1').db._engine = None
+        shown = self.limits(version='2.57')
+        used = [shown[f'total{name}Used'] for name in ('Instances', 'Cores', 'RAM')]
+        self.assertEqual([3, 6, 3072], used)
+        detail = self.show('/detail')
+        self.assertEqual({'limit': 10, 'in_use': 3, 'reserved': 0}, detail['instances'])
+        reserved = {each['reserved'] for name, each in detail.items() if name != 'id'}
+        self.assertEqual({0}, reserved)
 
     def test_of_another_project(self):
         self.add_server()
         found = self.limits('?tenant_id=alpha', who=compute_api.ADMIN)
         self.assertEqual(2, found['totalCoresUsed'])
-        self.get('/limits?tenant_id=alpha', who=compute_api.OTHER, status=403)
+        for who in (compute_api.OTHER, compute_api.MEMBER):
+            self.get('/limits?tenant_id=alpha', who=who, status=403)
+        # The last one counts.
+        found = self.limits('?tenant_id=beta&tenant_id=alpha', who=compute_api.ADMIN)
+        self.assertEqual(2, found['totalCoresUsed'])
+        self.assertEqual(0, self.limits('?tenant_id=none', who=compute_api.ADMIN)['totalCoresUsed'])
         self.get('/limits?unknown=x', version='2.75', status=400)
