@@ -1,7 +1,8 @@
 """nova-lite env: print shell commands that make clients use the cloud of a state directory.
 
 They set the variables OS_* for tools that do not read clouds.yaml, as a project's openrc file
-does, and OS_CLIENT_CONFIG_FILE and OS_CLOUD for those that do.
+does, and OS_CLIENT_CONFIG_FILE and OS_CLOUD for those that do. `openstack` prefers these variables
+to what `--os-cloud` names: run this command again with --cloud to act as another user.
 
 Example: eval "$(nova-lite env --cloud nova-lite-demo)"
 """

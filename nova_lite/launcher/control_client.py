@@ -9,6 +9,7 @@ from nova_lite import exception
 from nova_lite.control import endpoint
 from nova_lite.daemons import door
 from nova_lite.launcher import running
+from nova_lite.launcher import state_dir
 
 TIMEOUT_S = 120
 STARTING = 'it starts or stops. Repeat the command when `nova-lite status` shows that it runs'
@@ -41,7 +42,8 @@ class Client:
 
     def _place(self):
         if running.holder(self._directory) is None:
-            raise self._unavailable('it does not run. Start it with `nova-lite up`')
+            up = state_dir.command('up', self._directory)
+            raise self._unavailable(f'it does not run. Start it with `{up}`')
         try:
             return door.place_of(self._directory, endpoint.Endpoint.name)
         except exception.Unavailable as error:

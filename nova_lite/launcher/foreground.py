@@ -17,6 +17,7 @@ from nova_lite.launcher import preflight
 from nova_lite.launcher import proxies
 from nova_lite.launcher import running
 from nova_lite.launcher import snapshots
+from nova_lite.launcher import state_dir
 from nova_lite.launcher import swap
 from nova_lite.virt.sim import profile
 
@@ -77,8 +78,9 @@ def _serve(cloud, fresh, signals):
         ready = running.of(cloud.places)
         running.write(cloud.places.root, ready)
         print(f'\nReady after {runtime.monotonic() - began:.1f} s: {ready.compute_url}')
-        _tell(ready, cloud.places.metadata_secret_path)
-        print('\nCtrl-C stops the cloud. The next `nova-lite up` continues with the same servers.')
+        _tell(ready, cloud.places)
+        up = state_dir.command('up', cloud.places.root)
+        print(f'\nCtrl-C stops the cloud. The next `{up}` continues with the same servers.')
         sys.stdout.flush()
         while not signals.wait(None):
             if signals.reload():
@@ -112,11 +114,11 @@ def _await(places, child):
         os.kill(child, signal.SIGTERM)
         raise
     print(f'Ready: {ready.compute_url}')
-    _tell(ready, places.metadata_secret_path)
-    print('\n`nova-lite stop` stops the cloud.')
+    _tell(ready, places)
+    print(f'\n`{state_dir.command("stop", places.root)}` stops the cloud.')
 
 
-def _tell(ready, secret_path):
+def _tell(ready, places):
     """Print how to use a cloud."""
     print(
         f"""
@@ -125,8 +127,9 @@ def _tell(ready, secret_path):
   openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
       --network private --wait my-server
 
+Variables OS_* for other clients: eval "$({state_dir.command('env', places.root)})"
 Metadata of servers: {ready.metadata_url}
-Sign requests with the secret in {secret_path}"""
+Sign requests with the secret in {places.metadata_secret_path}"""
     )
     if ready.page_url is not None:
         print(f'\nLive page for a browser: {ready.page_url}')

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import os
 import re
+import shlex
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
@@ -31,7 +32,25 @@ def named(name):
         raise argparse.ArgumentTypeError(
             f'{name!r} is not a name of up to 64 letters, digits, points, hyphens and underscores'
         )
-    return os.path.join(_base(), 'nova-lite-clouds', name)
+    return os.path.join(_named(), name)
+
+
+def command(name, directory):
+    """Return a command of nova-lite as a user writes it for the cloud in a state directory.
+
+    name: of the command, such as 'stop'
+    """
+    path = os.path.abspath(directory)
+    if path == os.path.abspath(default()):
+        return f'nova-lite {name}'
+    parent, base = os.path.split(path)
+    if parent == os.path.abspath(_named()):
+        return f'nova-lite {name} --name {base}'
+    return f'nova-lite {name} --state-dir {shlex.quote(path)}'
+
+
+def _named():
+    return os.path.join(_base(), 'nova-lite-clouds')
 
 
 def _base():
@@ -69,7 +88,7 @@ def existing(directory, *names):
     if not os.path.exists(path):
         raise exception.Invalid(
             reason=f'no cloud in {directory}: {path} does not exist. '
-            'Start one with `nova-lite up`, or use --state-dir or --name'
+            f'Start one with `{command("up", directory)}`, or use --state-dir or --name'
         )
     return path
 

@@ -87,6 +87,8 @@ class DetachTest(testtools.TestCase):
         self.assertIn(f'Ready: {found["compute_url"]}\n', printed)
         self.assertIn(f'export OS_CLIENT_CONFIG_FILE={found["clouds_yaml"]}\n', printed)
         self.assertIn(f'Live page for a browser: {found["page_url"]}\n', printed)
+        for name in ('env', 'stop'):
+            self.assertIn(f'nova-lite {name} --state-dir {self.state_dir}', printed)
         self.assertEqual(found['pid'], running.holder(self.state_dir))
 
         url = found['compute_url'].replace('/compute/v2.1', '/identity/v3')

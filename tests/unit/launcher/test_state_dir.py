@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import shlex
 
 import fixtures
 import testtools
@@ -29,6 +30,21 @@ class StateDirTest(testtools.TestCase):
         expected = '/base/nova-lite-clouds/a-1'
         for words in (('up',), ('stop',), ('clock', 'show'), ('undrain', 'host')):
             self.assertEqual(expected, self.found(*words, '--name', 'a-1'))
+
+    def test_commands_for_a_cloud(self):
+        for directory, expected in (
+            ('/base/nova-lite', 'nova-lite stop'),
+            ('/base/nova-lite-clouds/a-1', 'nova-lite stop --name a-1'),
+            ('/base/a b', "nova-lite stop --state-dir '/base/a b'"),
+        ):
+            self.assertEqual(expected, state_dir.command('stop', directory))
+            words = shlex.split(expected)[1:]
+            self.assertEqual(directory, self.found(*words))
+        self.useFixture(fixtures.EnvironmentVariable(state_dir.VARIABLE, '/other'))
+        self.assertEqual('nova-lite env', state_dir.command('env', '/other'))
+        self.assertEqual(
+            'nova-lite env --state-dir /base/nova-lite', state_dir.command('env', '/base/nova-lite')
+        )
 
     def test_help_where_the_home_has_a_percent_sign(self):
         self.useFixture(fixtures.EnvironmentVariable('XDG_STATE_HOME', '/100%done'))
