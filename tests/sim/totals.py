@@ -5,7 +5,7 @@ import re
 
 ASKED, ACCEPTED, DONE, FAULT = 'asked: ', 'accepted: ', 'done: ', 'fault: '
 READS = re.compile(' (GET|HEAD) ')
-NEMESIS, HTTP = 'nemesis', 'http'
+NEMESIS, HTTP = 'nemesis', ('http', 'placement')
 
 
 def of_fault(kind, fate, where):
@@ -14,7 +14,7 @@ def of_fault(kind, fate, where):
         if fate.startswith(('clock', 'lost bus')):
             fate = ' '.join(fate.split()[:2])
         return f'{FAULT}{fate}'
-    if kind == HTTP:
+    if kind in HTTP:
         server = where.partition('.')[0].partition('-')[0]
         change = 'read' if READS.search(f'{where} ') else 'change'
         return f'{FAULT}{server} {change}: {fate}'

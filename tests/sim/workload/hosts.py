@@ -30,14 +30,14 @@ def groups(rng):
 
 
 def policies(rng):
-    """The same of a group of any policy; anti-affinity allows two on a host."""
+    """The same of a group of any policy in two cells; anti-affinity allows two on a host."""
     high = rng.choice((1, 10))
     return plan.Plan(
         clients=2,
         servers=rng.choice((2, 4)),
         minutes=0.3 + high / 40,
         pause_s=1.0,
-        operations=_moves_and_deletes(rng),
+        operations=_moves_and_deletes(rng) | {'cross'},
         options=ingredients.HASTY,
         creates=0.6,
         deletes=rng.choice((0.1, 0.4)),

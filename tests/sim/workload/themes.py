@@ -11,6 +11,7 @@ from tests.sim.workload import client
 from tests.sim.workload import devices
 from tests.sim.workload import hosts
 from tests.sim.workload import ingredients
+from tests.sim.workload import messages
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.world import places
@@ -309,7 +310,7 @@ def _evacuating(rng):
 
 
 def _quota(rng):
-    """A quota that racing clients reach again and again."""
+    """A quota of servers or cores that racing clients reach often. Each has one core."""
     most = rng.choice((2, 3))
     return plan.Plan(
         clients=3,
@@ -323,7 +324,9 @@ def _quota(rng):
         kills=rng.choice((0, 2)),
         ambush=True,
         victims=('api', 'super', 'scheduler'),
-        options=places.merged(ingredients.HASTY, {'quota': {'instances': most}}),
+        options=places.merged(
+            ingredients.HASTY, {'quota': {rng.choice(('instances', 'cores')): most}}
+        ),
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 3))),
     )
 
@@ -363,10 +366,11 @@ def _cells(rng):
 
 # {name: (how many of so many seeds have it, size, how its plan is drawn)}
 THEMES = {
-    'mixed': (3, places.LARGE, _mixed),
+    'mixed': (2, places.LARGE, _mixed),
+    'messages': (1, places.SMALL, messages.failing),
     'slow': (1, places.SMALL, _slow),
     'groups': (1, places.SMALL, hosts.groups),
-    'policies': (1, places.SMALL, hosts.policies),
+    'policies': (1, places.CELLS, hosts.policies),
     'crossing': (2, places.CROSSED, hosts.crossing),
     'power': (1, places.SMALL, _power),
     'database': (1, places.SMALL, _database),

@@ -18,6 +18,8 @@ from tests.sim import kernel
 
 # What befalls a request, and whether the application is called then.
 REFUSED, UNSENT, UNANSWERED, BUSY = 'refused', 'lost request', 'lost answer', 'answers 503'
+# Changes there can have faults of their own.
+PLACEMENT = 'placement.sim'
 # It arrives that many seconds later, whether or not who sent it still waits or lives.
 LATE, LATE_S = 'late', (1, 40)
 
@@ -73,7 +75,7 @@ class Network:
         what = f'{method} {parts.path}'
         kernel.current().point('http: send', what)
         server = self.servers.get(parts.netloc)
-        fate = self.faults.draw('http', what, parts.netloc)
+        fate = self.faults.draw(self._kind(method, parts.netloc), what, parts.netloc)
         if server is None or fate == REFUSED:
             raise refused(url)
         if fate == UNSENT:
@@ -91,6 +93,11 @@ class Network:
         if exchange.status is None or fate == UNANSWERED:
             raise _lost()
         return exchange
+
+    def _kind(self, method, address):
+        """Return the kind of the faults that a request meets."""
+        changes = address == PLACEMENT and method != 'GET'
+        return 'placement' if changes and 'placement' in self.faults.rates else 'http'
 
     def _answer_later(self, address, exchange):
         now = kernel.current()
