@@ -21,7 +21,7 @@ REFUSED = 'The request you have made requires authentication.'
 
 
 class Identify:
-    """Sets req.context: request_id, service, public_url, caller and catalog."""
+    """Sets req.context: request_id, service, public_url and caller."""
 
     def __init__(self, tokens, catalog, settings, public_url):
         self._tokens = tokens
@@ -45,7 +45,6 @@ class Identify:
         if self._is_public(req):
             return
         context.caller = self._caller_of(req)
-        context.catalog = lambda: self._catalog.for_project(context.caller.project_id)
 
     @staticmethod
     def _is_public(req):

@@ -180,38 +180,3 @@ class AssignmentList:
             'scope': {kind: known[kind][target_id], **inherited},
             'links': links,
         }
-
-
-class CatalogResource:
-    """Lists of /v3/services or /v3/endpoints, which are configured and cannot be changed.
-
-    kind: 'service' or 'endpoint'; filters: attributes that a list can be filtered by
-    """
-
-    def __init__(self, kind, items, *filters):
-        self._kind = kind
-        self._items = items
-        self._filters = filters
-
-    def _found(self, req, reason):
-        """Return all of the kind with their links. Raise Forbidden unless for an administrator."""
-        req.context.caller.require_admin(reason)
-        return [
-            {**item, 'links': views.links(req, f'{self._kind}s/{item["id"]}')}
-            for item in self._items()
-        ]
-
-    def on_get(self, req, resp):
-        found = [
-            item
-            for item in self._found(req, f'listing {self._kind}s')
-            if all(req.get_param(name) in (None, item[name]) for name in self._filters)
-        ]
-        resp.media = views.collection(req, f'{self._kind}s', found)
-
-    def on_get_one(self, req, resp, item_id):
-        for item in self._found(req, 'showing the catalog'):
-            if item['id'] == item_id:
-                resp.media = {self._kind: item}
-                return
-        raise faults.NotFound(f'Could not find {item_id[:64]}.')

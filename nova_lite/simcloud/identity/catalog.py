@@ -1,37 +1,57 @@
-"""The service catalog: the addresses of the cloud's services."""
+"""The catalog: regions, services and endpoints.
+
+Those of the configuration are computed, as their addresses may be others after a restart. The
+tables hold what users have created, changed or deleted.
+"""
 
 import hashlib
 
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.identity import tables
+
+# In the form of Keystone's endpoints.
+PROJECT_ID = '$(project_id)s'
 SERVICES = (
     ('identity', 'keystone', '/identity'),
     ('compute', 'nova', '/compute/v2.1'),
     ('placement', 'placement', '/placement'),
     ('image', 'glance', '/image'),
     ('network', 'neutron', '/network'),
-    ('volumev3', 'cinderv3', '/volume/v3/{project_id}'),
-    ('block-storage', 'cinder', '/volume/v3/{project_id}'),
+    ('volumev3', 'cinderv3', f'/volume/v3/{PROJECT_ID}'),
+    ('block-storage', 'cinder', f'/volume/v3/{PROJECT_ID}'),
     ('sharev2', 'manilav2', '/share/v2'),
     ('shared-file-system', 'manila', '/share/v2'),
 )
 INTERFACES = ('public', 'internal', 'admin')
 OURS = ('/identity', '/image', '/network', '/volume', '/share')
+REGIONS, KINDS, ENDPOINTS = tables.regions, tables.services, tables.endpoints
 
 
 def _id_of(*parts):
     return hashlib.sha256('/'.join(parts).encode()).hexdigest()[:32]
 
 
+def formatted(url, **values):
+    """Return an endpoint's URL with these values, or None if it needs others or is malformed."""
+    try:
+        return url.replace('$(', '%(') % values
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
 class Catalog:
-    """Services and endpoints. Their ids follow from their names.
+    """Regions, services and endpoints. The ids of configured ones follow from their names.
 
     internal_url: the address of simcloud inside the cloud, for interfaces that are not public
     """
 
     def __init__(self, public_url, *, region, endpoints, internal_url=None):
         base = public_url.rstrip('/')
-        self.region = region
         self.identity_url = f'{base}/identity'
-        self._urls = {kind: base + path for kind, _, path in SERVICES} | dict(endpoints)
+        urls = {kind: base + path for kind, _, path in SERVICES}
+        given = {kind: url.replace('{project_id}', PROJECT_ID) for kind, url in endpoints.items()}
+        self._urls = urls | given
         self._internal = dict(self._urls)
         if internal_url:
             self._internal |= {
@@ -39,47 +59,121 @@ class Catalog:
                 for kind, _, path in SERVICES
                 if path.startswith(OURS) and kind not in endpoints
             }
-        self._names = {kind: name for kind, name, _ in SERVICES}
+        self._configured = {
+            REGIONS: self._by_id([{'id': region, 'description': '', 'parent_region_id': None}]),
+            KINDS: self._by_id(self._services()),
+            ENDPOINTS: self._by_id(self._endpoints(region)),
+        }
 
     @property
     def compute_url(self):
         return self._internal['compute']
 
-    def _service(self, kind):
-        return {'id': _id_of(kind), 'type': kind, 'name': self._names.get(kind, kind)}
+    @staticmethod
+    def _by_id(values):
+        """Return {id: row of a table}."""
+        common = {'enabled': True, 'extra': {}, 'removed': False}
+        return {each['id']: common | each for each in values}
 
-    def _endpoint(self, kind, interface, project_id):
-        url = (self._urls if interface == 'public' else self._internal)[kind]
-        return {
-            'id': _id_of(kind, interface),
-            'interface': interface,
-            'region': self.region,
-            'region_id': self.region,
-            'url': url.replace('{project_id}', project_id or ''),
-        }
+    def _services(self):
+        names = {kind: name for kind, name, _ in SERVICES}
+        return [
+            {'id': _id_of(kind), 'type': kind, 'extra': {'name': names.get(kind, kind)}}
+            for kind in self._urls
+        ]
 
-    def services(self):
-        """Return all services in the form of GET /v3/services."""
-        return [{**self._service(kind), 'enabled': True} for kind in self._urls]
-
-    def endpoints(self):
-        """Return all endpoints in the form of GET /v3/endpoints."""
+    def _endpoints(self, region):
         return [
             {
-                **self._endpoint(kind, interface, '$(project_id)s'),
+                'id': _id_of(kind, interface),
                 'service_id': _id_of(kind),
-                'enabled': True,
+                'interface': interface,
+                'region_id': region,
+                'url': (self._urls if interface == 'public' else self._internal)[kind],
             }
             for kind in self._urls
             for interface in INTERFACES
         ]
 
-    def for_project(self, project_id):
-        """Return the catalog as a token scoped to `project_id` carries it."""
+    # ---- rows, configured and changed ----
+
+    def rows(self, conn, table, **values):
+        """Return the rows with these values, those of the configuration first."""
+        changed = {row['id']: self._whole(row, table) for row in database.find_all(conn, table)}
+        return [
+            row
+            for row in (self._configured[table] | changed).values()
+            if not row['removed'] and all(row[name] == value for name, value in values.items())
+        ]
+
+    def _whole(self, row, table):
+        """Return a stored row with the configured URL, if users have not set another."""
+        if table is ENDPOINTS and row['url'] is None:
+            configured = self._configured[table].get(row['id'], {})
+            return {**row, 'url': configured.get('url', '')}
+        return row
+
+    def get(self, conn, table, row_id):
+        """Return one row by id. Raise NotFound."""
+        stored = database.find(conn, table, id=row_id)
+        row = self._whole(stored, table) if stored else self._configured[table].get(row_id)
+        if row is None or row['removed']:
+            raise faults.NotFound(f'Could not find {tables.kind_of(table)}: {row_id[:64]}.')
+        return row
+
+    def insert(self, conn, table, **values):
+        """Insert a row and return it. A deleted one with the same id is replaced."""
+        tables.touch(conn)
+        if 'id' in values:
+            database.delete(conn, table, id=values['id'])
+        return database.insert(conn, table, **values)
+
+    def save(self, conn, table, row, **values):
+        """Write columns of a row, and return the new row."""
+        if not values:
+            return row
+        if database.exists(conn, table, id=row['id']):
+            return self._whole(tables.save(conn, table, row, **values), table)
+        if table is ENDPOINTS:
+            row = {**row, 'url': None}
+        kept = {name: value for name, value in row.items() if name in table.c}
+        return self._whole(self.insert(conn, table, **{**kept, **values}), table)
+
+    def remove(self, conn, table, row):
+        """Delete a row; the deletion of a configured one is stored."""
+        if row['id'] in self._configured[table]:
+            self.save(conn, table, row, removed=True)
+        else:
+            tables.remove(conn, table, row['id'])
+
+    # ---- what a token carries ----
+
+    def for_token(self, conn, user_id, project_id):
+        """Return the catalog of a user's token. project_id: its scope, or None for a domain"""
+        values = {'user_id': user_id}
+        if project_id:
+            values |= {'project_id': project_id, 'tenant_id': project_id}
+        endpoints = {}
+        for row in self.rows(conn, ENDPOINTS, enabled=True):
+            if url := formatted(row['url'], **values):
+                endpoints.setdefault(row['service_id'], []).append(_of_token(row, url))
         return [
             {
-                **self._service(kind),
-                'endpoints': [self._endpoint(kind, one, project_id) for one in INTERFACES],
+                'id': row['id'],
+                'type': row['type'],
+                'name': row['extra'].get('name', ''),
+                'endpoints': endpoints.get(row['id'], []),
             }
-            for kind in self._urls
+            for row in self.rows(conn, KINDS, enabled=True)
         ]
+
+
+def _of_token(row, url):
+    return {
+        **row['extra'],
+        'id': row['id'],
+        'interface': row['interface'],
+        'region': row['region_id'],
+        'region_id': row['region_id'],
+        'url': url,
+    }

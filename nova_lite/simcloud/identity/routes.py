@@ -5,6 +5,7 @@ import itertools
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.identity import application_credentials
 from nova_lite.simcloud.identity import assignments
+from nova_lite.simcloud.identity import catalog_resources
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import groups
@@ -13,7 +14,6 @@ from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import token_resource
 from nova_lite.simcloud.identity import users
-from nova_lite.simcloud.identity import views
 
 PREFIX = '/identity'
 
@@ -48,9 +48,11 @@ def add(app, db, tokens, catalog, *, password_cost):
     app.add_route(PREFIX, versions)
     app.add_route(v3, versions, suffix='v3')
     app.add_route(f'{v3}/extensions', routing.Document({'extensions': {'values': []}}))
-    _add_auth(app, v3, token_resource.TokenResource(db, tokens))
+    _add_auth(app, v3, token_resource.TokenResource(db, tokens, catalog))
     user = users.resource(password_cost)
-    for resource in (domains.RESOURCE, projects.RESOURCE, user, groups.RESOURCE, roles.RESOURCE):
+    entries = catalog_resources.make(catalog)
+    people = (domains.RESOURCE, projects.RESOURCE, user, groups.RESOURCE, roles.RESOURCE)
+    for resource in (*people, *entries):
         name = resource.name
         routing.add_resource(app, db, f'{v3}/{name}s', field=f'{name}_id', resource=resource)
     routing.add_resource(
@@ -75,19 +77,6 @@ def add(app, db, tokens, catalog, *, password_cost):
         app.add_route(path, grant)
         app.add_route(f'{path}/{{role_id}}', grant, suffix='one')
     app.add_route(f'{v3}/role_assignments', assignments.AssignmentList(db))
-    for kind, items, filters in (
-        ('service', catalog.services, ('name', 'type')),
-        ('endpoint', catalog.endpoints, ('interface', 'service_id', 'region_id')),
-    ):
-        entries = assignments.CatalogResource(kind, items, *filters)
-        routing.add_crud(app, f'{v3}/{kind}s', entries, 'item_id')
-
-    def regions(req):
-        region = {'id': catalog.region, 'description': '', 'parent_region_id': None}
-        link = views.links(req, f'regions/{catalog.region}')
-        return views.collection(req, 'regions', [{**region, 'links': link}])
-
-    app.add_route(f'{v3}/regions', routing.Document(regions))
 
 
 def _add_auth(app, v3, token):

@@ -136,6 +136,41 @@ application_credentials = sa.Table(
     sa.UniqueConstraint('user_id', 'name'),
 )
 
+
+def _catalog(name, *columns):
+    """Return a table of what differs from the configured catalog, see catalog.Catalog."""
+    return sa.Table(
+        name,
+        database.METADATA,
+        sa.Column('id', database.Name, primary_key=True, default=new_id),
+        *columns,
+        sa.Column('extra', sa.JSON, nullable=False, default=dict),
+        sa.Column('removed', sa.Boolean, nullable=False, default=False),
+    )
+
+
+regions = _catalog(
+    'identity_regions',
+    sa.Column('description', database.Name, nullable=False, default=''),
+    sa.Column('parent_region_id', database.Name),
+)
+
+services = _catalog(
+    'identity_services',
+    sa.Column('type', database.Name, nullable=False),
+    sa.Column('enabled', sa.Boolean, nullable=False, default=True),
+)
+
+endpoints = _catalog(
+    'identity_endpoints',
+    sa.Column('service_id', database.Name, nullable=False),
+    sa.Column('interface', sa.String(16), nullable=False),
+    sa.Column('region_id', database.Name),
+    # Without one: that of the configuration.
+    sa.Column('url', database.Text),
+    sa.Column('enabled', sa.Boolean, nullable=False, default=True),
+)
+
 generation = sa.Table(
     'identity_generation',
     database.METADATA,
@@ -158,7 +193,7 @@ def current_generation(conn):
 
 
 def kind_of(table):
-    """Return the word for a row in messages: user, project, domain or role."""
+    """Return the word for a row in messages, such as user or project."""
     return table.name.removeprefix('identity_').removesuffix('s').replace('_', ' ')
 
 

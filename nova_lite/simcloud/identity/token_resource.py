@@ -25,9 +25,10 @@ def _body(token, req):
 class TokenResource:
     """Requests to create, validate and revoke a token."""
 
-    def __init__(self, db, tokens):
+    def __init__(self, db, tokens, catalog):
         self._db = db
         self._tokens = tokens
+        self._catalog = catalog
 
     def on_post_tokens(self, req, resp):
         auth = bodies.read(req, authentication.REQUEST, 'auth')
@@ -98,9 +99,12 @@ class TokenResource:
         resp.status = falcon.HTTP_204
 
     def on_get_catalog(self, req, resp):
-        if not req.context.caller.roles:
-            raise faults.Forbidden(f'{caller.NOT_ALLOWED} (the token has no scope)')
-        resp.media = views.collection(req, 'catalog', req.context.catalog())
+        asks = req.context.caller
+        if asks.project_id is None:
+            raise faults.Forbidden('A project-scoped token is required for a service catalog.')
+        with self._db.read() as conn:
+            found = self._catalog.for_token(conn, asks.user_id, asks.project_id)
+        resp.media = {'catalog': found, 'links': views.links(req, 'auth/catalog')}
 
     def on_get_projects(self, req, resp):
         with self._db.read() as conn:

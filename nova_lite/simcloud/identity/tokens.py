@@ -170,7 +170,7 @@ class Tokens:
             body |= _of_credential(credential) | {'expires_at': stamp(expires_at)}
         plain = json.dumps({'token': body}).encode()
         if row['scope_kind'] is not None:
-            body['catalog'] = self._catalog.for_project(project and project['id'])
+            body['catalog'] = self._catalog.for_token(conn, user['id'], project and project['id'])
         return Token(
             row=row,
             project=project,
