@@ -1,6 +1,7 @@
 """The settings of a cloud, from the options of `nova-lite up`."""
 
 from nova_lite.daemons import exposure
+from nova_lite.launcher import given_options
 from nova_lite.launcher import layout
 from nova_lite.launcher import snapshots
 from nova_lite.wsgi import server
@@ -10,6 +11,7 @@ def read(args):
     """Return (Settings, snapshots.Snapshot or None) of the arguments. Raise ValueError."""
     snapshot = None
     changed = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
+    given_options.check(changed)
     given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
     chosen = {name: value for name, value in given.items() if value is not None}
     chosen['state_dir'] = args.state_dir
