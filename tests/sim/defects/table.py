@@ -286,6 +286,30 @@ DEFECTS = (
             ),
         ),
     ),
+    Defect(
+        'move-refused-while-off',
+        'a server that is off cannot be resized or migrated: 409',
+        'mixed',
+        (
+            (
+                'transitions.py',
+                "    'resize',\n    (_V.ACTIVE, _V.STOPPED),",
+                "    'resize',\n    (_V.ACTIVE,),",
+            ),
+        ),
+    ),
+    Defect(
+        'quota-refuses-the-last',
+        'the last server that a quota allows is refused: 403',
+        'quota',
+        (
+            (
+                'api/quota.py',
+                'return max(limit - used, 0) // size',
+                'return max(limit - used - 1, 0) // size',
+            ),
+        ),
+    ),
 )
 
 

@@ -9,6 +9,8 @@ from tests.sim.world import losses
 # Seconds for which those who waited for a process that was in trouble may not know better:
 # the longest time of a call, and what is sent to it until it has its queues again.
 AFTERMATH_S = 30
+# By when a host that was in trouble has reported again; clocks stay wrong.
+DOWN_S = 60
 # What does no harm to a request.
 HARMLESS = ('clock', 'power off', losses.FATE)
 INTERNAL_ERROR = 500
@@ -29,6 +31,15 @@ class Excuses:
         # a host could not do what it should have done to a guest.
         met = _lost_guest if call.code == INTERNAL_ERROR else _met
         return any(met(fault, call) for fault in self._faults.injected)
+
+    def of_down(self, call):
+        """Whether a host may have counted as down. call: a workload.caller.Call"""
+        return any(
+            fault.kind == 'nemesis'
+            and fault.fate != losses.FATE
+            and (fault.fate.startswith('clock') or fault.overlaps(call.began, call.ended, DOWN_S))
+            for fault in self._faults.injected
+        )
 
     def of_unasked(self, server):
         """Whether the guest of a server may have stopped by itself. server: its id"""

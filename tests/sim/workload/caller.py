@@ -28,6 +28,7 @@ class Call:
     """A request of a client, from when to when it was under way, and its id if that is known.
 
     cell: that of its server, if servers never leave theirs
+    count: how many servers it creates, if it does
     """
 
     who: str
@@ -39,6 +40,7 @@ class Call:
     request_id: str | None = None
     code: int = 0
     cell: str | None = None
+    count: int = 1
 
 
 class Caller:
@@ -71,7 +73,9 @@ class Caller:
         call = Call(self.who, what, method, url, now.time(), cell=self._ledger.cell_of(url))
         headers, content = {**HEADERS, 'OpenStack-API-Version': version}, None
         if body is not None:
+            call.count = body.get('server', {}).get('max_count', 1)
             headers['Content-Type'], content = 'application/json', json.dumps(body)
+        self._ledger.refusals.began(call)
         now.log(f'{self.who}: {what}', f'{method} {url.partition(".sim")[2]} {content or ""}')
         try:
             answer = self._network.exchange(method, url, headers, body=content, timeout_s=BOUND_S)

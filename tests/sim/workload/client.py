@@ -114,6 +114,17 @@ class Client(devices.Devices):
         if self._plan.apart and host:
             self._ledger.cells[uuid] = host.partition('-')[0]
         self._operate(found['server'])
+        self._check_refusal(found['server'])
+
+    def _check_refusal(self, before):
+        """Show a server again whose state may not be why the last request was refused."""
+        refusals, who = self._ledger.refusals, self._caller.who
+        if not refusals.is_doubtful(who):
+            return
+        code, found = self._caller.send('show again', 'GET', f'/servers/{before["id"]}')
+        after = found['server'] if code == 200 else None
+        if wrong := refusals.settled(who, before, after):
+            self._ledger.violation(wrong)
 
     def _look_around(self):
         code, found = self._caller.neighbour('images', 'GET', IMAGES)
@@ -134,7 +145,7 @@ class Client(devices.Devices):
             return False
         if not found['server_groups']:
             group = {'name': 'group', 'policy': self._plan.policy}
-            if self._plan.most_on_host > 1:
+            if self._plan.most_on_host > 1 and self._plan.policy == 'anti-affinity':
                 group['rules'] = {'max_server_per_host': self._plan.most_on_host}
             body = {'server_group': group}
             self._caller.send('make group', 'POST', '/os-server-groups', body)

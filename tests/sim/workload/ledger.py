@@ -5,6 +5,7 @@ import re
 
 from tests.sim import kernel
 from tests.sim import totals
+from tests.sim.oracle import refusals as refusals_module
 
 REFUSALS = range(400, 500)
 ACCEPTED = 202
@@ -22,12 +23,14 @@ class Ledger:
     cells: {id of a server: cell that it never leaves}
     requested: {id of a server: host that was named for it}
     promised: {id of a server: {request id: Call}} of its actions that were accepted
-    excuses: an oracle.excuses.Excuses
+    excuses: an oracle.excuses.Excuses; quota: how many servers there may be
+    refusals: an oracle.refusals.Refusals
     """
 
-    def __init__(self, excuses):
+    def __init__(self, excuses, quota=None):
         self.excuses = excuses
         self._counts, self._asked, self._done = kernel.current().journal.counts, {}, {}
+        self.refusals = refusals_module.Refusals(excuses, quota)
         self.violations = []
         # Dictionaries, since a set has no order of its own.
         self._accepted, self._ending, self.gone = {}, {}, {}
@@ -53,6 +56,8 @@ class Ledger:
         if (code == 0 or code >= 500) and not self.excuses.of_call(call):
             request = f'{call.method} {call.url}'
             self.violation(f'{call.who} {call.what}: {request}: unexplained {code}: {text[:500]}')
+        if wrong := self.refusals.answered(call, text, leaving=self._ending):
+            self.violation(wrong)
 
     def _count(self, call):
         if call.method == 'GET' or not call.who.startswith('client'):

@@ -1,0 +1,178 @@
+"""A refusal (4xx) has a reason: the state of the server, the quota, or what was asked.
+
+The rules are stated here again, and are not those of `nova_lite.transitions`.
+"""
+
+import re
+
+# The statuses from which an action may begin while nothing is being done to the server.
+# Source: reference/nova/moves 1, reference/nova/create-server 5.
+OFF_TOO = ('ACTIVE', 'SHUTOFF')
+AT_REST = (*OFF_TOO, 'PAUSED', 'SUSPENDED')
+BROKEN_TOO = (*OFF_TOO, 'ERROR')
+WITH_PORTS = (*OFF_TOO, 'PAUSED')
+WITH_DISKS = (*WITH_PORTS, 'VERIFY_RESIZE', 'SHELVED', 'SHELVED_OFFLOADED')
+ALLOWED = {
+    'start': ('SHUTOFF',),
+    'stop': ('ACTIVE', 'ERROR'),
+    'reboot_soft': ('ACTIVE',),
+    'reboot_hard': (*AT_REST, 'ERROR'),
+    'pause': ('ACTIVE',),
+    'unpause': ('PAUSED',),
+    'suspend': ('ACTIVE',),
+    'resume': ('SUSPENDED',),
+    'rescue': BROKEN_TOO,
+    'unrescue': ('RESCUE',),
+    'shelve': AT_REST,
+    'offload': ('SHELVED',),
+    'unshelve': ('SHELVED', 'SHELVED_OFFLOADED'),
+    'resize': OFF_TOO,
+    'migrate': OFF_TOO,
+    'cross': OFF_TOO,
+    'live migrate': ('ACTIVE', 'PAUSED'),
+    'confirm': ('VERIFY_RESIZE',),
+    'revert': ('VERIFY_RESIZE',),
+    'evacuate': BROKEN_TOO,
+    'rebuild': BROKEN_TOO,
+    'snapshot': AT_REST,
+    'backup': AT_REST,
+    'password': ('ACTIVE',),
+    'crash_dump': ('ACTIVE', 'PAUSED', 'RESCUE', 'VERIFY_RESIZE', 'ERROR'),
+    'attach volume': WITH_DISKS,
+    'detach volume': WITH_DISKS,
+    'swap': ('ACTIVE', 'PAUSED', 'VERIFY_RESIZE'),
+    'attach interface': WITH_PORTS,
+    'detach interface': WITH_PORTS,
+    'attach share': ('SHUTOFF',),
+    'detach share': ('SHUTOFF', 'ERROR'),
+}
+# Sagas of these do not show in the task state of a server that they keep busy.
+UNSHOWN = (
+    *('confirm', 'crash_dump', 'swap', 'abort', 'force'),
+    *(
+        f'{verb} {kind}'
+        for verb in ('attach', 'detach')
+        for kind in ('volume', 'interface', 'share')
+    ),
+)
+# The states may be right while such a saga is under way.
+BUSY = (
+    'another operation is moving the server',
+    'Instance has not been resized',
+    'its status must be',
+    'status must be available or in-use',
+)
+# A host does not report, or so it seems.
+DOWN = 'is not up'
+# What a client asks wrongly at times.
+WRONG = {
+    'resize': ('When resizing, instances must change flavor',),
+    'rebuild': ("Flavor's disk is smaller than the minimum size",),
+    'cross': ('Cannot migrate to the host where the server exists',),
+    'evacuate': ('is up: only servers of a failed host can be evacuated',),
+    'detach volume': ('Cannot detach a root device volume',),
+    'backup': ('Backup is not supported for volume-backed instances',),
+    'force': ('Cannot complete migration',),
+}
+# The same of a move to a host that a client names: it may be the server's own.
+NAMED = re.compile(' (to host|by force)$')
+WRONG_HOSTS = (
+    'to the host where the server exists',
+    'The server is already on host',
+    'is not in the cell of server',
+    # One of another cell.
+    'Compute host cell',
+)
+SHOWN = ('status', 'OS-EXT-STS:task_state', 'updated')
+LOST, ACCEPTED, GONE = 0, 202, 204
+SERVER = re.compile('/servers/([0-9a-f-]{36})')
+# Of the requests to create servers that are under way.
+CREATE = 'create'
+# [quota] instances, where a plan does not say otherwise.
+DEFAULT_QUOTA = 10
+
+
+class Refusals:
+    """excuses: an excuses.Excuses; quota: how many servers there may be"""
+
+    def __init__(self, excuses, quota=None):
+        self._excuses, self._quota = excuses, quota or DEFAULT_QUOTA
+        self._calls, self._doubts = [], {}
+
+    def began(self, call):
+        """A request is sent. call: a workload.caller.Call"""
+        if call.method != 'GET':
+            self._calls.append(call)
+
+    def answered(self, call, text, *, leaving):
+        """Return what is wrong with an answer, or None.
+
+        leaving: {id of a server that somebody asked to delete: True}
+        """
+        if call.code == 409 or (call.code == 400 and any(each in text for each in BUSY)):
+            self._doubts[call.who] = (call, text)
+            return None
+        look = {400: self._wrong, 403: self._over, 404: self._missing}.get(call.code)
+        if look is None or look(call, text, leaving) or self._excuses.of_call(call):
+            return None
+        return f'{call.who} {call.what}: refused without a reason: {call.code}: {text[:500]}'
+
+    def is_doubtful(self, who):
+        """Return whether the states of a server may be why a client was refused."""
+        return who in self._doubts
+
+    def settled(self, who, before, after):
+        """Return what is wrong with such a refusal, or None.
+
+        before, after: its server, as shown just before the request and after the answer;
+            `after` is None if it could not be shown
+        """
+        call, text = self._doubts.pop(who)
+        if after is None:
+            return None
+        same = all(before.get(key) == after.get(key) for key in SHOWN)
+        # A cell that is down shows no states.
+        at_rest = before.get('OS-EXT-STS:task_state', 'unknown') is None
+        allowed = before['status'] in ALLOWED.get(_kind(call), ())
+        if not (same and at_rest and allowed) or self._has_rival(call, before['id'], text):
+            return None
+        if self._excuses.of_call(call) or (DOWN in text and self._excuses.of_down(call)):
+            return None
+        return f'{who} {call.what}: refused in status {before["status"]}: {text[:500]}'
+
+    def _has_rival(self, call, uuid, text):
+        """Return whether another request for the server was, or may have been, under way."""
+        for other in self._calls:
+            if other is call or uuid not in other.url:
+                continue
+            # One without an answer may still be carried out.
+            over = other.code != LOST and other.ended < call.began
+            if not over or (any(each in text for each in BUSY) and other.what in UNSHOWN):
+                return True
+        return False
+
+    def _wrong(self, call, text, _leaving):
+        wrong = (*WRONG.get(_kind(call), ()), *(WRONG_HOSTS if NAMED.search(call.what) else ()))
+        return any(each in text for each in wrong)
+
+    def _over(self, call, _text, _leaving):
+        """Return whether the quota may have been reached."""
+        if call.what != CREATE:
+            return False
+        most, deleted = 0, set()
+        for other in self._calls:
+            if other.what == CREATE and (other.code in (LOST, ACCEPTED) or other.code >= 500):
+                most += other.count
+            elif other.method == 'DELETE' and other.code == GONE and other.ended <= call.began:
+                deleted.add(other.url.partition('.sim')[2])
+        return most - len(deleted) + call.count > self._quota
+
+    def _missing(self, call, text, leaving):
+        """Return whether the server, or what is part of it, may be gone."""
+        found = SERVER.search(call.url)
+        return found is None or found[1] in leaving or found[1] not in text
+
+
+def _kind(call):
+    """The name of what a request asks for, with or without the name of a host."""
+    return NAMED.sub('', call.what)
