@@ -37,7 +37,9 @@ class History:
         world, cloud = self._begun.world, self._begun.cloud
         self._begun.have(plan)
         guests = self._watch(world, cloud.places)
-        ledger = ledger_module.Ledger(excuses.Excuses(world.faults, plan.refusals), plan.quota)
+        ledger = ledger_module.Ledger(
+            excuses.Excuses(world.faults, plan.refusals), plan.quota, now.journal.counts
+        )
         if plan.isolated or plan.divided:
             operator = caller_module.Caller(world.network, ledger, 'operator', _apis(plan))
             prepare = isolation.prepare if plan.isolated else isolation.divide

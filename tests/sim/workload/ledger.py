@@ -24,12 +24,13 @@ class Ledger:
     requested: {id of a server: host that was named for it}
     promised: {id of a server: {request id: Call}} of its actions that were accepted
     excuses: an oracle.excuses.Excuses; quota: how many servers there may be
-    refusals: an oracle.refusals.Refusals
+    refusals: an oracle.refusals.Refusals; counts: {text: number}, those of the history
     """
 
-    def __init__(self, excuses, quota=None):
+    def __init__(self, excuses, quota=None, counts=None):
         self.excuses = excuses
-        self._counts, self._asked, self._done = kernel.current().journal.counts, {}, {}
+        self._counts = collections.Counter() if counts is None else counts
+        self._asked, self._done = {}, {}
         self.refusals = refusals_module.Refusals(excuses, quota)
         self.violations = []
         # Dictionaries, since a set has no order of its own.
