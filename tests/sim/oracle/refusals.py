@@ -74,15 +74,8 @@ WRONG = {
     'backup': ('Backup is not supported for volume-backed instances',),
     'force': ('Cannot complete migration',),
 }
-# The same of a move to a host that a client names: it may be the server's own.
+# A client names a host at random: it may be the server's own, of another cell, or down.
 NAMED = re.compile(' (to host|by force)$')
-WRONG_HOSTS = (
-    'to the host where the server exists',
-    'The server is already on host',
-    'is not in the cell of server',
-    # One of another cell.
-    'Compute host cell',
-)
 SHOWN = ('status', 'OS-EXT-STS:task_state', 'updated')
 LOST, ACCEPTED, GONE = 0, 202, 204
 SERVER = re.compile('/servers/([0-9a-f-]{36})')
@@ -152,8 +145,8 @@ class Refusals:
         return False
 
     def _wrong(self, call, text, _leaving):
-        wrong = (*WRONG.get(_kind(call), ()), *(WRONG_HOSTS if NAMED.search(call.what) else ()))
-        return any(each in text for each in wrong)
+        wrong = WRONG.get(_kind(call), ())
+        return NAMED.search(call.what) or any(each in text for each in wrong)
 
     def _over(self, call, _text, _leaving):
         """Return whether the quota may have been reached."""
