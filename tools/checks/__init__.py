@@ -19,6 +19,7 @@ LOOKED_AT = frozenset(
         ast.Import,
         ast.ImportFrom,
         ast.Raise,
+        ast.Subscript,
     )
 )
 

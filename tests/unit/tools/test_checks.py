@@ -142,6 +142,11 @@ class TestSeam(testtools.TestCase):
             'def f():\n    if x:\n        from time import sleep',
             "uuid = importlib.import_module('uuid')",
             "__import__('secrets').token_hex()",
+            "importlib.import_module(name='threading')",
+            "__import__(name='threading')",
+            "importlib.__import__('time')",
+            "sys.modules['threading'].Lock()",
+            "sys.modules.get('queue')",
         )
         for text in forms:
             for path in ('nova_lite/x.py', 'nova_lite/api/runtime.py', 'tests/x.py'):
@@ -153,9 +158,47 @@ class TestSeam(testtools.TestCase):
             _texts(seam.check, 'import _thread, sched'),
         )
 
+    def test_modules_by_way_of_runtime(self):
+        for name in ('threading', 'queue', 'select', 'time', 'uuid', 'secrets', '_random'):
+            for text in (f'runtime.{name}.x()', f"getattr(runtime, '{name}')"):
+                expected = ['ask nova_lite.runtime, not runtime.' + name]
+                self.assertEqual(expected, _texts(seam.check, text))
+        self.assertEqual([], _texts(seam.check, 'runtime.random().choice(x)'))
+
+    def test_libraries_with_threads_or_clocks(self):
+        forms = (
+            'import asyncio.subprocess',
+            'import eventlet',
+            'import multiprocessing.pool',
+            'import socketserver',
+            'import tenacity',
+            'from oslo_concurrency import lockutils',
+            'from oslo_concurrency.lockutils import lock',
+            'from oslo_utils.timeutils import utcnow',
+            'timeutils.StopWatch()',
+            'from oslo_utils import eventletutils',
+            'from oslo_service import loopingcall',
+            'oslo_utils.timeutils.utcnow()',
+        )
+        for text in forms:
+            self.assertEqual(1, len(_texts(seam.check, text)), text)
+        text = 'from oslo_concurrency import processutils\nfrom oslo_utils import timeutils\n'
+        text += 'timeutils.parse_isotime(x)\n'
+        self.assertEqual([], _texts(seam.check, text))
+
+    def test_signals_after_a_time(self):
+        for text in ('signal.setitimer(0, 1)', 'signal.alarm(1)', 'from signal import sigwait'):
+            self.assertEqual(1, len(_texts(seam.check, text)), text)
+        self.assertEqual([], _texts(seam.check, 'signal.signal(signal.SIGTERM, f)'))
+
+    def test_allowed_by_module(self):
+        path = 'tests/fixtures/systemd.py'
+        self.assertEqual([], _texts(seam.check, 'import socketserver', path))
+        self.assertEqual(1, len(_texts(seam.check, 'import threading', path)))
+
     def test_modules_of_like_names(self):
         text = 'from nova_lite.scheduler import select\nimport timeit\nfrom x import uuid\n'
-        self.assertEqual([], _texts(seam.check, text))
+        self.assertEqual([], _texts(seam.check, text + "sys.modules['timing']\n"))
 
     def test_who_may(self):
         for path in ('nova_lite/runtime.py', 'tests/sim/kernel/locks.py'):
