@@ -87,4 +87,6 @@ def _check_value(conf, group, name, value):
     try:
         conf.set_override(name, value, group=None if group == 'DEFAULT' else group)
     except ValueError as error:
-        raise ValueError(f'--set {group}.{name} does not take the value {value}: {error}') from error
+        raise ValueError(
+            f'--set {group}.{name} does not take the value {value}: {error}'
+        ) from error

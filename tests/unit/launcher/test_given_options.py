@@ -53,6 +53,8 @@ class GivenOptionsTest(testtools.TestCase):
             self.assertIn(f'--set {name} does not take the value {value}', self.refusal(given))
 
     def test_by_the_command(self):
-        code, _printed, errors = commands.run('up', '--state-dir', '/nowhere', '--set', 'api.port=x')
+        code, _printed, errors = commands.run(
+            'up', '--state-dir', '/nowhere', '--set', 'api.port=x'
+        )
         self.assertEqual(2, code)
         self.assertIn('nova-lite up: --set api.port does not take the value x', errors)
