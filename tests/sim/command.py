@@ -5,6 +5,7 @@ import collections
 import signal
 import statistics
 
+from nova_lite import runtime
 from tests.sim import kernel
 from tests.sim import minimums
 from tests.sim import totals
@@ -15,6 +16,8 @@ from tests.sim.kernel import minimize
 FAILURE_LINES = 12
 # After so many histories a line says how far a run is.
 PROGRESS = 100
+# Beyond those of the gate; nights that follow each other run through all of them.
+NIGHTLY = range(201, 100_201)
 DATABASES = ('sqlite', 'mariadb', 'postgresql')
 
 # The options that a history depends on, beside its seed.
@@ -30,6 +33,11 @@ def parser():
     which = made.add_mutually_exclusive_group(required=True)
     which.add_argument('--seed', type=int, help='replay one history and print its log')
     which.add_argument('--seeds', metavar='A-B', type=seeds_of, help='run many histories')
+    which.add_argument(
+        '--nightly',
+        metavar='N',
+        help='run the N seeds of today, of %d-%d; A-B: those' % (NIGHTLY[0], NIGHTLY[-1]),
+    )
     made.add_argument('--theme', help='of --seeds: only those of that theme')
     made.add_argument('--first', action='store_true', help='of --seeds: end at the first failure')
     made.add_argument(
@@ -71,6 +79,15 @@ def seeds_of(text):
     return range(int(first), int(last or first) + 1)
 
 
+def seeds_of_night(text, day):
+    """Return the range of `text` seeds for a night, or the range A-B. day: a date's ordinal"""
+    if '-' in text:
+        return seeds_of(text)
+    size = int(text)
+    first = day % -(-len(NIGHTLY) // size) * size
+    return NIGHTLY[first : first + size]
+
+
 def main(prepared, argv=None, *, theme_of=None, **options):
     """Run histories as `argv` says; return the exit status.
 
@@ -83,6 +100,9 @@ def main(prepared, argv=None, *, theme_of=None, **options):
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     args = parser().parse_args(argv)
+    if args.nightly:
+        args.seeds = seeds_of_night(args.nightly, runtime.now().toordinal())
+        print('seeds %d-%d' % (args.seeds[0], args.seeds[-1]), flush=True)
     if args.chooser:
         options['chooser'] = args.chooser
     seeds = args.seeds or [args.seed]

@@ -6,6 +6,7 @@ import sys
 
 import testtools
 
+from tests.sim import command as command_line
 from tests.unit.sim import interpreter
 
 # A history whose parent ends before the history begins. What is left of it fails, aloud.
@@ -60,6 +61,23 @@ class CommandTestCase(testtools.TestCase):
         self.assertIn('seed 7 FAILED: 3 and 31\n  replay: python -m tests.sim --seed 7', output)
         self.assertIn('13 histories passed, 2 failed', output)
         self.assertIn('2 times, seeds 7, 15: # and #', output)
+
+    def test_nights_run_through_all_seeds(self):
+        seen = set()
+        for day in range(739000, 739036):
+            seeds = command_line.seeds_of_night('2800', day)
+            self.assertTrue(seen.isdisjoint(seeds))
+            seen.update(seeds)
+        self.assertEqual({*range(201, 100_201)}, seen)
+        self.assertEqual(range(5, 10), command_line.seeds_of_night('5-9', 739000))
+
+    def test_a_night_prints_its_range_and_what_fails(self):
+        status, output = command('faults', '--nightly', '9')
+        self.assertRegex(output, r'seeds \d+-\d+\n')
+        status, output = command('faults', '--nightly', '1-9')
+        self.assertEqual(1, status, output)
+        self.assertIn('seeds 1-9\n', output)
+        self.assertIn('replay: python -m tests.sim --seed 7', output)
 
     def test_a_replay_has_the_options_of_the_run(self):
         _status, output = command('faults', '--seeds', '1-9', '--rest', '2', '--chooser', 'uniform')
