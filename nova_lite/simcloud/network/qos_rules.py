@@ -8,6 +8,7 @@ import dataclasses
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
@@ -18,6 +19,7 @@ from nova_lite.simcloud.network import tables
 POLICIES = tables.qos_policies
 # A rule of this direction is about both, and the only one of its kind.
 ANY = 'any'
+DRIVER = 'openvswitch'
 
 
 def visible(caller):
@@ -60,6 +62,18 @@ class Kind:
     def view(self, row):
         """One rule, without the policy that its path names."""
         return {name: row[name] for name in ('id', *self._properties)}
+
+    @property
+    def parameters(self):
+        """The attributes of a rule, in the form of a rule type."""
+        return [
+            {
+                'parameter_name': name,
+                'parameter_type': 'choices' if 'enum' in schema else 'range',
+                'parameter_values': _values_of(schema),
+            }
+            for name, schema in self._properties.items()
+        ]
 
     @property
     def resource(self):
@@ -131,6 +145,13 @@ class Kind:
             raise faults.Conflict('The policy has a rule for this direction.', 'QoSRulesConflict')
 
 
+def _values_of(schema):
+    """Return the values that a schema allows: a list, or the ends of a range."""
+    if 'enum' in schema:
+        return list(schema['enum'])
+    return {'start': schema['minimum'], 'end': schema['maximum']}
+
+
 def _guarantee(name, table, amount, classes):
     return Kind(name, table, amount, tuple(classes), classes=classes)
 
@@ -153,7 +174,7 @@ PACKET_RATE = _guarantee(
     },
 )
 GUARANTEES = (BANDWIDTH, PACKET_RATE)
-MARKS = (0, *range(8, 41, 2), 46, 48, 56)
+MARKS = (0, *range(8, 41, 2), 44, 46, 48, 56)
 KINDS = (
     *GUARANTEES,
     Kind('bandwidth_limit', tables.bandwidth_limits, 'max_kbps', WAYS, burst='max_burst_kbps'),
@@ -166,6 +187,22 @@ KINDS = (
     ),
     Kind('dscp_marking', tables.dscp_marks, 'dscp_mark', schema={'type': 'integer', 'enum': MARKS}),
 )
+
+
+class RuleTypes:
+    """/v2.0/qos/rule-types: the kinds of rules; all are offered by one driver."""
+
+    def on_get(self, req, resp):
+        resp.media = {'rule_types': [{'type': kind.name} for kind in KINDS]}
+
+    def on_get_one(self, req, resp, name):
+        if not req.context.caller.is_admin:
+            raise faults.Forbidden(callers.NOT_ALLOWED, 'NotAuthorized')
+        kind = next((kind for kind in KINDS if kind.name == name), None)
+        if kind is None:
+            raise faults.BadRequest(f'There is no QoS rule type {name[:64]}.')
+        driver = {'name': DRIVER, 'supported_parameters': kind.parameters}
+        resp.media = {'rule_type': {'type': name, 'drivers': [driver]}}
 
 
 def of_policies(conn, policy_ids, kinds=KINDS):

@@ -48,6 +48,8 @@ EXTENSIONS = {
     'qos-bw-minimum-ingress': 'Ingress direction for QoS minimum bandwidth rule',
     'qos-pps': 'QoS packet rate limit rule',
     'qos-pps-minimum': 'QoS minimum packet rate rule',
+    'qos-rule-type-details': 'Details of QoS rule types',
+    'qos-rule-type-filter': 'QoS rule type filter',
     'quota_details': 'Quota details management support',
     'quotas': 'Quota management support',
     'rbac-address-scope': 'Address scope RBAC',
@@ -128,8 +130,7 @@ def add(app, db, events, plugging):
     app.add_route(v2, routing.Document(_collections))
     routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
     app.add_route(f'{v2}/availability_zones', routing.Document(ZONES))
-    types = {'rule_types': [{'type': kind.name} for kind in qos_rules.KINDS]}
-    app.add_route(f'{v2}/qos/rule-types', routing.Document(types))
+    routing.add_crud(app, f'{v2}/qos/rule-types', qos_rules.RuleTypes(), 'name')
     # None of the services that need one, such as VPN, is here.
     app.add_route(f'{v2}/service-providers', routing.Document({'service_providers': []}))
     for path, resource, field in (
@@ -154,8 +155,10 @@ def add(app, db, events, plugging):
         routing.add_resource(app, db, f'{v2}/{path}', field=field, resource=resource)
         if resource.revisions is not None:
             tag = tags.TagResource(db, resource.revisions)
-            app.add_route(f'{v2}/{path}/{{{field}}}/tags', tag)
-            app.add_route(f'{v2}/{path}/{{{field}}}/tags/{{tag}}', tag, suffix='one')
+            routing.add_crud(app, f'{v2}/{path}/{{{field}}}/tags', tag, 'tag')
+    tag = tags.TagResource(db, qos.POLICIES, qos.POLICY.permit)
+    # As in Neutron, not below qos/policies.
+    routing.add_crud(app, f'{v2}/policies/{{policy_id}}/tags', tag, 'tag')
     _add_actions(app, db, v2, plugging)
     quota = quotas.QuotaResource(db)
     routing.add_crud(app, f'{v2}/quotas', quota, 'project_id')

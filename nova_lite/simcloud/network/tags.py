@@ -4,18 +4,32 @@ import falcon
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import standard
 
-_TAG = {**bodies.NAME, 'maxLength': 60}
-TAGS = bodies.compiled(bodies.record({'tags': bodies.array(_TAG, most=50)}, ['tags']))
+_TAG = bodies.STRING
+_TAGS = {**bodies.array(_TAG, most=50), 'uniqueItems': True}
+TAGS = bodies.compiled(bodies.record({'tags': _TAGS}, ['tags']))
+
+
+def _checked(body):
+    """Return the tags in a body. Raise BadRequest."""
+    if not TAGS.is_valid(body):
+        raise standard.invalid(f'tags must be at most 50 different strings: {str(body)[:255]}')
+    return body['tags']
 
 
 class TagResource:
-    """Tags of a table's rows. target: name of the id in the route"""
+    """Tags of a resource's rows.
 
-    def __init__(self, db, table):
+    permit: as of resources.Resource, asked before a change
+    target: name of the id in the route
+    """
+
+    def __init__(self, db, table, permit=resources.permit_all):
         self._db = db
         self._table = table
+        self._permit = permit
 
     def _row(self, conn, req, target):
         (row_id,) = target.values()
@@ -24,6 +38,7 @@ class TagResource:
     def _change(self, req, target, changed):
         """Replace the tags by changed(tags). Raise NotFound for None."""
         req.context.caller.require_writer()
+        self._permit(req.context.caller, resources.UPDATE, target)
 
         def change(conn):
             row = self._row(conn, req, target)
@@ -39,7 +54,7 @@ class TagResource:
             resp.media = {'tags': self._row(conn, req, target)['tags']}
 
     def on_put(self, req, resp, **target):
-        tags = list(dict.fromkeys(bodies.read(req, TAGS, 'tags')))
+        tags = _checked(bodies.parsed(req))
         resp.media = {'tags': self._change(req, target, lambda _: tags)['tags']}
 
     def on_delete(self, req, resp, **target):
@@ -49,13 +64,16 @@ class TagResource:
     def on_get_one(self, req, resp, tag, **target):
         with self._db.read() as conn:
             if tag not in self._row(conn, req, target)['tags']:
-                raise faults.NotFound(f'Tag {tag[:60]} could not be found.', 'TagNotFound')
+                raise faults.NotFound(f'Tag {tag[:255]} could not be found.', 'TagNotFound')
         resp.status = falcon.HTTP_204
 
     def on_put_one(self, req, resp, tag, **target):
-        bodies.check({'tags': [tag]}, TAGS)
-        self._change(req, target, lambda tags: list(dict.fromkeys([*tags, tag])))
+        _checked({'tags': [tag]})
+        self._change(
+            req, target, lambda tags: _checked({'tags': list(dict.fromkeys([*tags, tag]))})
+        )
         resp.status = falcon.HTTP_201
+        resp.text = 'null'
 
     def on_delete_one(self, req, resp, tag, **target):
         self._change(

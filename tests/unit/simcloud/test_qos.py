@@ -36,6 +36,28 @@ class QosTestCase(base.SimCloudTestCase):
             {one['type'] for one in self.demo.get('/network/v2.0/qos/rule-types')['rule_types']},
         )
 
+    def test_details_of_a_rule_type(self):
+        path = '/network/v2.0/qos/rule-types/bandwidth_limit'
+        (driver,) = self.admin.get(path)['rule_type']['drivers']
+        values = {
+            one['parameter_name']: one['parameter_values'] for one in driver['supported_parameters']
+        }
+        self.assertEqual(['egress', 'ingress'], values['direction'])
+        self.assertEqual({'start': 0, 'end': 2**31 - 1}, values['max_kbps'])
+        self.admin.get('/network/v2.0/qos/rule-types/other', expect=400)
+        self.demo.get(path, expect=403)
+
+    def test_tags_of_policies(self):
+        path = f'/network/v2.0/policies/{self.policy}/tags'
+        self.admin.put(path, {'tags': ['a', 'b']})
+        self.assertEqual(['a', 'b'], self.admin.get(f'{POLICIES}/{self.policy}')['policy']['tags'])
+        self.assertEqual(1, len(self.admin.get(f'{POLICIES}?tags=a')['policies']))
+        for tags in (['a', 'a'], ['x' * 256], [1], 'a', [str(number) for number in range(51)]):
+            self.admin.put(path, {'tags': tags}, expect=400)
+        self.demo.get(path, expect=404)
+        self.demo.put(path, {'tags': []}, expect=403)
+        self.demo.delete(f'{path}/a', expect=403)
+
     def test_limits_and_marks(self):
         made = self.rule('bandwidth_limit', max_kbps=9)
         self.assertEqual((0, 'egress'), (made['max_burst_kbps'], made['direction']))
