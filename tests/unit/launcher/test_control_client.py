@@ -50,7 +50,7 @@ class ClientTest(testtools.TestCase):
 
     def test_no_cloud(self):
         error = self.assertRaises(exception.Unavailable, self.client.post, 'echo')
-        self.assertIn('Start it with `nova-lite up`', str(error))
+        self.assertIn('Start it with `nova-lite up --state-dir ', str(error))
 
     def test_a_cloud_without_endpoint(self):
         places = layout.Layout(layout.Settings(state_dir=self.directory))
