@@ -41,7 +41,8 @@ def add_arguments(parser):
         '--listen',
         default='127.0.0.1',
         metavar='ADDRESS',
-        help='address to listen on (default: %(default)s)',
+        help='address to listen on; 0.0.0.0 or :: for all of this machine, also in a container '
+        '(default: %(default)s)',
     )
     parser.add_argument(
         '--detach',

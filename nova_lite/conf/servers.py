@@ -38,6 +38,12 @@ SIMCLOUD = [
         default='http://127.0.0.1:8774',
         help='Scheme, host and port at which clients reach all services.',
     ),
+    cfg.BoolOpt(
+        'urls_by_request',
+        default=False,
+        help='In links and in the catalog, replace the scheme, host and port of public_url by those that '
+        'a request of a client names. For a cloud that clients reach at several addresses.',
+    ),
     cfg.StrOpt(
         'internal_url',
         help='Scheme, host and port at which services of the cloud reach each other. Unset: '

@@ -4,6 +4,9 @@ import ipaddress
 
 from nova_lite.wsgi import server
 
+# What a service listens on that is reached at all addresses, and that of loopback among them.
+ANY_ADDRESS = {'0.0.0.0': '127.0.0.1', '::': '::1'}
+
 
 def problem(auth_strategy, listen):
     """Return why a service must not listen on an address, or None.

@@ -17,6 +17,7 @@ def application(conf):
             'auth': options.auth_strategy,
             'compute_events': True,
             'internal_url': options.internal_url,
+            'urls_by_request': options.urls_by_request,
             'port_rules': profile.port_rules_of(options.profile, options.speed),
             'admin_password': options.admin_password,
             'demo_password': options.demo_password,

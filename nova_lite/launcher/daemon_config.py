@@ -111,6 +111,7 @@ def simcloud(places, urls, port):
             'connection': places.database_url(layout.SIMCLOUD),
             'public_url': places.public_url,
             'internal_url': urls['simcloud'],
+            'urls_by_request': places.is_everywhere,
             'profile': places.settings.profile,
             'speed': places.settings.speed,
         }

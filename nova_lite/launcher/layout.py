@@ -157,7 +157,14 @@ class Layout:
 
     @property
     def public_url(self):
-        return f'http://{server.authority(self.settings.listen, self.settings.port)}'
+        """Where clients of this machine reach all services."""
+        host = exposure.ANY_ADDRESS.get(self.settings.listen, self.settings.listen)
+        return f'http://{server.authority(host, self.settings.port)}'
+
+    @property
+    def is_everywhere(self):
+        """Whether the cloud listens on all addresses, so that clients name one of several."""
+        return self.settings.listen in exposure.ANY_ADDRESS
 
     @property
     def has_page(self):

@@ -41,6 +41,7 @@ class Neighbours:
             'port_rules': rules,
             'shared_cidr': places.settings.shared_cidr,
             'internal_url': f'http://127.0.0.1:{port}',
+            'urls_by_request': places.is_everywhere,
         }
         self._make_simcloud()
         self._serve('simcloud', self.serve_simcloud, threads=16, port=port)

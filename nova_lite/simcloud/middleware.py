@@ -17,6 +17,8 @@ PUBLIC = re.compile(
     r'/(identity(/v3)?|image(/versions|/v2)?|network(/v2\.0)?|volume(/v3)?|share(/v2)?)/?'
 )
 LOGIN = '/identity/v3/auth/tokens'
+# A host and a port, as in a URL.
+AUTHORITY = re.compile(r'([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?', re.ASCII)
 REFUSED = 'The request you have made requires authentication.'
 
 
@@ -29,11 +31,14 @@ class Identify:
         self._noauth = settings.auth == options.NOAUTH
         self._public_url = public_url
         self._internal_url = (settings.internal_url or '').rstrip('/')
+        self._by_request = settings.urls_by_request
 
     def _base_url(self, req):
-        """Return the address for links: that inside the cloud or the public one, as the request."""
+        """Return the address for links: that inside the cloud or a public one, as the request."""
         if self._internal_url and req.prefix == self._internal_url:
             return self._internal_url
+        if self._by_request and AUTHORITY.fullmatch(req.netloc):
+            return f'{req.scheme}://{req.netloc}'
         return self._public_url
 
     def process_request(self, req, resp):
@@ -45,6 +50,17 @@ class Identify:
         if self._is_public(req):
             return
         context.caller = self._caller_of(req)
+
+    def process_response(self, req, resp, resource, req_succeeded):
+        """Write the address of the request into the catalog, which is kept with the public one."""
+        context = req.context
+        if not self._by_request or context.service != 'identity':
+            return
+        if context.public_url not in (self._public_url, self._internal_url):
+            body = resp.render_body()
+            if body:
+                resp.text = None
+                resp.data = body.replace(self._public_url.encode(), context.public_url.encode())
 
     @staticmethod
     def _is_public(req):

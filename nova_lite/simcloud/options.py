@@ -19,6 +19,8 @@ class Options:
         (benchmarks on loopback only)
     internal_url: scheme, host and port at which the cloud's own services reach us;
         without it they use the public ones
+    urls_by_request: whether links and the catalog have the host and port that a request names, for
+        a cloud that is reached at several
     compute_events: tell the compute service of the catalog what users change at its
         servers' ports, floating addresses and volumes
     password_cost: scrypt's N for new passwords; tests that log in often take a low one
@@ -34,6 +36,7 @@ class Options:
     service_password: str | None = None
     auth: str = KEYSTONE
     internal_url: str | None = None
+    urls_by_request: bool = False
     compute_events: bool = False
     port_rules: plugging.Rules | None = None
     region: str = 'RegionOne'

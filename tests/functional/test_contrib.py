@@ -4,6 +4,7 @@ GitHub's installs a wheel in a new virtual environment, whose programs are inter
 GitLab's a program stands for the installed one that has imported the package.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -14,6 +15,7 @@ import fixtures
 import testtools
 import yaml
 
+from nova_lite.cmd import main
 from nova_lite.launcher import running
 from tests.fixtures import units
 from tests.fixtures import warm_programs
@@ -132,6 +134,8 @@ class ContribTest(testtools.TestCase):
         """Its command is one of nova-lite; an image is not built here."""
         lines = (CONTRIB / 'container' / 'Containerfile').read_text().splitlines()
         self.assertIn('ENTRYPOINT ["nova-lite"]', lines)
+        command = json.loads(lines[-1].removeprefix('CMD '))
+        self.assertEqual('0.0.0.0', main.parser(command[:1]).parse_args(command).listen)
         for path in re.findall(r'/usr/src/nova_lite/(\S+)', '\n'.join(lines)):
             self.assertTrue((units.ROOT / shlex.split(path)[0]).exists(), path)
 

@@ -27,6 +27,7 @@ from tests.fixtures import ports
 COMMAND = commands.MODULE
 READY_S, STOP_S, RUN_S = 300, 120, 300
 READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
+ELSEWHERE = '127.0.0.2'
 NOWHERE = '127.0.0.1:1'  # nobody listens there: a port of the system, long unused
 
 
@@ -108,6 +109,21 @@ class UpTest(testtools.TestCase):
 
         process = self.up('--fresh')
         self.assertEqual(({}, {}), (self.shown(), self.guests()))
+        self.interrupt(process)
+
+    def test_a_cloud_at_all_addresses(self):
+        """A client that knows one address, such as that of a container, uses no other."""
+        process = self.up('--cells', '1', '--hosts', '1', '--listen', '0.0.0.0')
+        self.assertEqual(f'http://127.0.0.1:{self.port}/compute/v2.1', self.url)
+        elsewhere = f'http://{ELSEWHERE}:{self.port}'
+        path = os.path.join(self.state_dir, 'clouds.yaml')
+        self.cloud = clouds.connect(path, auth={'auth_url': f'{elsewhere}/identity/v3'})
+        self.boot('one')
+        asked = ('compute', 'placement', 'image', 'network', 'block-storage', 'identity')
+        found = [self.cloud.session.get_endpoint(service_type=kind) for kind in asked]
+        self.assertEqual([], [url for url in found if not url.startswith(f'{elsewhere}/')])
+        [server] = self.cloud.compute.get('/servers').json()['servers']
+        self.assertIn(f'{elsewhere}/', server['links'][0]['href'])
         self.interrupt(process)
 
     def test_ctrl_c_while_it_starts(self):

@@ -35,6 +35,13 @@ class LayoutTest(testtools.TestCase):
         self.assertEqual('http://[::1]:8774', places.public_url)
         self.assertEqual('http://[::1]:8774/', places.page_url)
 
+    def test_urls_of_all_addresses(self):
+        for listen, url in (('0.0.0.0', 'http://127.0.0.1:1'), ('::', 'http://[::1]:1')):
+            places = self.places(listen=listen, port=1)
+            self.assertEqual((url, True), (places.public_url, places.is_everywhere))
+            self.assertIsNone(places.page_url)
+        self.assertFalse(self.places(listen='192.0.2.1').is_everywhere)
+
     def test_a_full_disk(self):
         places = self.places()
         os.symlink('/dev/full', places.path(layout.LOCK))

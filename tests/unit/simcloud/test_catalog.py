@@ -97,3 +97,41 @@ class CatalogTest(base.SimCloudTestCase):
         self.demo.post(f'{V3}/regions', {'region': {'id': 'x'}}, expect=403)
         self.demo.get(f'{V3}/regions/RegionOne')
         self.demo.get(f'{V3}/endpoints', expect=403)
+
+
+class SeveralAddressesTest(base.SimCloudTestCase):
+    """A cloud that listens on all addresses of its machine, or behind the port of a container."""
+
+    OPTIONS = {'urls_by_request': True, 'internal_url': 'http://127.0.0.1:9'}
+
+    def urls(self, host):
+        """The public URLs in the catalog of a token that was asked for at a host."""
+        body = base.login_body('demo', 'pw-demo', 'demo')
+        sent = {'Host': host}
+        token = self.anyone.post(f'{V3}/auth/tokens', body, headers=sent)['token']
+        shown = self.demo.get(f'{V3}/auth/catalog', headers=sent)['catalog']
+        self.assertEqual(token['catalog'], shown)
+        return {
+            one['url'].partition('/volume')[0].partition('/identity')[0]
+            for entry in token['catalog']
+            for one in entry['endpoints']
+            if one['interface'] == 'public' and entry['type'] in ('identity', 'volumev3')
+        }
+
+    def test_the_catalog_names_where_it_was_asked(self):
+        for host in ('nova-lite:8774', '192.0.2.1:32768', '[2001:db8::1]:80', 'cloud.example'):
+            self.assertEqual({f'http://{host}'}, self.urls(host))
+
+    def test_what_is_no_host(self):
+        for host in ('a"b', 'x/y', 'x y', 'x:123456', '<x>', ''):
+            self.assertEqual({base.URL}, self.urls(host), host)
+
+    def test_services_of_the_cloud(self):
+        self.assertEqual({base.URL}, self.urls('127.0.0.1:9'))
+
+    def test_links(self):
+        sent = {'Host': 'nova-lite:1'}
+        for path in ('/identity/v3', '/image/v2', '/network/v2.0', '/volume/v3', '/share/v2'):
+            found = self.anyone.raw('GET', path, headers=sent).text
+            self.assertIn('http://nova-lite:1/', found)
+            self.assertNotIn(base.URL, found)
