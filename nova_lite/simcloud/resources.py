@@ -100,6 +100,7 @@ class Resource:
     get: (conn, caller, *path) -> row, or raises NotFound
     views: (conn, req, rows) -> items
     brief: `views` of a list that has a detailed form beside it
+    shown: `views` of the answer to a request for one item, if it differs
     changed: `views` of the answers to a creation and an update, if they differ
     create: ((conn, caller, *parents, wanted) -> row, validator of the body)
     update: ((conn, caller, *path, wanted) -> row, validator of the body)
@@ -122,6 +123,7 @@ class Resource:
     get: Callable
     views: Callable
     brief: Callable | None = None
+    shown: Callable | None = None
     changed: Callable | None = None
     create: tuple[Callable, Any] | None = None
     update: tuple[Callable, Any] | None = None
@@ -188,7 +190,7 @@ class Endpoint:
         self._resource.permit(caller, SHOW, path)
         with self._db.read() as conn:
             row = self._resource.get(conn, caller, *path.values())
-            self._answer(resp, self._shown(conn, req, row))
+            self._answer(resp, self._shown(conn, req, row, self._resource.shown))
 
     def _changed(self, req, path, action, function, **kwargs):
         """Run `function` as one change, and return the row that it returns."""

@@ -36,6 +36,27 @@ class IdentityTest(identity.IdentityPeersTest):
             peer.ask(method, f'/v3/projects/{child}')
 
     @base.same
+    def test_projects_above_and_below(self, peer):
+        user, top = self.member(peer)
+        role = self.role(peer)
+        middle = self.project(peer, 'middle', parent_id=top)
+        low = [self.project(peer, name, parent_id=middle) for name in ('low', 'lower')]
+        peer.ask('PUT', f'/v3/projects/{low[0]}/users/{user}/roles/{role}')
+        bodies = [None, identity.login({'id': user}, project={'id': low[0]})]
+        for token in [self.token(peer, body) if body else None for body in bodies]:
+            if token:
+                peer.headers['X-Auth-Token'] = token
+            for project in (top, middle, low[0]):
+                for query in (
+                    *('parents_as_list', 'parents_as_ids', 'subtree_as_list', 'subtree_as_ids'),
+                    'parents_as_list=true&subtree_as_list=true',
+                    *('parents_as_list=0', 'parents_as_list=x'),
+                    *('parents_as_list&parents_as_ids', 'subtree_as_list&subtree_as_ids'),
+                ):
+                    peer.ask('GET', f'/v3/projects/{project}?{query}')
+        peer.ask('GET', f'/v3/projects?parent_id={middle}&parents_as_list')
+
+    @base.same
     def test_refused_projects(self, peer):
         project = self.project(peer, 'a')
         self.project(peer, 'b')

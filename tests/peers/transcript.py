@@ -114,6 +114,7 @@ class Transcript:
             for name, item in value.items():
                 if name in self._without or name == 'description' and path.startswith(SCHEMA):
                     continue
+                name = self.masked(name)
                 self._flatten(item, f'{path}.{name}' if path else name, fields)
         elif isinstance(value, list) and value:
             if not self._ordered or not isinstance(value[0], dict):

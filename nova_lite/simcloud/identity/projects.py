@@ -3,6 +3,7 @@
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
@@ -34,6 +35,57 @@ def view(req, row):
         'options': {},
         'links': views.links(req, f'projects/{row["id"]}'),
     }
+
+
+def _asked(req, name):
+    text = req.get_param(name)
+    return text is not None and (text == '' or text.strip().lower() not in listing.FALSE)
+
+
+def _relatives(conn, req, row):
+    """Return the projects above and below one, as the request asks for them."""
+    shown = {}
+    for key, function in (('parents', _parents), ('subtree', _subtree)):
+        as_list, as_ids = (_asked(req, f'{key}_as_{form}') for form in ('list', 'ids'))
+        if as_list and as_ids:
+            raise faults.BadRequest(f'Only one of {key}_as_list and {key}_as_ids can be asked for.')
+        if as_list or as_ids:
+            shown[key] = function(conn, req, row, as_ids=as_ids)
+    return shown
+
+
+def _seen(conn, req, rows):
+    """Return those of the projects in which the caller has a role."""
+    own = grants.targets(conn, req.context.caller.user_id, tables.PROJECT)
+    return [{'project': view(req, row)} for row in rows if row['id'] in own]
+
+
+def _parents(conn, req, row, *, as_ids):
+    """Return the projects above one, or their ids and the domain's, each holding the next."""
+    above, domain_id = [], row['domain_id']
+    while (row := database.find(conn, tables.projects, id=row['parent_id'])) is not None:
+        above.append(row)
+    if not as_ids:
+        return _seen(conn, req, above)
+    tree = {domain_id: None}
+    for one in reversed(above):
+        tree = {one['id']: tree}
+    return tree
+
+
+def _subtree(conn, req, row, *, as_ids):
+    """Return the projects below one, or their ids in each other."""
+    children = database.find_all(conn, tables.projects, parent_id=row['id'])
+    if as_ids:
+        return {one['id']: _subtree(conn, req, one, as_ids=True) for one in children} or None
+    below = list(children)
+    for one in below:  # grows
+        below += database.find_all(conn, tables.projects, parent_id=one['id'])
+    return _seen(conn, req, below)
+
+
+def _shown(conn, req, found):
+    return [view(req, row) | _relatives(conn, req, row) for row in found]
 
 
 def _known(wanted):
@@ -91,10 +143,8 @@ def delete(conn, _caller, project_id):
 
 
 def get(conn, caller, project_id):
-    """Return a project. Users may see the projects in which they have a role."""
-    if project_id != caller.project_id and project_id not in grants.targets(
-        conn, caller.user_id, tables.PROJECT
-    ):
+    """Return a project. Users may see that of their token."""
+    if project_id != caller.project_id:
         caller.require_privileged('showing a project')
     return tables.get(conn, tables.projects, project_id)
 
@@ -106,6 +156,7 @@ RESOURCE = resources.Resource(
     listed=views.lists(tables.projects, 'name', 'domain_id', 'parent_id'),
     get=get,
     views=resources.each_as_asked(view),
+    shown=_shown,
     create=(create, CREATE),
     update=(update, UPDATE),
     only_updated=views.extra,

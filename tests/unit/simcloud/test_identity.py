@@ -23,6 +23,28 @@ class IdentityTestCase(base.SimCloudTestCase):
         self.admin.delete(path)
         self.admin.get(path, expect=404)
 
+    def test_projects_above_and_below(self):
+        ids = ['default']
+        for name in ('top', 'middle', 'low'):
+            body = {'project': {'name': name, 'parent_id': ids[-1]}}
+            ids.append(self.admin.post(f'{V3}/projects', body)['project']['id'])
+        domain, top, middle, low = ids
+        path = f'{V3}/projects/{middle}'
+        found = self.admin.get(f'{path}?parents_as_ids&subtree_as_ids')['project']
+        self.assertEqual(({top: {domain: None}}, {low: None}), (found['parents'], found['subtree']))
+        query = 'parents_as_list&subtree_as_list'
+        found = self.admin.get(f'{path}?{query}')['project']
+        self.assertEqual(([], []), (found['parents'], found['subtree']))
+        admin = self.admin.get(f'{V3}/users?name=admin')['users'][0]['id']
+        role = self.admin.get(f'{V3}/roles?name=reader')['roles'][0]['id']
+        for one in (top, low):
+            self.admin.put(f'{V3}/projects/{one}/users/{admin}/roles/{role}', expect=204)
+        found = self.admin.get(f'{path}?{query}')['project']
+        self.assertEqual(['top'], [one['project']['name'] for one in found['parents']])
+        self.assertEqual(['low'], [one['project']['name'] for one in found['subtree']])
+        self.admin.get(f'{path}?parents_as_list&parents_as_ids', expect=400)
+        self.assertNotIn('parents', self.admin.get(path)['project'])
+
     def test_users_log_in_where_they_have_roles(self):
         project = self.admin.post(f'{V3}/projects', {'project': {'name': 'p'}})['project']['id']
         user = self.admin.post(
