@@ -4,6 +4,7 @@ Source: reference/nova/create-server 5.
 """
 
 from collections.abc import Iterable
+import traceback
 
 from oslo_log import log
 import sqlalchemy as sa
@@ -241,7 +242,13 @@ def give_up(
     )
     actions.tell_failure(connection, row.uuid, ctxt.request_id, SEARCH_EVENT, error=error.message)
     actions.end_open(connection, row.uuid, ctxt.request_id, error=error.message)
-    instances.add_fault(connection, row.uuid, code=action_reports.FAULT_CODE, message=error.message)
+    instances.add_fault(
+        connection,
+        row.uuid,
+        code=action_reports.FAULT_CODE,
+        message=error.message,
+        details=''.join(traceback.format_exception(error)),
+    )
 
 
 def take_up(connection: sa.Connection, row: rows.Row) -> rows.Row | None:

@@ -5,6 +5,7 @@ Source: reference/nova/create-server 6.
 
 from collections.abc import Callable
 from collections.abc import Iterable
+import traceback
 import typing
 
 from oslo_log import log
@@ -29,6 +30,7 @@ LOG = log.getLogger(__name__)
 E = typing.TypeVar('E', bound=Exception)
 EVENT = 'conductor_schedule_and_build_instances'
 STATES = {'vm_state': 'error', 'task_state': None, 'host': None, 'node': None}
+FAULT_CODE = 500
 
 
 def bury(
@@ -89,8 +91,9 @@ def _create(
     error: exception.NovaLiteError,
     host: str,
 ) -> None:
-    record = requests.record_of(request, **STATES)
-    if _record(connection, ctxt, request, record, message=error.message, host=host):
+    record = _record_of(request)
+    fault = _fault(error, error.message)
+    if _record(connection, ctxt, request, record, fault=fault, host=host):
         children.create_block_devices(connection, request.block_devices)
         children.create_tags(connection, request.instance_uuid, request.tags)
 
@@ -102,7 +105,7 @@ def _create_remains(
     error: Exception,
     host: str,
 ) -> None:
-    record = requests.record_of(request, **STATES)
+    record = _record_of(request)
     for name in bounds.faults(instances.TABLE, record):
         LOG.warning(
             'Property %s of server %s does not fit its column; recording a valid value instead',
@@ -110,8 +113,20 @@ def _create_remains(
             request.instance_uuid,
         )
         record[name] = bounds.cut(instances.TABLE, name, record[name])
-    message = f'{type(error).__name__}: the server cannot be built.'
-    _record(connection, ctxt, request, record, message=message, host=host)
+    fault = _fault(error, f'{type(error).__name__}: the server cannot be built.')
+    _record(connection, ctxt, request, record, fault=fault, host=host)
+
+
+def _record_of(request: rows.Row) -> dict[str, typing.Any]:
+    """Return the columns of a server that has no host to name its root device."""
+    record = requests.record_of(request, **STATES)
+    device = (record.get('image_properties') or {}).get('root_device_name')
+    return {**record, 'root_device_name': device}
+
+
+def _fault(error: Exception, message: str) -> dict[str, typing.Any]:
+    details = ''.join(traceback.format_exception(error))
+    return {'code': FAULT_CODE, 'message': message, 'details': details}
 
 
 def _record(
@@ -120,21 +135,23 @@ def _record(
     request: rows.Row,
     record: dict[str, typing.Any],
     *,
-    message: str,
+    fault: dict[str, typing.Any],
     host: str,
 ) -> bool:
     """Write a record with its fault and action. Return False if there is one already.
 
-    host: the super-conductor's
+    fault: arguments of `add_fault`; host: the super-conductor's
     """
     uuid = request.instance_uuid
     epochs.hold(connection, uuid, request.epoch)
     if instances.find(connection, uuid) is not None:
         return False
     instances.create(connection, [record])
-    instances.add_fault(connection, uuid, code=500, message=message)
+    instances.add_fault(connection, uuid, **fault)
     actions.start(connection, ctxt, uuid, 'create')
-    actions.record_event(connection, uuid, ctxt.request_id, EVENT, host=host, error=message)
+    actions.record_event(
+        connection, uuid, ctxt.request_id, EVENT, host=host, error=fault['message']
+    )
     return True
 
 

@@ -71,6 +71,8 @@ class GroupTest(base.CloudTest):
         self.assertEqual(4, len(set(self.hosts())))
         fifth = self.boot(group, 'fifth', status='ERROR')
         self.assertIn('No valid host was found', fifth.fault['message'])
+        self.assertIn('Traceback', fifth.fault['details'])
+        self.assertIsNone(fifth.root_device_name)
 
     def test_so_many_on_each_host(self):
         group = self.group('anti-affinity', max_server_per_host=2)

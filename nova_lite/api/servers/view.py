@@ -97,7 +97,7 @@ class Look:
 
         A server that is being built shows what was requested.
         """
-        built = [row for row in rows if row.vm_state != states.VmState.BUILDING]
+        built = [row for row in rows if row.network_info and not _is_building(row)]
         names = {name for row in built for name in row.security_groups or ()}
         ids = sorted(filter(uuidutils.is_uuid_like, names))
         if self.full and ids:
@@ -137,7 +137,7 @@ def detail(look, row):
         'created': isotime(row.created_at),
         'updated': isotime(row.updated_at or row.created_at),
         'addresses': {}
-        if row.vm_state == states.VmState.BUILDING
+        if _is_building(row)
         else addresses.view(row.network_info, extended=look.full),
         'accessIPv4': row.access_ip_v4 or '',
         'accessIPv6': row.access_ip_v6 or '',
@@ -154,6 +154,10 @@ def detail(look, row):
     return shown
 
 
+def _is_building(row):
+    return row.vm_state == states.VmState.BUILDING
+
+
 def _add_extensions(look, row, shown):
     shown['OS-EXT-AZ:availability_zone'] = row.availability_zone or MISSING
     shown['config_drive'] = row.config_drive or MISSING
@@ -163,8 +167,9 @@ def _add_extensions(look, row, shown):
     shown['OS-EXT-STS:task_state'] = row.task_state
     shown['OS-EXT-STS:vm_state'] = row.vm_state
     shown['OS-EXT-STS:power_state'] = row.power_state or 0
-    if row.security_groups:
-        known = {} if row.vm_state == states.VmState.BUILDING else look.group_names
+    # In nova they are those of its ports: a server without ports has none.
+    if row.security_groups and (row.network_info or _is_building(row)):
+        known = {} if _is_building(row) else look.group_names
         names = (known.get(name, name) for name in row.security_groups)
         shown['security_groups'] = [{'name': name} for name in names]
     volumes = look.devices.get(row.uuid, ())

@@ -90,6 +90,25 @@ class World(super_module.World):
         return self._compute
 
 
+def _record(uuid, now):
+    """The record of a server whose creation was accepted."""
+    return {
+        'uuid': uuid,
+        'project_id': 'p',
+        'user_id': 'u',
+        'display_name': 'x',
+        'vm_state': 'building',
+        'task_state': 'scheduling',
+        'vcpus': 1,
+        'memory_mb': 512,
+        'root_gb': 1,
+        'ephemeral_gb': 0,
+        'flavor': FLAVOR,
+        'root_device_name': '/dev/vda',
+        'created_at': now.isoformat(),
+    }
+
+
 class BuildTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
@@ -133,25 +152,13 @@ class BuildTestCase(testtools.TestCase):
         )
         self.uuid = self.accept()
 
-    def accept(self, reservation_id='r-1'):
+    def accept(self, reservation_id='r-1', **values):
+        """Accept a server. Return its uuid. values: columns of its record over the usual ones"""
         uuid, now = runtime.new_uuid(), runtime.naive_now()
         spec = request_spec.RequestSpec(
             instance_uuid=uuid, project_id='p', user_id='u', flavor=flavor.Flavor(**FLAVOR)
         )
-        record = {
-            'uuid': uuid,
-            'project_id': 'p',
-            'user_id': 'u',
-            'display_name': 'x',
-            'vm_state': 'building',
-            'task_state': 'scheduling',
-            'vcpus': 1,
-            'memory_mb': 512,
-            'root_gb': 1,
-            'ephemeral_gb': 0,
-            'flavor': FLAVOR,
-            'created_at': now.isoformat(),
-        }
+        record = {**_record(uuid, now), **values}
 
         def write(connection):
             instance_mappings.create(

@@ -30,7 +30,20 @@ class BuildTest(build_base.BuildTestCase):
         self.assertEqual(
             (500, 'No valid host was found. nothing fits'), (fault.code, fault.message)
         )
+        self.assertIn('Traceback (most recent call last)', fault.details)
+        self.assertIn('NoValidHost: No valid host was found. nothing fits', fault.details)
         self.assertEqual([], self.compute.built)
+
+    def test_root_device_of_a_server_without_a_host(self):
+        """Its name is that of the image, or none."""
+        self.scheduler.error = exception.NoValidHost(reason='nothing fits')
+        former = self.uuid
+        self.attempt().run()
+        self.uuid = self.accept('r-2', image_properties={'root_device_name': '/dev/sda'})
+        self.attempt().run()
+        cell0 = self.cell('cell0').db
+        for uuid, expected in ((former, None), (self.uuid, '/dev/sda')):
+            self.assertEqual(expected, cell0.read(instances.get, uuid).root_device_name)
 
     def test_an_unmapped_host(self):
         self.scheduler.host = 'elsewhere'

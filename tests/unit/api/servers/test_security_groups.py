@@ -6,6 +6,9 @@ from tests.fixtures import compute_api
 from tests.fixtures import neighboured_api
 from tests.unit.api.servers import base
 
+# As the record of a server has its port.
+PORT = {'address': 'fa:16:3e:00:00:01', 'network': {'label': 'private', 'subnets': []}}
+
 
 class TestSecurityGroups(base.Case):
     def make_api(self):
@@ -13,7 +16,7 @@ class TestSecurityGroups(base.Case):
 
     def setUp(self):
         super().setUp()
-        self.uuid = self.api.add_server(security_groups=['default'])
+        self.uuid = self.api.add_server(security_groups=['default'], network_info=[PORT])
         self.port = self.api.plug(self.uuid, self.api.add_network()['id'])
         self.web = self.api.make('/security-groups', {'security_group': {'name': 'web'}})
 
@@ -53,6 +56,14 @@ class TestSecurityGroups(base.Case):
         self.assertEqual([[{'name': 'web'}]], [each['security_groups'] for each in listed])
         self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
         self.assertEqual(['default', 'web'], self.shown())
+
+    def test_a_server_without_ports(self):
+        uuid = self.api.add_server(security_groups=['default'], vm_state='error', host=None)
+        for path, name in ((f'/servers/{uuid}', 'server'), ('/servers/detail', 'servers')):
+            shown = self.ok('GET', path).json[name]
+            server = shown[0] if name == 'servers' else shown
+            self.assertEqual(uuid, server['id'])
+            self.assertNotIn('security_groups', server)
 
     def test_a_server_that_is_being_built_with_the_id(self):
         self.uuid = self.api.add_server(security_groups=[self.web['id']], vm_state='building')
