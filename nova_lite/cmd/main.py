@@ -21,6 +21,7 @@ NOT_DONE, INTERRUPTED, UNREAD = 2, 130, 141
 COMMANDS = (
     'up',
     'status',
+    'list',
     'env',
     'reset',
     'snapshot',

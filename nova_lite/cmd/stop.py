@@ -1,16 +1,20 @@
 """nova-lite stop: stop the cloud of a state directory and wait until it has stopped.
 
-The next `nova-lite up` continues with the same servers. The exit code is 0 also if no cloud
-runs there, and 2 if the cloud does not stop in time.
+The next `nova-lite up` continues with the same servers, unless --delete is given. The exit code is
+0 also if no cloud runs there, and 2 if the cloud does not stop in time.
 
-Example: nova-lite stop --state-dir ./cloud
+Examples: nova-lite stop --state-dir ./cloud
+          nova-lite stop --name one --delete
 """
 
+import os
+
 from nova_lite.console import durations
+from nova_lite.launcher import deletion
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 
-HELP = 'stop a cloud'
+HELP = 'stop a cloud, or delete it'
 
 
 def add_arguments(parser):
@@ -23,9 +27,17 @@ def add_arguments(parser):
         metavar='S',
         help='seconds to wait for its end (default: %(default)g)',
     )
+    parser.add_argument(
+        '--delete',
+        action='store_true',
+        help='delete the cloud then: all that is in its state directory',
+    )
 
 
 def run(args):
-    """Stop the cloud."""
+    """Stop the cloud, and delete it if that is asked for."""
     stopped = running.stop(args.state_dir, args.timeout)
     print('Stopped' if stopped else f'No cloud runs in {args.state_dir}')
+    if args.delete and os.path.exists(args.state_dir):
+        deletion.delete(args.state_dir)
+        print(f'Deleted {args.state_dir}')

@@ -20,6 +20,13 @@ NOT_RUNNING, STARTING, RUNNING = 'not running', 'starting or stopping', 'running
 ANSWER_S = 10
 
 
+def state_of(directory):
+    """Return whether the cloud of a state directory runs, without asking its daemons."""
+    if running.read(directory) is not None:
+        return RUNNING
+    return NOT_RUNNING if running.holder(directory) is None else STARTING
+
+
 def read(directory):
     """Return the state, URLs, unhealthy daemons, and as `_control`, in JSON's terms."""
     found = running.read(directory)

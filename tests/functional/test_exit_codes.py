@@ -85,6 +85,7 @@ class ExitCodesTest(testtools.TestCase):
         with open(profile, 'w') as file:
             file.write(PROFILE)
         self.exits(1, 'status')
+        self.exits(0, 'list', where=[])
         self.starts(f'up --detach --port 0 --cells 1 --hosts 2 --profile {profile}')
         for line in ('status', 'env', 'clock show', 'fault list', 'bus cut', 'bus heal', 'reset'):
             self.exits(0, line)

@@ -1,0 +1,33 @@
+"""nova-lite list: list the cloud of the default state directory, and those with a name.
+
+A cloud that was started with another --state-dir is not found.
+
+Example: nova-lite list --json
+"""
+
+from nova_lite.console import output
+from nova_lite.console import tables
+from nova_lite.launcher import known_clouds
+
+HELP = 'list the default cloud and those with a name'
+COLUMNS = {
+    'name': 'Name',
+    'state': 'State',
+    'compute_url': 'Compute API',
+    'state_dir': 'State directory',
+}
+
+
+def add_arguments(parser):
+    """Add the options."""
+    parser.add_argument('--json', action='store_true', help='print JSON')
+
+
+def run(args):
+    """Print the clouds."""
+    output.show(known_clouds.find(), _show, as_json=args.json)
+
+
+def _show(found):
+    rows = [[each[name] or '' for name in COLUMNS] for each in found]
+    tables.show(COLUMNS.values(), rows)
