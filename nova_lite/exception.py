@@ -348,7 +348,7 @@ class DecisionNotFound(NotFound):
 
 
 class SagaNotFound(NotFound):
-    msg = 'Saga %(uuid)s could not be found.'
+    msg = 'Saga %(uuid)s could not be found. `nova-lite saga list` lists sagas.'
 
 
 class GuestNotFound(NotFound):

@@ -74,13 +74,17 @@ class Client:
         for flavor in self.call('GET', '/flavors?is_public=None')['flavors']:
             if name in (flavor['name'], flavor['id']):
                 return flavor['id']
-        raise exception.Invalid(reason=f'flavor {name} does not exist')
+        raise exception.Invalid(
+            reason=f'flavor {name} does not exist. `openstack flavor list` lists flavors'
+        )
 
     def server_body(self, name, args):
         """Return the body of a request that creates a server without networks."""
         image = self.connection.image.find_image(args.image)
         if image is None:
-            raise exception.Invalid(reason=f'image {args.image} does not exist')
+            raise exception.Invalid(
+                reason=f'image {args.image} does not exist. `openstack image list` lists images'
+            )
         return {
             'server': {
                 'name': name,

@@ -13,6 +13,7 @@ Example: nova-lite reset --save three-servers && nova-lite reset three-servers
 from nova_lite.cmd import actions
 from nova_lite.console import states
 from nova_lite.launcher import control_request
+from nova_lite.launcher import state_dir
 
 HELP = 'return a cloud to a saved state'
 
@@ -23,12 +24,16 @@ def add_arguments(parser):
     parser.add_argument(
         'state',
         nargs='?',
+        type=state_dir.name,
         metavar='NAME',
         help='saved state (default: fresh, that of the new cloud)',
     )
     wanted = parser.add_mutually_exclusive_group()
     wanted.add_argument(
-        '--save', metavar='NAME', help='save the state of the cloud under a name instead'
+        '--save',
+        type=state_dir.name,
+        metavar='NAME',
+        help='save the state of the cloud under a name instead',
     )
     wanted.add_argument('--list', action='store_true', help='list the saved states instead')
 

@@ -1,6 +1,7 @@
 """Injected faults as people write and read them, for commands."""
 
 import json
+import re
 
 from nova_lite.console import tables
 
@@ -8,6 +9,8 @@ MATCHES = ('host', 'flavor', 'server')
 OPTIONS = ('verb', 'when', 'error', 'message')
 OF_SERVICES = ('service', 'request', 'status', 'delay', 'lost')
 LIMITS = ('first', 'nth', 'probability')
+# Which requests to a service: all, or a pattern for METHOD /path. No query string is matched.
+REQUEST = re.compile(r'[A-Z*]+ [/*][^?\n]*|\*')
 # Options that faults of services do not have.
 OF_HOSTS = {*MATCHES, *OPTIONS, 'metadata', 'reschedule'}
 
@@ -27,6 +30,11 @@ def entry(options):
     if of_service:
         made = {name: options[name] for name in (*OF_SERVICES, *LIMITS)}
         made['lost'] = options['lost'] or None
+        if not REQUEST.fullmatch(options['request'] or '*'):
+            raise ValueError(
+                '--request must be a method and a path without a query string, such as '
+                f"'PUT /allocations*' or '* /v3/*', not {options['request']}"
+            )
     else:
         made = _of_host(options)
     return {key: value for key, value in made.items() if value is not None}
@@ -38,7 +46,7 @@ def _of_host(options):
     metadata = {}
     for text in options['metadata']:
         key, equals, pattern = text.partition('=')
-        if not equals:
+        if not (key and equals):
             raise ValueError(f'--metadata must be KEY=PATTERN, not {text}')
         metadata[key] = pattern
     match['metadata'] = metadata or None

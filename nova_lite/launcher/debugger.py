@@ -31,7 +31,7 @@ class NoSuchStep(exception.NotFound):
 
 
 class NoSuchBreakpoint(exception.NotFound):
-    msg = 'There is no breakpoint %(number)s. Use one of: %(known)s.'
+    msg = 'There is no breakpoint %(number)s. `nova-lite saga break --list` shows: %(known)s.'
 
 
 class NotStopped(exception.Conflict):
@@ -134,7 +134,7 @@ class Debugger:
         with self._lock:
             numbers = list(self._points) if number is None else [number]
             if number is not None and number not in self._points:
-                known = ', '.join(str(each) for each in self._points) or 'there is none'
+                known = ', '.join(str(each) for each in self._points) or 'none'
                 raise NoSuchBreakpoint(number=number, known=known)
             for each in numbers:
                 self._database.write(rows.remove, each)

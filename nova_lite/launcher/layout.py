@@ -39,7 +39,7 @@ POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
 class InUse(exception.Conflict):
     msg = (
         'The state directory %(directory)s is in use by process %(pid)s; '
-        'stop that one, or choose another with --state-dir'
+        'stop that one, or choose another directory'
     )
 
 

@@ -17,6 +17,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import schema as schemas
 from nova_lite.api import types
+from nova_lite.console import faults as console
 from nova_lite.simcloud import faults as simcloud
 from nova_lite.virt.sim import rules
 from nova_lite.wsgi import server
@@ -33,10 +34,9 @@ SCHEMA = schemas.Schema(
     types.whole(
         {
             SERVICE: {'enum': list(SERVICES)},
-            # A query string would match no request.
             'request': {
                 'type': 'string',
-                'pattern': r'^([A-Z*]+ [/*][^?\n]*|\*)\Z',
+                'pattern': rf'^({console.REQUEST.pattern})\Z',
                 'maxLength': 255,
             },
             'status': {'enum': [int(each) for each in http.HTTPStatus if each >= 400]},

@@ -10,6 +10,13 @@ from nova_lite.db import engine
 from nova_lite.db.cell import instances
 
 
+class NoServer(exception.InstanceNotFound):
+    msg = (
+        'Server %(instance_id)s could not be found. Use a name or an id that '
+        '`openstack server list --all-projects` shows.'
+    )
+
+
 @contextlib.contextmanager
 def cells_of(conf):
     """Yield the cells of a cloud, by the configuration of its control daemons; close them then."""
@@ -23,7 +30,7 @@ def cells_of(conf):
 
 
 def uuid_of(cells, server):
-    """Return the uuid of a server. Raise InstanceNotFound or NoUniqueMatch for a name.
+    """Return the uuid of a server. Raise NoServer or NoUniqueMatch for a name.
 
     A cell that does not answer is skipped. Raise Unavailable if the server may be there.
     """
@@ -37,7 +44,7 @@ def uuid_of(cells, server):
             reason=f'server {server} may be there. Name it by its uuid',
         )
     if not found:
-        raise exception.InstanceNotFound(instance_id=server)
+        raise NoServer(instance_id=server)
     if len(found) > 1:
         raise exception.NoUniqueMatch(what='servers', name=server)
     return found.pop()

@@ -23,30 +23,35 @@ def default():
     return os.environ.get(VARIABLE) or os.path.join(_base(), 'nova-lite')
 
 
-def named(name):
+def name(text):
+    """Return a name that is given as an argument. Raise ArgumentTypeError for another text."""
+    if not NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f'{text!r} is not a name of up to 64 letters, digits, points, hyphens and underscores'
+        )
+    return text
+
+
+def named(text):
     """Return the state directory of the cloud with a name. Raise ArgumentTypeError.
 
     It is not below the default one, whose cloud `up --fresh` deletes.
     """
-    if not NAME.fullmatch(name):
-        raise argparse.ArgumentTypeError(
-            f'{name!r} is not a name of up to 64 letters, digits, points, hyphens and underscores'
-        )
-    return os.path.join(_named(), name)
+    return os.path.join(_named(), name(text))
 
 
-def command(name, directory):
+def command(verb, directory):
     """Return a command of nova-lite as a user writes it for the cloud in a state directory.
 
-    name: of the command, such as 'stop'
+    verb: the name of the command, such as 'stop'
     """
     path = os.path.abspath(directory)
     if path == os.path.abspath(default()):
-        return f'nova-lite {name}'
+        return f'nova-lite {verb}'
     parent, base = os.path.split(path)
     if parent == os.path.abspath(_named()):
-        return f'nova-lite {name} --name {base}'
-    return f'nova-lite {name} --state-dir {shlex.quote(path)}'
+        return f'nova-lite {verb} --name {base}'
+    return f'nova-lite {verb} --state-dir {shlex.quote(path)}'
 
 
 def _named():

@@ -95,7 +95,9 @@ class Cloud:
         """Return the compute service of a host. Raise WrongUse if there is none."""
         found = self._get('/os-services', host=host, binary='nova-compute')['services']
         if not found:
-            raise WrongUse(reason=f'compute host {host} does not exist')
+            raise WrongUse(
+                reason=f'compute host {host} does not exist. `openstack compute service list` lists hosts'
+            )
         if found[0]['status'] == 'UNKNOWN':
             raise exception.Unavailable(service=f'The cell of {host}', reason='no answer')
         return found[0]
