@@ -29,6 +29,8 @@ def _options() -> list[cfg.Opt]:
     for _group, opts in auth_token.list_opts():
         known.update({opt.dest: copy.copy(opt) for opt in opts})
     known['http_connect_timeout'].default = TIMEOUT_S
+    # Without it a token that has access rules would be refused.
+    known['service_type'].default = 'compute'
     for opt in service_user.credentials():
         known.setdefault(opt.dest, copy.copy(opt))
     return list(known.values())

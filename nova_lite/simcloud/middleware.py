@@ -11,6 +11,7 @@ from nova_lite import runtime
 from nova_lite.simcloud import caller
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import options
+from nova_lite.simcloud.identity import access_rules
 
 # What a client may ask before it has a token: version documents and logins.
 PUBLIC = re.compile(
@@ -81,6 +82,8 @@ class Identify:
         vouched = self._is_from_service(req)
         token = secret and self._tokens.validate(secret, allow_expired=vouched)
         if not token:
+            raise self._unauthorized()
+        if token.access_rules and not vouched and not access_rules.permit(token.access_rules, req):
             raise self._unauthorized()
         return dataclasses.replace(token.caller, vouched=vouched) if vouched else token.caller
 

@@ -165,6 +165,7 @@ def make_conf(database_url, auth_strategy, *, keystone, files=()):
         conf.register_opts(opts, group=group)
     conf.register_opts(loading.get_auth_plugin_conf_options('password'), 'keystone_authtoken')
     conf.set_default('http_connect_timeout', keystone_authtoken.TIMEOUT_S, 'keystone_authtoken')
+    conf.set_default('service_type', 'placement', 'keystone_authtoken')
     conf.set_override('auth_strategy', AUTH_STRATEGIES[auth_strategy], group='api')
     for name, value in keystone.items():
         conf.set_override(name, value, group='keystone_authtoken')

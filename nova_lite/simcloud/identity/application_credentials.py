@@ -11,11 +11,11 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
+from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import authentication
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import passwords
 from nova_lite.simcloud.identity import tables
-from nova_lite.simcloud.identity import tokens
 from nova_lite.simcloud.identity import views
 
 _DOMAIN = bodies.record({'id': bodies.ID, 'name': bodies.NAME})
@@ -32,12 +32,20 @@ CREATE = bodies.wrapped(
         'expires_at': bodies.OPTIONAL_STRING,
         'roles': bodies.array(_ROLE),
         'unrestricted': bodies.nullable(bodies.BOOLEAN),
-        # Rules that limit a credential to certain requests are not simulated.
-        'access_rules': bodies.array({}, most=0),
+        'access_rules': bodies.array(access_rules.SCHEMA),
         'project_id': bodies.OPTIONAL_ID,
     },
     ['name'],
 )
+
+
+def _role(row):
+    shown = {'id': row['id'], 'name': row['name'], 'description': row['description'] or None}
+    return {**shown, 'domain_id': None, 'options': {}}
+
+
+def _moment(moment):
+    return moment and moment.isoformat(timespec='microseconds')
 
 
 def view(conn, req, row):
@@ -46,14 +54,17 @@ def view(conn, req, row):
     shown = {name: row[name] for name in ('id', 'name', 'description', 'project_id')}
     if 'secret' in row:
         shown['secret'] = row['secret']
+    if rules := access_rules.of(conn, row['id']):
+        shown['access_rules'] = [access_rules.view(one) for one in rules]
     return {
         **shown,
         'user_id': row['user_id'],
         'system': None,
-        'expires_at': row['expires_at'] and tokens.stamp(row['expires_at']),
+        'expires_at': _moment(row['expires_at']),
         'unrestricted': row['unrestricted'],
-        'roles': [{'id': one['id'], 'name': one['name'], 'domain_id': None} for one in roles],
-        'links': views.links(req, f'users/{row["user_id"]}/application_credentials/{row["id"]}'),
+        'roles': [_role(one) for one in roles],
+        # As Keystone's, which lead nowhere.
+        'links': views.links(req, f'application_credentials/{row["id"]}'),
     }
 
 
@@ -77,6 +88,7 @@ def create(conn, caller, user_id, wanted):
         unrestricted=bool(wanted.get('unrestricted')),
         roles=_roles(conn, caller, wanted.get('roles') or ()),
     )
+    access_rules.keep(conn, user_id, row['id'], wanted.get('access_rules') or ())
     return {**row, 'secret': wanted['secret']}
 
 
@@ -108,6 +120,7 @@ def _roles(conn, caller, wanted):
 def delete(conn, caller, user_id, credential_id):
     """Remove a credential; tokens obtained with it are void."""
     get(conn, caller, user_id, credential_id)
+    database.delete(conn, tables.credential_rules, credential_id=credential_id)
     tables.remove(conn, tables.application_credentials, credential_id)
 
 
@@ -149,8 +162,10 @@ def _prepare(wanted, cost):
 
 
 def by_secret(conn, reference):
-    """Return (user, credential) of an authentication request. Raise Unauthorized."""
+    """Return (user, credential) of an authentication request. Raise Unauthorized or NotFound."""
     row = authentication.credential(conn, reference)
+    if row is None and 'id' in reference:
+        raise faults.NotFound(f'Could not find Application Credential: {reference["id"][:64]}.')
     known = row['secret_hash'] if row else None
     if not passwords.matches(reference['secret'], known):
         raise authentication.refused()

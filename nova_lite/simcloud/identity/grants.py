@@ -1,6 +1,7 @@
 """Roles of users and groups on projects and domains, with implied roles."""
 
 from nova_lite.simcloud import database
+from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import tables
 
 TABLES = {tables.USER: tables.assignments, tables.GROUP: tables.group_assignments}
@@ -97,8 +98,9 @@ def revoke(conn, **matching):
 
 
 def forget_user(conn, user_id):
-    """Remove what a user who is deleted has: roles and memberships in groups."""
+    """Remove what a user who is deleted has: roles, memberships in groups and access rules."""
     revoke(conn, user_id=user_id)
+    access_rules.forget(conn, user_id)
     database.delete(conn, tables.group_members, user_id=user_id)
 
 

@@ -3,6 +3,7 @@
 import itertools
 
 from nova_lite.simcloud import routing
+from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import application_credentials
 from nova_lite.simcloud.identity import assignments
 from nova_lite.simcloud.identity import catalog_resources
@@ -61,6 +62,13 @@ def add(app, db, tokens, catalog, *, password_cost):
         f'{v3}/users/{{user_id}}/application_credentials',
         field='credential_id',
         resource=application_credentials.resource(password_cost),
+    )
+    routing.add_resource(
+        app,
+        db,
+        f'{v3}/users/{{user_id}}/access_rules',
+        field='rule_id',
+        resource=access_rules.RESOURCE,
     )
     own = users.OwnResource(db, password_cost)
     for name in ('password', 'projects'):

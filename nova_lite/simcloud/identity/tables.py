@@ -136,6 +136,23 @@ application_credentials = sa.Table(
     sa.UniqueConstraint('user_id', 'name'),
 )
 
+access_rules = sa.Table(
+    'identity_access_rules',
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('user_id', database.Id, nullable=False, index=True),
+    sa.Column('service', database.Id, nullable=False),
+    sa.Column('path', database.Name, nullable=False),
+    sa.Column('method', sa.String(16), nullable=False),
+)
+
+credential_rules = sa.Table(
+    'identity_credential_rules',
+    database.METADATA,
+    sa.Column('credential_id', database.Id, primary_key=True),
+    sa.Column('rule_id', database.Id, primary_key=True, index=True),
+)
+
 
 def _catalog(name, *columns):
     """Return a table of what differs from the configured catalog, see catalog.Catalog."""

@@ -6,6 +6,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import application_credentials
 from nova_lite.simcloud.identity import authentication
 from nova_lite.simcloud.identity import domains
@@ -83,6 +84,8 @@ class TokenResource:
             raise faults.Forbidden(caller.NOT_ALLOWED)
         if token is None:
             raise faults.NotFound(f'Could not find token: {secret[:8]}….')
+        if token.access_rules and not access_rules.understood(req):
+            raise faults.NotFound('Failed to validate token')
         return secret, token
 
     def on_get_tokens(self, req, resp):

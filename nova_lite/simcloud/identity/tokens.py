@@ -13,6 +13,7 @@ import json
 from nova_lite import runtime
 from nova_lite.simcloud import caller
 from nova_lite.simcloud import database
+from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import tables
 
@@ -24,13 +25,18 @@ FIRST = 'g'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Token:
-    """The user, scope and roles of a valid token. body: the JSON of GET /v3/auth/tokens"""
+    """The user, scope and roles of a valid token.
+
+    body: the JSON of GET /v3/auth/tokens
+    access_rules: what the token is limited to, if it is
+    """
 
     row: dict
     caller: caller.Caller
     project: dict | None
     body: bytes
     body_without_catalog: bytes
+    access_rules: tuple
     expires_at: datetime.datetime
 
 
@@ -62,8 +68,26 @@ def _domains(conn):
     }
 
 
-def _of_credential(row):
+def _unscoped(row, user, domains):
+    """Return what the token of a row shows, whatever its scope."""
+    return {
+        'methods': row['methods'],
+        'audit_ids': row['audit_ids'],
+        'issued_at': stamp(row['issued_at']),
+        'expires_at': stamp(row['expires_at']),
+        'user': {
+            'id': user['id'],
+            'name': user['name'],
+            'password_expires_at': None,
+            'domain': domains[user['domain_id']],
+        },
+    }
+
+
+def _of_credential(row, rules):
     shown = {'id': row['id'], 'name': row['name'], 'restricted': not row['unrestricted']}
+    if rules:
+        shown['access_rules'] = rules
     return {'application_credential': shown}
 
 
@@ -143,19 +167,8 @@ class Tokens:
         domains = _domains(conn)
         if user['domain_id'] not in domains:
             return None
-        body = {
-            'methods': row['methods'],
-            'audit_ids': row['audit_ids'],
-            'issued_at': stamp(row['issued_at']),
-            'expires_at': stamp(row['expires_at']),
-            'user': {
-                'id': user['id'],
-                'name': user['name'],
-                'password_expires_at': None,
-                'domain': domains[user['domain_id']],
-            },
-        }
-        project, roles, credential = None, [], None
+        body = _unscoped(row, user, domains)
+        project, roles, credential, rules = None, [], None, ()
         if row['scope_kind'] is not None:
             found = self._scoped(conn, row, user, domains)
             if found is None:
@@ -167,13 +180,15 @@ class Tokens:
         if credential is not None:
             expires_at = min(expires_at, credential['expires_at'] or expires_at)
             restricted = not credential['unrestricted']
-            body |= _of_credential(credential) | {'expires_at': stamp(expires_at)}
+            rules = tuple(access_rules.view(one) for one in access_rules.of(conn, credential['id']))
+            body |= _of_credential(credential, rules) | {'expires_at': stamp(expires_at)}
         plain = json.dumps({'token': body}).encode()
         if row['scope_kind'] is not None:
             body['catalog'] = self._catalog.for_token(conn, user['id'], project and project['id'])
         return Token(
             row=row,
             project=project,
+            access_rules=rules,
             expires_at=expires_at,
             body_without_catalog=plain,
             body=json.dumps({'token': body}).encode(),

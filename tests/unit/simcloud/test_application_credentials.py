@@ -54,13 +54,13 @@ class ApplicationCredentialsTest(base.SimCloudTestCase):
         client.get('/network/v2.0/networks')
         self.demo.delete(one)
         client.get('/network/v2.0/networks', expect=401)
-        self.log_in(401, id=made['id'], secret=secret)
+        self.log_in(404, id=made['id'], secret=secret)
 
     def test_wrong_secrets(self):
         made = self.make(secret='chosen')
         self.log_in(id=made['id'], secret='chosen')
         self.log_in(401, id=made['id'], secret='other')
-        self.log_in(401, id='unknown', secret='chosen')
+        self.log_in(404, id='unknown', secret='chosen')
         self.log_in(
             401, scope={'project': {'id': made['project_id']}}, id=made['id'], secret='chosen'
         )
@@ -94,7 +94,7 @@ class ApplicationCredentialsTest(base.SimCloudTestCase):
         self.make(expect=400, expires_at='2001-01-01T00:00:00')
         self.make(expect=400, expires_at='tomorrow')
         made = self.make(expires_at='2999-01-01T00:00:00.000000Z')
-        self.assertEqual('2999-01-01T00:00:00.000000Z', made['expires_at'])
+        self.assertEqual('2999-01-01T00:00:00.000000', made['expires_at'])
         self.log_in(id=made['id'], secret=made['secret'])
         row = {'expires_at': None}
         self.assertFalse(tables.is_expired(row))
@@ -109,3 +109,72 @@ class ApplicationCredentialsTest(base.SimCloudTestCase):
         self.demo.get(others, expect=403)
         self.admin.get(f'{others}/{made["id"]}', expect=404)
         self.admin.delete(one)
+
+    # ---- access rules ----
+
+    def rules(self, client=None):
+        return (client or self.demo).get(self.rule_path)['access_rules']
+
+    @property
+    def rule_path(self):
+        return f'{V3}/users/{self.user}/access_rules'
+
+    def test_access_rules_limit_requests(self):
+        rules = [
+            {'service': service, 'path': path, 'method': 'GET'}
+            for service, path in (
+                ('network', '/network/v2.0/networks/{id}'),
+                ('network', '/network/v2.0/sub*'),
+                ('image', '/image/**'),
+                ('compute', '/volume/**'),
+            )
+        ]
+        made = self.make(access_rules=rules)
+        self.assertEqual(4, len(made['access_rules']))
+        client = self.log_in(id=made['id'], secret=made['secret'])
+        (network,) = self.demo.get('/network/v2.0/networks?name=private')['networks']
+        for path in (f'networks/{network["id"]}', 'subnets', 'subnetpools'):
+            client.get(f'/network/v2.0/{path}')
+        client.get('/image/v2/images')
+        for path in ('networks', f'networks/{network["id"]}/tags', 'ports'):
+            client.get(f'/network/v2.0/{path}', expect=401)
+        client.post('/network/v2.0/subnets', {'subnet': {}}, expect=401)
+        client.get('/volume/v3/volumes', expect=401)
+        client.get(self.rule_path, expect=401)
+        service = {**client.headers, 'X-Service-Token': self.token('nova', 'pw-service', 'service')}
+        client.get('/network/v2.0/ports', headers=service)
+
+    def test_tokens_with_rules_are_for_services_that_check_them(self):
+        made = self.make(access_rules=[{'service': 'compute', 'path': '/x', 'method': 'GET'}])
+        token = self.log_in(id=made['id'], secret=made['secret']).headers['X-Auth-Token']
+        headers = {'X-Subject-Token': token}
+        for version in ('0.5', 'x', ''):
+            more = {'OpenStack-Identity-Access-Rules': version}
+            self.admin.get(f'{V3}/auth/tokens', headers={**headers, **more}, expect=404)
+        headers['OpenStack-Identity-Access-Rules'] = '1.0'
+        found = self.admin.get(f'{V3}/auth/tokens', headers=headers)['token']
+        self.assertEqual(made['access_rules'], found['application_credential']['access_rules'])
+
+    def test_rules_stay_and_are_used_again(self):
+        rule = {'service': 'compute', 'path': '/x', 'method': 'GET'}
+        first = self.make(access_rules=[rule, rule])
+        (kept,) = self.rules()
+        second = self.make(name='second', access_rules=[{'id': kept['id']}])
+        self.assertEqual(first['access_rules'], second['access_rules'])
+        one = f'{self.rule_path}/{kept["id"]}'
+        self.demo.delete(one, expect=403)
+        for made in (first, second):
+            self.demo.delete(f'{self.path}/{made["id"]}')
+        self.demo.get(one)
+        self.admin.get(one, expect=403)
+        self.make(expect=404, name='x', access_rules=[{'id': 'unknown'}])
+        self.make(expect=400, name='x', access_rules=[{**rule, 'path': 'x'}])
+        self.demo.delete(one)
+        self.assertEqual([], self.rules())
+
+    def test_rules_go_with_their_user(self):
+        self.make(access_rules=[{'service': 'compute', 'path': '/x', 'method': 'GET'}])
+        self.admin.delete(f'{V3}/users/{self.user}')
+        for name in ('access', 'credential'):
+            rows = self.change_database(f'SELECT * FROM identity_{name}_rules')
+            self.assertEqual([], rows)

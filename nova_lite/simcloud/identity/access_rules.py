@@ -1,0 +1,159 @@
+"""/v3/users/{user_id}/access_rules: the requests that application credentials are limited to.
+
+Rules are made with a credential and stay when it is deleted. The middleware checks them at each
+request, as keystonemiddleware does for other services.
+"""
+
+import re
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
+from nova_lite.simcloud.identity import catalog
+from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import views
+
+RULES, USES = tables.access_rules, tables.credential_rules
+WHOLE = ('service', 'path', 'method')
+_WORD = {**bodies.ID, 'pattern': '^[a-zA-Z0-9-]+$'}
+_METHODS = bodies.words('DELETE GET HEAD PATCH POST PUT')
+SCHEMA = {
+    **bodies.record(
+        {
+            'id': _WORD,
+            'service': _WORD,
+            'path': {'type': 'string', 'maxLength': 225, 'pattern': '^/'},
+            'method': {'enum': list(_METHODS)},
+        }
+    ),
+    'anyOf': [{'required': ['id']}, {'required': list(WHOLE)}],
+}
+# A name in braces or * stands for one part of a path, ** for any number of them.
+_WILD = re.compile(r'(?P<some>\*\*)|(?P<one>\{[^}]*\}|\*)|(?P<same>.)', re.DOTALL)
+HEADER = 'OpenStack-Identity-Access-Rules'
+VERSION = 1.0
+
+
+def view(row):
+    """Return one rule as tokens and credentials have it."""
+    return {name: row[name] for name in ('id', *WHOLE)}
+
+
+def keep(conn, user_id, credential_id, wanted):
+    """Store the rules of a new credential. A rule that the user has already is used again."""
+    for rule_id in dict.fromkeys(_kept(conn, user_id, asked) for asked in wanted):
+        database.insert(conn, USES, credential_id=credential_id, rule_id=rule_id)
+
+
+def _kept(conn, user_id, asked):
+    """Return the id of a rule that a credential asks for. Raise NotFound."""
+    known = database.find(conn, RULES, id=asked['id']) if 'id' in asked else None
+    if known and known['user_id'] == user_id:
+        return known['id']
+    if known or any(name not in asked for name in WHOLE):
+        raise _not_found(asked['id'])
+    rule = {'user_id': user_id, **{name: asked[name] for name in WHOLE}}
+    same = database.find(conn, RULES, **rule)
+    if same is None:
+        same = database.insert(conn, RULES, **rule, id=asked.get('id') or tables.new_id())
+    return same['id']
+
+
+def of(conn, credential_id):
+    """Return the rules of a credential."""
+    ids = [row['rule_id'] for row in database.find_all(conn, USES, credential_id=credential_id)]
+    return database.find_all(conn, RULES, RULES.c.id.in_(ids), order=['id']) if ids else []
+
+
+def forget(conn, user_id):
+    """Remove the rules of a user who is deleted."""
+    for row in database.find_all(conn, RULES, user_id=user_id):
+        database.delete(conn, USES, rule_id=row['id'])
+    database.delete(conn, RULES, user_id=user_id)
+
+
+# ---- what they permit ----
+
+
+def understood(req):
+    """Return whether the service that validates a token checks the rules in it."""
+    try:
+        return float(req.get_header(HEADER) or 0) >= VERSION
+    except ValueError:
+        return False
+
+
+def permit(rules, req):
+    """Return whether rules permit a request to one of our services."""
+    if req.path == '/identity/v3/auth/tokens' and req.method == 'GET':
+        return True
+    service = req.context.service
+    kinds = [kind for kind, _, path in catalog.SERVICES if path.split('/')[1] == service]
+    return any(
+        rule['service'] in kinds
+        and rule['method'] == req.method
+        and _pattern(rule['path']).fullmatch(req.path)
+        for rule in rules
+    )
+
+
+def _pattern(path):
+    """Return the regular expression of a rule's path."""
+
+    def part(found):
+        if found['same']:
+            return re.escape(found['same'])
+        return '.*' if found['some'] else '[^/]+'
+
+    return re.compile(_WILD.sub(part, path))
+
+
+# ---- requests ----
+
+
+def _not_found(rule_id):
+    return faults.NotFound(f'Could not find Access Rule: {rule_id[:64]}.')
+
+
+def _permit(caller, _action, path):
+    """Raise Forbidden unless for the owner."""
+    if path['user_id'] != caller.user_id:
+        raise faults.Forbidden(callers.NOT_ALLOWED)
+
+
+def _get(conn, _caller, user_id, rule_id):
+    row = database.find(conn, RULES, id=rule_id, user_id=user_id)
+    if row is None:
+        raise _not_found(rule_id)
+    return row
+
+
+def _delete(conn, caller, user_id, rule_id):
+    """Remove a rule that no credential has."""
+    _get(conn, caller, user_id, rule_id)
+    if database.exists(conn, USES, rule_id=rule_id):
+        raise faults.Forbidden('May not delete access rule in use')
+    database.delete(conn, RULES, id=rule_id)
+
+
+def _listed(conn, req, user_id):
+    wanted = {name: value for name in WHOLE if (value := req.get_param(name))}
+    return database.find_all(conn, RULES, user_id=user_id, **wanted, order=['id'])
+
+
+def _view(req, row):
+    # As Keystone's, which lead nowhere.
+    return {**view(row), 'links': views.links(req, f'access_rules/{row["id"]}')}
+
+
+RESOURCE = resources.Resource(
+    name='access_rule',
+    style=views.STYLE,
+    permit=_permit,
+    listed=_listed,
+    get=_get,
+    views=resources.each_as_asked(_view),
+    delete=_delete,
+)
