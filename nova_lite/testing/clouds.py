@@ -92,14 +92,18 @@ class Cloud:
         made: connection.Connection = clouds.connect(self.clouds_yaml)
         return made
 
+    @functools.cached_property
+    def control(self) -> control_client.Client:
+        """Changes the clock, faults, breakpoints and saved states: get(NAME), post(NAME)."""
+        return control_client.Client(self.state_dir)
+
     @contextlib.contextmanager
     def faults(self, entries: Iterable[Mapping[str, typing.Any]]) -> Iterator[None]:
         """Inject faults for the block. entries: as `POST /control/faults/add` takes them
 
         They are for all who use the cloud.
         """
-        control = control_client.Client(self.state_dir)
-        added = []
+        control, added = self.control, []
         try:
             for entry in entries:
                 added.append(control.post('faults/add', **entry)['added'])
@@ -158,6 +162,18 @@ class Clouds:
             self._known[name] = Cloud(directory, found, is_unlimited=True)
         return self._known[name]
 
+    def fresh(self) -> Cloud:
+        """Return a cloud of this process alone, as it was when it was new.
+
+        It is reset when it is asked for again, and its clock passes normally then.
+        """
+        known = dict(self._known)
+        found = self.get(own=f'process {os.getpid()}, fresh')
+        if found in known.values():
+            found.control.post('reset')
+            limits.lift_defaults(found.requests)
+        return found
+
     def continued(self, snapshot: str) -> Cloud:
         """Return a cloud that continues with a snapshot, as it was when that was taken.
 
@@ -169,7 +185,7 @@ class Clouds:
         name = hashlib.sha256(key.encode()).hexdigest()[:12]
         directory = os.path.join(self._directory, name)
         if name in self._known:
-            control_client.Client(directory).post('reset')
+            self._known[name].control.post('reset')
         else:
             self._known[name] = Cloud(directory, self._start(directory, '--from', path))
         return self._known[name]

@@ -22,6 +22,8 @@ class NovaCloud(fixtures.Fixture):
 
     profile: the name of a bundled profile, or a path
     failures: as in the document of a profile. With a probability, the test has a cloud of its own
+    fresh: whether it is as it was when it was new, and for one test at a time, without a profile or
+        failures. The test may change its clock and its hosts
     snapshot: path of a snapshot, without a profile or failures; the cloud is as it was when that
         was taken
     cloud: the testing.clouds.Cloud, once set up
@@ -32,21 +34,32 @@ class NovaCloud(fixtures.Fixture):
         profile: str = profiles.DEFAULT,
         failures: Iterable[Mapping[str, typing.Any]] = (),
         *,
+        fresh: bool = False,
         snapshot: str | None = None,
     ) -> None:
         super().__init__()
         self._profile, self._failures = profile, list(failures)
-        if snapshot is not None and (profile != profiles.DEFAULT or self._failures):
-            raise ValueError('a cloud with a snapshot has its profile: omit profile and failures')
+        chosen = profile != profiles.DEFAULT or self._failures
+        if snapshot is not None and (chosen or fresh):
+            raise ValueError(
+                'a cloud with a snapshot has its profile: omit profile and failures, and fresh'
+            )
+        if fresh and chosen:
+            raise ValueError(
+                'a fresh cloud has the profile of the plugin: omit profile and failures'
+            )
         if any(profiles.SERVICE in each for each in self._failures):
             raise ValueError('a fault of a service is a fixture of its own: Fault')
-        self._snapshot = snapshot
+        self._snapshot, self._fresh = snapshot, fresh
         self.cloud: clouds.Cloud
 
     def _setUp(self) -> None:
         found = None
         if self._snapshot is not None:
             self.cloud = clouds.of_process().continued(self._snapshot)
+            return
+        if self._fresh:
+            self.cloud = clouds.of_process().fresh()
             return
         if self._profile == profiles.DEFAULT and not self._failures:
             found = clouds.existing()

@@ -146,6 +146,15 @@ def nova_lite_snapshot(
     return _nova_lite_clouds.continued
 
 
+@pytest.fixture
+def nova_lite_fresh_cloud(_nova_lite_clouds: 'clouds.Clouds') -> 'clouds.Cloud':
+    """Return a cloud as it is when it is new. No other process uses it.
+
+    A test may change its clock and its hosts: for the next one that asks for it, it is reset.
+    """
+    return _nova_lite_clouds.fresh()
+
+
 @contextlib.contextmanager
 def _cloud_of(
     request: pytest.FixtureRequest, pool: 'clouds.Clouds'

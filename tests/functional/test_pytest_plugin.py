@@ -58,7 +58,7 @@ class PluginTest(testtools.TestCase):
             NOVA_LITE_SERVERS='4',
             **self.variables(),
         )
-        self.assertIn('10 passed', printed)
+        self.assertIn('13 passed', printed)
         self.assertEqual([], list(self.temporary.glob('nova-lite-*')))
 
     def test_a_cloud_that_runs_already(self):

@@ -61,6 +61,26 @@ def test_profile(nova_lite_project):
     assert boot(nova_lite_project.connect().compute, 'web').status == 'ACTIVE'
 
 
+def test_lost_host(nova_lite_fresh_cloud):
+    """Two minutes pass at once. The next test that asks for the cloud finds it as it was."""
+    control, compute = nova_lite_fresh_cloud.control, nova_lite_fresh_cloud.admin.compute
+    control.post('host', name='cell1-host1', power='off')
+    control.post('clock', action='advance', seconds=120)
+    states = {each.name: each.state for each in compute.hypervisors(details=True)}
+    assert [name for name, state in states.items() if state == 'down'] == ['cell1-host1']
+
+
+@pytest.mark.parametrize('name', ['web', 'db'])
+def test_fresh(nova_lite_fresh_cloud, name):
+    """Nothing of the test before is left."""
+    compute = nova_lite_fresh_cloud.admin.compute
+    assert list(compute.servers(all_projects=True)) == []
+    assert {each.state for each in compute.hypervisors(details=True)} == {'up'}
+    assert nova_lite_fresh_cloud.control.get('clock')['frozen'] is False
+    boot(compute, name, networks='none')
+    nova_lite_fresh_cloud.control.post('clock', action='freeze')
+
+
 def test_administrator(nova_cloud):
     """What a member may not see."""
     assert len(list(nova_cloud.admin.compute.hypervisors())) == 6

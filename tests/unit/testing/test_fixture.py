@@ -11,6 +11,15 @@ class NovaCloudTest(testtools.TestCase):
             with testtools.ExpectedException(ValueError, '.*omit profile and failures'):
                 fixture.NovaCloud(snapshot='/x', **options)
 
+    def test_a_fresh_one_with_another_profile(self):
+        for options in (
+            {'profile': 'default'},
+            {'failures': [{'verb': 'spawn'}]},
+            {'snapshot': '/x'},
+        ):
+            with testtools.ExpectedException(ValueError, '.*omit profile and failures'):
+                fixture.NovaCloud(fresh=True, **options)
+
     def test_a_fault_of_a_service(self):
         """It would hit the setup of the project."""
         with testtools.ExpectedException(ValueError, '.*a fixture of its own: Fault'):
