@@ -10,7 +10,6 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import metadata
-from nova_lite.simcloud.volume import qos_specs
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import releases
@@ -139,8 +138,7 @@ def force_detach(conn, caller, volume, wanted):
 @action('os-initialize_connection', status=200)
 def initialize_connection(conn, caller, volume, wanted):
     """Return the connection of the volume, without an attachment."""
-    specs = qos_specs.for_front_end(conn, volume['volume_type_id'])
-    info = attachments.connection_info({'id': None, 'volume_id': volume['id']}, 'rw', specs)
+    info = attachments.connection_info(conn, volume, None, 'rw')
     kind = info.pop('driver_volume_type')
     return {'connection_info': {'driver_volume_type': kind, 'data': info}}
 

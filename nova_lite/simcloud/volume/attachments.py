@@ -14,6 +14,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud import storage
+from nova_lite.simcloud.volume import encryptions
 from nova_lite.simcloud.volume import qos_specs
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import releases
@@ -117,23 +118,21 @@ def _reserve(conn, caller, wanted):
     )
 
 
-def connection_info(row, mode, qos=None):
-    """Return what a hypervisor needs to reach the volume; there is no storage behind it.
-
-    qos: the specs of the volume's type that the hypervisor enforces, if any
-    """
+def connection_info(conn, volume, attachment_id, mode):
+    """Return what a hypervisor needs to reach the volume; there is no storage behind it."""
+    type_id = volume['volume_type_id']
     return {
         'driver_volume_type': 'fake',
-        'volume_id': row['volume_id'],
-        'attachment_id': row['id'],
+        'volume_id': volume['id'],
+        'attachment_id': attachment_id,
         'access_mode': mode,
-        'encrypted': False,
+        'encrypted': encryptions.find(conn, type_id) is not None,
         'cacheable': False,
-        'qos_specs': qos,
+        'qos_specs': qos_specs.for_front_end(conn, type_id),
         'target_lun': 1,
         'target_discovered': False,
         'target_portal': '127.0.0.1:3260',
-        'target_iqn': f'iqn.2010-10.org.openstack:volume-{row["volume_id"]}',
+        'target_iqn': f'iqn.2010-10.org.openstack:volume-{volume["id"]}',
     }
 
 
@@ -170,7 +169,7 @@ def _connect(conn, row, connector, *, keep_mode=False):
     if mode == NO_MODE:
         mode = connector.get('mode') or 'rw'
     volume = database.find(conn, tables.volumes, id=row['volume_id'])
-    info = connection_info(row, mode, qos_specs.for_front_end(conn, volume['volume_type_id']))
+    info = connection_info(conn, volume, row['id'], mode)
     database.save(
         conn,
         ATTACHMENTS,

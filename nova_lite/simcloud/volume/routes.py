@@ -4,6 +4,7 @@ from nova_lite.simcloud import routing
 from nova_lite.simcloud.volume import actions
 from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import backups
+from nova_lite.simcloud.volume import encryptions
 from nova_lite.simcloud.volume import group_types
 from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import microversion
@@ -53,6 +54,7 @@ CAPABILITIES = {
 # {alias: name} of those of Cinder's extensions that are here.
 EXTENSIONS = {
     'backups': 'Backups',
+    'encryption': 'VolumeTypeEncryption',
     'os-admin-actions': 'AdminActions',
     'os-availability-zone': 'AvailabilityZones',
     'os-extended-snapshot-attributes': 'ExtendedSnapshotAttributes',
@@ -67,6 +69,7 @@ EXTENSIONS = {
     'os-vol-mig-status-attr': 'VolumeMigStatusAttribute',
     'os-vol-tenant-attr': 'VolumeTenantAttribute',
     'os-volume-actions': 'VolumeActions',
+    'os-volume-encryption-metadata': 'VolumeEncryptionMetadata',
     'os-volume-transfer': 'VolumeTransfer',
     'os-volume-type-access': 'VolumeTypeAccess',
     'qos-specs': 'Qos_specs_manage',
@@ -152,9 +155,9 @@ def add(app, db, events):
     routing.add_crud(app, f'{v3}/group_types/{{group_type_id}}/group_specs', specs, 'key')
     qos_specs.add(app, db, f'{v3}/qos-specs')
     backups.add(app, db, f'{v3}/backups')
-    accepting = transfers.AcceptResource(db)
     for name in ('volume-transfers', 'os-volume-transfer'):
-        app.add_route(f'{v3}/{name}/{{transfer_id}}/accept', accepting)
+        app.add_route(f'{v3}/{name}/{{transfer_id}}/accept', transfers.AcceptResource(db))
+    encryptions.add(app, db, v3)
     access = type_access.AccessResource(db)
     app.add_route(f'{v3}/types/{{type_id}}/os-volume-type-access', access)
     app.add_route(f'{v3}/types/{{type_id}}/action', access, suffix='action')

@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 
+from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import storage
 
@@ -139,6 +140,19 @@ qos_associations = sa.Table(
     database.METADATA,
     sa.Column('volume_type_id', database.Id, primary_key=True),
     sa.Column('qos_specs_id', database.Id, nullable=False, index=True),
+)
+
+encryptions = sa.Table(
+    'volume_encryptions',
+    database.METADATA,
+    sa.Column('volume_type_id', database.Id, primary_key=True),
+    sa.Column('encryption_id', database.Id, nullable=False, default=runtime.new_uuid),
+    sa.Column('provider', database.Name, nullable=False),
+    sa.Column('control_location', sa.String(16), nullable=False),
+    sa.Column('cipher', database.Name),
+    sa.Column('key_size', sa.Integer),
+    sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
+    sa.Column('updated_at', database.Time, nullable=False),
 )
 
 quotas = sa.Table(

@@ -15,13 +15,14 @@ from nova_lite.simcloud.volume import tables
 TYPES, MEMBERS = tables.types, tables.qos_associations
 KIND = 'Volume'
 DEFAULT_NAME = '__DEFAULT__'
+ACCESS = 'os-volume-type-access:is_public'
 MULTIATTACH = '<is> True'
 
 _PROPERTIES = {
     'name': bodies.NAME,
     'description': bodies.OPTIONAL_STRING,
     'extra_specs': metadata.SPECS,
-    'os-volume-type-access:is_public': bodies.BOOLEAN,
+    ACCESS: bodies.BOOLEAN,
     'is_public': bodies.BOOLEAN,
 }
 CREATE = bodies.wrapped('volume_type', _PROPERTIES, ['name'])
@@ -32,7 +33,7 @@ def _view(caller, row, qos_specs_id):
     """Return one type. Only administrators see its QoS specification."""
     shown = {
         **{name: row[name] for name in named_types.SHOWN},
-        'os-volume-type-access:is_public': row['is_public'],
+        ACCESS: row['is_public'],
         'extra_specs': metadata.shown_specs(row['extra_specs'], caller),
     }
     return {**shown, 'qos_specs_id': qos_specs_id} if caller.is_privileged else shown
@@ -42,6 +43,13 @@ def _views(conn, req, found):
     known = database.grouped(conn, MEMBERS.c.volume_type_id, [row['id'] for row in found])
     ids = {type_id: row['qos_specs_id'] for type_id, (row,) in known.items()}
     return [_view(req.context.caller, row, ids.get(row['id'])) for row in found]
+
+
+def _changed(conn, req, found):
+    """Return types as the answers to a creation and to an update have them."""
+    hidden = ('qos_specs_id', *((ACCESS,) if req.method == 'PUT' else ()))
+    shown = _views(conn, req, found)
+    return [{k: v for k, v in each.items() if k not in hidden} for each in shown]
 
 
 def _visible(caller):
@@ -72,7 +80,7 @@ def allows_multiattach(row):
 
 
 def _is_public(wanted, default):
-    return wanted.get('os-volume-type-access:is_public', wanted.get('is_public', default))
+    return wanted.get(ACCESS, wanted.get('is_public', default))
 
 
 def create(conn, _caller, wanted):
@@ -106,7 +114,7 @@ def delete(conn, caller, type_id):
     used = database.exists(conn, tables.volumes, volume_type_id=row['id'])
     if used or row['name'] == DEFAULT_NAME:
         raise faults.BadRequest(f'Target volume type {row["name"]} is still in use.')
-    for table in (MEMBERS, tables.type_access):
+    for table in (MEMBERS, tables.type_access, tables.encryptions):
         database.delete(conn, table, volume_type_id=row['id'])
     database.delete(conn, TYPES, id=row['id'])
 
@@ -126,6 +134,7 @@ RESOURCE = resources.Resource(
     listed=_listed,
     get=get,
     views=_views,
+    changed=_changed,
     create=(create, CREATE),
     update=(update, UPDATE),
     delete=delete,

@@ -3,6 +3,7 @@
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import storage
+from nova_lite.simcloud.volume import encryptions
 from nova_lite.simcloud.volume import tables
 
 SHOWN = bodies.words(
@@ -58,7 +59,7 @@ def _by_version(req, row):
     return fields
 
 
-def detail(req, row, type_name, attachments):
+def detail(req, row, attachments, *, type_name, encrypted):
     """Return one volume in full."""
     caller = req.context.caller
     metadata = dict(row['metadata'])
@@ -71,7 +72,7 @@ def detail(req, row, type_name, attachments):
         'updated_at': storage.stamp(row['updated_at']),
         'volume_type': type_name,
         'bootable': str(row['bootable']).lower(),
-        'encrypted': False,
+        'encrypted': encrypted,
         'metadata': metadata,
         'replication_status': None,
         'consistencygroup_id': None,
@@ -81,6 +82,8 @@ def detail(req, row, type_name, attachments):
         ],
         **_by_version(req, row),
     }
+    if encrypted and req.context.minor >= 64:
+        answer['encryption_key_id'] = row['id']
     if row['image_metadata']:
         answer[IMAGE_METADATA] = row['image_metadata']
     if caller.is_privileged:
@@ -97,10 +100,17 @@ def detail(req, row, type_name, attachments):
 def details(conn, req, found):
     """Return rows in full, with their types' names and attachments."""
     names = {row['id']: row['name'] for row in database.find_all(conn, tables.types)}
+    encrypted = encryptions.types_with(conn)
     ids = [row['id'] for row in found]
     by_volume = database.grouped(conn, tables.attachments.c.volume_id, ids, 'created_at')
     return [
-        detail(req, row, names.get(row['volume_type_id']), by_volume.get(row['id'], ()))
+        detail(
+            req,
+            row,
+            by_volume.get(row['id'], ()),
+            type_name=names.get(row['volume_type_id']),
+            encrypted=row['volume_type_id'] in encrypted,
+        )
         for row in found
     ]
 
