@@ -5,6 +5,7 @@ from tests.peers import callers
 from tests.peers import networks
 
 OWNER = {'device_id': networks.SERVER, 'device_owner': 'compute:nova'}
+NOBODY = {'device_id': '', 'device_owner': '', 'binding:host_id': ''}
 
 
 def subport(port_id, number=7, **values):
@@ -72,6 +73,61 @@ class TrunkTest(networks.NetworkPeersTest):
         self.change(peer, made['id'], 'remove', {'port_id': one})
         self.change(peer, made['id'], 'add', subport(two, 8))
         peer.ask('PUT', f'/trunks/{made["id"]}', {'trunk': {'port_id': two}})
+
+    @staticmethod
+    def look(peer, *ports):
+        """Compare who has ports, and whether they are bound and active."""
+        for port in ports:
+            fields = ('device_id', 'device_owner', 'binding:host_id', 'binding:vif_type', 'status')
+            query = '&'.join(f'fields={name}' for name in fields)
+            peer.ask('GET', f'/ports/{port}?{query}')
+
+    @base.same
+    def test_a_subport_is_given_to_a_server(self, peer):
+        parent, one = self.ports(peer, 2)
+        trunk = {'port_id': parent, 'sub_ports': [subport(one)]}
+        made = peer.made('/trunks', {'trunk': trunk})['id']
+        self.look(peer, parent, one)
+        peer.ask('PUT', f'/ports/{one}', {'port': {**OWNER, 'binding:host_id': 'host-1'}})
+        self.look(peer, parent, one)
+        peer.ask('GET', f'/trunks/{made}')
+        self.change(peer, made, 'remove', {'port_id': one})
+        self.look(peer, one)
+        self.change(peer, made, 'add', subport(one))
+        peer.ask('PUT', f'/ports/{one}', {'port': NOBODY})
+        self.change(peer, made, 'add', subport(one))
+        self.look(peer, one)
+        peer.ask('PUT', f'/ports/{one}', {'port': NOBODY})
+        self.look(peer, one)
+        peer.ask('DELETE', f'/trunks/{made}')
+        self.look(peer, one)
+
+    @base.same
+    def test_a_parent_port_is_given_to_a_server(self, peer):
+        parent, one, two = self.ports(peer, 3)
+        trunk = {'port_id': parent, 'sub_ports': [subport(one)]}
+        made = peer.made('/trunks', {'trunk': trunk})['id']
+        peer.ask('PUT', f'/ports/{parent}', {'port': {**OWNER, 'binding:host_id': 'host-1'}})
+        self.look(peer, parent)
+        self.change(peer, made, 'add', subport(two, 8))
+        self.change(peer, made, 'remove', {'port_id': two})
+        peer.ask('PUT', f'/ports/{parent}', {'port': NOBODY})
+        self.look(peer, parent, two)
+        peer.ask('DELETE', f'/trunks/{made}')
+        self.look(peer, parent, one)
+
+    @base.same
+    def test_the_trunk_of_a_bound_port_is_deleted(self, peer):
+        (parent,) = self.ports(peer, 1)
+        made = peer.made('/trunks', {'trunk': {'port_id': parent}})['id']
+        peer.ask('PUT', f'/ports/{parent}', {'port': {**OWNER, 'binding:host_id': 'host-1'}})
+        peer.ask('DELETE', f'/trunks/{made}')
+
+    @base.same
+    def test_a_bound_port_becomes_a_parent(self, peer):
+        (parent,) = self.ports(peer, 1)
+        peer.ask('PUT', f'/ports/{parent}', {'port': {**OWNER, 'binding:host_id': 'host-1'}})
+        peer.ask('POST', '/trunks', {'trunk': {'port_id': parent}})
 
     @base.same
     def test_routers(self, peer):
