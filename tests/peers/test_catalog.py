@@ -116,6 +116,37 @@ class CatalogTest(identity.IdentityPeersTest):
         self.note_catalog(peer)
 
     @base.same
+    def test_endpoints_of_a_project(self, peer):
+        service, other = self.service(peer), self.service(peer, name='other')
+        first, second = (self.endpoint(peer, service, name) for name in ('public', 'admin'))
+        self.endpoint(peer, other)
+        user, project = self.member(peer)
+        of_project = f'/v3/OS-EP-FILTER/projects/{project}/endpoints'
+        peer.ask('GET', of_project)
+        for method in ('GET', 'DELETE', 'PUT', 'PUT', 'GET'):
+            peer.ask(method, f'{of_project}/{first}')
+        for endpoint in (first, second):
+            peer.ask('GET', f'/v3/OS-EP-FILTER/endpoints/{endpoint}/projects')
+        peer.ask('GET', of_project)
+        body = identity.login({'id': user}, project={'id': project})
+        self.note_catalog(peer, self.token(peer, body))
+        nowhere = f'/v3/OS-EP-FILTER/projects/{identity.NOWHERE}/endpoints'
+        for method in ('GET', 'PUT', 'DELETE'):
+            peer.ask(method, f'{nowhere}/{first}')
+            peer.ask(method, f'{of_project}/{identity.NOWHERE}')
+        peer.ask('GET', nowhere)
+        peer.ask('GET', f'/v3/OS-EP-FILTER/endpoints/{identity.NOWHERE}/projects')
+        peer.ask('DELETE', f'/v3/endpoints/{first}')
+        peer.ask('GET', of_project)
+        self.note_catalog(peer, self.token(peer, body))
+        peer.ask('PUT', f'{of_project}/{second}')
+        peer.ask('DELETE', f'{of_project}/{second}')
+        peer.headers['X-Auth-Token'] = self.token(peer, body)
+        peer.ask('GET', of_project)
+        peer.ask('PUT', f'{of_project}/{second}')
+        peer.ask('DELETE', f'{of_project}/{second}')
+
+    @base.same
     def test_refused_endpoints(self, peer):
         service = self.service(peer)
         good = {'interface': 'public', 'service_id': service, 'url': 'http://127.0.0.1:1/'}

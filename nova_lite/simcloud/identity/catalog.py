@@ -141,6 +141,8 @@ class Catalog:
 
     def remove(self, conn, table, row):
         """Delete a row; the deletion of a configured one is stored."""
+        if table is ENDPOINTS:
+            database.delete(conn, tables.project_endpoints, endpoint_id=row['id'])
         if row['id'] in self._configured[table]:
             self.save(conn, table, row, removed=True)
         else:
@@ -148,13 +150,22 @@ class Catalog:
 
     # ---- what a token carries ----
 
+    @staticmethod
+    def filter_of(conn, project_id):
+        """Return the ids of the endpoints to which a project is limited; none if it is not."""
+        links = database.find_all(conn, tables.project_endpoints, project_id=project_id)
+        return {row['endpoint_id'] for row in links}
+
     def for_token(self, conn, user_id, project_id):
         """Return the catalog of a user's token. project_id: its scope, or None for a domain"""
-        values = {'user_id': user_id}
+        values, only = {'user_id': user_id}, set()
         if project_id:
+            only = self.filter_of(conn, project_id)
             values |= {'project_id': project_id, 'tenant_id': project_id}
         endpoints = {}
         for row in self.rows(conn, ENDPOINTS, enabled=True):
+            if only and row['id'] not in only:
+                continue
             if url := formatted(row['url'], **values):
                 endpoints.setdefault(row['service_id'], []).append(_of_token(row, url))
         return [
@@ -165,6 +176,7 @@ class Catalog:
                 'endpoints': endpoints.get(row['id'], []),
             }
             for row in self.rows(conn, KINDS, enabled=True)
+            if not only or row['id'] in endpoints
         ]
 
 

@@ -139,6 +139,7 @@ def delete(conn, _caller, project_id):
         .where(tables.users.c.default_project_id == project_id)
         .values(default_project_id=None)
     )
+    database.delete(conn, tables.project_endpoints, project_id=project_id)
     tables.remove(conn, tables.projects, project_id)
 
 

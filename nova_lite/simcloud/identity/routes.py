@@ -8,6 +8,7 @@ from nova_lite.simcloud.identity import application_credentials
 from nova_lite.simcloud.identity import assignments
 from nova_lite.simcloud.identity import catalog_resources
 from nova_lite.simcloud.identity import domains
+from nova_lite.simcloud.identity import endpoint_filters
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import groups
 from nova_lite.simcloud.identity import projects
@@ -52,6 +53,8 @@ def add(app, db, tokens, catalog, *, password_cost):
     _add_auth(app, v3, token_resource.TokenResource(db, tokens, catalog))
     user = users.resource(password_cost)
     entries = catalog_resources.make(catalog)
+    (endpoints,) = (one for one in entries if one.name == 'endpoint')
+    endpoint_filters.add(app, db, v3, catalog=catalog, endpoints=endpoints)
     people = (domains.RESOURCE, projects.RESOURCE, user, groups.RESOURCE, roles.RESOURCE)
     for resource in (*people, *entries):
         name = resource.name

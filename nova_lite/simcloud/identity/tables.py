@@ -188,6 +188,13 @@ endpoints = _catalog(
     sa.Column('enabled', sa.Boolean, nullable=False, default=True),
 )
 
+project_endpoints = sa.Table(
+    'identity_project_endpoints',
+    database.METADATA,
+    sa.Column('project_id', database.Id, primary_key=True),
+    sa.Column('endpoint_id', database.Name, primary_key=True, index=True),
+)
+
 generation = sa.Table(
     'identity_generation',
     database.METADATA,

@@ -98,6 +98,21 @@ class CatalogTest(base.SimCloudTestCase):
         self.demo.get(f'{V3}/regions/RegionOne')
         self.demo.get(f'{V3}/endpoints', expect=403)
 
+    def test_a_project_is_limited_to_some_endpoints(self):
+        project = self.admin.get(f'{V3}/projects?name=demo')['projects'][0]['id']
+        endpoint = self.endpoint(self.service('image')['id'])['id']
+        path = f'{V3}/OS-EP-FILTER/projects/{project}/endpoints'
+        self.demo.put(f'{path}/{endpoint}', expect=403)
+        self.admin.put(f'{path}/{endpoint}', expect=204)
+        token = self.token('demo', 'pw-demo', 'demo')
+        headers = {'X-Subject-Token': token}
+        found = self.admin.get(f'{V3}/auth/tokens', headers=headers)['token']['catalog']
+        self.assertEqual(['image'], [one['type'] for one in found])
+        self.assertEqual([endpoint], [one['id'] for one in found[0]['endpoints']])
+        self.assertIsNotNone(self.entry('compute'))
+        self.admin.delete(f'{V3}/endpoints/{endpoint}')
+        self.assertIsNotNone(self.entry('compute', self.demo))
+
 
 class SeveralAddressesTest(base.SimCloudTestCase):
     """A cloud that listens on all addresses of its machine, or behind the port of a container."""
