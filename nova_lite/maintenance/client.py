@@ -109,11 +109,16 @@ class Cloud:
     # ---- servers ----
 
     def servers_on(self, host):
-        """Return all servers on the host, with details."""
+        """Return all servers on the host, soft-deleted ones too, with details."""
         found, marker = [], None
         while True:
             page = self._get(
-                '/servers/detail', all_tenants=1, host=host, limit=PAGE, marker=marker
+                '/servers/detail',
+                all_tenants=1,
+                soft_deleted=True,
+                host=host,
+                limit=PAGE,
+                marker=marker,
             )['servers']
             if not page:
                 return found

@@ -46,7 +46,9 @@ def _servers(admin: services.Services, state_dir: str, project_id: str) -> None:
     """Delete the servers, and those that appear in the meantime, and wait for their end."""
 
     def remaining() -> list[services.Json]:
-        return admin.list('compute', '/servers', all_tenants=True, project_id=project_id)
+        return admin.list(
+            'compute', '/servers', all_tenants=True, soft_deleted=True, project_id=project_id
+        )
 
     found = remaining()
     if not found:

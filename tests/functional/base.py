@@ -64,6 +64,16 @@ class CloudTest(testtools.TestCase):
         self.assertEqual(status, error['code'])
         return error['message']
 
+    def soft_delete(self, server):
+        """Delete a server so that it can be restored."""
+        conf = self.cloud.cloud.confs['control']
+        conf.set_override('reclaim_instance_interval', 3600)
+        try:
+            self.cloud.admin.compute.delete_server(server)
+            self.cloud.wait(server, 'SOFT_DELETED')
+        finally:
+            conf.clear_override('reclaim_instance_interval')
+
     def status(self, server):
         """A server's status now."""
         return self.cloud.admin.compute.get_server(server.id).status

@@ -96,6 +96,16 @@ class MaintenanceTest(HostTestCase):
         self.assertIn('is enabled', self.command('undrain', HOST)[0])
         self.assertEqual('enabled', self.stage.service(HOST)['status'])
 
+    def test_soft_deleted(self):
+        server = self.cloud.boot(host=HOST)
+        self.soft_delete(server)
+        (found,) = self.outcomes('drain-host', HOST, code=1).values()
+        self.assertEqual(('stays', 'left'), found[:2])
+        self.assertIn('force-delete', found[3])
+        self.cloud.admin.compute.delete_server(server, force=True)
+        self.cloud.wait_gone(server)
+        self.assertEqual({}, self.outcomes('drain-host', HOST))
+
     def test_live_refused(self):
         server = self.cloud.boot(host=HOST)
         self.addCleanup(self.stage.behave, 'extends: instant\n')

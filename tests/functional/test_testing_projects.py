@@ -16,7 +16,7 @@ from tests.functional import base
 
 # Lists for one project: (service, path, further filters).
 OF_PROJECT = (
-    ('compute', '/servers', {'all_tenants': True}),
+    ('compute', '/servers', {'all_tenants': True, 'soft_deleted': True}),
     (services.VOLUME, '/volumes', {'all_tenants': True}),
     (services.VOLUME, '/snapshots', {'all_tenants': True}),
     (services.VOLUME, '/backups', {'all_tenants': True}),
@@ -67,6 +67,7 @@ class ProjectsTest(base.CloudTest):
     def test_everything_is_removed(self):
         with projects.project(self.found) as project:
             self.fill(project)
+            self.soft_delete(self.cloud.boot(connection=project.connect()))
             self.assertNotEqual([], self.remaining(project))
         self.assertEqual([], self.remaining(project))
         self.assertFalse(os.path.exists(project.clouds_yaml))
