@@ -29,7 +29,7 @@ PATTERN = {
         {'type': 'string', 'minLength': 1, 'maxLength': 255}
     )
 }
-ONE_PAGE = {'limit': types.single(types.NON_NEGATIVE), 'marker': types.single(types.ANY_TEXT)}
+ONE_PAGE = {'limit': types.single(types.NUMBER), 'marker': types.single(types.ANY_TEXT)}
 LIST_QUERY = {
     '2.1': types.query({}),
     '2.33': types.query(types.PAGE),

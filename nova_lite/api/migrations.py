@@ -35,7 +35,7 @@ _TIME = types.single({'type': 'string', 'format': 'date-time'})
 _PLAIN = {name: types.multi() for name in FILTERS}
 _V59 = {
     **_PLAIN,
-    'limit': types.single(types.NON_NEGATIVE),
+    'limit': types.single(types.NUMBER),
     'marker': types.single(types.UUID),
     'changes-since': _TIME,
 }

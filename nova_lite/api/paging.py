@@ -13,6 +13,7 @@ from nova_lite.api import operation
 from nova_lite.api import request
 
 T = typing.TypeVar('T')
+MOST = 0x7FFFFFFF
 
 
 def limit_of(req: request.Request) -> int:
@@ -20,6 +21,11 @@ def limit_of(req: request.Request) -> int:
     most: int = req.conf.api.max_limit
     asked = req.param('limit')
     return min(int(asked), most) if asked else most
+
+
+def offset_of(req: request.Request) -> int:
+    """Return how many items precede the page: no more than a database counts."""
+    return min(int(req.param('offset') or 0), MOST)
 
 
 def page(

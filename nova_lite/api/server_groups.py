@@ -46,8 +46,8 @@ CREATE = {
 }
 LIST = {
     'all_projects': types.multi(),
-    'limit': types.multi(types.NON_NEGATIVE),
-    'offset': types.multi(types.NON_NEGATIVE),
+    'limit': types.multi(types.NUMBER),
+    'offset': types.multi(types.NUMBER),
 }
 LIST_QUERY = {'2.1': types.query(LIST), '2.75': types.query(LIST, strict=True)}
 
@@ -67,9 +67,7 @@ def list_groups(req):
     if 'all_projects' in req.params and req.ctxt.is_admin:
         req.authorize(rules.LIST_ALL)
         project_id = None
-    found = req.app.api_db.read(
-        _page, project_id, limit=_limit(req), offset=int(req.param('offset') or 0)
-    )
+    found = req.app.api_db.read(_page, project_id, limit=_limit(req), offset=paging.offset_of(req))
     return {'server_groups': [_view(req, *each) for each in found]}
 
 

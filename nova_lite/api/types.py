@@ -40,6 +40,9 @@ NON_NEGATIVE = {
     'maximum': 0x7FFFFFFF,
     'minLength': 1,
 }
+# In a query. Larger ones than an answer may have entries are accepted too.
+NUMBER = {'type': 'string', 'pattern': r'^[0-9]{1,255}\Z'}
+POSITIVE_NUMBER = {'type': 'string', 'pattern': r'^0{0,255}[1-9][0-9]{0,254}\Z'}
 IPV4 = {'type': 'string', 'format': 'ipv4'}
 IPV6 = {'type': 'string', 'format': 'ipv6', 'maxLength': 45}
 TEXT = {'type': 'string', 'maxLength': 255}
@@ -108,6 +111,6 @@ def query(properties: dict[str, schema.Source], *, strict: bool = False) -> Sche
 
 
 PAGE = {
-    'limit': multi(NON_NEGATIVE),
+    'limit': multi(NUMBER),
     'marker': multi(),
 }

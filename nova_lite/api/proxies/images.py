@@ -36,7 +36,7 @@ QUERY = {
     '2.1': {
         'type': 'object',
         'properties': {
-            'limit': types.multi(types.POSITIVE),
+            'limit': types.multi(types.POSITIVE_NUMBER),
             'marker': types.multi(),
             **dict.fromkeys((*FILTERS, 'status', 'server'), types.multi()),
             'changes-since': types.multi({'type': 'string', 'format': 'date-time'}),

@@ -1,8 +1,9 @@
 """Pages of proxies' lists, by limit and offset."""
 
+from nova_lite.api import paging
 from nova_lite.api import types
 
-PARAMETERS = {'limit': types.multi(types.NON_NEGATIVE), 'offset': types.multi(types.NON_NEGATIVE)}
+PARAMETERS = {'limit': types.multi(types.NUMBER), 'offset': types.multi(types.NUMBER)}
 QUERY = {'2.1': types.query(PARAMETERS)}
 
 
@@ -11,7 +12,7 @@ def params(req):
     most = req.conf.api.max_limit
     return {
         'limit': min(int(req.param('limit', 0)) or most, most),
-        'offset': int(req.param('offset', 0)),
+        'offset': paging.offset_of(req),
     }
 
 

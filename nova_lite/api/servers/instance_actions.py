@@ -19,7 +19,7 @@ from nova_lite.policies import server_parts as rules
 PATH = '/servers/{server_id}/os-instance-actions'
 _TIME = types.single({'type': 'string', 'format': 'date-time'})
 _V58 = {
-    'limit': types.single(types.NON_NEGATIVE),
+    'limit': types.single(types.NUMBER),
     'marker': types.single(types.ANY_TEXT),
     'changes-since': _TIME,
 }

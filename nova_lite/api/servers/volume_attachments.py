@@ -5,6 +5,7 @@ Source: reference/nova/api-surface 2.3 and 4.
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import paging
 from nova_lite.api import types
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices
@@ -13,7 +14,7 @@ from nova_lite.policies import server_devices as rules
 PATH = '/servers/{server_id}/os-volume_attachments'
 ONE = PATH + '/{volume_id}'
 TAGS_SHOWN, TERMINATION_SHOWN, IDS_SHOWN = 70, 79, 89
-PARAMS = {'limit': types.multi(types.NON_NEGATIVE), 'offset': types.multi(types.NON_NEGATIVE)}
+PARAMS = {'limit': types.multi(types.NUMBER), 'offset': types.multi(types.NUMBER)}
 QUERY = {'2.1': types.query(PARAMS), '2.75': types.query(PARAMS, strict=True)}
 
 
@@ -21,7 +22,7 @@ QUERY = {'2.1': types.query(PARAMS), '2.75': types.query(PARAMS, strict=True)}
 def index(req, server):
     """All of them, or a page by limit and offset."""
     devices_ = [device for device in _all(server) if device.volume_id]
-    first = int(req.param('offset', 0))
+    first = paging.offset_of(req)
     most = min(int(req.param('limit', req.conf.api.max_limit)), req.conf.api.max_limit)
     page = devices_[first : first + most]
     return {'volumeAttachments': [view(req, server, device) for device in page]}
