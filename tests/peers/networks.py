@@ -9,6 +9,11 @@ from tests.peers import transcript
 
 SERVER = '11111111-1111-4111-8111-111111111111'
 CIDR = '192.0.2.0/24'
+OUTSIDE = {
+    'router:external': True,
+    'provider:network_type': 'flat',
+    'provider:physical_network': 'public',
+}
 # What the services draw or choose, and details of mechanism drivers.
 CHOSEN = (
     *('mac_address', 'provider:segmentation_id', 'revision_number'),

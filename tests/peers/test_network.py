@@ -12,11 +12,6 @@ WANTED = (
     *('auto-allocated-topology', 'net-mtu', 'quota_details', 'revision-if-match', 'qos'),
     *('port-security', 'router', 'security-group', 'stateful-security-group'),
 )
-OUTSIDE = {
-    'router:external': True,
-    'provider:network_type': 'flat',
-    'provider:physical_network': 'public',
-}
 
 
 class NetworkTest(networks.NetworkPeersTest):
@@ -95,7 +90,7 @@ class NetworkTest(networks.NetworkPeersTest):
 
     @base.same
     def test_routers_and_floating_addresses(self, peer):
-        outside = self.network(peer, **OUTSIDE)
+        outside = self.network(peer, **networks.OUTSIDE)
         self.subnet(peer, outside, '198.51.100.0/24', enable_dhcp=False)
         network = self.network(peer)
         subnet = self.subnet(peer, network)

@@ -142,7 +142,7 @@ def create(conn, caller, wanted):
     _require_allowed(caller, wanted)
     kind, physical, segment = _segment(conn, wanted)
     mtu = TUNNEL_MTU if kind in ('vxlan', 'gre', 'geneve') else PHYSICAL_MTU
-    return standard.insert(
+    row = standard.insert(
         conn,
         caller,
         NETWORKS,
@@ -151,6 +151,10 @@ def create(conn, caller, wanted):
         physical_network=physical,
         segmentation_id=segment,
     )
+    default = database.find(conn, tables.qos_defaults, project_id=row['project_id'])
+    if default is None or row['qos_policy_id']:
+        return row
+    return database.save(conn, NETWORKS, row, qos_policy_id=default['qos_policy_id'])
 
 
 def update(conn, caller, network_id, wanted):

@@ -9,49 +9,80 @@ from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
-POLICIES = tables.qos_policies
+POLICIES, DEFAULTS, GATEWAYS = tables.qos_policies, tables.qos_defaults, tables.gateway_policies
 
 POLICY_BODY = bodies.wrapped(
-    'policy', {**standard.PROPERTIES, 'shared': bodies.BOOLEAN, 'is_default': {'const': False}}
+    'policy', {**standard.PROPERTIES, 'shared': bodies.BOOLEAN, 'is_default': bodies.BOOLEAN}
 )
 
 get = qos_rules.get_policy
 
 
-def _policy_view(row, rules):
-    return {**standard.view(row, 'shared'), 'is_default': False, 'rules': rules}
+def _policy_view(row, rules, *, is_default):
+    return {**standard.view(row, 'shared'), 'is_default': is_default, 'rules': rules}
 
 
 def _views(conn, req, found):
     found = sharing.seen(conn, req.context.caller, found)
-    rules = qos_rules.of_policies(conn, [row['id'] for row in found])
+    ids = [row['id'] for row in found]
+    rules = qos_rules.of_policies(conn, ids)
+    defaults = database.grouped(conn, DEFAULTS.c.qos_policy_id, ids)
     return [
         _policy_view(
-            row, [{**kind.view(rule), 'type': kind.name} for kind, rule in rules[row['id']]]
+            row,
+            [{**kind.view(rule), 'type': kind.name} for kind, rule in rules[row['id']]],
+            is_default=row['id'] in defaults,
         )
         for row in found
     ]
 
 
+def _set_default(conn, row, is_default):
+    """Let new networks of the policy's project have it, or no more. Raise Conflict."""
+    database.delete(conn, DEFAULTS, qos_policy_id=row['id'])
+    if not is_default:
+        return
+    own = {'project_id': row['project_id']}
+    if database.exists(conn, DEFAULTS, **own):
+        raise faults.Conflict(
+            f'A default QoS policy exists for project {row["project_id"]}.',
+            'QoSPolicyDefaultAlreadyExists',
+        )
+    database.insert(conn, DEFAULTS, **own, qos_policy_id=row['id'])
+
+
+def set_gateway(conn, caller, router_id, policy_id):
+    """Let the gateway of a router have a policy, or none (None). Raise NotFound."""
+    database.delete(conn, GATEWAYS, router_id=router_id)
+    if policy_id is not None:
+        get(conn, caller, policy_id)
+        database.insert(conn, GATEWAYS, router_id=router_id, qos_policy_id=policy_id)
+
+
 def create_policy(conn, caller, wanted):
     """Insert a policy and return its row."""
-    return standard.insert(conn, caller, POLICIES, wanted)
+    row = standard.insert(conn, caller, POLICIES, wanted)
+    _set_default(conn, row, wanted.get('is_default', False))
+    return row
 
 
 def update_policy(conn, caller, policy_id, wanted):
     """Rename, describe or share a policy and return its row."""
     row = get(conn, caller, policy_id)
+    if 'is_default' in wanted:
+        _set_default(conn, row, wanted['is_default'])
     return standard.save(conn, POLICIES, row, **standard.columns(POLICIES, wanted))
 
 
 def delete_policy(conn, caller, policy_id):
-    """Remove a policy that no port uses."""
+    """Remove a policy that no port, network or gateway uses."""
     get(conn, caller, policy_id)
-    for table in (tables.ports, tables.networks):
+    for table in (tables.ports, tables.networks, GATEWAYS):
         if database.exists(conn, table, qos_policy_id=policy_id):
             raise faults.Conflict(f'QoS Policy {policy_id} is used.', 'QosPolicyInUse')
     for kind in qos_rules.KINDS:
         database.delete(conn, kind.table, qos_policy_id=policy_id)
+    database.delete(conn, DEFAULTS, qos_policy_id=policy_id)
     sharing.forget(conn, policy_id)
     database.delete(conn, POLICIES, id=policy_id)
 

@@ -10,6 +10,7 @@ from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import port_records
+from nova_lite.simcloud.network import qos
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import subnets
 from nova_lite.simcloud.network import tables
@@ -26,7 +27,7 @@ _GATEWAY = bodies.nullable(
             'external_fixed_ips': bodies.array(
                 bodies.record({'subnet_id': bodies.ID, 'ip_address': subnets.ADDRESS})
             ),
-            'qos_policy_id': {'type': 'null'},
+            'qos_policy_id': bodies.OPTIONAL_ID,
         },
         extra=False,
     )
@@ -61,6 +62,8 @@ def view(conn, row, caller):
             'enable_snat': row['enable_snat'],
             'external_fixed_ips': addresses.of_port(conn, row['gateway_port_id']),
         }
+        if policy := database.find(conn, qos.GATEWAYS, router_id=row['id']):
+            gateway['qos_policy_id'] = policy['qos_policy_id']
     answer = {
         **standard.view(row, 'routes', 'admin_state_up'),
         'status': 'ACTIVE',
@@ -100,7 +103,7 @@ def _set_gateway(conn, caller, row, wanted):
     """Replace the gateway by the requested one (None: remove it). Return the new row."""
     if row['gateway_port_id']:
         if wanted and wanted.get('network_id') == row['gateway_network_id']:
-            return _update_gateway(conn, row, wanted)
+            return _update_gateway(conn, caller, row, wanted)
         if database.exists(conn, tables.floating_ips, router_id=row['id']):
             raise faults.Conflict(
                 f'Gateway cannot be updated for router {row["id"]}, since a '
@@ -109,6 +112,7 @@ def _set_gateway(conn, caller, row, wanted):
                 'RouterExternalGatewayInUseByFloatingIp',
             )
         port_records.remove(conn, row['gateway_port_id'])
+    qos.set_gateway(conn, caller, row['id'], (wanted or {}).get('qos_policy_id'))
     if not wanted:
         return standard.save(conn, ROUTERS, row, gateway_port_id=None, gateway_network_id=None)
     if 'network_id' not in wanted:
@@ -131,11 +135,13 @@ def _set_gateway(conn, caller, row, wanted):
     )
 
 
-def _update_gateway(conn, row, wanted):
+def _update_gateway(conn, caller, row, wanted):
     """Change a gateway that stays on its network. Returns the new row."""
     if wanted.get('external_fixed_ips') is not None:
         fixed_ips = wanted['external_fixed_ips']
         addresses.assign(conn, row['gateway_network_id'], row['gateway_port_id'], fixed_ips)
+    if 'qos_policy_id' in wanted:
+        qos.set_gateway(conn, caller, row['id'], wanted['qos_policy_id'])
     return standard.save(conn, ROUTERS, row, enable_snat=wanted.get('enable_snat', True))
 
 

@@ -46,6 +46,8 @@ EXTENSIONS = {
     'qos': 'Quality of Service',
     'qos-bw-limit-direction': 'Direction for QoS bandwidth limit rule',
     'qos-bw-minimum-ingress': 'Ingress direction for QoS minimum bandwidth rule',
+    'qos-default': 'QoS default policy',
+    'qos-gateway-ip': 'Gateway IP QoS',
     'qos-pps': 'QoS packet rate limit rule',
     'qos-pps-minimum': 'QoS minimum packet rate rule',
     'qos-rule-type-details': 'Details of QoS rule types',

@@ -240,6 +240,22 @@ qos_policies = sa.Table(
 )
 
 
+# Apart from the policies, whose table is older.
+qos_defaults = sa.Table(
+    'network_qos_defaults',
+    database.METADATA,
+    sa.Column('project_id', database.Id, primary_key=True),
+    sa.Column('qos_policy_id', database.Id, nullable=False, index=True),
+)
+
+gateway_policies = sa.Table(
+    'network_gateway_policies',
+    database.METADATA,
+    sa.Column('router_id', database.Id, primary_key=True),
+    sa.Column('qos_policy_id', database.Id, nullable=False, index=True),
+)
+
+
 def _qos_rules(kind, amount, *more):
     return sa.Table(
         f'network_qos_{kind}_rules',

@@ -58,6 +58,36 @@ class QosTestCase(base.SimCloudTestCase):
         self.demo.put(path, {'tags': []}, expect=403)
         self.demo.delete(f'{path}/a', expect=403)
 
+    def test_default_policies(self):
+        policy = {'policy': {'name': 'd', 'is_default': True}}
+        made = self.admin.post(POLICIES, policy)['policy']
+        self.assertTrue(made['is_default'])
+        self.admin.post(POLICIES, policy, expect=409)
+        one = f'{POLICIES}/{self.policy}'
+        self.admin.put(one, policy, expect=409)
+        self.assertFalse(self.admin.get(one)['policy']['is_default'])
+        network = self.network()
+        found = self.admin.get(f'/network/v2.0/networks/{network}')['network']
+        self.assertEqual(made['id'], found['qos_policy_id'])
+        self.admin.delete(f'{POLICIES}/{made["id"]}', expect=409)
+        self.admin.put(f'{POLICIES}/{made["id"]}', {'policy': {'is_default': False}})
+        self.admin.put(one, {'policy': {'is_default': True}})
+        self.admin.delete(one)
+        self.assertEqual([], self.change_database('SELECT * FROM network_qos_defaults'))
+
+    def test_policies_of_gateways(self):
+        routers = '/network/v2.0/routers'
+        (network,) = self.admin.get('/network/v2.0/networks?name=public')['networks']
+        gateway = {'network_id': network['id'], 'qos_policy_id': self.policy}
+        wanted = {'router': {'name': 'r', 'external_gateway_info': gateway}}
+        made = self.admin.post(routers, wanted)['router']
+        self.assertEqual(self.policy, made['external_gateway_info']['qos_policy_id'])
+        self.admin.delete(f'{POLICIES}/{self.policy}', expect=409)
+        gateway['qos_policy_id'] = '00000000-0000-4000-8000-000000000000'
+        self.admin.put(f'{routers}/{made["id"]}', wanted, expect=404)
+        self.admin.delete(f'{routers}/{made["id"]}')
+        self.admin.delete(f'{POLICIES}/{self.policy}')
+
     def test_limits_and_marks(self):
         made = self.rule('bandwidth_limit', max_kbps=9)
         self.assertEqual((0, 'egress'), (made['max_burst_kbps'], made['direction']))
