@@ -9,11 +9,14 @@ OSC = '|'.join(
     (
         r'compute\.v2\.',
         r'common\.',
-        r'image\.v2\.test_(image|info)\.',
-        r'volume\.v3\.test_(service|volume|volume_snapshot|volume_type)\.',
+        r'image\.v2\.test_(image|info|metadef_objects|metadef_resource_type)\.',
+        r'volume\.v3\.test_(qos|service|transfer_request|volume|volume_snapshot|volume_type)\.',
         r'network\.v2\.test_(floating_ip|network|port|router|subnet)\.',
         r'network\.v2\.test_security_group(_rule)?\.',
-        r'identity\.v3\.test_(catalog|project|token|user)\.',
+        r'network\.v2\.test_(address_scope|subnet_pool)\.',
+        r'network\.v2\.test_network_(qos_policy|qos_rule|qos_rule_type|rbac|trunk)\.',
+        r'identity\.v3\.test_(access_rule|application_credential|catalog|domain|endpoint)\.',
+        r'identity\.v3\.test_(group|project|region|role|role_assignment|service|token|user)\.',
     )
 )
 
