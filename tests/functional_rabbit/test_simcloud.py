@@ -12,8 +12,10 @@ from tests.fixtures import mariadb
 from tests.fixtures import on_servers
 from tests.fixtures import postgresql
 from tests.fixtures import servers
+from tests.unit.simcloud import test_application_credentials
 from tests.unit.simcloud import test_attachments
 from tests.unit.simcloud import test_bindings
+from tests.unit.simcloud import test_catalog
 from tests.unit.simcloud import test_concurrency
 from tests.unit.simcloud import test_identity
 from tests.unit.simcloud import test_images
@@ -21,12 +23,14 @@ from tests.unit.simcloud import test_malformed
 from tests.unit.simcloud import test_metadefs
 from tests.unit.simcloud import test_networks
 from tests.unit.simcloud import test_ports
+from tests.unit.simcloud import test_qos
 from tests.unit.simcloud import test_rbac
 from tests.unit.simcloud import test_routers
 from tests.unit.simcloud import test_security_groups
 from tests.unit.simcloud import test_tokens
 from tests.unit.simcloud import test_trunks
 from tests.unit.simcloud import test_user_groups
+from tests.unit.simcloud import test_volume_encryption
 from tests.unit.simcloud import test_volume_offers
 from tests.unit.simcloud import test_volumes
 
@@ -49,19 +53,23 @@ def here():
 def others():
     """The cases that run at night."""
     return (
+        test_application_credentials.ApplicationCredentialsTest,
         test_attachments.AttachmentTestCase,
         test_bindings.BindingTestCase,
+        test_catalog.CatalogTest,
         test_identity.IdentityTestCase,
         test_images.ImageTestCase,
         test_metadefs.MetadefsTest,
         test_networks.NetworkTestCase,
         test_ports.PortTestCase,
+        test_qos.QosTestCase,
         test_rbac.RbacTest,
         test_routers.RouterTestCase,
         test_security_groups.SecurityGroupTestCase,
         test_tokens.TokenTestCase,
         test_trunks.TrunksTest,
         test_user_groups.GroupsTest,
+        test_volume_encryption.EncryptionTest,
         test_volume_offers.BackupsTest,
         test_volume_offers.QosSpecsTest,
         test_volume_offers.TransfersTest,
