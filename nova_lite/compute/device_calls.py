@@ -132,6 +132,9 @@ class DeviceCalls:
             key = f'{ctxt.request_id}/vif-deleted'
             job = self._site.driver.detach(node, instance_uuid, device, key=key)
             yield from jobs.ended(job)
+        except exception.GuestNotFound:
+            # The network service reports also the ports that end with their server.
+            LOG.debug('Port %s need not be detached: server %s is gone', port_id, instance_uuid)
         except exception.NovaLiteError as error:
             LOG.warning('Cannot detach port %s from server %s: %s', port_id, instance_uuid, error)
 

@@ -1,13 +1,16 @@
 """Deletion: nothing is left, whenever it comes and however often."""
 
 import itertools
+import logging
 
+import fixtures
 import testscenarios
 import testtools
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import release
+from nova_lite.compute import device_calls
 from nova_lite.compute import jobs
 from nova_lite.db.cell import instances
 from nova_lite.virt.sim import hostpower
@@ -65,6 +68,15 @@ class TestDelete(Base):
         uuid = self.boot()
         self.cell.delete(uuid)
         self.check_gone(uuid)
+
+    def test_port_that_is_reported_as_deleted_later(self):
+        """Neutron reports also the ports that are deleted with their server."""
+        uuid = self.boot()
+        self.cell.delete(uuid)
+        log = self.useFixture(fixtures.FakeLogger(level=logging.WARNING))
+        calls = device_calls.DeviceCalls(self.cell.compute.site)
+        calls.drop_interface(context.admin(), 'host-1', uuid, PORT)
+        self.assertEqual('', log.output)
 
     def test_calls(self):
         uuid = self.boot()
