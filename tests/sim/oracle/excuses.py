@@ -13,7 +13,9 @@ AFTERMATH_S = 30
 DOWN_S = 60
 # What does no harm to a request.
 HARMLESS = ('clock', 'power off', losses.FATE)
-INTERNAL_ERROR = 500
+# What outlives these: an action that was accepted is ended by others, or by their successors.
+ENDURED = ('api', 'super', 'conductor')
+NO_ANSWER, INTERNAL_ERROR = 0, 500
 # Some of its threads read for all requests, and do not say for which one they do just now. A
 # new server's action is recorded when it has answered: so many seconds later at most.
 SCHEDULER, ANSWERS_S = 'scheduler', 5
@@ -94,6 +96,9 @@ def _missed(fault, call, served):
         return False
     if fault.fate.startswith(HARMLESS) or (fault.process.startswith('api') and not served):
         return False
+    if call.code == NO_ANSWER:
+        # Who waits for others in vain answers so.
+        return served and fault.overlaps(call.began, call.ended)
     # What is only read comes from databases, but for ports.
     needed = served or call.method != 'GET' or _reads_ports(fault, call)
     return needed and fault.overlaps(call.began, call.ended, AFTERMATH_S)
@@ -115,5 +120,6 @@ def _hurt(fault, request_id, begin, end):
         return True
     if fault.process == SCHEDULER and not fault.requests:
         return fault.overlaps(begin - ANSWERS_S, end)
-    harms = fault.kind == 'nemesis' and not fault.fate.startswith('clock')
+    endured = fault.fate.startswith('clock') or fault.process.startswith(ENDURED)
+    harms = fault.kind == 'nemesis' and not endured
     return harms and fault.overlaps(begin, end, AFTERMATH_S)

@@ -70,6 +70,26 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(killed, began=150.0, ended=155.0))
         self.assertFalse(self.excuse(killed, method='GET'))
 
+    def test_only_who_serves_may_not_answer(self):
+        killed = fault('nemesis', 'kill', end=110.0)
+        self.assertTrue(self.excuse(killed, code=0, began=109.0, ended=111.0))
+        self.assertFalse(self.excuse(killed, code=0, began=111.0, ended=112.0))
+        needed = fault('nemesis', 'kill', process='placement', end=110.0)
+        self.assertTrue(self.excuse(needed))
+        self.assertFalse(self.excuse(needed, code=0))
+
+    def test_no_action_fails_with_who_can_be_replaced(self):
+        for process, expected in (
+            ('api-1', False),
+            ('super-1', False),
+            ('conductor-cell1', False),
+            ('compute-cell1', True),
+            ('placement', True),
+        ):
+            killed = fault('nemesis', 'kill', process=process, end=110.0)
+            found = excuses.Excuses(types.SimpleNamespace(injected=[killed]))
+            self.assertIs(expected, found.of_error('', 'server-1', [('req-1', 105.0, 120.0)]))
+
     def test_ports_are_read_from_the_network_service(self):
         killed = fault('nemesis', 'kill', process='simcloud', end=110.0)
         ports = {'method': 'GET', 'url': 'http://api-1.sim/v2.1/servers/uuid/os-interface'}
