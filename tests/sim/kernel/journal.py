@@ -28,9 +28,10 @@ class Journal:
             self.on_line(_line(entry))
 
     def begin(self):
-        """Continue with a line that stands for all that were written before."""
+        """Continue with a line that stands for all that was written and counted before."""
         self._beginning = ['log of the start: %s' % self.hash()[:16]]
         self._written.clear()
+        self.counts.clear()
 
     def lines(self):
         """Return the lines so far."""

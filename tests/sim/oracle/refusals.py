@@ -67,7 +67,7 @@ DOWN = 'is not up'
 # What a client asks wrongly at times.
 WRONG = {
     'resize': ('When resizing, instances must change flavor',),
-    'rebuild': ("Flavor's disk is smaller than the minimum size",),
+    'rebuild': ('is smaller than the minimum size',),
     'cross': ('Cannot migrate to the host where the server exists',),
     'evacuate': ('is up: only servers of a failed host can be evacuated',),
     'detach volume': ('Cannot detach a root device volume',),
@@ -77,6 +77,9 @@ WRONG = {
 # A client names a host at random: it may be the server's own, of another cell, or down.
 NAMED = re.compile(' (to host|by force)$')
 SHOWN = ('status', 'OS-EXT-STS:task_state', 'updated')
+# A volume or port that was listed may be one that is just attached, or was detached since.
+APART = ('is not attached to volume', 'does not have a port with id')
+ATTACHING = ('attach volume', 'detach volume', 'attach interface', 'detach interface', 'swap')
 LOST, ACCEPTED, GONE = 0, 202, 204
 SERVER = re.compile('/servers/([0-9a-f-]{36})')
 # Of the requests to create servers that are under way.
@@ -125,7 +128,7 @@ class Refusals:
             return None
         same = all(before.get(key) == after.get(key) for key in SHOWN)
         # A cell that is down shows no states.
-        at_rest = before.get('OS-EXT-STS:task_state', 'unknown') is None
+        at_rest = before.get('OS-EXT-STS:task_state', 'unknown') is None and _has_run(before)
         allowed = before['status'] in ALLOWED.get(_kind(call), ())
         if not (same and at_rest and allowed) or self._has_rival(call, before['id'], text):
             return None
@@ -163,7 +166,15 @@ class Refusals:
     def _missing(self, call, text, leaving):
         """Return whether the server, or what is part of it, may be gone."""
         found = SERVER.search(call.url)
-        return found is None or found[1] in leaving or found[1] not in text
+        if found is None or found[1] in leaving or found[1] not in text:
+            return True
+        others = [each for each in self._calls if each is not call and each.what in ATTACHING]
+        return any(each in text for each in APART) and any(found[1] in each.url for each in others)
+
+
+def _has_run(server):
+    """Return whether a server has ever run: one whose build failed can do nothing."""
+    return server.get('OS-SRV-USG:launched_at') is not None
 
 
 def _kind(call):

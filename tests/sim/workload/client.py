@@ -19,7 +19,9 @@ RARE = ('rename', 'crash_dump', 'password', 'backup')
 # Asked for only while the power of the server's host is known to be off.
 EVACUATE = ('evacuate',) * 4
 # The chance that a server is evacuated whose host has been off for as long as makes it down.
-RESCUED = 0.6
+RESCUED = 0.8
+# The chance to ask for it before that time.
+EARLY = 0.15
 # What may be asked of a server, by its status.
 ALLOWED = {
     'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *devices.DEVICES, *RARE, 'rebuild', *EVACUATE),
@@ -284,7 +286,7 @@ class Client(devices.Devices):
             self._act(server, 'migrate to host', 'migrate', {'host': host})
 
     def _do_live_migrate(self, server):
-        host = self._target()
+        host = self._target(server)
         content = {'host': host, 'block_migration': 'auto'}
         if host is None:
             self._act(server, 'live migrate', 'os-migrateLive', content)
@@ -294,7 +296,9 @@ class Client(devices.Devices):
     def _do_evacuate(self, server):
         if server[HOST] not in self._cloud.fenced:
             return
-        host = self._target()
+        if not self._cloud.is_down(server[HOST]) and self._rng.random() > EARLY:
+            return
+        host = self._target(server)
         if host is None:
             self._act(server, 'evacuate', 'evacuate', {})
         else:
@@ -307,10 +311,17 @@ class Client(devices.Devices):
         else:
             self._act(server, 'unshelve to host', 'unshelve', {'host': host})
 
-    def _target(self):
-        """Return a host to name for a move; None to leave the choice to the scheduler."""
-        named = self._rng.random() < self._plan.targets
-        return self._rng.choice(self._cloud.hosts) if named else None
+    def _target(self, server=None):
+        """Return a host to name for a move; None to leave the choice to the scheduler.
+
+        server: one that cannot leave its cell, of which another host is mostly named
+        """
+        if self._rng.random() >= self._plan.targets:
+            return None
+        hosts = self._cloud.hosts
+        if server is not None and self._rng.random() >= SENSELESS:
+            hosts = self._cloud.others_in_cell(server[HOST]) or hosts
+        return self._rng.choice(hosts)
 
     def _act_to_host(self, server, what, action, content):
         """Name a host that the scheduler checks, or force it where the plan allows that."""

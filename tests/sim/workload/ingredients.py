@@ -29,7 +29,13 @@ UNKNOWN = ('lost after', 'killed after')
 # Databases and neighbours that answer late.
 SLUGGISH = {'begin': {'slow': 0.03}, 'http': {'late': 0.03}}
 SHELVES = ('shelve', 'unshelve', 'offload', 'stop', 'start')
-PAUSES = ('pause', 'unpause')
-SUSPENSIONS = ('suspend', 'resume')
+# Beside `stop` and `start`, of servers that do not move.
+POWERED = (
+    ('reboot_soft',),
+    ('pause', 'unpause'),
+    ('suspend', 'resume'),
+    ('rescue', 'unrescue', 'rebuild'),
+    ('snapshot', 'backup', 'crash_dump', 'password'),
+)
 MOVES = ('migrate', 'resize', 'live_migrate', 'confirm', 'revert', 'abort')
 DEVICES = devices.DEVICES

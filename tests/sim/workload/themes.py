@@ -90,13 +90,7 @@ def _power(rng):
         pause_s=0.5,
         creates=1.0,
         deletes=0.0,
-        operations=frozenset(
-            (
-                'stop',
-                'start',
-                *rng.choice((('reboot_soft',), ingredients.PAUSES, ingredients.SUSPENSIONS)),
-            )
-        ),
+        operations=frozenset(('stop', 'start', *rng.choice(ingredients.POWERED))),
         rates=rng.choice(({}, {'call': {'slow': 0.2}}, {'call': {'slow': 0.4}})),
         options=places.merged(
             ingredients.HASTY, {'compute': {'audit_interval': 1, 'stray_grace': 5}}
@@ -276,7 +270,7 @@ def _ambushes(rng):
 def _evacuations(rng):
     return (
         _evacuating(rng)
-        if rng.random() < 0.6
+        if rng.random() < 0.8
         else ambushes.returns(rng, options=ingredients.ASLEEP)
     )
 
@@ -288,7 +282,7 @@ def _evacuating(rng):
         clients=2,
         servers=4,
         minutes=1.0,
-        pause_s=2.0,
+        pause_s=1.0,
         creates=0.6,
         operations=frozenset(
             ('evacuate', 'start', *rng.choice(((), ingredients.MOVES, ingredients.SHELVES)))
@@ -380,7 +374,7 @@ THEMES = {
     'clocks': (1, places.SMALL, _clocks),
     'devices': (1, places.SMALL, _devices),
     'boots': (1, places.SMALL, _boots),
-    'evacuations': (1, places.SPLIT, _evacuations),
+    'evacuations': (2, places.SPLIT, _evacuations),
     'places': (1, places.SMALL, hosts.named),
     'cells': (1, places.CELLS, _cells),
     'quota': (1, places.SMALL, _quota),

@@ -62,6 +62,11 @@ class Cloud:
             return False
         return kernel.current().time() > since + self.conf('scheduler').service_down_time
 
+    def others_in_cell(self, host):
+        """Return the other hosts of a host's cell; none of a host that is not known."""
+        cells = [set(self.places.hosts(cell)) for cell in self.places.cell_names]
+        return sorted(each for cell in cells if host in cell for each in cell - {host})
+
     @property
     def names(self):
         """Of all processes, in the order in which they are started."""

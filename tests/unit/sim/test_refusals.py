@@ -9,7 +9,13 @@ from tests.sim.oracle import refusals
 from tests.sim.workload import caller
 
 UUID = 'c0ffee00-c0ff-c0ff-c0ff-c0ffee00c0ff'
-SERVER = {'id': UUID, 'status': 'ACTIVE', 'OS-EXT-STS:task_state': None, 'updated': 'T1'}
+SERVER = {
+    'id': UUID,
+    'status': 'ACTIVE',
+    'OS-EXT-STS:task_state': None,
+    'OS-SRV-USG:launched_at': 'T0',
+    'updated': 'T1',
+}
 
 
 def call(what, began=100.0, ended=101.0, *, who='client-0', method='POST', **more):
@@ -41,6 +47,11 @@ class ConflictTestCase(testtools.TestCase):
         self.assertIsNone(settled(call('resize', code=409), before={'status': 'PAUSED'}))
         self.assertIsNone(settled(call('resize', code=409), before=task))
         self.assertIsNone(settled(call('resize', code=409), after={'updated': 'T2'}))
+
+    def test_a_server_that_has_never_run(self):
+        failed = {'status': 'ERROR', 'OS-SRV-USG:launched_at': None}
+        self.assertIsNone(settled(call('evacuate', code=409), before=failed))
+        self.assertIsNotNone(settled(call('evacuate', code=409), before={'status': 'ERROR'}))
 
     def test_another_request_at_the_same_time(self):
         refused = call('resize', code=409)
@@ -86,3 +97,10 @@ class OthersTestCase(testtools.TestCase):
         refused, text = call('stop', code=404), f'Instance {UUID} could not be found.'
         self.assertIn('without a reason', judged(refused, text=text)[0])
         self.assertIsNone(judged(refused, text=text, leaving={UUID: True})[0])
+
+    def test_a_port_that_somebody_detached(self):
+        refused = call('detach interface', code=404)
+        text = f'Instance {UUID} does not have a port with id 1'
+        self.assertIn('without a reason', judged(refused, text=text)[0])
+        self.assertIsNone(judged(refused, call('detach interface', 50.0, 51.0), text=text)[0])
+        self.assertIsNotNone(judged(refused, call('stop', 50.0, 51.0), text=text)[0])

@@ -1,0 +1,40 @@
+"""What happened in many histories is added up, and compared with what has to."""
+
+import types
+
+import testtools
+
+from tests.sim import minimums
+from tests.sim import totals
+
+
+def outcome(**counts):
+    return types.SimpleNamespace(counts={name.replace('_', ': '): n for name, n in counts.items()})
+
+
+class TotalsTestCase(testtools.TestCase):
+    def test_what_happens_too_seldom(self):
+        made = totals.Totals({'accepted: stop': 3, 'fault: kill': 1})
+        made.add(outcome(asked_stop=5, accepted_stop=1))
+        self.assertEqual(
+            ['accepted: stop: 1, must be at least 3', 'fault: kill: 0, must be at least 1'],
+            list(made.missing()),
+        )
+        made.add(outcome(asked_stop=2, accepted_stop=2, fault_kill=1))
+        self.assertEqual([], list(made.missing()))
+        (_heading, stop, _faults, kill) = made.lines()
+        self.assertEqual((['stop', '7', '3', '0'], ['kill', '1']), (stop.split(), kill.split()))
+
+    def test_only_the_seeds_of_the_gate_have_minimums(self):
+        def of(**options):
+            asked = {'seeds': minimums.SEEDS, 'theme': None, 'chooser': None, 'database': 'sqlite'}
+            return minimums.of_run(types.SimpleNamespace(**{**asked, **options}))
+
+        self.assertTrue(of())
+        for options in (
+            {'seeds': range(1, 200)},
+            {'theme': 'power'},
+            {'chooser': 'pct'},
+            {'database': 'mariadb'},
+        ):
+            self.assertEqual({}, of(**options))
