@@ -1,7 +1,8 @@
 """Snapshots in the middle of sagas: in the cloud that continues, each ends as it would have.
 
-A snapshot is taken before a step, in the thread of the saga. Kinds and steps come from the
-code. Two of them are run, in each run others; `tox -e faults` runs them all.
+A snapshot is taken before a step is done, and in another saga whose last step that can fail does
+so, before one is undone, in the thread of the saga. Kinds and steps come from the code. Two of
+them are run, in each run others; `tox -e faults` runs them all.
 """
 
 import os
@@ -24,17 +25,28 @@ class SnapshotsCase(test_saga_faults.FaultsCase):
     def run_all(self, names):
         found = []
         for number, name in enumerate(names):
-            found += self.run_snapshots(name, number)
-        wrong = [row for row in found if row[2] != 'done']
+            kind, arguments = scenarios.kind_of(name), scenarios.SCENARIOS[name].arguments
+            steps = saga_faults.steps_of(kind, arguments)
+            found += self.run_snapshots(name, number, [step.id for step in steps])
+            last = saga_faults.last_fatal(steps)
+            undone = [step.id for step in steps[: last + 1] if step.undo is not None]
+            if undone:
+                found += self.run_snapshots(name, number, undone, fails=steps[last].id)
+        wrong = [row for row in found if row[2] != row[3]]
         self.assertEqual([], wrong, sample.replay())
 
-    def run_snapshots(self, name, number):
-        """[(scenario, step, how it ended), ...] of the number-th scenario."""
+    def run_snapshots(self, name, number, names, *, fails=None):
+        """[(scenario, step, how it ended, how it should), ...] of the number-th scenario.
+
+        names: of steps, before which snapshots are taken; fails: the step that fails, if these
+            are undone
+        """
+        self.start()
         scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
         server = scenario.boot(self.stage)
         scenario.prepare(self.stage, server)
         self.stage.wait_idle(server)
-        names = [step.id for step in saga_faults.steps_of(kind, scenario.arguments)]
+        expected = 'done' if fails is None else 'undone'
         directory = self.useFixture(fixtures.TempDir()).path
         paths = {
             step: os.path.join(directory, f'{names.index(step)}.snapshot')
@@ -45,12 +57,15 @@ class SnapshotsCase(test_saga_faults.FaultsCase):
             if step in paths:
                 self.cloud.cloud.snapshot(paths[step])
 
-        self.faults.fault = looks = saga_faults.Look(kind, look)
+        self.faults.fault = looks = saga_faults.Look(kind, look, fails)
         scenario.ask(self.stage, server)
-        self.assertEqual('done', self.faults.ended(server).state)
+        self.assertEqual(expected, self.faults.ended(server).state)
         self.faults.fault = None
         self.assertEqual([], looks.errors)
-        return [(name, step, self.ended(scenario, server, path)) for step, path in paths.items()]
+        return [
+            (name, step, self.ended(scenario, server, path), expected)
+            for step, path in paths.items()
+        ]
 
     def ended(self, scenario, server, path):
         """How a saga ends in a cloud that continues with a snapshot."""
@@ -59,7 +74,7 @@ class SnapshotsCase(test_saga_faults.FaultsCase):
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
         outcome = self.faults.ended(server).state
-        self.cloud.wait(server, scenario.done)
+        self.cloud.wait_status(server, scenario.done if outcome == 'done' else scenario.undone)
         wrong = self.cloud.findings()
         return f'{outcome}, and {wrong}' if wrong else outcome
 
