@@ -107,12 +107,15 @@ class Daemon:
             )
 
     def reload(self):
-        """Read again what can be; what is refused leaves the former in force."""
+        """Read again what can be; what is refused leaves the former in force. Return the errors."""
+        errors = []
         for read in self._reloading:
             try:
                 read()
             except (exception.NovaLiteError, OSError, ValueError) as error:
                 LOG.error('%s cannot apply part of the new configuration: %s', self.name, error)
+                errors.append(error)
+        return errors
 
     def stop(self):
         """Take no new calls, finish those begun, stop the manager, close connections."""

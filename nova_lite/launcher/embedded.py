@@ -248,12 +248,15 @@ class EmbeddedCloud:
         return [each.close for each in served]
 
     def reload(self):
-        """Read the files that the configuration names again, such as the profile of hosts."""
+        """Read the files that the configuration names again; return messages of what is refused."""
+        errors = {}
         with self._changing:
             for name, daemon in self.daemons.items():
                 self.confs.get(name, self.confs['control']).reload_config_files()
-                daemon.reload()
+                # Daemons read the same files.
+                errors.update((str(error), name) for error in daemon.reload())
         LOG.info('The configuration was read again')
+        return list(errors)
 
     def _drivers(self):
         return [manager.site.driver for manager in self._computes()]

@@ -84,7 +84,9 @@ def _serve(cloud, fresh, signals):
         sys.stdout.flush()
         while not signals.wait(None):
             if signals.reload():
-                cloud.reload()
+                for error in cloud.reload():
+                    print(f'Cannot apply part of the new configuration: {error}')
+                print('The configuration was read again', flush=True)
     except service.Stopped:
         signals.starting = False
     except BaseException:

@@ -90,10 +90,14 @@ class ProcessCloud:
         places.write_clouds()
 
     def reload(self):
-        """Let the daemons read their configuration and the files that it names again."""
+        """Let the daemons read their configuration and the files that it names again.
+
+        Return no error: they log theirs.
+        """
         for child in self.supervisor.children:
             if child.name.startswith(RELOADING):
                 child.reload()
+        return []
 
     def stop(self):
         """Stop everything; what is under way goes on at the next start."""

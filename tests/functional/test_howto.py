@@ -134,6 +134,14 @@ class HowToTest(testtools.TestCase):
             self.assertLess(runtime.monotonic(), until)
             runtime.sleep(0.05)
         self.assertIn('ERROR', self.play('faults/failures.sh'))
+        # One that cannot be read.
+        self.write(path, 'extends: [')
+        os.kill(running.holder(self.state_dir), signal.SIGHUP)
+        until = runtime.monotonic() + LIMIT_S
+        printed = os.path.join(self.state_dir, 'up.out')
+        while 'Cannot apply part of the new configuration: Profile' not in self.read(printed):
+            self.assertLess(runtime.monotonic(), until)
+            runtime.sleep(0.05)
 
     @staticmethod
     def write(path, text):
