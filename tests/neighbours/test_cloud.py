@@ -1,0 +1,351 @@
+"""Servers of a cloud whose Keystone, Glance, Neutron and Cinder are all the real ones.
+
+A member of a project makes them, with the real clients, and an administrator moves them.
+"""
+
+import testtools
+
+from tests.fixtures import cinder
+from tests.fixtures import cli
+from tests.fixtures import commands
+from tests.fixtures import glance
+from tests.fixtures import mariadb
+from tests.fixtures import moving
+from tests.fixtures import neutron
+from tests.fixtures import rabbit
+from tests.fixtures import real_cloud
+from tests.fixtures import servers
+from tests.neighbours import looking
+
+PLUGGED, UNPLUGGED = ('ACTIVE', 'ovs'), ('INACTIVE', 'unbound')
+BACKENDS = {'cinder@fake#fake', 'cinder@other#other'}
+WAIT_S = 60
+
+
+class CloudTest(testtools.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        servers.require(
+            mariadb.MariaDB, rabbit.Rabbit, glance.Glance, neutron.Neutron, cinder.Cinder
+        )
+        cls.cloud = real_cloud.RealCloud()
+        cls.cloud.setUp()
+        cls.addClassCleanup(cls.cloud.cleanUp)
+        cls.moving, cls.looking = moving.Moving(cls.cloud), looking.Looking(cls.cloud)
+        cls.admin, cls.demo = cls.cloud.admin, cls.cloud.demo
+
+    def setUp(self):
+        super().setUp()
+        self.addOnException(self._show_logs)
+
+    def _show_logs(self, _error):
+        for name, log in self.cloud.getDetails().items():
+            self.addDetail(name, log)
+
+    def tearDown(self):
+        """Delete what the test has made; nothing may be left in any service."""
+        made = list(self.admin.compute.servers(all_projects=True))
+        for server in made:
+            self.admin.compute.delete_server(server)
+        for server in made:
+            self.cloud.wait_gone(server)
+        self.assertEqual([], self.looking.attachments())
+        ports = [each.id for each in self.admin.network.ports() if each.device_owner]
+        self.assertEqual([], ports)
+        self.assertEqual([], self.cloud.findings())
+        self._delete_volumes()
+        self.assertEqual([], self._delete_images())
+        super().tearDown()
+
+    def _delete_images(self):
+        """Delete the images that a test has left; return their names."""
+        found = self.looking.images()
+        del found[real_cloud.IMAGE]
+        for image in found.values():
+            self.admin.image.delete_image(image)
+        return sorted(found)
+
+    def _delete_volumes(self):
+        """Delete snapshots and volumes, none of which may be in use."""
+        storage = self.admin.block_storage
+        for snapshot in self.looking.volume_snapshots():
+            storage.delete_snapshot(snapshot)
+        self.until([], self.looking.volume_snapshots)
+        for volume in self.looking.volumes().values():
+            self.assertIn(volume.status, ('available', 'deleting'))
+            storage.delete_volume(volume)
+        self.until({}, self.looking.volumes)
+
+    def until(self, wanted, look, *args):
+        """Wait until `look(*args)` returns what is wanted."""
+        self.cloud.wait_for(
+            lambda: look(*args) == wanted, f'{look(*args)} to be {wanted}', WAIT_S, most_s=0.5
+        )
+
+    def boot(self, name=None, **options):
+        """A server of the member, with a port and a volume beside its own disk."""
+        name = name or self._testMethodName
+        return self.moving.boot_full(name, connection=self.demo, **options)
+
+    def volume(self, **options):
+        """A new volume of the member."""
+        made = self.demo.block_storage.create_volume(size=1, **options)
+        return self.demo.block_storage.wait_for_status(made, 'available', interval=0.5)
+
+    def reach(self, server, status, host, *others):
+        """The server has a status, and its port and its volume are on a host alone.
+
+        others: where its port has inactive bindings
+        """
+        found = self.cloud.wait(server, status)
+        self.assertEqual(host, found.compute_host)
+        bindings = {host: PLUGGED, **dict.fromkeys(others, UNPLUGGED)}
+        self.until([('ACTIVE', bindings)], self.looking.plugged, server)
+        self.until([('in-use', 'attached', host)], self.looking.connected, server)
+
+    def near(self, host):
+        """The other host of a host's cell."""
+        (found,) = [each for each in self.hosts() if each != host and each[:5] == host[:5]]
+        return found
+
+    def far(self, host):
+        """A host of the other cell."""
+        return next(each for each in self.hosts() if each[:5] != host[:5])
+
+    def hosts(self):
+        return [each.name for each in self.admin.compute.hypervisors()]
+
+    # ---- lives ----
+
+    def test_the_openstack_client(self):
+        """The life of a server, with the openstack client alone."""
+        demo, admin = (self.useFixture(cli.Cli(self.cloud, name)) for name in ('demo', 'admin'))
+        demo.openstack('volume', 'create', '--size', '1', 'data')
+        self.until('available', lambda: demo.show('volume', 'show', 'data')['status'])
+        words = ('--image', 'cirros', '--flavor', 'm1.tiny', '--network', 'private')
+        demo.openstack('server', 'create', *words, '--wait', 'life')
+        demo.openstack('server', 'add', 'volume', 'life', 'data')
+        self.until('in-use', lambda: demo.show('volume', 'show', 'data')['status'])
+        demo.openstack('server', 'image', 'create', '--name', 'picture', '--wait', 'life')
+        demo.openstack('server', 'resize', '--flavor', 'm1.small', '--wait', 'life')
+        demo.openstack('server', 'resize', 'confirm', 'life')
+        shown = demo.show('server', 'show', 'life')
+        self.until('ACTIVE', lambda: demo.show('server', 'show', 'life')['status'])
+        admin.openstack('server', 'migrate', '--live-migration', '--wait', shown['id'])
+        demo.openstack('server', 'shelve', '--offload', '--wait', 'life')
+        demo.openstack('server', 'unshelve', '--wait', 'life')
+        self.assertEqual('ACTIVE', demo.show('server', 'show', 'life')['status'])
+        demo.openstack('server', 'remove', 'volume', 'life', 'data')
+        self.until('available', lambda: demo.show('volume', 'show', 'data')['status'])
+        demo.openstack('server', 'delete', '--wait', 'life')
+        demo.openstack('image', 'delete', 'picture')
+        demo.openstack('volume', 'delete', 'data')
+
+    def test_verify(self):
+        """The command, while a server has something in each service."""
+        self.boot()
+        code, printed, errors = commands.run('verify', '--state-dir', self.cloud.state_dir)
+        self.assertEqual(0, code, printed + errors)
+
+    def test_boot_and_delete(self):
+        server = self.boot()
+        self.reach(server, 'ACTIVE', self.looking.host(server))
+        (port,) = self.looking.ports(server)
+        (address,) = self.demo.compute.get_server(server.id).addresses['private']
+        self.assertEqual(port.fixed_ips[0]['ip_address'], address['addr'])
+        project = self.demo.current_project_id
+        self.assertEqual(project, port.project_id)
+        (volume,) = self.looking.volumes().values()
+        self.assertEqual(project, volume.project_id)
+        self.demo.compute.delete_server(server)
+        self.cloud.wait_gone(server)
+        self.assertEqual([], self.looking.ports(server))
+        self.until({}, self.looking.volumes)
+
+    def test_boot_from_a_volume(self):
+        """From one that exists, and from one that is made of the image."""
+        volume = self.volume(image_id=self.cloud.image_id())
+        existing = {'source_type': 'volume', 'uuid': volume.id, 'destination_type': 'volume'}
+        server = self.demo.compute.create_server(
+            name='existing',
+            flavor_id=self.cloud.flavor_id('m1.tiny'),
+            networks=[{'uuid': self.cloud.network_id()}],
+            block_device_mapping=[{'boot_index': 0, **existing}],
+        )
+        self.cloud.wait(server)
+        for each in (server, self.moving.boot_from_volume('made', connection=self.demo)):
+            host = self.looking.host(each)
+            self.reach(each, 'ACTIVE', host)
+            (attachment,) = self.looking.attachments(each)
+            found = self.looking.volumes()[attachment['volume_id']].attachments
+            self.assertEqual(['/dev/vda'], [held['device'] for held in found])
+
+    # ---- volumes and interfaces ----
+
+    def test_attach_and_detach(self):
+        server = self.cloud.boot(connection=self.demo)
+        volume = self.volume()
+        self.demo.compute.create_volume_attachment(server, volume_id=volume.id)
+        connected = ('in-use', 'attached', self.looking.host(server))
+        self.until([connected], self.looking.connected, server)
+        self.demo.compute.delete_volume_attachment(server, volume.id)
+        self.until([], self.looking.attachments, server)
+        self.assertEqual('available', self.looking.volumes()[volume.id].status)
+
+    def test_volume_that_moves_to_another_back_end(self):
+        """Cinder moves it, and has our API swap it for the new one."""
+        server = self.boot()
+        connected = ('in-use', 'attached', self.looking.host(server))
+        ((volume_id, volume),) = self.looking.volumes().items()
+        (target,) = BACKENDS - {volume.host}
+        self.admin.block_storage.migrate_volume(volume, host=target)
+        self.until((volume_id, target), self.place_of_volume)
+        self.until([connected], self.looking.connected, server)
+        (attachment,) = self.demo.compute.volume_attachments(server)
+        self.assertEqual(volume_id, attachment.volume_id)
+
+    def place_of_volume(self):
+        """(id, back end) of the only volume; None while there is another."""
+        found = [(each.id, each.host) for each in self.looking.volumes().values()]
+        return found[0] if len(found) == 1 else None
+
+    def test_interfaces(self):
+        server = self.boot()
+        interface = self.demo.compute.create_server_interface(
+            server, net_id=self.cloud.network_id()
+        )
+        plugged = ('ACTIVE', {self.looking.host(server): PLUGGED})
+        self.until([plugged, plugged], self.looking.plugged, server)
+        self.demo.compute.delete_server_interface(interface.port_id, server)
+        self.until([plugged], self.looking.plugged, server)
+
+    # ---- images ----
+
+    def test_snapshot(self):
+        """Of a server with a disk of its own; another is made from it."""
+        server = self.boot()
+        image = self.demo.compute.create_server_image(server, 'snapshot', wait=True)
+        found = self.looking.images()['snapshot']
+        project = self.demo.current_project_id
+        self.assertEqual(('active', project), (found.status, found.owner))
+        self.assertEqual(server.id, found.instance_uuid)
+        other = self.demo.compute.create_server(
+            name='other',
+            image_id=image.id,
+            flavor_id=self.cloud.flavor_id('m1.tiny'),
+            networks='none',
+        )
+        self.cloud.wait(other)
+        self.demo.image.delete_image(image.id)
+
+    def test_location_of_a_snapshot(self):
+        """Before microversion 2.45 a header names the image, below Glance's endpoint."""
+        server = self.boot()
+        answer = self.moving.act(
+            server, 'createImage', {'name': 'located'}, version='2.1', cloud='demo'
+        )
+        location = answer.headers['Location']
+        image = self.demo.image.find_image('located')
+        self.assertEqual(f'{self.cloud.glance.url}/images/{image.id}', location)
+        self.cloud.wait(server)
+        self.demo.image.delete_image(image.id)
+
+    def test_snapshot_of_a_server_on_a_volume(self):
+        """The image has snapshots of its volumes; another server is made from them."""
+        server = self.moving.boot_from_volume('server', connection=self.demo)
+        image = self.demo.compute.create_server_image(server, 'snapshot', wait=True)
+        (snapshot,) = self.looking.volume_snapshots()
+        self.assertEqual('available', snapshot.status)
+        self.assertIn(snapshot.id, str(image.properties['block_device_mapping']))
+        other = self.demo.compute.create_server(
+            name='other',
+            image_id=image.id,
+            flavor_id=self.cloud.flavor_id('m1.tiny'),
+            networks=[{'uuid': self.cloud.network_id()}],
+        )
+        self.cloud.wait(other)
+        self.reach(other, 'ACTIVE', self.looking.host(other))
+        self.demo.image.delete_image(image.id)
+
+    def test_shelve_and_unshelve(self):
+        server = self.boot()
+        self.demo.compute.shelve_server(server)
+        self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        self.assertEqual('active', self.looking.images()[f'{server.name}-shelved'].status)
+        (port,) = self.looking.ports(server)
+        self.assertEqual('unbound', port.binding_vif_type)
+        self.assertEqual([('reserved', 'reserved', None)], self.looking.connected(server))
+        self.demo.compute.unshelve_server(server)
+        self.cloud.wait(server)
+        self.reach(server, 'ACTIVE', self.looking.host(server))
+        self.until({real_cloud.IMAGE}, lambda: set(self.looking.images()))
+
+    def test_rebuild(self):
+        """Of servers with another image, one of which is on a volume that Cinder writes again."""
+        other = self.demo.image.create_image(
+            'other', disk_format='raw', container_format='bare', data=b'other'
+        )
+        for server in (self.boot(), self.moving.boot_from_volume('root', connection=self.demo)):
+            host = self.looking.host(server)
+            self.moving.act(server, 'rebuild', {'imageRef': other.id}, cloud='demo')
+            self.reach(server, 'ACTIVE', host)
+        ((_id, volume),) = [each for each in self.looking.volumes().items() if each[1].is_bootable]
+        self.assertEqual('other', volume.volume_image_metadata['image_name'])
+        self.demo.image.delete_image(other)
+
+    # ---- moves ----
+
+    def test_live_migration(self):
+        server = self.boot()
+        host = self.looking.host(server)
+        self.admin.compute.live_migrate_server(server, block_migration='auto')
+        self.until(self.near(host), self.looking.host, server)
+        self.reach(server, 'ACTIVE', self.near(host))
+
+    def test_resize_and_confirm(self):
+        server = self.boot()
+        host = self.looking.host(server)
+        self.demo.compute.resize_server(server, self.cloud.flavor_id('m1.small'))
+        self.reach(server, 'VERIFY_RESIZE', self.near(host), host)
+        self.demo.compute.confirm_server_resize(server)
+        self.reach(server, 'ACTIVE', self.near(host))
+
+    def test_resize_and_revert(self):
+        server = self.boot()
+        host = self.looking.host(server)
+        self.demo.compute.resize_server(server, self.cloud.flavor_id('m1.small'))
+        self.reach(server, 'VERIFY_RESIZE', self.near(host), host)
+        self.demo.compute.revert_server_resize(server)
+        self.reach(server, 'ACTIVE', host)
+
+    def resize_to_another_cell(self, server):
+        """Resize a server whose cell has no other host that takes it; return where it was."""
+        host = self.looking.host(server)
+        with self.moving.disabled(self.near(host)):
+            self.admin.compute.resize_server(server, self.cloud.flavor_id('m1.small'))
+            self.cloud.wait(server, 'VERIFY_RESIZE')
+        self.assertNotEqual(host[:5], self.looking.host(server)[:5])
+        self.reach(server, 'VERIFY_RESIZE', self.looking.host(server), host)
+        return host
+
+    def test_resize_to_another_cell_and_confirm(self):
+        server = self.boot()
+        self.resize_to_another_cell(server)
+        self.demo.compute.confirm_server_resize(server)
+        self.reach(server, 'ACTIVE', self.looking.host(server))
+
+    def test_resize_to_another_cell_and_revert(self):
+        server = self.boot()
+        host = self.resize_to_another_cell(server)
+        self.demo.compute.revert_server_resize(server)
+        self.reach(server, 'ACTIVE', host)
+
+    def test_migration_of_a_server_on_a_volume(self):
+        """Within its cell and back, and to the other cell."""
+        server = self.moving.boot_from_volume('server', connection=self.demo)
+        host = self.looking.host(server)
+        self.admin.compute.migrate_server(server, host=self.far(host))
+        self.reach(server, 'VERIFY_RESIZE', self.far(host), host)
+        self.admin.compute.confirm_server_resize(server)
+        self.reach(server, 'ACTIVE', self.far(host))
