@@ -62,7 +62,7 @@ class Criteria:
     """The criteria of a list request.
 
     project_id: None for all; filters: [Filter]; addresses: [(version, pattern)]
-    plain: the caller gave no filter but all_tenants, so partial results may be shown
+    plain: nothing was filtered but the project, so partial results may be shown
     """
 
     project_id: str | None
@@ -97,8 +97,7 @@ def parse(req, all_rule):
     """
     given = _permitted(req)
     everyone = _all_tenants(req, given, all_rule)
-    # Filters that have no effect count as well.
-    plain = not given
+    plain = all(_is_default(req, everyone, *each) for each in given.items())
     if not everyone:
         given.pop('tenant_id', None)
         given.pop('project_id', None)
@@ -136,6 +135,20 @@ def _all_tenants(req, given, rule):
     return True
 
 
+def _is_default(req, everyone, name, values):
+    """Return whether a filter says what holds without it: clients send such ones.
+
+    Any other counts, also if it has no effect.
+    """
+    if name == 'deleted':
+        return not _is_deleted(values)
+    return name in ('project_id', 'tenant_id') and not everyone and values == [req.ctxt.project_id]
+
+
+def _is_deleted(values):
+    return strutils.bool_from_string(values[-1] or '1')
+
+
 def _boolean(name, text):
     try:
         return strutils.bool_from_string(text, strict=True)
@@ -149,7 +162,7 @@ def _life(req, given):
     With a span of changes, and no filter by deletion, all of them.
     """
     deleted, soft_deleted = given.pop('deleted', None), given.pop('soft_deleted', None)
-    wanted = deleted is not None and strutils.bool_from_string(deleted[-1] or '1')
+    wanted = deleted is not None and _is_deleted(deleted)
     if {text.lower() for text in given.get('status', ())} == {'deleted'}:
         if not req.ctxt.is_admin:
             raise exception.Forbidden('Only administrators may list deleted instances')

@@ -344,8 +344,18 @@ class TestDownCell(Case):
     def test_nothing_partial_with_filters(self):
         self.assertEqual(['up'], self.names('?name=up', version='2.69'))
         self.assertEqual(['up'], self.names('?limit=5', version='2.69'))
-        for query in ('?deleted=False', '?project_id=beta', '?tenant_id=beta'):
+        for query in (
+            '?deleted=False&project_id=beta', '?tenant_id=beta', '?soft_deleted=True',
+            '?all_tenants=1&project_id=alpha', '?all_tenants=1&tenant_id=alpha',
+        ):  # fmt: skip
             self.assertEqual(['up'], self.names(query, version='2.69', who=ADMIN_OF_ALPHA))
+        self.assertEqual([], self.names('?deleted=True', version='2.69', who=ADMIN_OF_ALPHA))
+
+    def test_partial_with_filters_that_clients_send(self):
+        """Those that say what holds without them."""
+        for query in ('?deleted=False&project_id=alpha', '?all_tenants=1&deleted=false'):
+            answer = self.api.call('GET', f'/servers{query}', version='2.69', who=ADMIN_OF_ALPHA)
+            self.assertEqual([self.down, self.up], [each['id'] for each in answer.json['servers']])
 
     def test_a_page_is_not_longer_with_partial_entries(self):
         self.api.conf.set_override('max_limit', 1, 'api')
