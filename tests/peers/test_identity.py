@@ -209,6 +209,26 @@ class IdentityTest(identity.IdentityPeersTest):
         ):
             peer.ask('GET', f'/v3/role_assignments?{query}')
 
+    @base.same
+    def test_roles_on_the_system(self, peer):
+        user, _project = self.member(peer)
+        group = {'name': self._testMethodName, 'domain_id': 'default'}
+        group = peer.made('/v3/groups', {'group': group})['id']
+        role = peer.made('/v3/roles', {'role': {'name': self._testMethodName}})['id']
+        for kind, actor in (('user', user), ('group', group)):
+            path = f'/v3/system/{kind}s/{actor}/roles'
+            for method in ('GET', 'DELETE', 'PUT', 'PUT', 'HEAD', 'GET'):
+                peer.ask(method, f'{path}/{role}')
+            peer.ask('GET', path)
+            peer.ask('PUT', f'{path}/{identity.NOWHERE}')
+            for query in ('', '&scope.system=all', '&include_names'):
+                peer.ask('GET', f'/v3/role_assignments?{kind}.id={actor}{query}')
+            peer.ask('DELETE', f'{path}/{role}')
+            peer.ask('GET', path)
+            nowhere = f'/v3/system/{kind}s/{identity.NOWHERE}/roles'
+            peer.ask('GET', nowhere)
+            peer.ask('PUT', f'{nowhere}/{role}')
+
     # ---- who may ----
 
     @base.same

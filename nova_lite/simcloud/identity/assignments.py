@@ -9,21 +9,28 @@ from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
 
+TARGETS = {tables.PROJECT: tables.projects, tables.DOMAIN: tables.domains}
+
 
 class GrantResource:
-    """Roles of users or groups: /v3/{projects|domains}/{id}/{users|groups}/{id}/roles[/{role}]."""
+    """Roles of users or groups: /v3/{projects|domains}/{id}/{users|groups}/{id}/roles[/{role}].
+
+    Those on the system are at /v3/system/{users|groups}/{id}/roles[/{role}].
+    """
 
     def __init__(self, db, kind, actor):
         self._db = db
         self._kind = kind
         self._actor = actor
 
+    def _target(self, path):
+        return tables.WHOLE if self._kind == tables.SYSTEM else path[f'{self._kind}_id']
+
     def _known(self, conn, path):
         """Return (id of the user or group, target of the roles). Raise NotFound."""
-        target_id, actor_id = path[f'{self._kind}_id'], path[f'{self._actor}_id']
-        tables.get(
-            conn, tables.projects if self._kind == tables.PROJECT else tables.domains, target_id
-        )
+        target_id, actor_id = self._target(path), path[f'{self._actor}_id']
+        if self._kind in TARGETS:
+            tables.get(conn, TARGETS[self._kind], target_id)
         tables.get(conn, tables.users if self._actor == tables.USER else tables.groups, actor_id)
         return actor_id, target_id
 
@@ -66,7 +73,7 @@ class GrantResource:
         matching = {
             column: path[column],
             'target_kind': self._kind,
-            'target_id': path[f'{self._kind}_id'],
+            'target_id': self._target(path),
         }
         if not self._db.change(grants.revoke, **matching, role_id=role_id):
             raise faults.NotFound('Could not find that role assignment.')
@@ -90,6 +97,7 @@ class AssignmentList:
         ('role.id', 'role_id', None),
         ('scope.project.id', 'target_id', tables.PROJECT),
         ('scope.domain.id', 'target_id', tables.DOMAIN),
+        ('scope.system', 'target_id', tables.SYSTEM),
     )
 
     def __init__(self, db):
@@ -133,9 +141,6 @@ class AssignmentList:
         effective = 'effective' in req.params
         if req.get_param('group.id') and (effective or req.get_param('user.id')):
             raise faults.BadRequest('Filter by a group alone: users have what is effective.')
-        if req.get_param('scope.system'):
-            resp.media = views.collection(req, 'role_assignments', [])
-            return
         with self._db.read() as conn:
             found = self._effective(conn, req) if effective else self._assigned(conn, req)
             known = self._references(conn, named='include_names' in req.params)
@@ -150,15 +155,14 @@ class AssignmentList:
             tables.USER: tables.users,
             tables.GROUP: tables.groups,
             'role': tables.roles,
-            tables.PROJECT: tables.projects,
-            tables.DOMAIN: tables.domains,
+            **TARGETS,
         }
         found = {kind: database.find_all(conn, table) for kind, table in sources.items()}
         names = {row['id']: row['name'] for row in found[tables.DOMAIN]}
         return {
             kind: {row['id']: _named(row, names) if named else {'id': row['id']} for row in rows}
             for kind, rows in found.items()
-        }
+        } | {tables.SYSTEM: {tables.WHOLE: {tables.WHOLE: True}}}
 
     @staticmethod
     def _view(req, row, known):
@@ -169,7 +173,8 @@ class AssignmentList:
             prefix, suffix = 'OS-INHERIT/', '/inherited_to_projects'
         actor = tables.USER if 'user_id' in row else tables.GROUP
         holder = tables.GROUP if 'group_id' in row else tables.USER
-        path = f'{kind}s/{target_id}/{holder}s/{row[f"{holder}_id"]}/roles/{row["role_id"]}'
+        target = kind if kind == tables.SYSTEM else f'{kind}s/{target_id}'
+        path = f'{target}/{holder}s/{row[f"{holder}_id"]}/roles/{row["role_id"]}'
         links = {'assignment': views.links(req, f'{prefix}{path}{suffix}')['self']}
         if actor != holder:
             member = f'groups/{row["group_id"]}/users/{row["user_id"]}'

@@ -87,6 +87,9 @@ def add(app, db, tokens, catalog, *, password_cost):
         path = f'{v3}/{kind}s/{{{kind}_id}}/{actor}s/{{{actor}_id}}/roles'
         app.add_route(path, grant)
         app.add_route(f'{path}/{{role_id}}', grant, suffix='one')
+    for actor in grants.TABLES:
+        grant = assignments.GrantResource(db, tables.SYSTEM, actor)
+        routing.add_crud(app, f'{v3}/system/{actor}s/{{{actor}_id}}/roles', grant, 'role_id')
     app.add_route(f'{v3}/role_assignments', assignments.AssignmentList(db))
 
 

@@ -13,6 +13,8 @@ DOMAIN = 'domain'
 USER, GROUP = 'user', 'group'
 # A role on a domain that counts in all its projects, and not on the domain itself.
 INHERITED = 'inherited'
+# Roles on the cloud as a whole are stored and have no effect: no token has this scope.
+SYSTEM, WHOLE = 'system', 'all'
 # The scope of a token that was obtained with an application credential: its project.
 CREDENTIAL = 'app_credential'
 

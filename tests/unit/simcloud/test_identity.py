@@ -117,6 +117,20 @@ class IdentityTestCase(base.SimCloudTestCase):
         self.admin.get(f'{path}.domain.id=2', expect=400)
         self.admin.get(f'{path}.system=all', expect=400)
 
+    def test_roles_on_the_system(self):
+        user = self.admin.get(f'{V3}/users?name=demo')['users'][0]['id']
+        role = self.admin.get(f'{V3}/roles?name=reader')['roles'][0]['id']
+        path = f'{V3}/system/users/{user}/roles'
+        self.demo.put(f'{path}/{role}', expect=403)
+        self.admin.put(f'{path}/{role}', expect=204)
+        self.assertEqual([role], [one['id'] for one in self.admin.get(path)['roles']])
+        assigned = f'{V3}/role_assignments?user.id={user}&scope.system=all'
+        (found,) = self.admin.get(assigned)['role_assignments']
+        self.assertEqual({'system': {'all': True}}, found['scope'])
+        self.admin.delete(f'{path}/{role}')
+        self.admin.delete(f'{path}/{role}', expect=404)
+        self.assertEqual([], self.admin.get(assigned)['role_assignments'])
+
     def test_inherited_assignments_are_listed_as_such(self):
         user_id = self.admin.get(f'{V3}/users?name=nova')['users'][0]['id']
         path = f'{V3}/role_assignments?user.id={user_id}&include_names=1'
