@@ -9,16 +9,17 @@ The exit code is 2 if the running cloud cannot be read or the new one does not s
 Example: nova-lite fork ./what-if
 """
 
+from nova_lite.cmd import actions
 from nova_lite.daemons import leash
 from nova_lite.launcher import branches
-from nova_lite.launcher import state_dir
+from nova_lite.launcher import foreground
 
 HELP = 'start a second cloud from a running one'
 
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    state_dir.add_option(parser)
+    actions.add_options(parser)
     parser.add_argument('to', metavar='TO', help='state directory of the new cloud')
     parser.add_argument(
         '--port',
@@ -38,6 +39,7 @@ def add_arguments(parser):
 
 def run(args):
     """Take a snapshot and start a cloud from it."""
-    branches.begin(
+    ready = branches.begin(
         args.state_dir, args.to, port=args.port, fresh=args.fresh, until_exit=args.until_exit
     )
+    foreground.show(ready, args.to, as_json=args.json)

@@ -29,5 +29,4 @@ def run(args):
 
 
 def _show(found):
-    rows = [[each[name] or '' for name in COLUMNS] for each in found]
-    tables.show(COLUMNS.values(), rows)
+    tables.show(COLUMNS.values(), [[each[name] or '' for name in COLUMNS] for each in found])

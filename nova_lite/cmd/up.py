@@ -3,20 +3,22 @@
 Examples: nova-lite up --cells 3 --hosts 10
           nova-lite up --detach --port 0 --fresh --state-dir ./cloud
           nova-lite up --from moving.snapshot --state-dir ./moving
+
+With --detach, --json prints the URLs and the state directory for programs.
 """
 
+from nova_lite.cmd import actions
 from nova_lite.daemons import leash
 from nova_lite.launcher import foreground
 from nova_lite.launcher import layout
 from nova_lite.launcher import options
-from nova_lite.launcher import state_dir
 
 HELP = 'start a cloud'
 
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    state_dir.add_option(parser)
+    actions.add_options(parser)
     parser.add_argument(
         '--cells',
         type=int,
@@ -120,7 +122,7 @@ def _add_behaviour(parser):
 def run(args):
     """Run the cloud until it is stopped, or until it is ready with --detach."""
     settings, snapshot = options.read(args)
-    foreground.run(
+    ready = foreground.run(
         settings,
         fresh=args.fresh,
         detach=args.detach,
@@ -128,3 +130,5 @@ def run(args):
         debug=args.debug,
         snapshot=snapshot,
     )
+    if ready is not None:
+        foreground.show(ready, args.state_dir, as_json=args.json)

@@ -14,7 +14,7 @@ TIMEOUT_S = 600
 
 
 def begin(source, target, *, port, fresh, until_exit):
-    """Start a cloud in a state directory as the running one of another, and wait until it is ready.
+    """Start a cloud in a state directory as the running one of another; return its Running.
 
     port: 0 for any that is free; fresh, until_exit: as `foreground.run`
     Raise Unavailable or Refused without a snapshot, NotReady if the new cloud does not start.
@@ -25,7 +25,7 @@ def begin(source, target, *, port, fresh, until_exit):
         given = {'port': port or server.free_port()}
         snapshot = snapshots.read(path)
         settings = snapshots.settings_of(snapshot.manifest, target, given)
-        foreground.run(
+        return foreground.run(
             layout.Settings(**settings),
             fresh=fresh,
             detach=True,

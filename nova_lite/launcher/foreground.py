@@ -1,6 +1,8 @@
 """The process of `nova-lite up`: a cloud from its start to the signal that ends it."""
 
 import contextlib
+import dataclasses
+import json
 import os
 import signal
 import sys
@@ -12,6 +14,7 @@ from nova_lite.console import progress
 from nova_lite.daemons import leash
 from nova_lite.daemons import process
 from nova_lite.launcher import clocks
+from nova_lite.launcher import layout
 from nova_lite.launcher import make
 from nova_lite.launcher import preflight
 from nova_lite.launcher import proxies
@@ -25,7 +28,8 @@ from nova_lite.virt.sim import profile
 def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, snapshot=None):
     """Start the cloud of these settings, print how to use it, wait for a signal, stop it.
 
-    fresh: delete the former cloud first; detach: return when a child process runs the cloud
+    fresh: delete the former cloud first
+    detach: print nothing, and return the Running when a child process runs the cloud
     until_exit: stop the cloud when this process ends; debug: log at level DEBUG
     snapshot: the snapshots.Snapshot that a new cloud continues with
     """
@@ -43,8 +47,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     if detach:
         child = running.detach(cloud.places)
         if child:
-            _await(cloud.places, child)
-            return
+            return _await(cloud.places, child)
     signals = service.Signals()
     if until_exit is not None:
         leash.follow(until_exit)
@@ -109,12 +112,20 @@ def _start(cloud, fresh):
 
 
 def _await(places, child):
-    """Wait until the cloud of a child process is ready, and print how to use it."""
+    """Wait until the cloud of a child process is ready, and return its Running."""
     try:
-        ready = running.wait_ready(places.root, child)
+        return running.wait_ready(places.root, child)
     except KeyboardInterrupt:
         os.kill(child, signal.SIGTERM)
         raise
+
+
+def show(ready, directory, *, as_json):
+    """Print how to use a cloud that is detached. directory: its state directory"""
+    places = layout.Layout(layout.Settings(state_dir=directory))
+    if as_json:
+        print(json.dumps({'state_dir': places.root, **dataclasses.asdict(ready)}, indent=2))
+        return
     print(f'Ready: {ready.compute_url}')
     _tell(ready, places)
     print(f'\n`{state_dir.command("stop", places.root)}` stops the cloud.')

@@ -10,6 +10,8 @@ from nova_lite.wsgi import server
 def read(args):
     """Return (Settings, snapshots.Snapshot or None) of the arguments. Raise ValueError."""
     snapshot = None
+    if args.json and not args.detach:
+        raise ValueError('--json: a cloud in the foreground prints no JSON; use --detach')
     changed = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
     given_options.check(changed)
     given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}

@@ -101,10 +101,14 @@ class ForkTest(base.CloudTest):
         self.addCleanup(os.unlink, clock)
         second = self.directory.join('second')
         self.addCleanup(commands.run, 'stop', '--state-dir', second)
-        args = [commands.MODULE, 'fork', '--state-dir', self.cloud.state_dir, second]
+        args = [commands.MODULE, 'fork', '--state-dir', self.cloud.state_dir, second, '--json']
         code, printed, errors = forking.run(args, timeout_s=LIMIT_S)
         self.assertEqual((0, ''), (code, errors), printed)
 
+        shown = json.loads(printed)
+        self.assertEqual(
+            (second, running.read(second).compute_url), (shown['state_dir'], shown['compute_url'])
+        )
         self.assertLess(abs(clocks.ahead_s(second)), LIMIT_S)
         other = clouds.connect(os.path.join(second, 'clouds.yaml'))
         self.assertNotEqual(self.cloud.cloud.url, running.read(second).compute_url)

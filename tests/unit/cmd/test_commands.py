@@ -18,8 +18,8 @@ from tests.fixtures import units
 
 PACKAGE = units.ROOT / 'nova_lite' / 'cmd'
 LINES = 1550
-# They print how they proceed. `status`, `env` and `saga` print data of the cloud.
-WITHOUT_DATA = {'up', 'fork', 'stop', 'demo'}
+# They print how they proceed.
+WITHOUT_DATA = {'stop', 'demo'}
 # They need no cloud that runs, or say that none does.
 WITHOUT_CLOUD = {'up', 'demo', 'status', 'list', 'stop'}
 EXAMPLE = re.compile(r'^(?:Examples?:)? +(?:eval "\$\()?(nova-lite .*?)\)?"?$', re.MULTILINE)
