@@ -17,6 +17,7 @@ import yaml
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.daemons import exposure
+from nova_lite.launcher import state_dir
 from nova_lite.rpc import transport
 from nova_lite.wsgi import server
 
@@ -39,7 +40,7 @@ POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
 class InUse(exception.Conflict):
     msg = (
         'The state directory %(directory)s is in use by process %(pid)s; '
-        'stop that one, or choose another directory'
+        'stop that one with `%(stop)s`, or choose another directory'
     )
 
 
@@ -249,7 +250,8 @@ class Layout:
             lock.seek(0)
             holder = lock.read().strip() or 'unknown'
             lock.close()
-            raise InUse(directory=self.root, pid=holder)
+            stop = state_dir.command('stop', self.root)
+            raise InUse(directory=self.root, pid=holder, stop=stop)
         # A process that was killed may have left it, and have had the id of this one.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(self.root, READY))
