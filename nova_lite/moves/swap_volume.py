@@ -6,6 +6,7 @@ decides which of the two ids the volume keeps.
 
 import typing
 
+from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -23,10 +24,13 @@ from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
 
+LOG = log.getLogger(__name__)
 RESERVE = saga.Result('reserve-other-volume', str)
 SWAP = saga.Result('swap-on-host', answers.Device)
 TELL = saga.Result('complete-volume-migration', str)
 EVENT = 'compute_swap_volume'
+# What Cinder says of the volume that it removes after a migration.
+DELETING = 'deleting'
 
 
 class Arguments(move.Arguments):
@@ -128,12 +132,26 @@ class SwapVolume(move.Move[guest_devices.Began]):
     def tell(self) -> str:
         """Return the id that the volume keeps.
 
-        If a volume was deleted with the server, there is no migration to complete.
+        If a volume was deleted with the server, there is no migration to complete. Cinder refuses
+        to complete one that it did not begin: an administrator has asked for the swap.
         """
         try:
             return self.world.volume.complete_migration(self.ctxt, self._old, self._new)
         except exception.VolumeNotFound:
             return self._new
+        except exception.VolumeNotUsable as error:
+            LOG.warning(
+                'The swap of server %s completes no migration: %s', self.instance_uuid, error
+            )
+            return self._old if self._has_ended() else self._new
+
+    def _has_ended(self) -> bool:
+        """Return whether the migration is complete: an earlier answer was lost."""
+        try:
+            other = self.world.volume.get(self.ctxt, self._new)
+        except exception.VolumeNotFound:
+            return True
+        return other.get('migration_status') == DELETING
 
     def tell_late(self) -> None:
         """As `tell`, after the saga's end. Record the id, unless the volume was detached since."""

@@ -205,6 +205,23 @@ class CloudTest(testtools.TestCase):
         (attachment,) = self.demo.compute.volume_attachments(server)
         self.assertEqual(volume_id, attachment.volume_id)
 
+    def test_swap_that_an_administrator_asks_for(self):
+        """Cinder does not migrate the volume, and refuses to complete that."""
+        server = self.boot()
+        ((_id, old),) = self.looking.volumes().items()
+        new, storage = self.volume(), self.admin.block_storage
+        storage.reset_volume_status(old, migration_status='migrating')
+        self.admin.compute.update_volume_attachment(server, old.id, volume_id=new.id)
+        self.until(
+            [new.id], lambda: [each['volume_id'] for each in self.looking.attachments(server)]
+        )
+        connected = ('in-use', 'attached', self.looking.host(server))
+        self.until([connected], self.looking.connected, server)
+        # Cinder shows no change of the status of a volume that it migrates.
+        storage.reset_volume_status(
+            old, status='available', attach_status='detached', migration_status='none'
+        )
+
     def place_of_volume(self):
         """(id, back end) of the only volume; None while there is another."""
         found = [(each.id, each.host) for each in self.looking.volumes().values()]

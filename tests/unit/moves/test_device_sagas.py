@@ -239,6 +239,18 @@ class SwappedTest(DeviceSagasCase):
         found = device.source_type, device.snapshot_id, device.volume_id
         self.assertEqual(('volume', None, self.new), found)
 
+    def test_migration_that_is_none_or_has_ended(self):
+        """Cinder refuses to complete it; after the end it removes the other volume."""
+        refused = exception.VolumeNotUsable(volume_id=self.new, reason='not mid-migration')
+        self.cell.volume.fail('complete_migration', refused)
+        swap = self.swap_volume()
+        self.do(swap, swap.steps())
+        (device,) = self.cell.devices(self.server)
+        self.assertEqual(self.new, device.volume_id)
+        steps = {step.id: step for step in swap.steps()}
+        self.cell.volume.migrations[self.new] = 'deleting'
+        self.assertEqual(swap.arguments.old_volume_id, steps[swap_volume.TELL].do())
+
 
 class MarkTest(DeviceSagasCase):
     """A volume has one mark, and it does not tell whose it is."""
