@@ -187,10 +187,10 @@ class ResetTest(base.CloudTest):
         server = self.cloud.boot()
         for args, text in (
             (['other'], 'There is no saved state other. Known states: fresh.'),
-            (['../x'], 'argument state'),
+            (['../x'], 'is not a name of up to 64 letters'),
             (['--save', 'fresh'], 'use another'),
-            (['--save', ''], 'argument state'),
-            (['--save', 'x\n'], 'argument state'),
+            (['--save', ''], 'is not a name of up to 64 letters'),
+            (['--save', 'x\n'], 'is not a name of up to 64 letters'),
         ):
             self.assertIn(text, self.command(*args, code=2))
         # As on a full disk: that the reset began cannot be recorded.
