@@ -61,11 +61,13 @@ class History:
         guests = guests_module.Guests([places.guests_path(cell) for cell in places.cell_names])
         world.disk.watch(guests)
         for looks, names in self._rules(places):
+            paths = {name: _path(places, name) for name in names}
             if world.databases is None:
-                paths = {name: _path(places, name) for name in names}
-                world.disk.watch(watching.Watch(paths, looks))
+                watch = watching.Watch(paths, looks)
             else:
-                world.databases.watch(watching.OnServer(world.databases, names, looks))
+                watch = watching.OnServer(world.databases, paths, looks)
+                world.databases.watch(watch)
+            world.disk.watch(watch)
         return guests
 
     def _rules(self, places):

@@ -34,22 +34,27 @@ class Watch:
     def _connections(self):
         for path, name in self._names.items():
             if name not in self._open:
-                self._open[name] = sqlite.plain_connect(
-                    f'file://{path}?mode=ro', uri=True, check_same_thread=False
-                )
+                self._open[name] = self._connect(name, path)
         return self._open
+
+    def _connect(self, _name, path):
+        return sqlite.plain_connect(f'file://{path}?mode=ro', uri=True, check_same_thread=False)
 
 
 class OnServer(Watch):
     """The same after each commit to one of the databases of a server.
 
-    databases: a world.databases.Databases; names: of those that are looked at
+    databases: a world.databases.Databases; paths: of those that are looked at, by their names.
+        Placement's is a file
     """
 
-    def __init__(self, databases, names, look):
-        self._names = {name: name for name in names}
-        self._look = look
-        self._open = {name: databases.reader(name) for name in names}
+    def __init__(self, databases, paths, look):
+        files = {name: path for name, path in paths.items() if name not in sqlite.SERVED}
+        super().__init__(files, look)
+        self._databases = databases
+        self._names |= {name: name for name in paths if name in sqlite.SERVED}
 
-    def _connections(self):
-        return self._open
+    def _connect(self, name, path):
+        if name in sqlite.SERVED:
+            return self._databases.reader(name)
+        return super()._connect(name, path)

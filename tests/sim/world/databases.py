@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from tests.sim import kernel
 from tests.sim.kernel import outside
+from tests.sim.world import faults as faults_module
 from tests.sim.world import sqlite
 
 # What URLs name. The server is elsewhere, and its databases have a prefix for each history.
@@ -51,7 +52,7 @@ class Databases:
     """All databases of one history. backend: a mariadb.Backend or a postgresql.Backend
 
     prefix: of their names on the server
-    faults: a faults.Faults; kinds are 'commit' and 'statement'
+    faults: a faults.Faults; kinds are those of sqlite.Connection
     """
 
     def __init__(self, backend, prefix, faults):
@@ -103,14 +104,20 @@ class Databases:
         verb = sql.split(None, 1)[0].upper()
         kernel.current().point(f'db: {verb}', session.name)
         self._linger(session)
-        session.has_locks |= verb not in UNLOCKED or 'FOR UPDATE' in sql
+        locks = verb not in UNLOCKED or 'FOR UPDATE' in sql
+        if locks and not session.has_locks:
+            self.faults.delay_begin(session.name)
+        session.has_locks |= locks
         return None if verb in sqlite.ENDS else self._fate('statement', verb, session)
 
     def prepare_commit(self, session):
         """COMMIT is about to be sent; return the fault that it meets, or None."""
         kernel.current().point('db: COMMIT', session.name)
         self._linger(session)
-        return self._fate('commit', 'COMMIT', session)
+        fate = self._fate('commit', 'COMMIT', session)
+        if fate is None and session.has_locks and faults_module.is_at_work():
+            fate = self._fate('work', 'COMMIT', session)
+        return fate
 
     def committed(self, session):
         """The server has committed a transaction."""

@@ -9,6 +9,8 @@ from oslo_context import context
 from tests.sim import kernel
 from tests.sim import totals
 
+# Seconds that a slow server takes to begin a transaction.
+SLOW_S = (1, 20)
 REQUEST = re.compile(r'req-[0-9a-f-]{36}')
 
 
@@ -61,6 +63,13 @@ class Faults:
         if fate is not None:
             self.note(kind, fate, f'{where} {what}', requests=_requests(message))
         return fate
+
+    def delay_begin(self, where):
+        """Let a transaction of work for a request take long to begin, at times."""
+        if is_at_work() and self.draw('begin', 'BEGIN', where):
+            seconds = kernel.current().stream('disk').uniform(*SLOW_S)
+            self.injected[-1].end += seconds
+            kernel.current().sleep(seconds)
 
     def note(self, kind, fate, where, *, process=None, requests=()):
         """Put on record that something went wrong now; returns the Fault."""

@@ -35,8 +35,6 @@ STATEMENTS = {
 }
 # After these a server keeps the connection.
 REFUSALS = ('busy', 'locked', 'full', 'read-only')
-# Seconds that a slow server takes to begin a transaction.
-SLOW_S = (1, 20)
 ENDS = ('COMMIT', 'ROLLBACK', 'END', 'RELEASE', 'SAVEPOINT')
 READS = ('SELECT', 'PRAGMA', 'EXPLAIN', 'WITH', 'VALUES')
 
@@ -271,10 +269,8 @@ class Connection(sqlite3.Connection):
                 _disk.lock(self)
 
     def _linger(self):
-        if faults_module.is_at_work() and self._fate('begin', 'BEGIN'):
-            seconds = kernel.current().stream('disk').uniform(*SLOW_S)
-            _disk.faults.injected[-1].end += seconds
-            kernel.current().sleep(seconds)
+        if self._is_served:
+            _disk.faults.delay_begin(self.name)
 
     def _meet_fault(self, verb):
         fate = self._fate('statement', verb)
