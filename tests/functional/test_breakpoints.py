@@ -179,7 +179,7 @@ class BreakpointsTest(base.CloudTest):
                 lambda: self.debugger.add('x', uuid),
                 "Sagas have no step 'x'. `nova-lite saga steps KIND` lists those of",
             ),
-            (exception.NotFound, lambda: self.debugger.remove(7), 'Use one of: there is none'),
+            (exception.NotFound, lambda: self.debugger.remove(7), 'saga break --list` shows: none'),
             (
                 debugger_module.NotStopped,
                 lambda: self.debugger.go_on(uuid, breakpoints.GO),
