@@ -57,6 +57,9 @@ class Once:
         (_kind, fate), self.due = self.due, None
         return fate
 
+    def delay_begin(self, _where):
+        """Transactions begin at once."""
+
 
 class World:
     """A database with two accounts. seen: names of those after whose commits the oracle looked"""
