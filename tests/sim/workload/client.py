@@ -55,7 +55,6 @@ SIMPLE = {
     'offload': ('shelveOffload', None),
     'confirm': ('confirmResize', None),
     'revert': ('revertResize', None),
-    'migrate': ('migrate', None),
     'reboot_soft': ('reboot', {'type': 'SOFT'}),
     'reboot_hard': ('reboot', {'type': 'HARD'}),
     'crash_dump': ('trigger_crash_dump', None),
@@ -64,7 +63,7 @@ SIMPLE = {
 }
 
 
-class Client(devices.Devices):
+class Client:
     """One racing client, run in a thread.
 
     plan: a plan.Plan, says how many there are of what
@@ -77,8 +76,8 @@ class Client(devices.Devices):
         self._asks = kernel.current().stream(f'asks {caller.who}')
         self._rng = None
         self._made = 0
-        self._image = self._network = self._group = None
-        self._other_image = None
+        self._devices = devices.Devices(caller)
+        self._image = self._other_image = self._group = None
 
     def run(self, until):
         """Do one thing after the other until a virtual time.
@@ -137,7 +136,7 @@ class Client(devices.Devices):
             return False
         networks = [each['id'] for each in found['networks'] if each['name'] == 'shared']
         self._image, self._other_image = wanted['cirros'], wanted['debian']
-        self._network = networks[0] if networks else None
+        self._devices.network = networks[0] if networks else None
         return not self._plan.groups or self._find_group()
 
     def _find_group(self):
@@ -172,11 +171,12 @@ class Client(devices.Devices):
             name = 'delete'
         else:
             name = self._rng.choice(names)
-        operation = getattr(self, f'_do_{name}', None)
-        if operation is not None:
-            operation(server)
-        else:
+        if name in devices.OPERATIONS:
+            getattr(self._devices, name)(server, self._rng)
+        elif name in SIMPLE:
             self._act(server, name, *SIMPLE[name])
+        else:
+            getattr(self, f'_do_{name}')(server)
 
     def _act(self, server, what, action, content=None):
         path = f'/servers/{server["id"]}/action'
@@ -186,7 +186,8 @@ class Client(devices.Devices):
 
     def _create(self):
         self._made += 1
-        networks = [{'uuid': self._network}] if self._network else 'none'
+        network = self._devices.network
+        networks = [{'uuid': network}] if network else 'none'
         server = {
             'name': f'{self._caller.who}-{self._made}',
             'imageRef': self._image,
@@ -253,7 +254,7 @@ class Client(devices.Devices):
         return host
 
     def _give_volume(self, server):
-        volume = self._make_volume()
+        volume = self._devices.make_volume()
         if volume is None:
             return
         root = {'boot_index': 0, 'source_type': 'image', 'destination_type': 'local'}
