@@ -1,5 +1,6 @@
 """The deletion of a cloud, by commands that import no database."""
 
+import errno
 import os
 import shutil
 
@@ -7,20 +8,26 @@ from nova_lite import exception
 from nova_lite.launcher import layout
 from nova_lite.launcher import state_dir
 
-# A directory without this file is none of a cloud.
 SECRETS = 'secrets.json'
+# A directory without one of these files is none of a cloud.
+MADE = (SECRETS, 'metadata-secret', layout.LOCK)
 
 
 def delete(directory):
     """Delete the state directory of a cloud that has stopped. Raise Invalid, InUse, Unavailable."""
-    state_dir.existing(directory, SECRETS)
+    for name in MADE:
+        state_dir.existing(directory, name)
     places = layout.Layout(layout.Settings(state_dir=directory))
+    if os.path.commonpath([places.root, os.getcwd()]) == places.root:
+        raise exception.Invalid(
+            reason=f'{places.root} is or contains the working directory. Change to another one'
+        )
     places.hold()
     try:
         if os.path.exists(places.path('etc', 'control.conf')):
             _require_files(directory)
         try:
-            shutil.rmtree(places.root)
+            _remove(places.root)
         except OSError as error:
             raise exception.Unavailable(
                 service=f'The state directory {places.root}',
@@ -28,6 +35,19 @@ def delete(directory):
             ) from error
     finally:
         places.release()
+
+
+def _remove(root):
+    """Remove a directory, of which a cloud that is started meanwhile has no part."""
+    doomed = f'{root}.deleted'
+    try:
+        os.rename(root, doomed)
+    except OSError as error:
+        # It is where something is mounted.
+        if error.errno != errno.EBUSY:
+            raise
+        doomed = root
+    shutil.rmtree(doomed)
 
 
 def _require_files(directory):

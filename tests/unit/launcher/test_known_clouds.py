@@ -66,6 +66,23 @@ class KnownCloudsTest(testtools.TestCase):
         self.assertIn('secrets.json does not exist', self.stop(self.base, code=2))
         self.assertTrue(os.path.exists(path))
 
+    def test_a_directory_with_other_files_of_these_names(self):
+        for name in ('secrets.json', 'lock'):
+            with open(os.path.join(self.base, name), 'w') as file:
+                file.write('kept')
+        self.assertIn('metadata-secret does not exist', self.stop(self.base, code=2))
+        self.assertTrue(os.path.exists(os.path.join(self.base, 'secrets.json')))
+
+    def test_the_working_directory(self):
+        directory = state_dir.named('a')
+        self.make(directory).release()
+        inner = os.path.join(directory, 'etc')
+        self.addCleanup(os.chdir, os.getcwd())
+        for current in (directory, inner):
+            os.chdir(current)
+            self.assertIn('Change to another one', self.stop(directory, code=2))
+        self.assertTrue(os.path.exists(inner))
+
     def test_databases_on_a_server(self):
         directory = state_dir.named('a')
         self.make(directory, connection='mysql+pymysql://u:p@h/x').release()
