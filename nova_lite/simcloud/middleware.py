@@ -31,6 +31,8 @@ class Identify:
         self._catalog = catalog
         self._noauth = settings.auth == options.NOAUTH
         self._public_url = public_url
+        # Not as the beginning of another host or port.
+        self._addresses = re.compile(re.escape(public_url).encode() + rb'(?![\w.:-])')
         self._internal_url = (settings.internal_url or '').rstrip('/')
         self._by_request = settings.urls_by_request
 
@@ -61,7 +63,8 @@ class Identify:
             body = resp.render_body()
             if body:
                 resp.text = None
-                resp.data = body.replace(self._public_url.encode(), context.public_url.encode())
+                address = context.public_url.encode()
+                resp.data = self._addresses.sub(lambda _found: address, body)
 
     @staticmethod
     def _is_public(req):

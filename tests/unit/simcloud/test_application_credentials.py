@@ -144,6 +144,14 @@ class ApplicationCredentialsTest(base.SimCloudTestCase):
         service = {**client.headers, 'X-Service-Token': self.token('nova', 'pw-service', 'service')}
         client.get('/network/v2.0/ports', headers=service)
 
+    def test_a_rule_takes_no_long_time(self):
+        """A regular expression of so many wildcards would not end."""
+        rule = {'service': 'image', 'path': 70 * '/**' + '/x', 'method': 'GET'}
+        made = self.make(access_rules=[rule, {**rule, 'path': '/image' + 50 * '{a}*' + '/x'}])
+        client = self.log_in(id=made['id'], secret=made['secret'])
+        client.get('/image/v2/' + 100 * 'images/', expect=401)
+        client.get('/image/v2/' + 100 * 'images/' + 'x', expect=404)
+
     def test_tokens_with_rules_are_for_services_that_check_them(self):
         made = self.make(access_rules=[{'service': 'compute', 'path': '/x', 'method': 'GET'}])
         token = self.log_in(id=made['id'], secret=made['secret']).headers['X-Auth-Token']

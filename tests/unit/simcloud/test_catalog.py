@@ -137,6 +137,19 @@ class SeveralAddressesTest(base.SimCloudTestCase):
         for host in ('nova-lite:8774', '192.0.2.1:32768', '[2001:db8::1]:80', 'cloud.example'):
             self.assertEqual({f'http://{host}'}, self.urls(host))
 
+    def test_an_endpoint_elsewhere_that_begins_alike(self):
+        """Only the cloud's own address is replaced."""
+        service = self.admin.post(f'{V3}/services', {'service': {'type': 'other'}}, expect=201)
+        other = {
+            'service_id': service['service']['id'],
+            'interface': 'public',
+            'url': f'{base.URL}1/other',
+        }
+        self.admin.post(f'{V3}/endpoints', {'endpoint': other}, expect=201)
+        shown = self.admin.get(f'{V3}/endpoints', headers={'Host': 'nova-lite:8774'})['endpoints']
+        self.assertIn(other['url'], [each['url'] for each in shown])
+        self.assertNotIn(base.URL, [each['url'] for each in shown])
+
     def test_what_is_no_host(self):
         for host in ('a"b', 'x/y', 'x y', 'x:123456', '<x>', ''):
             self.assertEqual({base.URL}, self.urls(host), host)
