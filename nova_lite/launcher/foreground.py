@@ -87,9 +87,11 @@ def _serve(cloud, fresh, signals):
         sys.stdout.flush()
         while not signals.wait(None):
             if signals.reload():
-                for error in cloud.reload():
-                    print(f'Cannot apply part of the new configuration: {error}')
-                print('The configuration was read again', flush=True)
+                errors = cloud.reload()
+                for error in errors:
+                    print(f'Cannot apply part of the new configuration: {error}', flush=True)
+                if not errors:
+                    print('The configuration was read again', flush=True)
     except service.Stopped:
         signals.starting = False
     except BaseException:

@@ -20,7 +20,9 @@ def check(given):
     given: {group: {option: value}}, as texts
     """
     conf = conf_module.make_conf(files=[])
-    for group, options in given.items():
+    for section, options in given.items():
+        # As oslo.config reads the names of sections.
+        group = section if section == 'DEFAULT' else section.lower()
         for name, value in options.items():
             if _is_known(conf, group, name):
                 _check_value(conf, group, name, value)

@@ -31,6 +31,8 @@ class GivenOptionsTest(testtools.TestCase):
             'service_user.application_credential_id=1',
             'keystone_authtoken.password=p$word',
             'scheduler.enable_forbidden_aggregates_filter=true',
+            # oslo.config does not tell these from small letters.
+            'API.max_limit=5',
         ):
             self.assertEqual('', self.refusal(accepted), accepted)
 
