@@ -164,7 +164,9 @@ def _many(args, seeds, body, options):
         # Also of those until an interrupt.
         _print_totals(outcomes, failures)
     missing = _print_missing(args, outcomes)
-    return 1 if failures or different or missing else 0
+    if not outcomes:
+        print('There is no such history')
+    return 1 if failures or different or missing or not outcomes else 0
 
 
 def _print_missing(args, outcomes):

@@ -2,7 +2,7 @@
 
 So the whole of nova_lite runs on a virtual clock, one thread at a time, from a seed.
 Single functions of other modules, such as datetime.now, are refused by ruff. Names that a
-program computes are not seen here.
+program computes or changes (import signal as s) are not seen here.
 """
 
 import ast

@@ -80,6 +80,7 @@ SHOWN = ('status', 'OS-EXT-STS:task_state', 'updated')
 # A volume or port that was listed may be one that is just attached, or was detached since.
 APART = ('is not attached to volume', 'does not have a port with id')
 ATTACHING = ('attach volume', 'detach volume', 'attach interface', 'detach interface', 'swap')
+REFUSALS = range(400, 500)
 LOST, ACCEPTED, GONE = 0, 202, 204
 SERVER = re.compile('/servers/([0-9a-f-]{36})')
 # Of the requests to create servers that are under way.
@@ -108,8 +109,10 @@ class Refusals:
         if call.code == 409 or (call.code == 400 and any(each in text for each in BUSY)):
             self._doubts[call.who] = (call, text)
             return None
+        if call.code not in REFUSALS:
+            return None
         look = {400: self._wrong, 403: self._over, 404: self._missing}.get(call.code)
-        if look is None or look(call, text, leaving) or self._excuses.of_call(call):
+        if (look and look(call, text, leaving)) or self._excuses.of_call(call):
             return None
         return f'{call.who} {call.what}: refused without a reason: {call.code}: {text[:500]}'
 
@@ -143,7 +146,8 @@ class Refusals:
                 continue
             # One without an answer may still be carried out.
             over = other.code != LOST and other.ended < call.began
-            if not over or (any(each in text for each in BUSY) and other.what in UNSHOWN):
+            begun = other.what in UNSHOWN and other.code not in REFUSALS
+            if not over or (begun and any(each in text for each in BUSY)):
                 return True
         return False
 

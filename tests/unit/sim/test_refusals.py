@@ -62,6 +62,7 @@ class ConflictTestCase(testtools.TestCase):
     def test_a_saga_that_the_task_state_does_not_show(self):
         refused, text = call('resize', code=409), f'Conflict: {refusals.BUSY[0]}'
         self.assertIsNone(settled(refused, call('confirm', 50.0, 90.0, code=202), text=text))
+        self.assertIsNotNone(settled(refused, call('confirm', 50.0, 90.0, code=409), text=text))
         self.assertIsNotNone(settled(refused, call('stop', 50.0, 90.0, code=202), text=text))
 
     def test_a_server_that_is_not_shown_again(self):
@@ -74,6 +75,11 @@ class ConflictTestCase(testtools.TestCase):
 
 
 class OthersTestCase(testtools.TestCase):
+    def test_what_no_client_gives_a_reason_for(self):
+        for code in (401, 405, 413, 429):
+            self.assertIn('without a reason', judged(call('stop', code=code))[0])
+        self.assertIsNone(judged(call('stop', code=202))[0])
+
     def test_what_is_asked_wrongly(self):
         text = 'When resizing, instances must change flavor!'
         self.assertIsNone(judged(call('resize', code=400), text=text)[0])
