@@ -1,0 +1,18 @@
+"""What a process holds after many resets is compared with what it held before them."""
+
+import testtools
+
+from tools import resets
+
+
+class HeldTest(testtools.TestCase):
+    def test_growth(self):
+        before = resets.Held(threads=50, files=80, memory_mb=100)
+        for held, number, expected in (
+            (resets.Held(50, 80, 110), 75, []),
+            (resets.Held(70, 100, 50), 75, []),
+            (resets.Held(71, 80, 100), 75, ['threads']),
+            (resets.Held(87, 80, 100), 750, []),
+            (resets.Held(50, 118, 111), 750, ['files', 'memory_mb']),
+        ):
+            self.assertEqual(expected, held.exceeds(before, number))
