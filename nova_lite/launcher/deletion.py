@@ -8,9 +8,8 @@ from nova_lite import exception
 from nova_lite.launcher import layout
 from nova_lite.launcher import state_dir
 
-SECRETS = 'secrets.json'
 # A directory without one of these files is none of a cloud.
-MADE = (SECRETS, 'metadata-secret', layout.LOCK)
+MADE = (layout.SECRETS, layout.METADATA_SECRET, layout.LOCK)
 
 
 def delete(directory):

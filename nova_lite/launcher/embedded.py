@@ -254,7 +254,7 @@ class EmbeddedCloud:
             for name, daemon in self.daemons.items():
                 self.confs.get(name, self.confs['control']).reload_config_files()
                 # Daemons read the same files.
-                errors.update((str(error), name) for error in daemon.reload())
+                errors |= dict.fromkeys(map(str, daemon.reload()))
         LOG.info('The configuration was read again')
         return list(errors)
 

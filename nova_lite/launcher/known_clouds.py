@@ -3,7 +3,7 @@
 import os
 
 from nova_lite.launcher import cloud_state
-from nova_lite.launcher import deletion
+from nova_lite.launcher import layout
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 
@@ -23,13 +23,13 @@ def find():
             'state_dir': directory,
         }
         for name, directory in [(DEFAULT, os.path.abspath(state_dir.default())), *_named()]
-        if os.path.exists(os.path.join(directory, deletion.SECRETS))
+        if os.path.exists(os.path.join(directory, layout.SECRETS))
     ]
 
 
 def _named():
     """Yield (name, state directory) of each directory for a cloud with a name."""
-    parent = os.path.dirname(os.path.abspath(state_dir.named('x')))
+    parent = os.path.abspath(state_dir.parent())
     names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
     for name in names:
         if state_dir.NAME.fullmatch(name):

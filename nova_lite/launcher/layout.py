@@ -24,6 +24,7 @@ from nova_lite.wsgi import server
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume', '/share')
 TOP = 'top'
 LOCK = 'lock'
+SECRETS, METADATA_SECRET = 'secrets.json', 'metadata-secret'
 # Who asks for the holder of the lock shares it for a moment, so it is tried again.
 PEEK_S, PEEKS = 0.02, 10
 # What a cloud prints that has no terminal.
@@ -199,7 +200,7 @@ class Layout:
         self._ours = True
         self._write_policy()
         self.metadata_secret = self._kept_metadata_secret()
-        path = self.path('secrets.json')
+        path = self.path(SECRETS)
         if os.path.exists(path):
             with open(path) as kept:
                 self.secrets = json.load(kept)
@@ -227,7 +228,7 @@ class Layout:
     @property
     def metadata_secret_path(self):
         """The file of the secret that signs requests to the metadata service."""
-        return self.path('metadata-secret')
+        return self.path(METADATA_SECRET)
 
     def _kept_metadata_secret(self):
         if not os.path.exists(self.metadata_secret_path):

@@ -37,7 +37,7 @@ def named(text):
 
     It is not below the default one, whose cloud `up --fresh` deletes.
     """
-    return os.path.join(_named(), name(text))
+    return os.path.join(parent(), name(text))
 
 
 def command(verb, directory):
@@ -48,13 +48,14 @@ def command(verb, directory):
     path = os.path.abspath(directory)
     if path == os.path.abspath(default()):
         return f'nova-lite {verb}'
-    parent, base = os.path.split(path)
-    if parent == os.path.abspath(_named()):
+    place, base = os.path.split(path)
+    if place == os.path.abspath(parent()):
         return f'nova-lite {verb} --name {base}'
     return f'nova-lite {verb} --state-dir {shlex.quote(path)}'
 
 
-def _named():
+def parent():
+    """Return the directory of the state directories of clouds with a name."""
     return os.path.join(_base(), 'nova-lite-clouds')
 
 
