@@ -15,7 +15,10 @@ DOWN_S = 60
 HARMLESS = ('clock', 'power off', losses.FATE)
 # What outlives these: an action that was accepted is ended by others, or by their successors.
 ENDURED = ('api', 'super', 'conductor')
+# What refuses no request, and reports for no host.
+DECIDING = ('api', 'super', 'scheduler')
 NO_ANSWER, INTERNAL_ERROR = 0, 500
+REFUSALS = range(400, 500)
 # Some of its threads read for all requests, and do not say for which one they do just now. A
 # new server's action is recorded when it has answered: so many seconds later at most.
 SCHEDULER, ANSWERS_S = 'scheduler', 5
@@ -39,7 +42,13 @@ class Excuses:
         return any(
             fault.kind == 'nemesis'
             and fault.fate != losses.FATE
-            and (fault.fate.startswith('clock') or fault.overlaps(call.began, call.ended, DOWN_S))
+            and (
+                fault.fate.startswith('clock')
+                or (
+                    not fault.process.startswith(DECIDING)
+                    and fault.overlaps(call.began, call.ended, DOWN_S)
+                )
+            )
             for fault in self._faults.injected
         )
 
@@ -92,6 +101,8 @@ def _met(fault, call):
 
 def _missed(fault, call, served):
     """Whether a request needed a process that was in trouble."""
+    if call.code in REFUSALS and fault.process.startswith(DECIDING):
+        return False
     if call.cell is not None and _cell_of(fault.process) not in (None, call.cell):
         return False
     if fault.fate.startswith(HARMLESS) or (fault.process.startswith('api') and not served):

@@ -46,6 +46,8 @@ ALLOWED = {
     'attach share': ('SHUTOFF',),
     'detach share': ('SHUTOFF', 'ERROR'),
 }
+# These need no status.
+ALWAYS = ('delete', 'update')
 # Sagas of these do not show in the task state of a server that they keep busy.
 UNSHOWN = (
     *('confirm', 'crash_dump', 'swap', 'abort', 'force'),
@@ -132,7 +134,7 @@ class Refusals:
         same = all(before.get(key) == after.get(key) for key in SHOWN)
         # A cell that is down shows no states.
         at_rest = before.get('OS-EXT-STS:task_state', 'unknown') is None and _has_run(before)
-        allowed = before['status'] in ALLOWED.get(_kind(call), ())
+        allowed = call.what in ALWAYS or before['status'] in ALLOWED.get(_kind(call), ())
         if not (same and at_rest and allowed) or self._has_rival(call, before['id'], text):
             return None
         if self._excuses.of_call(call) or (DOWN in text and self._excuses.of_down(call)):

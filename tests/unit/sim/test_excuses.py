@@ -78,6 +78,19 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertTrue(self.excuse(needed))
         self.assertFalse(self.excuse(needed, code=0))
 
+    def test_what_excuses_a_refusal(self):
+        for process, expected in (
+            ('api-1', False),
+            ('super-1', False),
+            ('scheduler', False),
+            ('simcloud', True),
+            ('conductor-cell1', True),
+        ):
+            killed = fault('nemesis', 'kill', process=process, end=110.0)
+            self.assertIs(expected, self.excuse(killed, code=409))
+            found = excuses.Excuses(types.SimpleNamespace(injected=[killed]))
+            self.assertIs(expected, found.of_down(call()))
+
     def test_no_action_fails_with_who_can_be_replaced(self):
         for process, expected in (
             ('api-1', False),
