@@ -165,13 +165,12 @@ class Clouds:
     def fresh(self) -> Cloud:
         """Return a cloud of this process alone, as it was when it was new.
 
-        It is reset when it is asked for again, and its clock passes normally then.
+        Its default quotas have no limits. It is reset when it is asked for, since a process with
+        the same id may have left it; its clock passes normally then, and stays advanced.
         """
-        known = dict(self._known)
         found = self.get(own=f'process {os.getpid()}, fresh')
-        if found in known.values():
-            found.control.post('reset')
-            limits.lift_defaults(found.requests)
+        found.control.post('reset')
+        limits.lift_defaults(found.requests)
         return found
 
     def continued(self, snapshot: str) -> Cloud:
