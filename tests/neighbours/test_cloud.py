@@ -321,19 +321,22 @@ class CloudTest(testtools.TestCase):
         self.until(self.near(host), self.looking.host, server)
         self.reach(server, 'ACTIVE', self.near(host))
 
-    def test_resize_and_confirm(self):
-        server = self.boot()
+    def resize_within_cell(self, server):
+        """Resize a server to the other host of its cell; return where it was."""
         host = self.looking.host(server)
         self.demo.compute.resize_server(server, self.cloud.flavor_id('m1.small'))
         self.reach(server, 'VERIFY_RESIZE', self.near(host), host)
+        return host
+
+    def test_resize_and_confirm(self):
+        server = self.boot()
+        host = self.resize_within_cell(server)
         self.demo.compute.confirm_server_resize(server)
         self.reach(server, 'ACTIVE', self.near(host))
 
     def test_resize_and_revert(self):
         server = self.boot()
-        host = self.looking.host(server)
-        self.demo.compute.resize_server(server, self.cloud.flavor_id('m1.small'))
-        self.reach(server, 'VERIFY_RESIZE', self.near(host), host)
+        host = self.resize_within_cell(server)
         self.demo.compute.revert_server_resize(server)
         self.reach(server, 'ACTIVE', host)
 
