@@ -4,6 +4,7 @@ A request may fail when a fault met it, or when a process that it needed was in 
 while it was under way. A server may be in ERROR when a fault met what was asked of it.
 """
 
+from tests.sim.workload import codes
 from tests.sim.world import losses
 
 # Seconds for which those who waited for a process that was in trouble may not know better:
@@ -17,8 +18,6 @@ HARMLESS = ('clock', 'power off', losses.FATE)
 ENDURED = ('api', 'super', 'conductor')
 # What refuses no request, and reports for no host.
 DECIDING = ('api', 'super', 'scheduler')
-NO_ANSWER, INTERNAL_ERROR = 0, 500
-REFUSALS = range(400, 500)
 # Some of its threads read for all requests, and do not say for which one they do just now. A
 # new server's action is recorded when it has answered: so many seconds later at most.
 SCHEDULER, ANSWERS_S = 'scheduler', 5
@@ -34,23 +33,12 @@ class Excuses:
         """Whether a client's request may have failed. call: a workload.caller.Call"""
         # With an internal error a service says that it does not know what went wrong, or that
         # a host could not do what it should have done to a guest.
-        met = _lost_guest if call.code == INTERNAL_ERROR else _met
+        met = _lost_guest if call.code == codes.INTERNAL_ERROR else _met
         return any(met(fault, call) for fault in self._faults.injected)
 
     def of_down(self, call):
         """Whether a host may have counted as down. call: a workload.caller.Call"""
-        return any(
-            fault.kind == 'nemesis'
-            and fault.fate != losses.FATE
-            and (
-                fault.fate.startswith('clock')
-                or (
-                    not fault.process.startswith(DECIDING)
-                    and fault.overlaps(call.began, call.ended, DOWN_S)
-                )
-            )
-            for fault in self._faults.injected
-        )
+        return any(_silences(fault, call) for fault in self._faults.injected)
 
     def of_unasked(self, server):
         """Whether the guest of a server may have stopped by itself. server: its id"""
@@ -81,6 +69,16 @@ def _is_of_another(fault, server):
     return fault.fate == losses.FATE and fault.where != server
 
 
+def _silences(fault, call):
+    """Whether a fault kept a host from reporting, or a request from seeing that it did."""
+    if fault.kind != 'nemesis' or fault.fate == losses.FATE:
+        return False
+    if fault.fate.startswith('clock'):
+        return True
+    reports = not fault.process.startswith(DECIDING)
+    return reports and fault.overlaps(call.began, call.ended, DOWN_S)
+
+
 def _lost_guest(fault, call):
     """Whether the guest of a request's server was lost."""
     lost = fault.fate == losses.FATE and fault.where in call.url
@@ -101,13 +99,13 @@ def _met(fault, call):
 
 def _missed(fault, call, served):
     """Whether a request needed a process that was in trouble."""
-    if call.code in REFUSALS and fault.process.startswith(DECIDING):
+    if call.code in codes.REFUSALS and fault.process.startswith(DECIDING):
         return False
     if call.cell is not None and _cell_of(fault.process) not in (None, call.cell):
         return False
     if fault.fate.startswith(HARMLESS) or (fault.process.startswith('api') and not served):
         return False
-    if call.code == NO_ANSWER:
+    if call.code == codes.LOST:
         # Who waits for others in vain answers so.
         return served and fault.overlaps(call.began, call.ended)
     # What is only read comes from databases, but for ports.

@@ -5,6 +5,8 @@ The rules are stated here again, and are not those of `nova_lite.transitions`.
 
 import re
 
+from tests.sim.workload import codes
+
 # The statuses from which an action may begin while nothing is being done to the server.
 # Source: reference/nova/moves 1, reference/nova/create-server 5.
 OFF_TOO = ('ACTIVE', 'SHUTOFF')
@@ -82,8 +84,6 @@ SHOWN = ('status', 'OS-EXT-STS:task_state', 'updated')
 # A volume or port that was listed may be one that is just attached, or was detached since.
 APART = ('is not attached to volume', 'does not have a port with id')
 ATTACHING = ('attach volume', 'detach volume', 'attach interface', 'detach interface', 'swap')
-REFUSALS = range(400, 500)
-LOST, ACCEPTED, GONE = 0, 202, 204
 SERVER = re.compile('/servers/([0-9a-f-]{36})')
 # Of the requests to create servers that are under way.
 CREATE = 'create'
@@ -111,7 +111,7 @@ class Refusals:
         if call.code == 409 or (call.code == 400 and any(each in text for each in BUSY)):
             self._doubts[call.who] = (call, text)
             return None
-        if call.code not in REFUSALS:
+        if call.code not in codes.REFUSALS:
             return None
         look = {400: self._wrong, 403: self._over, 404: self._missing}.get(call.code)
         if (look and look(call, text, leaving)) or self._excuses.of_call(call):
@@ -147,8 +147,8 @@ class Refusals:
             if other is call or uuid not in other.url:
                 continue
             # One without an answer may still be carried out.
-            over = other.code != LOST and other.ended < call.began
-            begun = other.what in UNSHOWN and other.code not in REFUSALS
+            over = other.code != codes.LOST and other.ended < call.began
+            begun = other.what in UNSHOWN and other.code not in codes.REFUSALS
             if not over or (begun and any(each in text for each in BUSY)):
                 return True
         return False
@@ -163,9 +163,13 @@ class Refusals:
             return False
         most, deleted = 0, set()
         for other in self._calls:
-            if other.what == CREATE and (other.code in (LOST, ACCEPTED) or other.code >= 500):
+            if other.what == CREATE and (
+                other.code in (codes.LOST, codes.ACCEPTED) or other.code >= 500
+            ):
                 most += other.count
-            elif other.method == 'DELETE' and other.code == GONE and other.ended <= call.began:
+            elif (
+                other.method == 'DELETE' and other.code == codes.GONE and other.ended <= call.began
+            ):
                 deleted.add(other.url.partition('.sim')[2])
         return most - len(deleted) + call.count > self._quota
 

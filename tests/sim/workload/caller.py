@@ -6,6 +6,7 @@ import json
 import requests
 
 from tests.sim import kernel
+from tests.sim.workload import codes
 
 VERSION = 'compute 2.96'
 WITH_SHARES = 'compute 2.97'
@@ -19,7 +20,6 @@ HEADERS = {
     'X-Auth-Token': f'client:{PROJECT}',
 }
 PLACEMENT = 'placement 1.39'
-LOST = 0
 REQUEST_ID = 'x-openstack-request-id'
 
 
@@ -55,7 +55,7 @@ class Caller:
         self.last = None
 
     def send(self, what, method, path, body=None, *, version=VERSION):
-        """Send a compute request; (code, decoded answer). The code is LOST without one."""
+        """Send a compute request; (code, decoded answer). The code is codes.LOST without one."""
         url = f'http://{self._rng.choice(self._apis)}/v2.1{path}'
         return self._send(what, method, url, body=body, version=version)
 
@@ -80,13 +80,13 @@ class Caller:
         try:
             answer = self._network.exchange(method, url, headers, body=content, timeout_s=BOUND_S)
         except requests.RequestException as error:
-            code, text = LOST, f'{type(error).__name__}: {error}'
+            code, text = codes.LOST, f'{type(error).__name__}: {error}'
         else:
             code, text = answer.status, answer.body.decode()
             names = {name.lower(): value for name, value in answer.headers}
             call.request_id = names.get(REQUEST_ID)
         call.ended, call.code = now.time(), code
         self.last = call
-        now.log(f'{self.who}: {what} -> {code}', text if code == LOST or code >= 400 else '')
+        now.log(f'{self.who}: {what} -> {code}', text if code == codes.LOST or code >= 400 else '')
         self._ledger.answered(call, text)
-        return code, json.loads(text) if code != LOST and text[:1] in '{[' and text else {}
+        return code, json.loads(text) if code != codes.LOST and text[:1] in '{[' and text else {}

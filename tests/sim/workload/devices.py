@@ -1,11 +1,27 @@
 """What clients ask for about the devices of servers: volumes, shares and interfaces."""
 
+import typing
+
 from tests.sim.workload import caller as caller_module
 
 # Of shares: only in plans that name them.
 SHARES = ('attach_share', 'detach_share')
 DEVICES = ('attach_volume', 'detach_volume', 'swap', 'attach_interface', 'detach_interface')
 OPERATIONS = frozenset((*DEVICES, *SHARES))
+
+
+class Kind(typing.NamedTuple):
+    """A kind of devices: the name of the request for its list, the list, and an id in it."""
+
+    what: str
+    path: str
+    name: str
+    key: str
+
+
+VOLUMES = Kind('list volumes', 'os-volume_attachments', 'volumeAttachments', 'volumeId')
+INTERFACES = Kind('list interfaces', 'os-interface', 'interfaceAttachments', 'port_id')
+SHARED = Kind('list shares', 'shares', 'shares', 'share_id')
 
 
 class Devices:
@@ -30,25 +46,19 @@ class Devices:
         if volume is None:
             return
         body = {'volumeAttachment': {'volumeId': volume}}
-        path = f'/servers/{server["id"]}/os-volume_attachments'
+        path = _path(server, VOLUMES)
         self._caller.send('attach volume', 'POST', path, body)
 
     def detach_volume(self, server, rng):
-        path = f'/servers/{server["id"]}/os-volume_attachments'
-        _code, found = self._caller.send('list volumes', 'GET', path)
-        attached = found.get('volumeAttachments', ())
-        if attached:
-            volume = rng.choice(attached)['volumeId']
-            self._caller.send('detach volume', 'DELETE', f'{path}/{volume}')
+        path, attached = self._attached(VOLUMES, server)
+        self._detach('volume', path, attached, rng)
 
     def swap(self, server, rng):
-        path = f'/servers/{server["id"]}/os-volume_attachments'
-        _code, found = self._caller.send('list volumes', 'GET', path)
-        attached = found.get('volumeAttachments', ())
+        path, attached = self._attached(VOLUMES, server)
         new = self.make_volume() if attached else None
         if new is None:
             return
-        old = rng.choice(attached)['volumeId']
+        old = rng.choice(attached)
         if self._migrating(old, 'migrating') != 202:
             return
         body = {'volumeAttachment': {'volumeId': new}}
@@ -68,26 +78,34 @@ class Devices:
         if code != 200:
             return
         body = {'share': {'share_id': found['share']['id']}}
-        path = f'/servers/{server["id"]}/shares'
+        path = _path(server, SHARED)
         self._caller.send('attach share', 'POST', path, body, version=caller_module.WITH_SHARES)
 
     def detach_share(self, server, rng):
-        path, version = f'/servers/{server["id"]}/shares', caller_module.WITH_SHARES
-        _code, found = self._caller.send('list shares', 'GET', path, version=version)
-        attached = found.get('shares', ())
-        if attached:
-            share = rng.choice(attached)['share_id']
-            self._caller.send('detach share', 'DELETE', f'{path}/{share}', version=version)
+        version = {'version': caller_module.WITH_SHARES}
+        path, attached = self._attached(SHARED, server, **version)
+        self._detach('share', path, attached, rng, **version)
 
     def attach_interface(self, server, _rng):
         body = {'interfaceAttachment': {'net_id': self.network}}
-        path = f'/servers/{server["id"]}/os-interface'
+        path = _path(server, INTERFACES)
         self._caller.send('attach interface', 'POST', path, body)
 
     def detach_interface(self, server, rng):
-        path = f'/servers/{server["id"]}/os-interface'
-        _code, found = self._caller.send('list interfaces', 'GET', path)
-        attached = found.get('interfaceAttachments', ())
+        path, attached = self._attached(INTERFACES, server)
+        self._detach('interface', path, attached, rng)
+
+    def _attached(self, kind, server, **options):
+        """Return (path, ids) of what a server has of a kind."""
+        path = _path(server, kind)
+        _code, found = self._caller.send(kind.what, 'GET', path, **options)
+        return path, [each[kind.key] for each in found.get(kind.name, ())]
+
+    def _detach(self, what, path, attached, rng, **options):
         if attached:
-            port = rng.choice(attached)['port_id']
-            self._caller.send('detach interface', 'DELETE', f'{path}/{port}')
+            one = rng.choice(attached)
+            self._caller.send(f'detach {what}', 'DELETE', f'{path}/{one}', **options)
+
+
+def _path(server, kind):
+    return f'/servers/{server["id"]}/{kind.path}'

@@ -6,9 +6,8 @@ import re
 from tests.sim import kernel
 from tests.sim import totals
 from tests.sim.oracle import refusals as refusals_module
+from tests.sim.workload import codes
 
-REFUSALS = range(400, 500)
-ACCEPTED = 202
 UNFILLED = re.compile(r'upload of image .* of server ([0-9a-f-]{36}) is queued')
 ACTION = re.compile('/servers/([^/]+)/action$')
 # What may have been done all the same: another client may have detached the port that was
@@ -50,15 +49,15 @@ class Ledger:
         """A client was answered; code 0: it was not. call: a caller.Call"""
         code = call.code
         self._count(call)
-        if code == 0 and call.what == 'snapshot':
+        if code == codes.LOST and call.what == 'snapshot':
             self._snapshots.append(call.url)
-        if code in REFUSALS and (call.what, code) not in UNSURE:
+        if code in codes.REFUSALS and (call.what, code) not in UNSURE:
             self.refused[call.request_id] = code
         elif call.method == 'DELETE':
             self._removal(call)
-        elif code == ACCEPTED and (found := ACTION.search(call.url)):
+        elif code == codes.ACCEPTED and (found := ACTION.search(call.url)):
             self.promised.setdefault(found[1], {})[call.request_id] = call
-        if (code == 0 or code >= 500) and not self.excuses.of_call(call):
+        if (code == codes.LOST or code >= 500) and not self.excuses.of_call(call):
             request = f'{call.method} {call.url}'
             self.violation(f'{call.who} {call.what}: {request}: unexplained {code}: {text[:500]}')
         if wrong := self.refusals.answered(call, text, leaving=self._ending):
@@ -92,7 +91,7 @@ class Ledger:
 
     def described(self, uuid, text, call):
         """A description was asked for. call: a caller.Call that has ended"""
-        if call.code not in REFUSALS:
+        if call.code not in codes.REFUSALS:
             self._descriptions[uuid].append((call, text))
 
     def descriptions(self, uuid):

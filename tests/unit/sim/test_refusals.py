@@ -99,7 +99,7 @@ class OthersTestCase(testtools.TestCase):
         deleted.ended = 100.5
         self.assertIsNone(judged(refused, first, first, deleted)[0])
 
-    def test_a_server_that_nobody_deleted(self):
+    def test_a_server_that_no_client_deleted(self):
         refused, text = call('stop', code=404), f'Instance {UUID} could not be found.'
         self.assertIn('without a reason', judged(refused, text=text)[0])
         self.assertIsNone(judged(refused, text=text, leaving={UUID: True})[0])

@@ -1,0 +1,6 @@
+"""Codes of answers that the rules tell apart."""
+
+# There was no answer.
+LOST = 0
+ACCEPTED, GONE, INTERNAL_ERROR = 202, 204, 500
+REFUSALS = range(400, 500)
