@@ -176,62 +176,59 @@ def _region_list(catalog, conn, req):
     return catalog.rows(conn, REGIONS, **_filters(req, 'parent_region_id'))
 
 
-def _resource(catalog, table, view, *, actions=(resources.SHOW, *resources.ALL_BUT_SHOW), **rules):
+def _resource(
+    catalog,
+    table,
+    view,
+    *,
+    functions,
+    properties,
+    actions=(resources.SHOW, *resources.ALL_BUT_SHOW),
+):
+    """Return the resource of a table.
+
+    functions: that list, create, update and delete; each is given the catalog first
+    properties: of the body of a creation, the names of those it needs, and of an update's
+    """
     name = tables.kind_of(table)
+    listed, create, update, delete = (functools.partial(each, catalog) for each in functions)
+    created, needed, updated = properties
     return resources.Resource(
         name=name,
         style=views.STYLE,
         permit=resources.admins(name, actions=actions),
         get=lambda conn, _caller, row_id: catalog.get(conn, table, row_id),
         views=resources.each_as_asked(view),
-        **rules,
+        listed=listed,
+        create=(create, bodies.wrapped(name, created, needed, extra=True)),
+        update=(update, bodies.wrapped(name, updated, extra=True)),
+        delete=delete,
     )
 
 
 def make(catalog):
     """Return the resources of a Catalog."""
-    of = functools.partial
-    needed = ['interface', 'service_id', 'url']
-    identified = {**_REGION, 'id': bodies.OPTIONAL_STRING}
     return (
         _resource(
             catalog,
             SERVICES,
             _service_view,
-            listed=of(_service_list, catalog),
-            create=(
-                of(_create_service, catalog),
-                bodies.wrapped('service', _SERVICE, ['type'], extra=True),
-            ),
-            update=(of(_update_service, catalog), bodies.wrapped('service', _SERVICE, extra=True)),
-            delete=of(_delete_service, catalog),
+            functions=(_service_list, _create_service, _update_service, _delete_service),
+            properties=(_SERVICE, ('type',), _SERVICE),
         ),
         _resource(
             catalog,
             ENDPOINTS,
             _endpoint_view,
-            listed=of(_endpoint_list, catalog),
-            create=(
-                of(_create_endpoint, catalog),
-                bodies.wrapped('endpoint', _ENDPOINT, needed, extra=True),
-            ),
-            update=(
-                of(_update_endpoint, catalog),
-                bodies.wrapped('endpoint', _ENDPOINT, extra=True),
-            ),
-            delete=of(_delete_endpoint, catalog),
+            functions=(_endpoint_list, _create_endpoint, _update_endpoint, _delete_endpoint),
+            properties=(_ENDPOINT, ('interface', 'service_id', 'url'), _ENDPOINT),
         ),
         _resource(
             catalog,
             REGIONS,
             _region_view,
+            functions=(_region_list, _create_region, _update_region, _delete_region),
+            properties=({**_REGION, 'id': bodies.OPTIONAL_STRING}, (), _REGION),
             actions=resources.CHANGES,
-            listed=of(_region_list, catalog),
-            create=(
-                of(_create_region, catalog),
-                bodies.wrapped('region', identified, extra=True),
-            ),
-            update=(of(_update_region, catalog), bodies.wrapped('region', _REGION, extra=True)),
-            delete=of(_delete_region, catalog),
         ),
     )
