@@ -5,38 +5,32 @@ operation's newest microversion, and writes them to doc/source/reference/api-sam
 which the reference page is made. Ids, times, keys and tokens are replaced.
 """
 
-import collections
 import json
-import re
 import sys
 
 from tests.fixtures import answered
+from tests.fixtures import run_values
 from tests.fixtures import shown_api
 from tests.fixtures import shown_requests
 
-# Ids with and without hyphens, and those of keys and hosts.
-ID = re.compile(r'\b[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}')
-# What else each run makes anew, and what stands for it.
-ANEW = (
-    (re.compile(r'\d{4}-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d+)?'), r'2026-11-27\g<1>12:00:00'),
-    (re.compile(r'(token(?:%3D|=))[\w-]+'), r'\1token'),
-    (re.compile(r'("fingerprint": ")[^"]+'), r'\1…'),
-    (re.compile(r'("hostId": ")\w+'), r'\g<1>' + 56 * 'd'),
-    (re.compile(r'("adminPass": ")[^"]+'), r'\1password'),
-    (re.compile(r'(PRIVATE KEY-----\\n)[^"]+(-----END)'), r'\1…\\n\2'),
-    (re.compile(r'("public_key": "\S+ )[^ "]+'), r'\1AAAA…'),
-)
+# What stands for what differs in each run.
+TEMPLATES = {
+    'time': r'2026-11-27\g<1>12:00:00\2',
+    'token': r'\1token',
+    'fingerprint': r'\1…',
+    'host': r'\g<1>' + 56 * 'd',
+    'password': r'\1password',
+    'private key': r'\1…\\n\2',
+    'public key': r'\1AAAA…',
+}
 
 
 def samples():
     """Return {key of an operation: body} of a new API."""
     with shown_api.ShownApi() as api:
         found = {answered.key(each): _ask(api, each) for each in answered.shown()}
-    numbers = collections.defaultdict(lambda: len(numbers) + 1)
-    text = json.dumps(found)
-    for pattern, stands in ANEW:
-        text = pattern.sub(stands, text)
-    return json.loads(ID.sub(lambda met: _id(met, numbers), text))
+    replacer = run_values.Replacer(TEMPLATES, _id)
+    return json.loads(replacer.replace(json.dumps(found)))
 
 
 def _ask(api, operation):
@@ -46,10 +40,9 @@ def _ask(api, operation):
     return answer.json if answer.content else None
 
 
-def _id(met, numbers):
-    """Return the id that stands for one that was met."""
-    number = numbers[met[0].replace('-', '')]
-    return met[1].join(('00000000', '0000', '4000', '8000', f'{number:012x}'))
+def _id(number, separator):
+    """Return the id that stands for another."""
+    return separator.join(('00000000', '0000', '4000', '8000', f'{number:012x}'))
 
 
 def main():

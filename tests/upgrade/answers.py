@@ -1,21 +1,21 @@
 """Whether a former commit's requests are answered as then: python -m tests.upgrade.answers
 
 The gabbi cases of `--commit` are played against its own code and against the code of now. The
-answers are compared byte by byte, headers included, but for what each run makes anew: ids,
+answers are compared byte by byte, headers included, but for what differs in each run: ids,
 times, addresses and secrets. Prints what differs.
 """
 
 import argparse
-import collections
 import contextlib
 import difflib
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 import typing
+
+from tests.fixtures import run_values
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RECORD = os.path.join(TOP, 'tests', 'upgrade', 'record.py')
@@ -25,23 +25,24 @@ CASES = os.path.join('tests', 'gabbits', 'cases')
 COMMIT = '487b375'
 # Headers that differ with each run, or with the length of what differs.
 VARYING = ('date', 'content-length')
-ID = re.compile(r'[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}')
-# What else differs, and what stands for it.
-ANEW = (
-    (re.compile(r'req-' + ID.pattern), 'req-ID'),
-    (re.compile(r'("hostId": ")\w+'), r'\1ID'),
-    (re.compile(r'("(?:adminPass|private_key|public_key|fingerprint)": ")[^"]+'), r'\1SECRET'),
-    (re.compile(r'(reservation_id": "r-)\w+'), r'\1ID'),
-    (re.compile(r'(token(?:%3D|=))[\w-]+'), r'\1TOKEN'),
-    (re.compile(r'("uptime": ")[^"]+'), r'\1UPTIME'),
-    (re.compile(r'\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?'), 'TIME'),
-    (re.compile(r'127\.0\.0\.1:\d+'), 'ADDRESS'),
-    (re.compile(r'fa:16:3e(:[0-9a-f]{2}){3}'), 'MAC'),
-)
+TEMPLATES = {
+    'request': 'req-ID',
+    'host': r'\1ID',
+    'password': r'\1SECRET',
+    'private key': r'\1SECRET\2',
+    'public key': r'\1KEY',
+    'fingerprint': r'\1SUM',
+    'reservation': r'\1ID',
+    'token': r'\1TOKEN',
+    'uptime': r'\1UPTIME',
+    'time': r'TIME\1\2',
+    'address': 'ADDRESS',
+    'mac': 'MAC',
+}
 
 
 class Exchange(typing.NamedTuple):
-    """A request and its answer as texts, in which what each run makes anew is replaced."""
+    """A request and its answer as texts, in which what differs in each run is replaced."""
 
     request: str
     answer: str
@@ -52,23 +53,16 @@ def exchanges(lines):
 
     A request that is repeated until its answer is as wanted counts once, with the last answer.
     """
-    numbers = collections.defaultdict(lambda: f'ID-{len(numbers)}')
+    replacer = run_values.Replacer(TEMPLATES, lambda number, _separator: f'ID-{number}')
     made = []
     for line in map(json.loads, lines):
         headers = {k: v for k, v in line['headers'].items() if k not in VARYING}
-        request = _settled(json.dumps(line['request']), numbers)
-        answer = _settled(json.dumps(headers, indent=1) + '\n' + line['body'], numbers)
+        request = replacer.replace(json.dumps(line['request']))
+        answer = replacer.replace(json.dumps(headers, indent=1) + '\n' + line['body'])
         if made and made[-1].request == request:
             made.pop()
         made.append(Exchange(request, answer))
     return made
-
-
-def _settled(text, numbers):
-    """A text without what each run makes anew. numbers: the names of the ids met so far"""
-    for pattern, stands in ANEW:
-        text = pattern.sub(stands, text)
-    return ID.sub(lambda met: numbers[met[0].replace('-', '')], text)
 
 
 def differences(former, current):
