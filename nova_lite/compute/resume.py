@@ -92,11 +92,12 @@ class Resume:
         found = self._site.conductor.unfinished(
             context.admin(), hosts=self._site.up_hosts(), idle_s=idle_s
         )
+        up = self._site.driver.up_nodes()
         for work in found:
             instance = work['instance']
             busy = self._site.jobs.has((instance.host, instance.uuid))
             node = self._site.node_of(instance.host, instance)
-            if not busy and node in self._site.driver.up_nodes():
+            if not busy and node in up:
                 ctxt = context.RequestContext.from_wire(work['context'])
                 with ctxt.bound():
                     self._take_up(ctxt, work)

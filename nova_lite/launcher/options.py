@@ -13,7 +13,8 @@ def read(args):
     if args.json and not args.detach:
         raise ValueError('--json: a cloud in the foreground prints no JSON; use --detach')
     changed = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
-    given_options.check(changed)
+    if changed:
+        given_options.check(changed)
     given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
     chosen = {name: value for name, value in given.items() if value is not None}
     chosen['state_dir'] = args.state_dir
