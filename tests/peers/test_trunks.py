@@ -5,7 +5,7 @@ from tests.peers import callers
 from tests.peers import networks
 
 OWNER = {'device_id': networks.SERVER, 'device_owner': 'compute:nova'}
-NOBODY = {'device_id': '', 'device_owner': '', 'binding:host_id': ''}
+UNBOUND = {'device_id': '', 'device_owner': '', 'binding:host_id': ''}
 
 
 def subport(port_id, number=7, **values):
@@ -94,10 +94,10 @@ class TrunkTest(networks.NetworkPeersTest):
         self.change(peer, made, 'remove', {'port_id': one})
         self.look(peer, one)
         self.change(peer, made, 'add', subport(one))
-        peer.ask('PUT', f'/ports/{one}', {'port': NOBODY})
+        peer.ask('PUT', f'/ports/{one}', {'port': UNBOUND})
         self.change(peer, made, 'add', subport(one))
         self.look(peer, one)
-        peer.ask('PUT', f'/ports/{one}', {'port': NOBODY})
+        peer.ask('PUT', f'/ports/{one}', {'port': UNBOUND})
         self.look(peer, one)
         peer.ask('DELETE', f'/trunks/{made}')
         self.look(peer, one)
@@ -111,7 +111,7 @@ class TrunkTest(networks.NetworkPeersTest):
         self.look(peer, parent)
         self.change(peer, made, 'add', subport(two, 8))
         self.change(peer, made, 'remove', {'port_id': two})
-        peer.ask('PUT', f'/ports/{parent}', {'port': NOBODY})
+        peer.ask('PUT', f'/ports/{parent}', {'port': UNBOUND})
         self.look(peer, parent, two)
         peer.ask('DELETE', f'/trunks/{made}')
         self.look(peer, parent, one)
