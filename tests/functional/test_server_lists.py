@@ -6,6 +6,7 @@ import itertools
 import requests
 import testtools
 
+from nova_lite import runtime
 from nova_lite.api.servers import list_schema
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import listed_servers as model
@@ -288,6 +289,8 @@ class _Made:
         self._surroundings()
         network = [{'uuid': self.cloud.network_id()}]
         six = [{'uuid': self.six.id}]
+        self.boot('early', 'east')
+        self._wait_for_another_second()
         known = {'description': 'first one', 'accessIPv4': '198.51.100.1', 'key_name': 'key'}
         anna = self.boot('anna', 'east', networks=network, tags=['red', 'blue'], **known)
         self.boot('bert', 'west', networks=six, tags=['red'], accessIPv6='2001:db8::1')
@@ -306,6 +309,11 @@ class _Made:
             self.compute.delete_server(server)
             self.cloud.wait_gone(server)
         self._soft_delete(soft)
+
+    def _wait_for_another_second(self):
+        """Filters by times compare seconds: not all servers may have the same."""
+        began = int(runtime.timestamp())
+        self.cloud.wait_for(lambda: int(runtime.timestamp()) > began, 'another second')
 
     def _surroundings(self):
         """Zones, a key, a flavor that fits nowhere, an image with a kernel, an IPv6 network."""
