@@ -10,6 +10,8 @@ from tests.sim.world import places
 
 POWER = ('stop', 'start')
 REBOOTS = ('reboot_soft', 'pause', 'unpause')
+# Seconds after the last request at which to look: cleaning pauses for up to 600.
+FORSAKEN_S = (60.0, 90.0, 300.0, 600.0, 900.0, 1800.0)
 
 
 def withdrawn(rng, **given):
@@ -128,6 +130,32 @@ def returns(rng, **given):
         refusals=('No valid host',),
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 5))),
         **given,
+    )
+
+
+def forsaken(rng, options):
+    """Neighbours that die while hosts unshelve servers, for longer than they are asked again.
+
+    The images of these servers are then left to be deleted after the ends of the sagas.
+    """
+    return plan.Plan(
+        clients=2,
+        servers=2,
+        minutes=1.0,
+        pause_s=0.5,
+        creates=1.0,
+        deletes=0.05,
+        operations=frozenset(('shelve', 'unshelve', *rng.choice(((), devices.DEVICES)))),
+        outages=1,
+        neighbours=('simcloud',),
+        outage_s=(120, 400),
+        watched=('super',),
+        effects=('bus: put: cell1 compute',),
+        passed=(1, 2, 6),
+        ambush=True,
+        options=options,
+        profile=profiles.slow(rng.randrange(1000), 1),
+        settle_s=FORSAKEN_S,
     )
 
 

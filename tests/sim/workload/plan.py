@@ -50,6 +50,9 @@ class Plan:
         fewer than one of the numbers are let pass
     victims: how the names of those begin who are killed and frozen
     freezable: the same of those who are frozen, if they are others
+    neighbours: how the names begin of those that outages are of
+    watched: the same of those in the middle of whose work an outage begins; it begins in
+        that of the neighbour itself if there are none
     creates, deletes: the chances that the next operation creates a server, while there are
         fewer than `servers`, and that it deletes one
     groups, volumes: the shares of new servers that are in a server group, that are given
@@ -120,6 +123,8 @@ class Plan:
     effects: tuple = EFFECTS
     passed: tuple = (2, 6, 20)
     freezable: tuple = ()
+    neighbours: tuple = ('simcloud', 'placement')
+    watched: tuple = ()
     refusals: tuple = ()
     settle_s: tuple = ()
     rest_s: float = 0.0

@@ -119,6 +119,12 @@ def _database(rng):
 
 
 def _neighbours(rng):
+    made = _unanswering(rng)
+    # Drawn last, so that the other plans do not change.
+    return ambushes.forsaken(rng, options=ingredients.HASTY) if rng.random() < 0.5 else made
+
+
+def _unanswering(rng):
     """Neighbours that do not answer for minutes, while devices are attached and detached."""
     return plan.Plan(
         clients=2,
@@ -131,7 +137,7 @@ def _neighbours(rng):
         options=ingredients.HASTY,
         outages=2,
         ambush=True,
-        settle_s=(60.0, 90.0, 300.0, 600.0, 900.0, 1800.0),
+        settle_s=ambushes.FORSAKEN_S,
     )
 
 

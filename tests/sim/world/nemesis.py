@@ -88,11 +88,13 @@ class Nemesis:
 
     def _outage(self):
         return self._death(
-            self._victim('simcloud', 'placement'), self._stream.uniform(*self._plan.outage_s)
+            self._victim(*self._plan.neighbours),
+            self._stream.uniform(*self._plan.outage_s),
+            self._plan.watched,
         )
 
-    def _death(self, name, seconds):
-        strike = self._ambush(name)
+    def _death(self, name, seconds, watched=()):
+        strike = self._ambush(name, watched)
 
         def act():
             fault = strike(lambda: self._killed(name))
@@ -144,8 +146,11 @@ class Nemesis:
 
         return name, act
 
-    def _ambush(self, name):
-        """A function that strikes (calls a function) at once, or when the process works."""
+    def _ambush(self, name, watched=()):
+        """A function that strikes (calls a function) at once, or when the process works.
+
+        watched: how the names of others begin at whose work it strikes instead
+        """
         passed = None
         if self._plan.ambush:
             passed = self._stream.randrange(self._stream.choice(self._plan.passed))
@@ -159,7 +164,7 @@ class Nemesis:
                 nonlocal left
                 if done or not f'{what}: {detail}'.startswith(self._plan.effects):
                     return
-                if detail.startswith(READS) or not self._is_at_work(name):
+                if detail.startswith(READS) or not self._is_at_work(watched or name):
                     return
                 left -= 1
                 if left < 0:
@@ -172,11 +177,14 @@ class Nemesis:
 
         return strike
 
-    def _is_at_work(self, name):
-        thread = kernel.current().running
-        at_work = thread.home is self._cloud.processes.get(name)
+    def _is_at_work(self, names):
+        """Whether what runs is work for a request, of a process whose name begins so."""
+        home = kernel.current().running.home
+        name = '' if home is None else home.name
         # Neighbours work only when they are asked to.
-        return at_work and (not name.startswith(DAEMONS) or faults_module.is_at_work())
+        return name.startswith(names) and (
+            not name.startswith(DAEMONS) or faults_module.is_at_work()
+        )
 
     def _leap(self):
         name, seconds = self._victim(*DAEMONS, 'api'), self._stream.choice(LEAPS_S)
