@@ -140,7 +140,7 @@ def put_resource_requests_in(
 
 
 def allocations(move: 'moves.AnyMove') -> dict[str, resource_requests.Allocation]:
-    """{port id: `allocation` of its binding} of what is claimed at the chosen destination."""
+    """Return {port id: `allocation` of its binding} of what is claimed at the destination."""
     given = resource_requests.mappings(move.destination)
     # One that names the flavor's own group has nothing for ports.
     if not any(given):
@@ -170,6 +170,13 @@ def activate(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> s
         found = resource_requests.recorded(network_info)
         network.move(move.ctxt, network_info, host, allocations=found)
     return network.info(move.ctxt, move.instance_uuid, network_info)
+
+
+def unbind_all(move: 'moves.AnyMove') -> None:
+    """Bind the ports, which stay the server's, to no host, unless the server is gone."""
+    row = move.find_present()
+    if row is not None:
+        move.world.network.unbind(move.ctxt, row.network_info or ())
 
 
 def unbind(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> None:

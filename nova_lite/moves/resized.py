@@ -9,13 +9,11 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import saga
-from nova_lite.db.api import aggregates
 from nova_lite.db.cell import migrations
 from nova_lite.moves import server_cell
 
 if typing.TYPE_CHECKING:
     from nova_lite.moves import confirm
-    from nova_lite.moves import move as moves
     from nova_lite.moves import revert
 
     Resized: typing.TypeAlias = confirm.ConfirmResize | revert.RevertResize
@@ -32,12 +30,6 @@ def source_cell(move: 'Resized') -> server_cell.ServerCell:
         return move.here
     cell = move.world.cells.of_host(move.began.source['host'])
     return server_cell.ServerCell(move, cell)
-
-
-def zone(move: 'moves.AnyMove', host: str) -> str:
-    """Return the availability zone of a host."""
-    zones = move.world.api_db.read(aggregates.zones)
-    return zones.get(host) or move.world.conf.default_availability_zone
 
 
 class Ends(saga.Value):

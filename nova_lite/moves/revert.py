@@ -177,7 +177,7 @@ class RevertResize(move.Move[Began]):
 
     def switch(self) -> None:
         """Move the record to the source. The guest runs nowhere. This is the pivot."""
-        self._switch(resized.zone(self, self.began.source['host']))
+        self._switch(self.source_cell.zone(self.began.source['host']))
 
     @part.transaction
     def _switch(self, connection: sa.Connection, zone: str) -> None:
@@ -248,7 +248,7 @@ class RevertResize(move.Move[Began]):
             self.volumes.end_former()
 
     def drop_dest_late(self) -> None:
-        """As `drop_dest`, after the saga's end, when the server may have moved again."""
+        """Do the same after the saga's end, when the server may have moved again."""
         self._drop_held()
         if not self.stays:
             duties.drop_bindings(self, self.source_host)

@@ -14,6 +14,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db.api import aggregates
 from nova_lite.db.api import mapping_switch
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
@@ -88,6 +89,11 @@ class ServerCell:
         if found is None:
             raise exception.ComputeNodeNotFound(node=name)
         return found
+
+    def zone(self, host: str) -> str:
+        """Return the availability zone of a host."""
+        zones = self._world.api_db.read(aggregates.zones)
+        return zones.get(host) or self._world.conf.default_availability_zone
 
     def devices(self) -> Devices:
         """Return the server's block devices as objects."""

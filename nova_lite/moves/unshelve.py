@@ -92,7 +92,12 @@ class Unshelve(move.Move[Began]):
             places.IMAGES.step('find-image', self.find_image),
             steps.choose(self),
             places.SOURCE_RECORDS.step(RECORD, self.admit),
-            places.NETWORK.step(BIND, self.bind, self.unbind, clean=duties.no_bindings(self)),
+            places.NETWORK.step(
+                BIND,
+                self.bind,
+                lambda: neighbours.unbind_all(self),
+                clean=duties.no_bindings(self),
+            ),
             self.volumes.step(),
             places.DEST_HOST.step(
                 SPAWN,
@@ -207,11 +212,6 @@ class Unshelve(move.Move[Began]):
         """Return what was bound: nothing, if all ports were deleted meanwhile."""
         bound = self.results.get(BIND)
         return row.network_info if bound is None else bound
-
-    def unbind(self) -> None:
-        row = self.find_present()
-        if row is not None:
-            self.world.network.unbind(self.ctxt, row.network_info or ())
 
     def spawn(self) -> asking.Reply:
         row = self.row()

@@ -85,7 +85,7 @@ class Crossing(part.Part):
             sealed=False,
             host=kept.host,
             node=kept.node,
-            availability_zone=resized.zone(move, kept.host),
+            availability_zone=move.source_cell.zone(kept.host),
             **move_records.flavor_columns(move.former_flavor),
             **{name: getattr(kept, name) for name in OWN},
         )

@@ -14,6 +14,7 @@ from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
 from nova_lite.moves import move_records
+from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
@@ -37,7 +38,7 @@ class Offload(part.Part):
         return (
             places.SOURCE_HOST.step(DESTROY, self._destroy, calls=('revert_resize',)),
             self._volumes.forward(),
-            places.NETWORK.step('unbind-ports', self._unbind),
+            places.NETWORK.step('unbind-ports', lambda: neighbours.unbind_all(self.move)),
             places.SOURCE_RECORDS.step(
                 'record-no-host', self._record, title='record that the server is on no host'
             ),
@@ -50,12 +51,6 @@ class Offload(part.Part):
 
     def _destroy(self) -> asking.Reply:
         return None if self.move.is_gone() else shelving.remove(self.move, DESTROY)
-
-    def _unbind(self) -> None:
-        """Bind the ports, which stay the server's, to no host."""
-        move, row = self.move, self.move.find_present()
-        if row is not None:
-            move.world.network.unbind(move.ctxt, row.network_info or ())
 
     @part.transaction
     def _record(self, connection: sa.Connection) -> None:

@@ -16,7 +16,6 @@ from nova_lite.clients import offers
 from nova_lite.clients import placement as placement_client
 from nova_lite.clients import port_allocations
 from nova_lite.db import rows
-from nova_lite.db.api import aggregates
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.moves import asking
@@ -95,13 +94,12 @@ class Relocation(choice.Choice):
         LOG.warning(
             'Moving server %s to forced host %s without asking the scheduler', row.uuid, host
         )
-        zones = move.world.api_db.read(aggregates.zones)
         return selection_objects.Selection(
             service_host=host,
             nodename=node.hypervisor_hostname,
             compute_node_uuid=node.uuid,
             cell_uuid=move.cell.uuid,
-            availability_zone=zones.get(host, move.world.conf.default_availability_zone),
+            availability_zone=move.here.zone(host),
         )
 
     def _copy_allocation(self, row: rows.Row, node: rows.Row) -> None:
