@@ -88,7 +88,7 @@ def ask(move: 'moves.AnyMove', method: Method, arguments: saga.Data) -> Reply:
 def ask_one_that_is_up(
     move: 'moves.AnyMove', method: Method, arguments: saga.Data, *, known: Known | None = None
 ) -> Reply:
-    """As `ask`, but raise as `require_not_forced_down`, also in an undo. known: as there"""
+    """Do as `ask`, but raise as `require_not_forced_down`, also in an undo. known: as there"""
     require_not_forced_down(move, arguments['host'], known=known)
     return _call(move, method, arguments)
 
@@ -126,7 +126,7 @@ def require_up_or_fail(move: 'moves.AnyMove', host: str, known: Known) -> None:
 def require_not_forced_down(
     move: 'moves.AnyMove', host: str, *, known: Known | None = None
 ) -> None:
-    """As `require_up_or_retry`; raise ServiceIsDown for a host that is forced down.
+    """Do as `require_up_or_retry`; raise ServiceIsDown for a host that is forced down.
 
     Another host that is down may report again in a moment, for example after its conductor was
     restarted.

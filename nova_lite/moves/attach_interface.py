@@ -78,7 +78,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
 
     @property
     def asking_port(self) -> session.Json | None:
-        """The user's port as `resource_requests` reads it, if it asks for resources; or None."""
+        """Return the port of the user if it asks for resources, as `resource_requests` reads it."""
         request = self.arguments.request or {}
         if resource_requests.REQUEST not in request:
             return None

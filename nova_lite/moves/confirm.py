@@ -86,7 +86,7 @@ class ConfirmResize(move.Move[resized.Ends]):
         return None
 
     def unbind_late(self) -> None:
-        """As `unbind`, after the saga's end, when the server may have moved again."""
+        """Do the same after the saga's end, when the server may have moved again."""
         duties.drop_bindings(self, self.began.source['host'])
 
     def purge(self) -> None:

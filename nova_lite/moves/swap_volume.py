@@ -154,7 +154,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
         return other.get('migration_status') == DELETING
 
     def tell_late(self) -> None:
-        """As `tell`, after the saga's end. Record the id, unless the volume was detached since."""
+        """Do the same after the saga's end. Record the id, unless the volume was detached since."""
         kept = self.tell()
         named = [each.volume_id for each in self.devices() if each.uuid == self.began.device]
         if named == [self._new]:

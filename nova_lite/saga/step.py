@@ -17,7 +17,7 @@ PLAN, ASIDE, FORMER = '_plan', '_aside', '_former'
 # A key of the plan.
 BEGUN = 'begun'
 
-# What is done or taken back; its result is a value of the step's Result, Pending, Skipped or None.
+# Does or undoes a step. Returns a value of the step's Result, Pending, Skipped or None.
 Effect: typing.TypeAlias = typing.Callable[[], typing.Any]
 
 
@@ -153,7 +153,7 @@ class Saga(abc.ABC):
 
     @property
     def results(self) -> values.Results:
-        """What steps have left, and notes, which are stored whenever a step ends or waits."""
+        """Return results of steps, and notes, which are stored whenever a step ends or waits."""
         return values.Results(self.data)
 
     @classmethod
@@ -203,27 +203,27 @@ class Saga(abc.ABC):
 
     @property
     def error_type(self) -> str | None:
-        """Name of the class of the first failure."""
+        """Return the name of the class of the first failure, or None."""
         return self.error['type'] if self.error else None
 
     @property
     def undoing(self) -> bool:
-        """Whether steps are being undone, to the start or to the step to go back to."""
+        """Return whether steps are being undone, to the start or to the step to go back to."""
         return self.error is not None or self.going_back
 
     @property
     def going_back(self) -> bool:
-        """Whether steps are being undone only to continue differently."""
+        """Return whether steps are being undone only to continue differently."""
         return GO_BACK in self.data
 
     @property
     def given_up(self) -> dict[str, journal.Failure]:
-        """{step id: error} of steps that were given up."""
+        """Return {step id: error} of steps that were given up."""
         given_up: dict[str, journal.Failure] = self.data.get(GIVEN_UP, {})
         return given_up
 
     @property
     def not_undone(self) -> dict[str, journal.Failure]:
-        """{step id: error} of steps whose undo failed."""
+        """Return {step id: error} of steps whose undo failed."""
         not_undone: dict[str, journal.Failure] = self.data.get(NOT_UNDONE, {})
         return not_undone

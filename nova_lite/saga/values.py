@@ -1,7 +1,7 @@
-"""What a saga is given and what its steps leave: values with names and versions.
+"""Arguments of sagas and results of their steps: values with names and versions.
 
-The journal keeps plain JSON. A Value is kept as its fields, with its version after the
-first. Of the first are those that were kept before there were versions.
+The journal stores plain JSON. A Value is stored as its fields, and its version if that is not the
+first. Values from before there were versions are of the first.
 """
 
 import collections.abc
@@ -13,16 +13,16 @@ from nova_lite.saga import journal
 
 T = typing.TypeVar('T')
 T_co = typing.TypeVar('T_co', covariant=True)
-# Key of a value that is kept, for its version if that is not the first.
+# Key of the version in a stored value, if it is not the first.
 VERSION = '_version'
 FIRST = 1
 
 
 @typing.dataclass_transform(frozen_default=True, kw_only_default=True)
 class Value:
-    """Base of dataclasses that the journal keeps; each field is plain JSON.
+    """Base class of dataclasses that the journal stores. Each field is plain JSON.
 
-    Another field, or another meaning of one, is another VERSION, see `upgrade`.
+    A field that is added, removed or changes its meaning requires a new VERSION, see `upgrade`.
     """
 
     VERSION: typing.ClassVar = FIRST
@@ -32,12 +32,12 @@ class Value:
 
     @classmethod
     def upgrade(cls, kept: journal.Data, version: int) -> journal.Data:
-        """Return the fields of this version from those of a former one."""
+        """Return the fields of this version. kept: those of a former version"""
         return kept
 
     @classmethod
     def from_dict(cls, kept: journal.Data) -> typing.Self:
-        """Return the value that was kept; raise UnknownPlan for one of another release."""
+        """Return a stored value. Raise UnknownPlan if it is of an unknown version."""
         version = kept.get(VERSION, FIRST)
         if version > cls.VERSION:
             raise journal.UnknownPlan(f'{cls.__name__} has no version {version} here')
@@ -48,23 +48,23 @@ class Value:
             raise journal.UnknownPlan(f'{cls.__name__} is another one: {error}') from error
 
     def as_dict(self) -> journal.Data:
-        """Return what is kept."""
+        """Return the value as the journal stores it."""
         version = {} if self.VERSION == FIRST else {VERSION: self.VERSION}
         return {**{field.name: getattr(self, field.name) for field in fields(self)}, **version}
 
 
 class Answer(Value):
-    """Base of what hosts answer: they may answer more, of which nothing is known here."""
+    """Base class of replies of hosts. Unknown fields of a reply are ignored."""
 
     @classmethod
     def from_dict(cls, kept: journal.Data) -> typing.Self:
-        """As of Value, of the fields that are known."""
+        """Return a stored value without unknown fields."""
         known = {VERSION, *(field.name for field in fields(cls))}
         return super().from_dict({name: kept[name] for name in kept if name in known})
 
 
 class Result(str, typing.Generic[T_co]):
-    """A name in what steps leave: of a step, for what it returns, or of a note.
+    """The name of a result: the id of a step, or the name of a note, with the type of the value.
 
     kind: a Value or another class with `from_dict` and `as_dict`, or a type of plain JSON
     secret: whether the journal drops the value when the saga ends
@@ -74,7 +74,7 @@ class Result(str, typing.Generic[T_co]):
     secret: bool
 
     def __new__(cls, name: str, kind: type[T_co], secret: bool = False) -> typing.Self:
-        """Return the name, which knows its kind."""
+        """Return the name, with the type of its value."""
         made = super().__new__(cls, name)
         made.kind, made.secret = kind, secret
         return made
@@ -83,12 +83,12 @@ class Result(str, typing.Generic[T_co]):
         return str(self), self.kind, self.secret
 
     def load(self, kept: typing.Any) -> T_co:
-        """Return the value that is kept."""
+        """Return the value from what the journal stores."""
         from_dict = getattr(self.kind, 'from_dict', None)
         return typing.cast(T_co, kept if from_dict is None else from_dict(kept))
 
     def plain(self, value: typing.Any) -> typing.Any:
-        """Return what the journal keeps of a value, or of what a host answered."""
+        """Return a value, or the reply of a host, as the journal stores it."""
         if not hasattr(self.kind, 'from_dict'):
             return value
         made = self.load(value) if isinstance(value, dict) else value
@@ -98,21 +98,21 @@ class Result(str, typing.Generic[T_co]):
 
 
 class Results:
-    """What the steps of a saga have left, by Result: no other name is known.
+    """Results of the steps of a saga, and notes, by their Result.
 
-    data: the saga's, in which the journal keeps it
+    data: of the saga, which the journal stores
     """
 
     def __init__(self, data: journal.Data) -> None:
         self._data = data
 
     def __getitem__(self, result: Result[T]) -> T:
-        """Return what was left; raise KeyError if nothing was."""
+        """Return a result. Raise KeyError if there is none."""
         kept = self._data[_known(result)]
         return result.load(kept)
 
     def get(self, result: Result[T]) -> T | None:
-        """Return what was left, or None."""
+        """Return a result, or None."""
         kept = self._data.get(_known(result))
         return None if kept is None else result.load(kept)
 
@@ -123,30 +123,30 @@ class Results:
         self.keep(_known(result), value)
 
     def pop(self, result: Result[T]) -> T | None:
-        """Forget what was left, and return it."""
+        """Remove a result and return it, or None."""
         found = self.get(result)
         self._data.pop(result, None)
         return found
 
     def keep(self, step: str, value: typing.Any) -> None:
-        """Keep what a step has returned."""
+        """Store the result of a step."""
         self._data[str(step)] = step.plain(value) if isinstance(step, Result) else value
 
     def drop_secrets(self, steps: collections.abc.Iterable[str]) -> None:
-        """Remove what must not stay in the journal after the end of the saga."""
+        """Remove secret results, at the end of the saga."""
         for step in steps:
             if isinstance(step, Result) and step.secret:
                 self._data.pop(step, None)
 
     def check(self, steps: collections.abc.Iterable[str]) -> None:
-        """Raise UnknownPlan if one of the steps has left what this release does not know."""
+        """Raise UnknownPlan if the result of a step is unknown to this release."""
         for step in steps:
             if isinstance(step, Result):
                 self.get(step)
 
 
 def fields(value: typing.Any) -> tuple[dataclasses.Field[typing.Any], ...]:
-    """Return the fields of a Value or of its class, which is a dataclass by then."""
+    """Return the fields of a Value or of its class."""
     return dataclasses.fields(value)
 
 
@@ -158,19 +158,19 @@ def _known(result: typing.Any) -> typing.Any:
 
 @functools.cache
 def given(saga: type) -> typing.Any:
-    """Return the Value that sagas of a class are given, as it annotates `arguments`, or None."""
+    """Return the class of the arguments of a saga class, by its annotation, or None."""
     kind = typing.get_type_hints(saga)['arguments']
     return kind if isinstance(kind, type) and issubclass(kind, Value) else None
 
 
 def arguments(saga: type, kept: journal.Data) -> typing.Any:
-    """Return what a saga of a class is given; raise UnknownPlan for what it does not know."""
+    """Return the arguments of a saga. Raise UnknownPlan if its class does not know them."""
     kind = given(saga)
     return kept if kind is None else kind.from_dict(kept)
 
 
 def required(saga: type) -> list[str]:
-    """Return the names of arguments without which no saga of a class can be run."""
+    """Return the names of the arguments that a saga class requires."""
     kind, nothing = given(saga), dataclasses.MISSING
     found = () if kind is None else fields(kind)
     return [each.name for each in found if each.default is each.default_factory is nothing]

@@ -67,7 +67,7 @@ class Choice(part.Part):
         alternates: bool = False,
         beside: Sequence[str] | None = None,
     ) -> list[selection.Selection]:
-        """Have the scheduler choose and claim. Return Selections, the chosen one first.
+        """Ask the scheduler to choose and claim. Return Selections, the chosen one first.
 
         beside: default: `held_beside` of the saga
         """

@@ -36,8 +36,9 @@ class PortResources(part.Part):
         self._plug = plug
 
     def claiming(self, port: session.Json | None, require_free: Callable[[], object]) -> saga.Steps:
-        """The steps that allocate what a port asks for: one, or none. port: None without one
+        """Return the step that allocates what a port asks for, if there is such a port.
 
+        port: a port with a resource request, or None
         require_free: raises an error if the server has the port already
         """
         if port is None:
@@ -87,7 +88,7 @@ class PortResources(part.Part):
         port_allocations.release(self.move.world, self.move.ctxt, row, node, **options)
 
     def releasing(self, vif: session.Json | None) -> saga.Steps:
-        """The steps that release what a port has held: one, or none. vif: its network_info"""
+        """Return the step that releases what a port has held, if it has. vif: its network_info"""
         if not vif or not (vif.get('profile') or {}).get(resource_requests.ALLOCATION):
             return ()
         return (
