@@ -85,6 +85,8 @@ SHOWN = ('status', 'OS-EXT-STS:task_state', 'updated')
 APART = ('is not attached to volume', 'does not have a port with id')
 ATTACHING = ('attach volume', 'detach volume', 'attach interface', 'detach interface', 'swap')
 SERVER = re.compile('/servers/([0-9a-f-]{36})')
+# The next page of a list begins behind a server that is gone.
+MARKER = re.compile(r'marker \[([0-9a-f-]{36})\] not found')
 # Of the requests to create servers that are under way.
 CREATE = 'create'
 # [quota] instances, where a plan does not say otherwise.
@@ -153,8 +155,10 @@ class Refusals:
                 return True
         return False
 
-    def _wrong(self, call, text, _leaving):
-        wrong = WRONG.get(_kind(call), ())
+    def _wrong(self, call, text, leaving):
+        wrong, marker = WRONG.get(_kind(call), ()), MARKER.search(text)
+        if marker is not None:
+            return marker[1] in leaving
         return NAMED.search(call.what) or any(each in text for each in wrong)
 
     def _over(self, call, _text, _leaving):

@@ -85,6 +85,11 @@ class OthersTestCase(testtools.TestCase):
         self.assertIsNone(judged(call('resize', code=400), text=text)[0])
         self.assertIn('without a reason', judged(call('migrate', code=400), text=text)[0])
 
+    def test_a_marker_that_no_client_deleted(self):
+        refused, text = call('list', code=400, method='GET'), f'marker [{UUID}] not found'
+        self.assertIn('without a reason', judged(refused, text=text)[0])
+        self.assertIsNone(judged(refused, text=text, leaving={UUID: True})[0])
+
     def test_a_quota_that_may_have_been_reached(self):
         first, refused = call('create', code=202), call('create', code=403)
         self.assertIsNotNone(judged(refused, first)[0])
