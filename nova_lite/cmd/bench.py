@@ -8,11 +8,8 @@ Examples: nova-lite bench boot --count 100
           nova-lite bench profile show --count 2000 --concurrency 1
 """
 
-from nova_lite.bench import client
-from nova_lite.bench import idle
+from nova_lite.bench import measuring
 from nova_lite.bench import moves
-from nova_lite.bench import profile
-from nova_lite.bench import report
 from nova_lite.bench import scenarios
 from nova_lite.cmd import actions
 from nova_lite.console import durations
@@ -53,16 +50,4 @@ def add_arguments(parser):
 
 def run(args):
     """Measure one scenario and print the figures."""
-    with profile.prepared(args):
-        moves.check(args)
-        if args.scenario in moves.SCENARIOS:
-            return moves.run(args)
-        if args.scenario == 'idle':
-            figures = idle.measure(args.state_dir, args.also, args.seconds)
-            idle.show(figures, as_json=args.json)
-            return 0
-        cloud = client.Client(args.state_dir)
-        measured = report.Measured(args.scenario, args.state_dir, args.also, sampler=args.sampler)
-        scenarios.SCENARIOS[args.scenario](cloud, args, measured)
-        measured.print(as_json=args.json)
-        return 1 if measured.failures else 0
+    return measuring.run(args)

@@ -32,9 +32,8 @@ def add_arguments(parser):
 
 def run(args):
     """Change the clock and print what it shows."""
-    control_request.run(
-        args, control_request.Request('clock', _show, _arguments(args)), timeout_s=TIMEOUT_S
-    )
+    request = control_request.Request('clock', tables.show_fields, _arguments(args))
+    control_request.run(args, request, timeout_s=TIMEOUT_S)
 
 
 def _arguments(args):
@@ -44,7 +43,3 @@ def _arguments(args):
     if args.action == 'advance':
         return {'action': args.action, 'seconds': durations.seconds_of(args.duration)}
     return {'action': args.action, 'rate': getattr(args, 'rate', None)}
-
-
-def _show(clock):
-    tables.show(('Field', 'Value'), clock.items())

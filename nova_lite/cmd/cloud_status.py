@@ -22,16 +22,6 @@ def add_arguments(parser):
 def run(args):
     """Print the state and return the exit code."""
     shown = cloud_state.read(args.state_dir)
-    output.show(shown, _show, as_json=args.json)
+    output.show(shown, tables.show_fields, as_json=args.json)
     serves = shown['state'] == cloud_state.RUNNING and not shown.get('problem')
     return 0 if serves and not shown['unhealthy'] else 1
-
-
-def _show(shown):
-    tables.show(('Field', 'Value'), [(name, _text(value)) for name, value in shown.items()])
-
-
-def _text(value):
-    if value is None:
-        return ''
-    return ', '.join(value) if isinstance(value, list | tuple) else str(value)

@@ -6,11 +6,6 @@ the files of the drive with their sizes in bytes.
 Example: nova-lite config-drive my-server openstack/latest/meta_data.json
 """
 
-import sys
-
-from nova_lite import exception
-from nova_lite.console import output
-from nova_lite.console import tables
 from nova_lite.launcher import config_drives
 from nova_lite.launcher import state_dir
 
@@ -32,20 +27,8 @@ def run(args):
     """Print or write the drive."""
     files = config_drives.find(args.state_dir, args.server)
     if args.path is not None:
-        _print(files, args.path.strip('/'))
+        config_drives.print_file(files, args.path.strip('/'))
     elif args.write is None:
-        sizes = [{'path': path, 'bytes': len(files[path])} for path in sorted(files)]
-        output.show(sizes, _show, as_json=args.json)
+        config_drives.show(files, as_json=args.json)
     if args.write is not None:
         config_drives.write(files, args.write)
-
-
-def _show(sizes):
-    tables.show(('path', 'bytes'), [each.values() for each in sizes])
-
-
-def _print(files, path):
-    if path not in files:
-        raise exception.Invalid(reason=f'the config drive has no file {path}')
-    sys.stdout.buffer.write(files[path])
-    sys.stdout.flush()

@@ -17,12 +17,9 @@ Examples: nova-lite saga list --active
 from nova_lite.cmd import actions
 from nova_lite.console import breakpoints
 from nova_lite.console import durations
-from nova_lite.db import engine
-from nova_lite.launcher import state_dir
+from nova_lite.launcher import sagas
 from nova_lite.launcher import stepping
 from nova_lite.timeline import listing
-from nova_lite.timeline import page
-from nova_lite.timeline import story
 
 HELP = 'show moves and their progress, or debug them'
 ACTIONS = {
@@ -76,8 +73,10 @@ def run(args):
     """Print sagas, one saga or steps, or change where sagas stop. Return the exit code."""
     if args.action == 'steps':
         return listing.show_steps(args.kind, as_json=args.json)
-    if args.action in ('list', 'show'):
-        return _show(args)
+    if args.action == 'list':
+        return sagas.show(args.state_dir, active=args.active, server=args.server, as_json=args.json)
+    if args.action == 'show':
+        return sagas.show_one(args.state_dir, args.uuid, html=args.html, as_json=args.json)
     asked = {'as_json': args.json}
     if args.action == 'break':
         point = {'server': args.server, 'kind': args.kind, 'step': args.before}
@@ -86,14 +85,3 @@ def run(args):
         asked['timeout_s'] = args.timeout
     ask = {'wait': stepping.wait, 'step': stepping.step, 'go': stepping.go}
     return ask.get(args.action, stepping.kill_here)(args.state_dir, args.server, **asked)
-
-
-def _show(args):
-    database = engine.Database(state_dir.control_conf(args.state_dir).api_database.connection)
-    if args.action == 'list':
-        listing.show(database, active=args.active, server=args.server, as_json=args.json)
-    elif args.html:
-        told = database.read(story.read, args.uuid)
-        page.write(args.html, told.title, [told])
-    else:
-        listing.show_one(database, args.uuid, as_json=args.json)

@@ -35,16 +35,12 @@ def add_arguments(parser):
 def run(args):
     """Write a snapshot, or show one."""
     if args.action == 'save':
-        request = control_request.Request(
-            'snapshot', _show_saved, {'file': os.path.abspath(args.file)}
-        )
+        path = os.path.abspath(args.file)
+        request = control_request.Request('snapshot', _show_saved, {'file': path})
         control_request.run(args, request, timeout_s=branches.TIMEOUT_S)
         return
-    output.show(snapshots.describe(snapshots.read(args.file).manifest), _show, as_json=args.json)
-
-
-def _show(shown):
-    tables.show(('Field', 'Value'), shown.items())
+    found = snapshots.describe(snapshots.read(args.file).manifest)
+    output.show(found, tables.show_fields, as_json=args.json)
 
 
 def _show_saved(found):

@@ -26,3 +26,14 @@ def show(columns, rows):
     if not is_terminal:
         out.width = WIDEST
     out.print(shown)
+
+
+def show_fields(fields):
+    """Print {name: value} as a table with a row for each. A list is joined by commas."""
+    show(('Field', 'Value'), [(name, _text(value)) for name, value in fields.items()])
+
+
+def _text(value):
+    if value is None:
+        return ''
+    return ', '.join(value) if isinstance(value, list | tuple) else str(value)

@@ -3,8 +3,11 @@
 import glob
 import os
 import pathlib
+import sys
 
 from nova_lite import exception
+from nova_lite.console import output
+from nova_lite.console import tables
 from nova_lite.launcher import server_names
 from nova_lite.launcher import state_dir
 from nova_lite.metadata import drive
@@ -27,6 +30,24 @@ def find(directory, server):
         if packed is not None:
             return drive.unpack(packed)
     raise NoConfigDrive(uuid=uuid)
+
+
+def show(files, *, as_json):
+    """Print the paths and sizes of the files of a drive."""
+    sizes = [{'path': path, 'bytes': len(files[path])} for path in sorted(files)]
+    output.show(sizes, _show, as_json=as_json)
+
+
+def _show(sizes):
+    tables.show(('path', 'bytes'), [each.values() for each in sizes])
+
+
+def print_file(files, path):
+    """Write the content of a file of a drive to standard output. Raise Invalid without it."""
+    if path not in files:
+        raise exception.Invalid(reason=f'the config drive has no file {path}')
+    sys.stdout.buffer.write(files[path])
+    sys.stdout.flush()
 
 
 def write(files, path):
