@@ -85,10 +85,10 @@ class Moves(abc.ABC):
         def one(_number):
             uuid = self.cloud.call('POST', '/servers', body)['server']['id']
             self._watch.wait(uuid, ACTIVE)
-            told.add()
+            counted.add()
             return uuid
 
-        with progress.Count('booted', count) as told, runtime.executor(CROWD) as pool:
+        with progress.Count('booted', count) as counted, runtime.executor(CROWD) as pool:
             made = list(pool.map(one, range(count)))
         self.hosts |= self.where()
         return made
@@ -111,10 +111,10 @@ class Moves(abc.ABC):
                 measured.failures.append(str(error))
                 return None
             finally:
-                told.add()
+                counted.add()
 
         with (
-            progress.Count(measured.scenario, len(servers)) as told,
+            progress.Count(measured.scenario, len(servers)) as counted,
             runtime.executor(self.args.concurrency) as pool,
         ):
             return [uuid for uuid in pool.map(one, servers) if uuid]
@@ -134,7 +134,7 @@ class Moves(abc.ABC):
         """Delete every server of this run and wait until they are gone."""
         deadline = runtime.monotonic() + self.timeout_s
         asked, left = {}, self._left()
-        with progress.Count('deleted', len(left)) as told:
+        with progress.Count('deleted', len(left)) as counted:
             while left:
                 with runtime.executor(CROWD) as pool:
                     again = [uuid for uuid in left if asked.get(uuid) != 'accepted']
@@ -146,7 +146,7 @@ class Moves(abc.ABC):
                     )
                 runtime.sleep(LOOK_S)
                 before, left = len(left), self._left()
-                told.add(before - len(left))
+                counted.add(before - len(left))
 
     def _left(self):
         return [server['id'] for server in self._watch.list('/servers?')]

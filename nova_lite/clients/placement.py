@@ -31,7 +31,7 @@ TRIES = 4
 PAUSE_S = 0.1
 # How long a claim of another process, which is half written, gets to be whole.
 HALF_WRITTEN_S = 1.0
-TOLD_GENERATION = re.compile(r'expected (\d+) but got')
+NAMED_GENERATION = re.compile(r'expected (\d+) but got')
 
 
 class Outcome(enum.Enum):
@@ -189,10 +189,10 @@ class Placement:
         )
         if response.status_code < 400:
             return 0  # it was gone meanwhile, and the request has made it
-        told = TOLD_GENERATION.search(responses.detail(response))
-        if told is None or self.holding(ctxt, consumer.uuid):
+        named = NAMED_GENERATION.search(responses.detail(response))
+        if named is None or self.holding(ctxt, consumer.uuid):
             raise exception.AllocationConflict(consumer=consumer.uuid)
-        return int(told[1])
+        return int(named[1])
 
     def move_allocations(
         self,

@@ -26,7 +26,7 @@ LOG = log.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
-class Coming:
+class Arrival:
     """A server that arrives. instance: with its new flavor; block_devices: attached to this node
 
     image_id: of another image than the server's own
@@ -41,7 +41,7 @@ def make(
     site: site.Site,
     ctxt: context.RequestContext,
     node: str,
-    coming: Coming,
+    arrival: Arrival,
     *,
     verb: model.Verb,
     start: Callable[[model.GuestSpec], model.Job],
@@ -53,14 +53,14 @@ def make(
     Raises NoCapacity, MoveRefused, and DriverError for a guest that was made and is gone:
     it is not made again, since the message may be older than its removal.
     """
-    instance, block_devices = coming.instance, coming.block_devices
+    instance, block_devices = arrival.instance, arrival.block_devices
     busy = replies.running(site.driver, node, instance.uuid, (verb,))
     if busy:
         return busy
     claim(site, node, instance, block_devices)
     devices = connect(site, ctxt, node, instance, block_devices)
     spec = guests.spec_of(
-        site.conf, instance, block_devices=block_devices, image_id=coming.image_id
+        site.conf, instance, block_devices=block_devices, image_id=arrival.image_id
     )
     spec = config_drives.written(site.conf, spec, instance, block_devices)
     reply = replies.reply(site.driver, start(spec))

@@ -70,7 +70,7 @@ class Cold:
             self._site,
             ctxt,
             arrival['node'],
-            arrivals.Coming(instance, block_devices),
+            arrivals.Arrival(instance, block_devices),
             verb=model.Verb.FINISH_MIGRATION,
             start=lambda spec: self._site.driver.finish_migration(
                 arrival['node'],

@@ -31,7 +31,7 @@ def rebuild(
         site,
         ctxt,
         node,
-        arrivals.Coming(instance, block_devices),
+        arrivals.Arrival(instance, block_devices),
         verb=model.Verb.SPAWN,
         start=lambda spec: site.driver.spawn(node, spec, key=key, power_on=power_on),
     )

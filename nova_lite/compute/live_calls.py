@@ -115,8 +115,8 @@ class LiveCalls:
         move: str,
         key: str,
     ) -> replies.Reply:
-        coming = live_dest.Destination(self._site, ctxt, node, instance, move)
-        return coming.prepare(block_devices, key=key)
+        destination = live_dest.Destination(self._site, ctxt, node, instance, move)
+        return destination.prepare(block_devices, key=key)
 
     def post_live_migration_at_destination(
         self,

@@ -64,7 +64,7 @@ class SnapshotBased(cold.Cold):
             self._site,
             ctxt,
             arrival['node'],
-            arrivals.Coming(instance, block_devices, arrival['image_id']),
+            arrivals.Arrival(instance, block_devices, arrival['image_id']),
             verb=model.Verb.SPAWN,
             start=lambda spec: self._site.driver.spawn(
                 arrival['node'], spec, key=arrival['key'], power_on=arrival['power_on']

@@ -219,17 +219,17 @@ class Database:
         watcher = self.watcher
         if not writes or watcher is None or not watcher.wants():
             return function(connection, *args, **kwargs), None
-        book, info = notes.Book(watcher), connection.info
-        info[notes.BOOK] = book
+        pending, info = notes.PendingNotes(watcher), connection.info
+        info[notes.KEY] = pending
         try:
             result = function(connection, *args, **kwargs)
-            if not book.notes:
+            if not pending.notes:
                 return result, None
-            return result, functools.partial(watcher.send, watcher.read(connection, book.notes))
+            return result, functools.partial(watcher.send, watcher.read(connection, pending.notes))
         finally:
             # The dictionary is the connection's, which the pool hands on. Not asked for
             # anew: of a connection that was lost that would hide why.
-            info.pop(notes.BOOK, None)
+            info.pop(notes.KEY, None)
 
     def _open(self) -> sqlalchemy.Connection:
         """Return a connection. Raise Unavailable, also if none becomes free in time."""

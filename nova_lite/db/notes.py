@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from nova_lite import runtime
 
-BOOK = 'nova_lite_notes'
+KEY = 'nova_lite_notes'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Watcher(typing.Protocol):
         """Handle a commit. found: what `read` returned"""
 
 
-class Book:
-    """The notes of one transaction."""
+class PendingNotes:
+    """The notes of one transaction, until it is committed."""
 
     __slots__ = ('notes', 'watcher')
 
@@ -56,17 +56,17 @@ class Book:
 
 def is_kept(connection: sa.Connection) -> bool:
     """Return whether notes are kept in this transaction."""
-    return connection.info.get(BOOK) is not None
+    return connection.info.get(KEY) is not None
 
 
 def wants_changes(connection: sa.Connection) -> bool:
     """Return whether former states are worth a read in this transaction."""
-    book = connection.info.get(BOOK)
-    return book is not None and book.watcher.wants_changes()
+    pending = connection.info.get(KEY)
+    return pending is not None and pending.watcher.wants_changes()
 
 
 def add(connection: sa.Connection, what: str, /, **facts: typing.Any) -> None:
     """Note a fact that this transaction has recorded."""
-    book = connection.info.get(BOOK)
-    if book is not None:
-        book.notes.append(Note(what, facts))
+    pending = connection.info.get(KEY)
+    if pending is not None:
+        pending.notes.append(Note(what, facts))

@@ -75,14 +75,14 @@ def _killed(presenter):
     presenter.check(row.state == journal.RUNNING, 'it was killed before it could release its lease')
     presenter.say('the saga waits until the lease of the dead super-conductor expires ...')
     _arrived(presenter, server)
-    told = _tell(
+    story = _tell(
         presenter,
         server,
         MOVE,
         f'{server.name}: its super-conductor is killed on the way to {DEST}',
         killed_at=killed_at,
     )
-    presenter.check(len(told.owners) == 2, f'it was run by {", then by ".join(told.owners)}')
+    presenter.check(len(story.owners) == 2, f'it was run by {", then by ".join(story.owners)}')
     presenter.admin.compute.confirm_server_resize(server)
     presenter.wait(server)
     presenter.delete([server])
@@ -183,7 +183,7 @@ def _tell(presenter, server, kind, title, *, killed_at=None):
     api_db = _api_db(presenter)
     presenter.wait_for(lambda: _saga(api_db, server, kind).active_for is None)
     uuid = _saga(api_db, server, kind).uuid
-    told = api_db.read(story_module.read, uuid, title=title, killed_at=killed_at)
-    presenter.console.print(terminal.draw(told, presenter.console.width))
-    presenter.stories.append(told)
-    return told
+    story = api_db.read(story_module.read, uuid, title=title, killed_at=killed_at)
+    presenter.console.print(terminal.draw(story, presenter.console.width))
+    presenter.stories.append(story)
+    return story

@@ -64,7 +64,7 @@ def _tell(presenter, server, name):
     """Print the events of the newest action of that name."""
     compute = presenter.admin.compute
     action = next(each for each in compute.server_actions(server) if each.action == name)
-    told = compute.get_server_action(action.request_id, server)
-    for event in reversed(told.events):
+    shown = compute.get_server_action(action.request_id, server)
+    for event in reversed(shown.events):
         details = f': {event["details"]}' if event.get('details') else ''
         presenter.say(f'  {event["event"]}: {event["result"]}{details}')

@@ -153,8 +153,8 @@ class ProcessCloud:
         """A configuration file that gives each process of a daemon a port to tell how it is."""
         port = server.free_port(count=workers)
         for number in range(workers):
-            told = f'{name}.{number + 1}' if number else name
-            self.health_urls[told] = f'http://127.0.0.1:{port + number}'
+            unit = f'{name}.{number + 1}' if number else name
+            self.health_urls[unit] = f'http://127.0.0.1:{port + number}'
         return self.places.write_config(f'health-{name}', {'health': {'port': port}}, alone=True)
 
     def _start_cell(self, cell):

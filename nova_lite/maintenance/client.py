@@ -168,7 +168,7 @@ class Cloud:
 def _message(answer):
     """Return the message of an error response."""
     try:
-        (told,) = answer.json().values()
-        return told['message']
+        (error,) = answer.json().values()
+        return error['message']
     except (ValueError, AttributeError, KeyError, TypeError):
         return f'HTTP {answer.status_code}: {answer.text[:200]}'

@@ -43,8 +43,8 @@ class Report:
     def plan(self, title, entries):
         """Print the plan for each server."""
         counts = collections.Counter(entry.how for entry in entries)
-        told = ', '.join(f'{counts[how]} {how}' for how in plan.How if counts[how])
-        self.say(f'{title}: {told or "no servers"}')
+        summary = ', '.join(f'{counts[how]} {how}' for how in plan.How if counts[how])
+        self.say(f'{title}: {summary or "no servers"}')
         width = max((len(entry.name) for entry in entries), default=0)
         status = max((len(entry.status) for entry in entries), default=0)
         for entry in entries:
@@ -97,8 +97,8 @@ class Report:
         ]
         every = [*outcomes, *rest]
         counts = collections.Counter(outcome.what for outcome in every)
-        told = ', '.join(f'{counts[what]} {what}' for what in mover.What if counts[what])
-        self.say(f'{host}: {told or "no servers"}')
+        summary = ', '.join(f'{counts[what]} {what}' for what in mover.What if counts[what])
+        self.say(f'{host}: {summary or "no servers"}')
         for outcome in every:
             if outcome.what in (mover.What.WAITS, mover.What.LEFT):
                 self.say(f'  {line_of(outcome)}')

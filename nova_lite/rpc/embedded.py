@@ -142,13 +142,13 @@ class Channel(virtual.Channel):
 
     def __init__(self, connection: 'Transport', **kwargs: typing.Any) -> None:
         self.broker = connection.broker
-        self.told: collections.deque[str] = collections.deque()
+        self.ready: collections.deque[str] = collections.deque()
         self.events: dict[str, set[typing.Callable[..., None]]] = collections.defaultdict(set)
         super().__init__(connection, **kwargs)
 
     def tell(self, name: str) -> None:
         """Note that queue `name` has a message for this channel."""
-        self.told.append(name)
+        self.ready.append(name)
         connection = self.connection
         if connection is not None:
             with connection.arrived:
@@ -158,7 +158,7 @@ class Channel(virtual.Channel):
         deliver = callback or broker_api.deliver(self.connection)
         while True:
             try:
-                name = self.told.popleft()
+                name = self.ready.popleft()
             except IndexError:
                 raise runtime.Empty from None
             if name == LOST:
@@ -171,7 +171,7 @@ class Channel(virtual.Channel):
             return
 
     def _reset_cycle(self) -> None:
-        """No cycle: consumers are told which queue has something."""
+        """Do nothing: there is no cycle, because channels know which queues have messages."""
 
     def basic_consume(self, queue: str, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().basic_consume(queue, *args, **kwargs)
@@ -290,7 +290,7 @@ class Transport(virtual.Transport):
         """Deliver one message, waiting for it at most `timeout` seconds."""
         deadline = None if timeout is None else runtime.monotonic() + timeout
         with self.arrived:
-            while not any(channel.told for channel in self.channels):
+            while not any(channel.ready for channel in self.channels):
                 left = None if deadline is None else deadline - runtime.monotonic()
                 if left is not None and left <= 0:
                     raise TimeoutError

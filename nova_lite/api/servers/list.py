@@ -117,24 +117,24 @@ def _own(page, cell, found):
 
 def details(req, page):
     """Return the full representations of a page's servers, in its order."""
-    look = view.Look(req)
+    viewer = view.Viewer(req)
     rows = dict(page.pending)
     for uuid, each in page.pending.items():
-        look.tags[uuid] = sorted(each.tags)
+        viewer.tags[uuid] = sorted(each.tags)
     for cell, found in _from_cells(
         req,
         page,
         instance_lists.details,
-        look.columns(),
-        tags=look.wants_tags,
-        hosts=look.wants_hosts,
+        viewer.columns(),
+        tags=viewer.wants_tags,
+        hosts=viewer.wants_hosts,
     ):
-        look.take(found)
+        viewer.take(found)
         rows.update(_own(page, cell, found['rows']))
-    if look.wants_specs and page.uuids:
-        look.specs = req.app.api_db.read(request_specs.stored, page.uuids)
-    look.name_groups(rows.values())
-    return [view.detail(look, rows[uuid]) for uuid in page.uuids if uuid in rows]
+    if viewer.wants_specs and page.uuids:
+        viewer.specs = req.app.api_db.read(request_specs.stored, page.uuids)
+    viewer.name_groups(rows.values())
+    return [view.detail(viewer, rows[uuid]) for uuid in page.uuids if uuid in rows]
 
 
 def _missing(req, page, criteria, show_partial):

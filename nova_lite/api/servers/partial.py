@@ -53,8 +53,8 @@ def show(req, mapping):
         'OS-EXT-STS:power_state': 0,
     }
     if spec:
-        look = view.Look(req)
-        shown['flavor'] = view.flavor(look, spec['flavor'])
+        viewer = view.Viewer(req)
+        shown['flavor'] = view.flavor(viewer, spec['flavor'])
         shown['OS-EXT-AZ:availability_zone'] = spec.get('availability_zone') or UNKNOWN
         image_id = (spec.get('image') or {}).get('id')
         if image_id:

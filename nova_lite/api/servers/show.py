@@ -21,7 +21,7 @@ PARTIAL = 69
 )
 def show(req):
     """One server; from 2.69 on also what is known while its cell is down."""
-    reader = _Reader(view.Look(req, show=True))
+    reader = _Reader(view.Viewer(req, show=True))
     try:
         server = server_access.load(req, req.args['server_id'], reader=reader)
     except server_access.Unreachable as error:
@@ -29,37 +29,37 @@ def show(req):
             raise
         return _partial(req, error.mapping)
     req.authorize(rules.SHOW, server.target)
-    return {'server': _view(reader.look, server, server.row)}
+    return {'server': _view(reader.viewer, server, server.row)}
 
 
 class _Reader(server_access.Reader):
     """Reads with a server's record whatever else is shown of it.
 
-    look: the view.Look that takes it
+    viewer: the view.Viewer that takes it
     """
 
-    def __init__(self, look):
-        self.look = look
+    def __init__(self, viewer):
+        self.viewer = viewer
 
     def from_api_db(self, connection, uuid):
         """Return {server uuid: group} and {server uuid: request spec}, each if it is shown."""
-        look = self.look
-        groups = server_groups.groups_of(connection, [uuid]) if look.with_groups else {}
-        specs = request_specs.stored(connection, [uuid]) if look.wants_specs else {}
+        viewer = self.viewer
+        groups = server_groups.groups_of(connection, [uuid]) if viewer.with_groups else {}
+        specs = request_specs.stored(connection, [uuid]) if viewer.wants_specs else {}
         return groups, specs
 
     def from_cell(self, connection, uuid):
         """Return the Details of one server."""
-        look = self.look
+        viewer = self.viewer
         return instance_lists.details(
-            connection, [uuid], look.columns(), tags=look.wants_tags, hosts=look.wants_hosts
+            connection, [uuid], viewer.columns(), tags=viewer.wants_tags, hosts=viewer.wants_hosts
         )
 
     def take(self, uuid, from_api_db, from_cell):
-        self.look.groups, self.look.specs = from_api_db
+        self.viewer.groups, self.viewer.specs = from_api_db
         if from_cell is None:
             return None
-        self.look.take(from_cell)
+        self.viewer.take(from_cell)
         return from_cell['rows'].get(uuid)
 
 
@@ -68,19 +68,19 @@ def represent(req, server, *, full=True):
 
     full: also what only GET answers carry below 2.75
     """
-    reader = _Reader(view.Look(req, full=full, show=True))
+    reader = _Reader(view.Viewer(req, full=full, show=True))
     uuid, found = server.uuid, None
     if server.cell is not None:
         found = server_access.read_cell(req, server.cell, server.mapping, reader.from_cell, uuid)
     row = reader.take(uuid, req.app.api_db.read(reader.from_api_db, uuid), found)
-    return _view(reader.look, server, row or server.row)
+    return _view(reader.viewer, server, row or server.row)
 
 
-def _view(look, server, row):
+def _view(viewer, server, row):
     if server.cell is None:
-        look.tags[server.uuid] = sorted(server.build_request.tags)
-    look.name_groups([row])
-    return view.detail(look, row)
+        viewer.tags[server.uuid] = sorted(server.build_request.tags)
+    viewer.name_groups([row])
+    return view.detail(viewer, row)
 
 
 def _partial(req, mapping):

@@ -1,6 +1,6 @@
 """The representation of a server, at each microversion.
 
-`Look` is made once per request, `detail` once per server: rows in, dicts out.
+`Viewer` is made once per request, `detail` once per server: rows in, dicts out.
 Source: reference/nova/api-surface 6.
 """
 
@@ -32,8 +32,8 @@ _INNER = (
 )  # fmt: skip
 
 
-class Look:
-    """The fields that the caller may see, and further data of the servers.
+class Viewer:
+    """The fields that the caller may see, and data of the servers that only some fields need.
 
     devices, faults, tags: by server uuid; services: by host; specs: stored request
     specs by server uuid; groups: uuid of the server group by server uuid
@@ -121,7 +121,7 @@ def basic(req, row):
     }
 
 
-def detail(look, row):
+def detail(viewer, row):
     """Return the whole of a server."""
     status = states.status_of(row.vm_state, row.task_state)
     shown = {
@@ -132,25 +132,25 @@ def detail(look, row):
         'user_id': row.user_id,
         'metadata': row.metadata,
         'hostId': host_id(row.project_id, row.host),
-        'image': _image(look, row),
-        'flavor': flavor(look, row.flavor),
+        'image': _image(viewer, row),
+        'flavor': flavor(viewer, row.flavor),
         'created': isotime(row.created_at),
         'updated': isotime(row.updated_at or row.created_at),
         'addresses': {}
         if _is_building(row)
-        else addresses.view(row.network_info, extended=look.full),
+        else addresses.view(row.network_info, extended=viewer.full),
         'accessIPv4': row.access_ip_v4 or '',
         'accessIPv6': row.access_ip_v6 or '',
-        'links': links.resource(look.req, 'servers', row.uuid),
+        'links': links.resource(viewer.req, 'servers', row.uuid),
         'OS-DCF:diskConfig': 'AUTO' if row.auto_disk_config else 'MANUAL',
     }
     if status in PROGRESS:
         shown['progress'] = row.progress or 0
-    if status in FAULTY and row.uuid in look.faults:
-        shown['fault'] = fault(look, look.faults[row.uuid])
-    if look.full:
-        _add_extensions(look, row, shown)
-    _add_later(look, row, shown)
+    if status in FAULTY and row.uuid in viewer.faults:
+        shown['fault'] = fault(viewer, viewer.faults[row.uuid])
+    if viewer.full:
+        _add_extensions(viewer, row, shown)
+    _add_later(viewer, row, shown)
     return shown
 
 
@@ -158,7 +158,7 @@ def _is_building(row):
     return row.vm_state == states.VmState.BUILDING
 
 
-def _add_extensions(look, row, shown):
+def _add_extensions(viewer, row, shown):
     shown['OS-EXT-AZ:availability_zone'] = row.availability_zone or MISSING
     shown['config_drive'] = row.config_drive or MISSING
     shown['key_name'] = row.key_name
@@ -169,54 +169,54 @@ def _add_extensions(look, row, shown):
     shown['OS-EXT-STS:power_state'] = row.power_state or 0
     # In nova they are those of its ports: a server without ports has none.
     if row.security_groups and (row.network_info or _is_building(row)):
-        known = {} if _is_building(row) else look.group_names
+        known = {} if _is_building(row) else viewer.group_names
         names = (known.get(name, name) for name in row.security_groups)
         shown['security_groups'] = [{'name': name} for name in names]
-    volumes = look.devices.get(row.uuid, ())
+    volumes = viewer.devices.get(row.uuid, ())
     shown['os-extended-volumes:volumes_attached'] = [
         {'id': volume_id, 'delete_on_termination': bool(delete)}
-        if look.minor >= 3
+        if viewer.minor >= 3
         else {'id': volume_id}
         for volume_id, delete in volumes
     ]
-    if look.inner:
-        _add_inner(look, row, shown)
-    if look.wants_hosts:
-        status = host_status(look, row.host)
-        if look.host_status or status == 'UNKNOWN':
+    if viewer.inner:
+        _add_inner(viewer, row, shown)
+    if viewer.wants_hosts:
+        status = host_status(viewer, row.host)
+        if viewer.host_status or status == 'UNKNOWN':
             shown['host_status'] = status
 
 
-def _add_inner(look, row, shown):
+def _add_inner(viewer, row, shown):
     prefix = 'OS-EXT-SRV-ATTR:'
     shown[prefix + 'host'] = row.host
     shown[prefix + 'hypervisor_hostname'] = row.node
-    shown[prefix + 'instance_name'] = instance_name(look.name_template, row)
-    if look.minor >= 3:
+    shown[prefix + 'instance_name'] = instance_name(viewer.name_template, row)
+    if viewer.minor >= 3:
         for name in _INNER:
             shown[prefix + name] = getattr(row, name)
 
 
-def _add_later(look, row, shown):
+def _add_later(viewer, row, shown):
     """Add the fields of later microversions, in their order."""
-    minor = look.minor
+    minor = viewer.minor
     if minor >= 9:
         shown['locked'] = bool(row.locked)
     if minor >= 19:
         shown['description'] = row.display_description
     if minor >= 26:
-        shown['tags'] = look.tags.get(row.uuid, [])
+        shown['tags'] = viewer.tags.get(row.uuid, [])
     if minor >= 63:
         shown['trusted_image_certificates'] = row.trusted_certs
-    if look.with_groups:
-        group = look.groups.get(row.uuid)
+    if viewer.with_groups:
+        group = viewer.groups.get(row.uuid)
         shown['server_groups'] = [group] if group else []
     if minor >= 73:
         shown['locked_reason'] = row.locked_reason
     if minor >= 90:
         shown['OS-EXT-SRV-ATTR:hostname'] = row.hostname
     if minor >= 96:
-        spec = look.specs.get(row.uuid, {})
+        spec = viewer.specs.get(row.uuid, {})
         shown['pinned_availability_zone'] = spec.get('availability_zone')
         if minor >= 100:
             shown['scheduler_hints'] = hints(spec)
@@ -227,24 +227,24 @@ def hints(spec):
     return dict(spec.get('scheduler_hints', {}))
 
 
-def _image(look, row):
+def _image(viewer, row):
     if not row.image_ref:
         return ''
     shown = {
         'id': row.image_ref,
-        'links': links.bookmark(look.req, 'images', row.image_ref),
+        'links': links.bookmark(viewer.req, 'images', row.image_ref),
     }
-    if look.minor >= 98:
+    if viewer.minor >= 98:
         shown['properties'] = row.image_properties or {}
     return shown
 
 
-def flavor(look, values):
+def flavor(viewer, values):
     """Return the embedded flavor of a server, from the one its record holds."""
-    if look.minor < 47:
+    if viewer.minor < 47:
         return {
             'id': values['flavorid'],
-            'links': links.bookmark(look.req, 'flavors', values['flavorid']),
+            'links': links.bookmark(viewer.req, 'flavors', values['flavorid']),
         }
     shown = {
         'vcpus': values['vcpus'],
@@ -254,29 +254,29 @@ def flavor(look, values):
         'swap': values['swap'],
         'original_name': values['name'],
     }
-    if look.extra_specs:
+    if viewer.extra_specs:
         shown['extra_specs'] = values.get('extra_specs', {})
     return shown
 
 
-def fault(look, row):
+def fault(viewer, row):
     """Why a server failed; the details only for those who may know."""
     shown = {'code': row.code, 'created': isotime(row.created_at), 'message': row.message}
-    if row.details and (look.is_admin or row.code != 500):
+    if row.details and (viewer.is_admin or row.code != 500):
         shown['details'] = row.details
     return shown
 
 
-def host_status(look, host):
+def host_status(viewer, host):
     """UP, UNKNOWN, DOWN, MAINTENANCE, or nothing without a host."""
-    service = look.services.get(host) if host else None
+    service = viewer.services.get(host) if host else None
     if service is None:
         return ''
     if service.forced_down:
         return 'DOWN'
     if service.disabled:
         return 'MAINTENANCE'
-    return 'UP' if services.is_up(service, look.down_after_s) else 'UNKNOWN'
+    return 'UP' if services.is_up(service, viewer.down_after_s) else 'UNKNOWN'
 
 
 @functools.lru_cache(maxsize=4096)
