@@ -75,7 +75,7 @@ class Cell:
 
     @property
     def bus_url(self) -> str:
-        """The URL of the cell's bus, as this process reaches it."""
+        """Return the URL of the cell's bus, as this process reaches it."""
         return fill(self.urls[0], self._conf.transport_url)
 
     def submit(

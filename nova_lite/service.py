@@ -50,7 +50,7 @@ class Daemon:
         self._worker = None
 
     def watch(self, checks, collectors=()):
-        """Say how to tell whether the daemon is well; returns it.
+        """Set the health checks of the daemon. Return the daemon.
 
         checks: {what it needs: function that raises when that is not well}
         collectors: of metrics that are read when they are asked for
@@ -94,7 +94,7 @@ class Daemon:
 
     @property
     def alive(self):
-        """Whether what is due again and again is still done."""
+        """Return whether the periodic tasks still run."""
         return self._worker is None or self._worker.is_alive()
 
     def _check_work(self):

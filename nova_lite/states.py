@@ -89,7 +89,7 @@ _OFF = (PowerState.SHUTDOWN, PowerState.CRASHED)
 
 
 def has_gone_off(vm_state: str, power_state: int) -> bool:
-    """Whether a server in this state is to be STOPPED, since its guest has this power state."""
+    """Return whether to set a server in this state to STOPPED for its guest's power state."""
     return vm_state in POWERED and power_state in _OFF
 
 

@@ -48,12 +48,12 @@ class Transition:
 
     @property
     def tasks(self) -> tuple[states.TaskState, ...]:
-        """The task states while it runs, in order."""
+        """Return the task states while it runs, in order."""
         return () if self.during is None else (self.during, *self.through)
 
     @property
     def results(self) -> tuple[states.VmState, ...]:
-        """The vm states in which it leaves a server when it succeeds."""
+        """Return the vm states in which it leaves a server when it succeeds."""
         if self.after is None:
             return ()
         return (self.after, states.VmState.STOPPED) if self.or_off else (self.after,)

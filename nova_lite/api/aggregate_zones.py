@@ -36,7 +36,7 @@ class Plan:
             raise self._refused('One or more hosts contain instances in this zone')
 
     def recheck(self, connection):
-        """As `admit`, in the transaction of the change, for what this database tells."""
+        """Do as `admit` in the transaction of the change, by what this database records."""
         aggregates.lock(connection)
         self._refuse_second_zone(self._changed(aggregates.every(connection)))
 

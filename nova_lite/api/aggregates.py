@@ -58,20 +58,20 @@ class CannotRemove(exception.Conflict):
 
 @operation.operation('GET', ALL, policy=rules.LIST, faults=(403,))
 def list_aggregates(req):
-    """All aggregates."""
+    """List all aggregates."""
     found = req.app.api_db.read(aggregates.every)
     return {'aggregates': [_view(req, aggregate) for aggregate in found]}
 
 
 @operation.operation('GET', ONE, policy=rules.SHOW, faults=(400, 403, 404))
 def show(req):
-    """One aggregate."""
+    """Show one aggregate."""
     return _answer(req, _id(req))
 
 
 @operation.operation('POST', ALL, policy=rules.CREATE, body={'2.1': CREATE}, faults=(400, 403, 409))
 def create(req):
-    """A new aggregate without hosts."""
+    """Create an aggregate without hosts."""
     zone = req.content.get('availability_zone')
     aggregate = req.app.api_db.write(
         aggregates.create,
@@ -193,7 +193,7 @@ def remove_host(req):
 
 
 def _id(req):
-    """The number in the path. Raise Invalid, and AggregateNotFound for a negative one."""
+    """Return the number in the path. Raise Invalid, or AggregateNotFound for a negative one."""
     text = req.args['aggregate_id']
     number = identifiers.number(text.removeprefix('-'), 'aggregate_id')
     if text.startswith('-'):

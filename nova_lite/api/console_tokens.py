@@ -29,7 +29,7 @@ def refuse(_req):
     'GET', URL, since='2.31', policy=rules.CONSOLE_TOKENS, query=QUERY, faults=(400, 403, 404)
 )
 def show(req):
-    """The console of a token that has not expired."""
+    """Show the console of a token that has not expired."""
     answers, _silent = cells.split(
         req.app.cells.scatter(console_tokens.find, req.args['console_token'])
     )

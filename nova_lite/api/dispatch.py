@@ -130,7 +130,7 @@ def _answer(response: falcon.Response, req: request.Request, result: operation.R
 
 
 def version_headers(response: falcon.Response, version: microversion_parse.Version) -> None:
-    """Say which microversion an answer has."""
+    """Set the headers that name the microversion of a response."""
     response.set_header(microversion.HEADER, f'{microversion.SERVICE} {version}')
     response.set_header(microversion.LEGACY_HEADER, str(version))
     response.append_header('Vary', microversion.HEADER)

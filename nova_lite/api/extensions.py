@@ -121,13 +121,13 @@ class NoSuchExtension(exception.NotFound):
 
 @operation.operation('GET', '/extensions', policy=rules.EXTENSIONS, faults=(403,))
 def list_extensions(_req):
-    """All of them."""
+    """List all extensions."""
     return {'extensions': [_view(alias) for alias in EXTENSIONS]}
 
 
 @operation.operation('GET', '/extensions/{alias}', policy=rules.EXTENSIONS, faults=(403, 404))
 def show(req):
-    """One by its alias."""
+    """Show one extension by its alias."""
     if req.args['alias'] not in EXTENSIONS:
         raise NoSuchExtension()
     return {'extension': _view(req.args['alias'])}

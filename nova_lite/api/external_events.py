@@ -168,7 +168,7 @@ def _refresh(req, cell, row):
 
 
 def _unplug(req, cell, row, port_id):
-    """A port that was deleted leaves the guest as well."""
+    """Detach a port that was deleted from its guest as well."""
     if port_id not in [vif['id'] for vif in row.network_info or ()]:
         return
     try:

@@ -25,7 +25,7 @@ class NoAccessList(exception.NotFound):
     'GET', '/flavors/{flavor_id}/os-flavor-access', policy=rules.ACCESS, faults=(403, 404)
 )
 def list_access(req):
-    """The projects that may use the flavor."""
+    """List the projects that may use the flavor."""
     row = flavors_api.visible(req)
     if row.is_public:
         raise NoAccessList()

@@ -28,13 +28,13 @@ UPDATE = {**SPECS, 'minProperties': 1, 'maxProperties': 1}
 
 @operation.operation('GET', ALL, policy=rules.SPECS_LIST, faults=(403, 404))
 def list_specs(req):
-    """All extra specs of a flavor."""
+    """List all extra specs of a flavor."""
     return {'extra_specs': flavors_api.visible(req).extra_specs}
 
 
 @operation.operation('GET', ONE, policy=rules.SPECS_SHOW, faults=(403, 404))
 def show_spec(req):
-    """One extra spec."""
+    """Show one extra spec."""
     row, key = flavors_api.visible(req), req.args['key']
     if key not in row.extra_specs:
         raise exception.FlavorExtraSpecNotFound(flavor_id=row.flavorid, key=key)

@@ -102,7 +102,7 @@ def list_flavors(req):
 
 @operation.operation('GET', f'{FLAVORS}/detail', query=LIST_QUERY, faults=(400,))
 def list_in_detail(req):
-    """The flavors the caller may use."""
+    """List the flavors that the caller may use."""
     chosen = _page(req)
     shown = [view(req, row) for row in chosen]
     return paging.with_next(req, 'flavors', shown, _next_marker(req, chosen))
@@ -110,7 +110,7 @@ def list_in_detail(req):
 
 @operation.operation('GET', FLAVOR, faults=(404,))
 def show(req):
-    """One flavor."""
+    """Show one flavor."""
     return {'flavor': view(req, visible(req))}
 
 
@@ -126,7 +126,7 @@ def show(req):
     faults=(400, 403, 409),
 )
 def create(req):
-    """A new flavor."""
+    """Create a flavor."""
     given = req.content
     flavorid = given.get('id')
     values = {

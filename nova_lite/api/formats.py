@@ -94,7 +94,7 @@ def is_date_time(text: str) -> bool:
 
 @_check('printable')
 def is_printable(text: str) -> bool:
-    """No control characters, line breaks or separators other than blanks."""
+    """Return whether a text has no control characters, and no separators but blanks."""
     return not any(_is_control(char) for char in text)
 
 

@@ -56,7 +56,7 @@ class Hypervisor:
 
 
 def every(req, *, usage=False, **where):
-    """The hypervisors that were discovered and whose nodes' columns equal `where`.
+    """Return the hypervisors that were discovered and whose nodes' columns equal `where`.
 
     usage: also find out what they hold
     """
@@ -66,7 +66,7 @@ def every(req, *, usage=False, **where):
 
 
 def matching(found, pattern):
-    """Those whose hostname has `pattern` in it, in upper or lower case."""
+    """Return those whose hostname has `pattern` in it, in upper or lower case."""
     wanted = pattern.lower()
     return [each for each in found if wanted in each.node.hypervisor_hostname.lower()]
 

@@ -67,7 +67,7 @@ def list_hypervisors(req):
     faults=(400, 403, 404),
 )
 def list_in_detail(req):
-    """All that is known of each."""
+    """List all hypervisors with details."""
     return _list(req, _detail, usage=req.minor < 88)
 
 
@@ -105,7 +105,7 @@ def _matching(found, pattern):
     'GET', ONE, policy=rules.HYPERVISOR_SHOW, query=SHOW_QUERY, faults=(400, 403, 404)
 )
 def show(req):
-    """One hypervisor in detail."""
+    """Show one hypervisor in detail."""
     found = [_find(req, usage=req.minor < 88)]
     shown = [_detail(req, found[0])]
     _add_servers(req, found, shown)

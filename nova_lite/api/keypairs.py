@@ -68,7 +68,7 @@ def list_keypairs(req):
 
 @operation.operation('GET', ONE, query=ONE_QUERY, faults=(400, 403, 404))
 def show(req):
-    """One key pair."""
+    """Show one key pair."""
     user_id = _owner(req, rules.SHOW)
     row = req.app.api_db.read(keypairs.get, user_id, req.args['keypair_name'])
     return {

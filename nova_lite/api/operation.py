@@ -47,7 +47,7 @@ class Versions(typing.Generic[T]):
         )
 
     def at(self, version: microversion_parse.Version) -> T | None:
-        """The value that holds at `version`; None before the first."""
+        """Return the value that holds at `version`; None before the first."""
         for first, value in self._values:
             if first <= version:
                 return value

@@ -23,7 +23,7 @@ DISABLED = {'disabled': True, 'disabled_reason': None}
 
 @operation.operation('GET', ALL, until=UNTIL, policy=rules.HOSTS, query=QUERY, faults=(400, 403))
 def index(req):
-    """The hosts of services that are enabled."""
+    """List the hosts of services that are enabled."""
     # An empty zone is no zone.
     zone = req.param('zone') or None
     found = service_records.every(req, disabled=False).records

@@ -86,7 +86,7 @@ class Volume(typing.Protocol):
     """The volume service."""
 
     def get(self, ctxt: session.Ctxt, volume_id: str) -> session.Json:
-        """The volume; raises VolumeNotFound."""
+        """Return the volume. Raise VolumeNotFound."""
 
     def require_type(self, ctxt: session.Ctxt, id_or_name: str) -> None:
         """Raise VolumeTypeNotFound unless the user may create volumes of this type."""

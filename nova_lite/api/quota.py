@@ -67,7 +67,7 @@ def size_of(flavor):
 
 
 def admit_move(connection, conf, server, size):
-    """As `admit_growth`, in the transaction that records the saga which changes the size.
+    """Do as `admit_growth` in the transaction that records the saga which changes the size.
 
     It waits for others that add to what the project uses, and has them wait.
     """

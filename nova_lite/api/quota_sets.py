@@ -118,7 +118,7 @@ def _answer(req, project_id, limits):
 
 
 def stored_limits(connection, conf, project_id, user_id=None):
-    """As quota.limits, with the limits of networks that were set."""
+    """Return as quota.limits does, with the limits of networks that were set."""
     found = dict(quotas.of_project(connection, project_id))
     if user_id is not None:
         found.update(quotas.of_project(connection, project_id, user_id))
@@ -146,7 +146,7 @@ def _set(connection, conf, wanted, *, project_id, user_id, forced):
 
 
 def _refuse_out_of_bounds(used, highest, wanted):
-    """A limit is at least what is used, and for a user at most the project's."""
+    """Refuse a limit below what is used or, for a user, above that of the project."""
     for resource, limit in wanted.items():
         minimum, maximum = used.get(resource, 0), highest.get(resource, -1)
         if _bound(limit) < minimum:

@@ -71,7 +71,7 @@ class Request:
 
     @property
     def content(self) -> typing.Any:
-        """What the body's one key holds: {"server": content}."""
+        """Return the content of the body's one key: {"server": content}."""
         return next(iter(self.body.values()))
 
     def param(self, name: str, default: str | None = None) -> str | None:
@@ -96,7 +96,7 @@ class Request:
 
     @property
     def path(self) -> str:
-        """The URL's path below the mount point, quoted, as links need it."""
+        """Return the URL's path below the mount point, quoted, as links need it."""
         return urllib.parse.quote(self._http.path)
 
     @property

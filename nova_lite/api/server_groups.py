@@ -73,7 +73,7 @@ def list_groups(req):
 
 @operation.operation('GET', ONE, faults=(403, 404))
 def show(req):
-    """One group."""
+    """Show one server group."""
     row, members = req.app.api_db.read(_one, *_visible(req))
     req.authorize(rules.SHOW, {'project_id': row.project_id})
     return {'server_group': _view(req, row, members)}
@@ -81,7 +81,7 @@ def show(req):
 
 @operation.operation('POST', ALL, policy=rules.CREATE, body=CREATE, faults=(400, 403, 409))
 def create(req):
-    """A new group."""
+    """Create a server group."""
     given = req.content
     policy = given['policy'] if req.minor >= 64 else given['policies'][0]
     rules_given = given.get('rules', {})
@@ -111,7 +111,7 @@ def delete(req):
 
 
 def _limit(req):
-    """Of this list alone, no groups at all means as many as may be."""
+    """Return the limit of a page: in this list alone 0 means the maximum."""
     return paging.limit_of(req) or req.conf.api.max_limit
 
 

@@ -4,5 +4,5 @@ import datetime
 
 
 def naive(value: datetime.datetime | None) -> str | None:
-    """2026-01-31T12:00:00.000000, as most administrative resources show a time."""
+    """Return a time as most administrative resources show it: 2026-01-31T12:00:00.000000."""
     return None if value is None else value.strftime('%Y-%m-%dT%H:%M:%S.%f')

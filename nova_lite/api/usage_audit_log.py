@@ -25,13 +25,13 @@ class InvalidTimestamp(exception.Invalid):
 
 @operation.operation('GET', PATH, policy=rules.AUDITS_LIST, faults=(400, 403))
 def index(req):
-    """Of the last period that is over."""
+    """Show the tasks of the last period that is over."""
     return {'instance_usage_audit_logs': _log(req, runtime.naive_now())}
 
 
 @operation.operation('GET', PATH + '/{before}', policy=rules.AUDITS_SHOW, faults=(400, 403))
 def show(req):
-    """Of the last period that was over at a time."""
+    """Show the tasks of the last period that was over at a time."""
     return {'instance_usage_audit_log': _log(req, _parse(req.args['before']))}
 
 

@@ -27,7 +27,7 @@ class Waiters:
 
     @property
     def limit(self):
-        """How many may wait at a time.
+        """Return the number of requests that may wait at the same time.
 
         Further ones are rejected at once. To let them wait for their turn would hold the
         same threads as to let them wait for the other process.
@@ -42,7 +42,7 @@ class Waiters:
             self._requests.add(req)
 
     def leave(self, req):
-        """The request is answered; nothing for one that did not wait."""
+        """Forget a request that is answered, if it has waited."""
         with self._lock:
             self._requests.discard(req)
 

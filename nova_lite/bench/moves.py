@@ -168,7 +168,7 @@ class Evacuate(moving.Moves):
             self.together(measured, servers, self.move)
 
     def clean(self):
-        """Let the host return, which removes what was evacuated, and delete the servers."""
+        """Power the host on, which removes the evacuated guests, and delete the servers."""
         hostpower.power_on(self._guests, self._victim)
         deadline = runtime.monotonic() + self.timeout_s
         while True:

@@ -45,7 +45,7 @@ class Moves(abc.ABC):
 
     @abc.abstractmethod
     def content(self, host):
-        """{action: content} that moves a server away from `host`."""
+        """Return {action: content} that moves a server away from `host`."""
 
     def prepare(self):
         """Check the cloud before a server is created. Raise Invalid if it does not suffice."""
@@ -72,7 +72,7 @@ class Moves(abc.ABC):
         return self.phases
 
     def measure(self):
-        """The phases."""
+        """Measure the phases of the moves."""
         servers = self.boot(self.args.count)
         with self.phases.phase(f'{self.args.scenario}: to {self.arrives}') as measured:
             self.together(measured, servers, self.move)

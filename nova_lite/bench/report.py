@@ -78,7 +78,7 @@ class Measured:
         self._arithmetic_ms = []
 
     def begin(self):
-        """The clock and the CPU counters start now."""
+        """Start the clock and the CPU counters."""
         if self._sampler is not None:
             self._sampler.begin(pids_of(self._directory, ()))
             self._counts = counts.so_far(self._directory)
@@ -98,7 +98,7 @@ class Measured:
         self.count = count
 
     def add(self, what, seconds):
-        """One operation took that long."""
+        """Add the duration of one operation."""
         self.times.setdefault(what, []).append(seconds)
 
     def as_dict(self):

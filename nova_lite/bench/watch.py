@@ -51,7 +51,7 @@ class Watch:
         self._thread.join()
 
     def wait(self, uuid, status):
-        """When the server was first seen in `status`, in seconds of `monotonic`.
+        """Return when the server was first seen in `status`, in seconds of `monotonic`.
 
         Raises Conflict when it rests in another one, Unavailable when time is up.
         """

@@ -99,7 +99,7 @@ class Reading(typing.Protocol):
     """A client that reads images."""
 
     def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
-        """The image; raises ImageNotFound."""
+        """Return the image. Raise ImageNotFound."""
 
 
 class Snapshots(Reading, typing.Protocol):

@@ -366,7 +366,7 @@ class Network:
     def release_from(
         self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json]
     ) -> None:
-        """As `release`, of those ports only that are this server's."""
+        """Release those ports that are this server's."""
         own = {port['id'] for port in self.list(ctxt, 'ports', device_id=server_uuid, fields='id')}
         self.release(ctxt, [vif for vif in network_info if vif['id'] in own])
 

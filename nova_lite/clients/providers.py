@@ -137,7 +137,7 @@ class Providers:
         )
 
     def delete_tree(self, ctxt: session.Ctxt, root: str) -> None:
-        """As `delete`, of a provider and all below it."""
+        """Delete a provider and all below it."""
         left = {provider.uuid: provider for provider in self.list(ctxt, in_tree=root)}
         while left:
             parents = {provider.parent for provider in left.values()}

@@ -82,13 +82,13 @@ class Volume(volumes.Named, typing.Protocol):
     """The volume service, as volumes are given back."""
 
     def get(self, ctxt: session.Ctxt, volume_id: str) -> session.Json:
-        """The volume; raises VolumeNotFound."""
+        """Return the volume. Raise VolumeNotFound."""
 
     def delete(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Delete the volume, if it exists; raises Conflict while it is in use."""
 
     def list_attachments(self, ctxt: session.Ctxt, instance_uuid: str) -> session.Jsons:
-        """The server's attachments."""
+        """Return the attachments of the server."""
 
     def delete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
         """End an attachment, if it exists."""

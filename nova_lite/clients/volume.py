@@ -34,7 +34,7 @@ class Named(typing.Protocol):
     """A client that finds volumes by their name."""
 
     def named(self, ctxt: session.Ctxt, name: str) -> session.Jsons:
-        """The volumes of that name."""
+        """Return the volumes of that name."""
 
 
 class Attaching(typing.Protocol):
@@ -61,7 +61,7 @@ def marks_of(instance_uuid: str, device: Device) -> session.Json:
 def made_for(
     client: Named, ctxt: session.Ctxt, instance_uuid: str, device: Device
 ) -> session.Jsons:
-    """The volumes that were made for a block device, also those of which nobody was told."""
+    """Return the volumes created for a block device, also those whose reply was lost."""
     if device.get('destination_type') != 'volume' or device.get('source_type') == 'volume':
         return []
     marks = marks_of(instance_uuid, device)
@@ -233,7 +233,7 @@ class Volume:
         self._act(ctxt, volume_id, 'os-roll_detaching')
 
     def complete_migration(self, ctxt: session.Ctxt, volume_id: str, new_volume_id: str) -> str:
-        """Say that a server uses the new volume in place of one; the id to know it by."""
+        """Report that a server uses the new volume in place of one. Return the id that it keeps."""
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
         response = self._volumes.call(
             ctxt,
@@ -343,7 +343,7 @@ class Volume:
         )
 
     def complete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
-        """Say that the host has the volume: it is in use from now on."""
+        """Report that the host has the volume: it is in use from now on."""
         self._attachments.call(
             ctxt, 'POST', attachment_id, '/action', json={'os-complete': {}}, errors=CONFLICT
         )

@@ -61,7 +61,7 @@ class Claims:
             self._of(node).pop(guest, None)
 
     def release_old(self, node: str, guest: str, before: Held) -> None:
-        """As `release`, but keep a later claim. before: as `held` returned it"""
+        """Do as `release`, but keep a later claim. before: as `held` returned it"""
         with self._lock:
             held = self._of(node)
             if guest in held and held[guest] is before.get(guest):

@@ -26,7 +26,7 @@ def rebuild(
     key: str,
     power_on: bool,
 ) -> replies.Reply:
-    """As `arrivals.make`. block_devices: with attachments made for the node"""
+    """Do as `arrivals.make`. block_devices: with attachments made for the node"""
     return arrivals.make(
         site,
         ctxt,

@@ -121,7 +121,7 @@ class ComputeManager:
 
     @property
     def is_coming_up(self) -> bool:
-        """Whether the hosts have not yet reported after the start."""
+        """Return whether the hosts have not yet reported after the start."""
         return self.site.jobs.has(START)
 
     def periodics(self) -> list[tuple[float, Callable[[], None]]]:

@@ -46,12 +46,12 @@ class Action:
 
     @property
     def tasks(self) -> tuple[states.TaskState, ...]:
-        """The task states in which the server may be."""
+        """Return the task states in which the server may be."""
         return self.transition.tasks
 
     @property
     def during(self) -> states.TaskState | None:
-        """The task state that it gets when the host begins, or None."""
+        """Return the task state that it gets when the host begins, or None."""
         return self.tasks[-1] if len(self.tasks) > 1 else None
 
     @property
@@ -60,7 +60,7 @@ class Action:
 
     @property
     def after_failure(self) -> states.VmState | None:
-        """The vm state when it failed, or None for an action that leaves the guest as it was."""
+        """Return the vm state after a failure, or None if that leaves the guest as it was."""
         return self.transition.after_failure
 
 

@@ -40,7 +40,7 @@ class Placement(release.Placement, release.Allocations, typing.Protocol):
 
     @property
     def providers(self) -> Providers:
-        """The resource providers."""
+        """Return the resource providers."""
 
 
 class Network(release.Network, plugging.Ports, typing.Protocol):
@@ -68,7 +68,7 @@ class Volume(release.Volume, volumes.Attaching, typing.Protocol):
         """Start to create a volume of `size` GiB and return it."""
 
     def get_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> session.Json:
-        """{'id', 'connection_info'}; raises AttachmentNotFound."""
+        """Return {'id', 'connection_info'}. Raise AttachmentNotFound."""
 
     def update_attachment(
         self,
@@ -177,7 +177,7 @@ class Site:
 
 
 def nodes_of(hosts: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
-    """{host: [node, ...]} of one host with all the nodes, or of hosts with a like-named node."""
+    """Return {host: [node, ...]}: one host with all nodes, or hosts with a node of that name."""
     if len(hosts) == 1:
         return {hosts[0]: list(names)}
     known = set(names)

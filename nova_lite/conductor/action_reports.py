@@ -151,7 +151,7 @@ def fail(
 def _apply_failure(
     connection: sa.Connection, report: Report, changes: dict[str, typing.Any]
 ) -> bool:
-    """As `_apply`, but to ERROR in place of states that the table refuses.
+    """Do as `_apply`, but set ERROR in place of states that the table refuses.
 
     The server would keep its task otherwise, and its host would report it again and again.
     """

@@ -41,7 +41,7 @@ class Steps:
         return self
 
     def begin(self, text):
-        """The next step has begun; the one before is over."""
+        """Begin the next step; the one before is over."""
         self._end('done')
         self._step, self._began = text, runtime.monotonic()
         if self._status:

@@ -17,7 +17,7 @@ SAGA = types.whole({'server': NAME, 'uuid': NAME})
 
 
 def add(endpoint, debugger):
-    """Let an Endpoint stop sagas. debugger: a launcher.debugger.Debugger"""
+    """Make an Endpoint stop sagas. debugger: a launcher.debugger.Debugger"""
 
     def change(name, do, schema):
         def handle(arguments):

@@ -17,7 +17,7 @@ NEEDS = {'advance': 'seconds', 'rate': 'rate'}
 
 
 def add(endpoint, clock):
-    """Let an Endpoint change the clock. clock: a testclock.control.Control"""
+    """Make an Endpoint change the clock. clock: a testclock.control.Control"""
     endpoint.add('GET', 'clock', lambda _arguments: clock.show())
     endpoint.add('POST', 'clock', lambda arguments: _change(clock, **arguments), schema=SCHEMA)
 

@@ -6,13 +6,13 @@ _down: frozenset[str] = frozenset()
 
 
 def take_down(url: str) -> None:
-    """Have new transactions on a database fail. Those that have begun end."""
+    """Make new transactions on a database fail. Those that have begun end."""
     global _down
     _down |= {url}
 
 
 def bring_up(url: str) -> None:
-    """Have transactions on a database succeed again."""
+    """Make transactions on a database succeed again."""
     global _down
     _down -= {url}
 

@@ -24,7 +24,7 @@ class Connection(psycopg.Connection):
         return super().wait(gen, *args, **kwargs)
 
     def _until(self, deadline: float, steps: abc.PQGen[T]) -> abc.PQGen[T]:
-        """`steps` (a generator that yields what it waits for), until the deadline.
+        """Run `steps` (a generator that yields what it waits for) until the deadline.
 
         psycopg sends what is ready, or nothing a few times a second.
         """

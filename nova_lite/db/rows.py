@@ -117,18 +117,18 @@ def find(
     more: tuple[Expression, ...] = (),
     **where: typing.Any,
 ) -> Row | None:
-    """As `get`, but None when there is none."""
+    """Return as `get` does, but None if there is none."""
     query = _selecting(table, _shape(where), more)
     return lean.first(connection, query, _parameters(where))
 
 
 def one(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row:
-    """As `get`, of a row that is known to be there."""
+    """Return a row that is known to be there."""
     return lean.one(connection, _selecting(table, _shape(where)), _parameters(where))
 
 
 def lock(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row | None:
-    """As `find`; other transactions that lock or change the row wait until this one ends."""
+    """Return as `find` does, and lock the row until the transaction ends."""
     return lean.first(connection, _locking(table, _shape(where)), _parameters(where))
 
 
@@ -256,7 +256,7 @@ def _kind(value: object) -> str:
 
 
 def _kind_among(allowed: tuple[object, ...]) -> str:
-    """The kind of condition under which a column is among `allowed`; None stands for NULL."""
+    """Return the kind of condition that a column is among `allowed`; None stands for NULL."""
     if None in allowed:
         return shapes.IN_OR_NULL if len(allowed) > 1 else shapes.NULL
     return _kind(allowed) if allowed else shapes.NEVER

@@ -106,7 +106,7 @@ def _second_name(presenter):
 
 
 def _wait_until_under_way(api_db, server):
-    """The saga's row once it is at the step in which its owner shall die."""
+    """Return the row of the saga when it is at the step in which its owner is to be killed."""
     deadline = runtime.monotonic() + presenters.WAIT_S
     while True:
         row = _saga(api_db, server, MOVE)
@@ -128,7 +128,7 @@ def _kill(presenter, daemon):
 
 
 def _boot(presenter, name):
-    """A server with a port and a volume in the first cell."""
+    """Return a server with a port and a volume in the first cell."""
     network = next(iter(presenter.admin.network.networks(is_router_external=False)))
     image = presenter.admin.image.find_image('cirros')
     disk = {'source_type': 'image', 'destination_type': 'local', 'uuid': image.id}
@@ -167,13 +167,13 @@ def _addresses(server):
 
 
 def _api_db(presenter):
-    """The API database, as a super-conductor that lives has it."""
+    """Return the API database of a super-conductor that runs."""
     name = CONDUCTOR if CONDUCTOR in presenter.cloud.daemons else SECOND
     return presenter.cloud.daemons[name].manager.world.api_db
 
 
 def _saga(api_db, server, kind):
-    """The journal's row of a move of a server."""
+    """Return the journal's row of a move of a server."""
     found = api_db.read(sagas.every, instance_uuid=server.id)
     return next(row for row in found if row.kind == kind)
 

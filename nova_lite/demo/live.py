@@ -142,7 +142,7 @@ def _migrate(presenter, server, host=None):
 
 
 def _running(presenter, server, status=None):
-    """The live migration of a server that is in progress, or None."""
+    """Return the live migration of a server that is in progress, or None."""
     path = f'/servers/{server.id}/migrations'
     for found in presenter.admin.compute.get(path, microversion=LATEST).json()['migrations']:
         if status in (None, found['status']):
@@ -158,7 +158,7 @@ def _in_mib(migration):
 
 
 def _status(presenter, server):
-    """The status of the newest migration of a server."""
+    """Return the status of the newest migration of a server."""
     found = presenter.admin.compute.migrations(instance_uuid=server.id)
     return next(iter(found)).status
 
@@ -170,7 +170,7 @@ def _ended(presenter, server):
 
 
 def _guests_of(presenter, host):
-    """The file in which the guests of a host live."""
+    """Return the file in which the guests of a host live."""
     cell = host.split('-')[0]
     return os.path.join(presenter.cloud.confs[f'compute-{cell}'].state_path, 'guests.sqlite')
 

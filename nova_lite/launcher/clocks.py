@@ -37,7 +37,7 @@ def installed(directory):
 
 
 def set_to(directory, timestamp):
-    """Let the clock of a cloud that does not run continue at a time, in seconds since the epoch."""
+    """Set the time at which the clock of a stopped cloud continues, in seconds since the epoch."""
     seconds = timestamp - runtime.timestamp()
     _write(directory, ahead_s=seconds, set_by_s=seconds)
 

@@ -141,7 +141,7 @@ class Debugger:
                 self._points = {key: row for key, row in self._points.items() if key != each}
 
     def go_on(self, server, how):
-        """Let the stopped saga of a server go on, and return it. Raise NotStopped.
+        """Continue the stopped saga of a server, and return it. Raise NotStopped.
 
         how: saga.breakpoints.GO or STEP
         """
@@ -149,7 +149,7 @@ class Debugger:
         return _shown(self._database.read(sagas.get, row.uuid))
 
     def kill_here(self, server):
-        """Let a super-conductor lose the stopped saga of a server. Return the saga, and that.
+        """Make a super-conductor lose the stopped saga of a server. Return the saga, and that one.
 
         Its lease stays, and nothing is recorded. Raise NotStopped, Unavailable.
         """
@@ -216,7 +216,7 @@ class Debugger:
         return found
 
     def _continue(self, server, how, killed=None):
-        """Let the stopped saga of a server go on, or be lost. Return its row before that.
+        """Continue or lose the stopped saga of a server. Return its row before that.
 
         killed: the Event to set when it is lost; None to let it go on
         """

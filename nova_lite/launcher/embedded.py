@@ -291,7 +291,7 @@ class EmbeddedCloud:
         self.places.release()
 
     def _undo_control(self):
-        """Let daemons have the time and the buses that they need to stop."""
+        """Give daemons the time and the buses that they need to stop."""
         if self.clock is not None:
             self.clock.resume()
         self.faults.heal()

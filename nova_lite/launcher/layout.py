@@ -159,23 +159,23 @@ class Layout:
 
     @property
     def public_url(self):
-        """Where clients of this machine reach all services."""
+        """Return the URL at which clients of this machine reach all services."""
         host = exposure.ANY_ADDRESS.get(self.settings.listen, self.settings.listen)
         return f'http://{server.authority(host, self.settings.port)}'
 
     @property
     def is_everywhere(self):
-        """Whether the cloud listens on all addresses, so that clients name one of several."""
+        """Return whether the cloud listens on all addresses, of which clients name one."""
         return self.settings.listen in exposure.ANY_ADDRESS
 
     @property
     def has_page(self):
-        """Whether there is a live page: it has data of all projects and asks for no password."""
+        """Return whether there is a live page. It shows all projects and requires no password."""
         return exposure.is_loopback(self.settings.listen)
 
     @property
     def page_url(self):
-        """Where a browser finds the live page, None without one.
+        """Return the URL of the live page, None without one.
 
         The part after # has the secret of its switches; browsers do not send it.
         """
@@ -218,7 +218,7 @@ class Layout:
 
     @property
     def policy_path(self):
-        """The policy file, which is the operator's once it is made."""
+        """Return the policy file, which is the operator's once it is made."""
         return self.path('etc', 'policy.yaml')
 
     def _write_policy(self):
@@ -227,7 +227,7 @@ class Layout:
 
     @property
     def metadata_secret_path(self):
-        """The file of the secret that signs requests to the metadata service."""
+        """Return the file of the secret that signs requests to the metadata service."""
         return self.path(METADATA_SECRET)
 
     def _kept_metadata_secret(self):
@@ -279,7 +279,7 @@ class Layout:
 
     @property
     def clouds_path(self):
-        """The file clouds.yaml."""
+        """Return the file clouds.yaml."""
         return self.path('clouds.yaml')
 
     def write_clouds(self):

@@ -90,7 +90,7 @@ class ProcessCloud:
         places.write_clouds()
 
     def reload(self):
-        """Let the daemons read their configuration and the files that it names again.
+        """Make the daemons read their configuration and the files that it names again.
 
         Return no error: they log theirs.
         """
@@ -150,7 +150,7 @@ class ProcessCloud:
         )
 
     def _monitored(self, name, workers):
-        """A configuration file that gives each process of a daemon a port to tell how it is."""
+        """Write a configuration file with a health port for each process of a daemon."""
         port = server.free_port(count=workers)
         for number in range(workers):
             unit = f'{name}.{number + 1}' if number else name

@@ -83,7 +83,7 @@ class Fault:
     over: runtime.Event = dataclasses.field(default_factory=runtime.Event)
 
     def strikes(self, service: str, request: str) -> bool:
-        """Tell whether it happens to the next request, `METHOD /path`, which it counts."""
+        """Return whether it happens to the next request, `METHOD /path`, which is counted."""
         if self.service != service or not fnmatch.fnmatchcase(request, self.request):
             return False
         self.count += 1

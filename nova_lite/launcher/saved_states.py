@@ -182,7 +182,7 @@ class SavedStates:
         os.unlink(marker)
 
     def mark(self, name):
-        """Have the next start restore a state. Return the path of the mark. Raise Unavailable."""
+        """Make the next start restore a state. Return the path of the mark. Raise Unavailable."""
         marker = self._places.path(RESTORING)
         try:
             layout.write(marker, name)

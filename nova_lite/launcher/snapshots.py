@@ -165,7 +165,7 @@ def brings_profile(places):
 
 
 def extract(snapshot, places, *, fresh=False):
-    """Have the next start of a cloud restore a Snapshot, and each reset afterwards.
+    """Make the next start of a cloud, and each reset afterwards, restore a Snapshot.
 
     places: the Layout of a state directory that this process holds
     fresh: delete a former cloud there, once all of the snapshot is beside it
@@ -209,7 +209,7 @@ def _check_profile(path, brought):
 
 
 def _settle(places, directory):
-    """Have copies in a directory name the buses and databases of this cloud."""
+    """Make copies in a directory name the buses and databases of this cloud."""
     api = os.path.join(directory, f'{layout.API}.sqlite')
     for cell in (layout.CELL0, *places.cell_names):
         urls = places.cell_urls(cell)

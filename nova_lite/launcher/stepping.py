@@ -39,19 +39,19 @@ def change(directory, *, remove=None, as_json, **point):
 
 
 def go(directory, server, *, as_json):
-    """Let the stopped saga of a server go on."""
+    """Continue the stopped saga of a server."""
     found = control_client.Client(directory).post('saga/go', server=server)
     output.show(found, breakpoints.show_going, as_json=as_json)
 
 
 def kill_here(directory, server, *, as_json):
-    """Have a super-conductor lose the stopped saga of a server."""
+    """Make a super-conductor lose the stopped saga of a server."""
     found = control_client.Client(directory).post('saga/kill-here', server=server)
     output.show(found, breakpoints.show_lost, as_json=as_json)
 
 
 def step(directory, server, *, timeout_s, as_json):
-    """Let the stopped saga of a server do one step; wait for its end. Return the exit code."""
+    """Run one step of the stopped saga of a server; wait for its end. Return the exit code."""
     client = control_client.Client(directory)
     uuid = client.post('saga/step', server=server)['uuid']
     found = _wait(client, timeout_s, uuid=uuid)

@@ -14,7 +14,7 @@ from nova_lite.launcher import state_dir
 
 @contextlib.contextmanager
 def reachable(directory):
-    """(configuration with which everything answers, whether the cloud is running)."""
+    """Return (configuration with which everything answers, whether the cloud is running)."""
     conf = state_dir.control_conf(directory)
     places = layout.Layout(_settings(directory, conf))
     try:

@@ -96,7 +96,7 @@ class Child:
             return
 
     def reload(self):
-        """Let the process read its configuration again."""
+        """Make the process read its configuration again."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGHUP)
 

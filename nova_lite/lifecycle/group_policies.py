@@ -28,7 +28,7 @@ class World(typing.Protocol):
 
 
 def find(api_db: engine.Database, uuid: str | None) -> instance_group.Group | None:
-    """{'uuid', 'policy', 'rules'} of a server group; None without one, and for a deleted one."""
+    """Return {'uuid', 'policy', 'rules'} of a server group, or None if it was deleted."""
     if uuid is None:
         return None
     try:

@@ -95,7 +95,7 @@ class Site:
 
     @functools.cached_property
     def api_db(self):
-        """The API database. Raise Invalid if it is not configured."""
+        """Return the API database. Raise Invalid if it is not configured."""
         url = self.conf.api_database.connection
         if not url:
             raise exception.Invalid(reason='[api_database]connection is not set')

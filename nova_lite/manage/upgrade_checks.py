@@ -61,7 +61,7 @@ class Checks(upgradecheck.UpgradeCommands):
 
     @property
     def cells(self):
-        """The cells of the deployment. Raise Invalid without an API database."""
+        """Return the cells of the deployment. Raise Invalid without an API database."""
         if self._cells is None:
             url = self.conf.api_database.connection
             if not url:

@@ -33,7 +33,7 @@ class Hub:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether there is a listener."""
+        """Return whether there is a listener."""
         return bool(self._listeners)
 
     def listen(self) -> 'Listener':

@@ -55,7 +55,7 @@ class Server:
 
     @property
     def crosses(self) -> bool | None:
-        """Whether the newest migration crosses cells; None without one."""
+        """Return whether the newest migration crosses cells; None without one."""
         return None if self.migration is None else bool(self.migration.cross_cell_move)
 
     def at_rest(self) -> typing.Self:

@@ -172,7 +172,7 @@ class RequestSpec(base.Object):
         self.obj_set_defaults()
 
     def stored(self) -> base.Data:
-        """The fields that are kept, as plain values for a JSON column."""
+        """Return the fields that are kept, as plain values for a JSON column."""
         values = self.as_dict()
         return {name: values[name] for name in self.STORED if name in values}
 

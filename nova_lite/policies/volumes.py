@@ -17,7 +17,7 @@ SNAPSHOTS_DELETE = _SNAPSHOTS + 'delete'
 
 
 def list_rules() -> base.Rules:
-    """The defaults."""
+    """Return the default rules."""
     return [*_volumes(), *_snapshots()]
 
 

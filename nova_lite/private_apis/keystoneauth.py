@@ -19,7 +19,7 @@ LIBRARY.takes(_times, 'from_utcnow', 'seconds')
 
 @contextlib.contextmanager
 def clock(now: collections.abc.Callable[[], datetime.datetime]) -> typing.Iterator[None]:
-    """Have keystoneauth1 and keystonemiddleware ask `now` whether a token has expired.
+    """Make keystoneauth1 and keystonemiddleware ask `now` whether a token has expired.
 
     now: returns the time of day in UTC without a zone
     """

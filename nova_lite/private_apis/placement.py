@@ -57,7 +57,7 @@ class Names:
         }
 
     def lend(self, context: typing.Any) -> None:
-        """Let one request use them, and not those before any more."""
+        """Give them to one request, and no longer to those before."""
         for name, cache in self._caches.items():
             cache._ctx = context
             setattr(context, name, cache)

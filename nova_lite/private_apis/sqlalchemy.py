@@ -34,7 +34,7 @@ MakeRow: typing.TypeAlias = Callable[[Sequence[typing.Any]], engine.Row[typing.A
 
 
 def backslash_escapes(dialect: engine.Dialect) -> bool | None:
-    """Whether a backslash in a literal escapes; None where no setting of a server says so."""
+    """Return whether a backslash escapes in a literal; None if no server setting decides."""
     if dialect.name == 'sqlite':
         return None
     LIBRARY.has(type(dialect), '_backslash_escapes')

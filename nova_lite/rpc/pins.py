@@ -42,7 +42,7 @@ class Pins:
         self._fixed = None if self._auto or not level else versions.pin(topic, level)
 
     def now(self) -> versions.Pin | None:
-        """The Pin that holds; None: everything may be sent."""
+        """Return the present Pin, or None if everything may be sent."""
         # With one release there is nothing to ask about.
         if not self._auto or self._oldest is None or len(versions.RELEASES) == 1:
             return self._fixed

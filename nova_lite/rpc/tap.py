@@ -65,7 +65,7 @@ class Tap:
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """What tells that the bus is lost."""
+        """Return the exceptions that report a lost connection."""
         connection = self._connection
         errors: tuple[type[Exception], ...]
         errors = connection.connection_errors + connection.channel_errors

@@ -357,7 +357,7 @@ class ComputeAPI(rpc.Interface):
     def check_can_live_migrate_destination(
         self, ctxt: Ctxt, host: str, instance: Instance, *, node: str, source: Json, key: str
     ) -> Json:
-        """Tell whether the guest could come. source: facts.
+        """Check whether the guest could come. source: facts.
 
         Answers {'facts': this end's, 'block_migration': whether disks must be copied}.
         Raises MigrationPreCheckError.
@@ -367,7 +367,7 @@ class ComputeAPI(rpc.Interface):
     def check_can_live_migrate_source(
         self, ctxt: Ctxt, host: str, instance: Instance, *, dest: Json, key: str
     ) -> Json:
-        """Tell whether the guest could go. dest: facts. Answers and raises as the other end."""
+        """Check whether the guest could go. dest: facts. Answers and raises as the other end."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def take_live_migration_turn(
@@ -491,7 +491,7 @@ class ComputeAPI(rpc.Interface):
     def get_console_output(
         self, ctxt: Ctxt, host: str, instance_uuid: str, tail_length: int | None
     ) -> str:
-        """The last `tail_length` lines (None for all) of the guest's serial console."""
+        """Return the last `tail_length` lines (None for all) of the guest's serial console."""
 
     @rpc.call(since='1.0')
     def get_diagnostics(self, ctxt: Ctxt, host: str, instance_uuid: str) -> Json:
@@ -508,7 +508,7 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def host_uptime(self, ctxt: Ctxt, host: str) -> str:
-        """The hypervisor's `uptime` line."""
+        """Return the hypervisor's `uptime` line."""
 
     @rpc.call(since='1.0', timeout=UPLOAD)
     def cache_images(self, ctxt: Ctxt, host: str, image_ids: list[str]) -> Json:

@@ -126,7 +126,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def held_guests(self, ctxt: Ctxt, host: str, guests: list[str]) -> list[str]:
-        """Those of the guests (server uuids) that the host has a reason to keep.
+        """Return those of the guests (server uuids) that the host has a reason to keep.
 
         The server is the host's, or a migration under way has the host at one end.
         """
@@ -154,7 +154,7 @@ class ConductorAPI(rpc.Interface):
         node: str,
         group: instance_group.Group | None,
     ) -> str | bool:
-        """The host takes the build: building/scheduling becomes building/spawning.
+        """Record that the host takes the build: building/scheduling becomes building/spawning.
 
         group: {'uuid', 'policy', 'rules'} or None
         Returns FIRST; AGAIN when the host had taken this build before, so that part of it
@@ -175,7 +175,7 @@ class ConductorAPI(rpc.Interface):
         block_devices: list[Json],
         power_state: int,
     ) -> bool:
-        """The guest runs: the server becomes active, the build's event succeeds.
+        """Record that the guest runs: the server becomes active, the build's event succeeds.
 
         block_devices: [{'uuid': ..., changed columns}, ...]
         Returns False when the server was deleted meanwhile: the caller cleans up.
@@ -186,7 +186,7 @@ class ConductorAPI(rpc.Interface):
     def build_failed(
         self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Failure, keep_host: bool
     ) -> bool:
-        """The build is over for good: the server becomes error with a fault.
+        """Record that the build has failed for good: the server becomes error with a fault.
 
         keep_host: the host could not take back all, so a delete must go there;
         else the server is on no host
@@ -203,14 +203,14 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def build_cleared(self, ctxt: Ctxt, host: str, instance_uuid: str) -> bool:
-        """The host has nothing of a build that is over: the server is on no host any more.
+        """Record that the host has nothing of a failed build: the server is on no host any more.
 
         Returns False for one that is being deleted or was given another state meanwhile.
         """
 
     @rpc.cast(since='1.0')
     def reschedule_build(self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Failure) -> None:
-        """The build failed here for a reason another host may not share."""
+        """Report that the build failed here for a reason that another host may not share."""
 
     # ---- actions of one step ----
 
@@ -226,7 +226,7 @@ class ConductorAPI(rpc.Interface):
         expect_task: list[str | None],
         interrupted: Sequence[str] = (),
     ) -> list[Share] | None:
-        """The host begins an action's event; optionally the task state moves on.
+        """Record that the host begins an action's event; optionally the task state moves on.
 
         Returns the shares of the server; None from a conductor that knows none.
 
@@ -248,7 +248,7 @@ class ConductorAPI(rpc.Interface):
         changes: Json,
         expect_task: list[str | None],
     ) -> bool:
-        """The action's event succeeded: apply `changes` (columns) and clear the task.
+        """Record the success of an action's event: apply `changes` (columns) and clear the task.
 
         Returns False when the task was no longer one of `expect_task`: then only
         the event ends.
@@ -265,7 +265,7 @@ class ConductorAPI(rpc.Interface):
         expect_task: list[str | None],
         failure: ActionFailure,
     ) -> bool:
-        """The action's event failed: the task is cleared and a fault added.
+        """Record the failure of an action's event: clear the task and add a fault.
 
         Returns False when the task was no longer one of `expect_task`: then only
         the event ends.
@@ -273,7 +273,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def delete_started(self, ctxt: Ctxt, host: str, instance_uuid: str, event: str) -> Json:
-        """The host begins to remove a server that is being deleted.
+        """Record that the host begins to remove a server that is being deleted.
 
         Returns {'block_devices': [BlockDevice, ...], 'kept_ports': [ids of ports that
         were there before the server], 'images': {'copying': whether some of it were being
@@ -285,7 +285,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def instance_deleted(self, ctxt: Ctxt, host: str, instance_uuid: str, event: str) -> None:
-        """The host has removed guest, ports and volumes: the record ends."""
+        """Record that the host has removed guest, ports and volumes: the record ends."""
 
     @rpc.call(since='1.0')
     def update_network_info(
@@ -323,7 +323,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def instance_records(self, ctxt: Ctxt, host: str, instance_uuid: str) -> Json:
-        """A server of the host as it is now: {'instance', 'block_devices': [...], 'shares': [...]}.
+        """Return a server of the host: {'instance', 'block_devices': [...], 'shares': [...]}.
 
         Raises InstanceNotFound, and StateChanged when it is another host's.
         """
@@ -332,7 +332,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def live_migration_turn(self, ctxt: Ctxt, host: str, migration_uuid: str, limit: int) -> Json:
-        """The host asks whether a live migration may leave it now; it queues until then.
+        """Ask whether a live migration may leave the host now; it queues until then.
 
         limit: how many may leave at the same time; 0 for any number
         Returns {'turn': bool, 'ahead': how many are before it}. Raises
@@ -360,7 +360,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def ended_moves(self, ctxt: Ctxt, instances: list[str]) -> dict[str, str]:
-        """{server uuid: uuid of its newest migration} of those that are over."""
+        """Return {server uuid: uuid of its newest migration} of those that are over."""
 
     # ---- evacuation ----
 
@@ -370,4 +370,4 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def evacuation_cleaned(self, ctxt: Ctxt, host: str, migration_uuid: str) -> None:
-        """The host has removed what an evacuated server left there."""
+        """Record that the host has removed what an evacuated server left there."""

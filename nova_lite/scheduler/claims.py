@@ -72,7 +72,7 @@ class Claims:
         return had
 
     def plan(self, uuid: str, host: hosts.HostState, wanted: offers.AllocationRequest) -> bool:
-        """As `claim`, by what the answer of placement says alone; `carry_out` follows."""
+        """Do as `claim`, but only by the answer of placement; `carry_out` follows."""
         if not self.candidates.take(wanted):
             return False
         self._planned[uuid] = wanted

@@ -29,7 +29,7 @@ class Refusals:
         self.of_host: dict[str, tuple[str, str]] = {}
 
     def add(self, stage: str, host: str, reason: str) -> None:
-        """A stage refuses a host (its name)."""
+        """Record that a stage refuses a host (its name)."""
         self.of_host[host] = (stage, reason)
 
     def clear(self, hosts: collections.abc.Iterable[str]) -> None:

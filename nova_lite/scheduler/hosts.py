@@ -201,7 +201,7 @@ class HostState:
     def with_server(
         self, size: Size, image_properties: ImageProperties | None = None, *, count: int = 1
     ) -> typing.Self:
-        """A copy that holds one more server, which is being built; or less, for -1."""
+        """Return a copy that holds one more server, which is being built; or less, for -1."""
         after = copy.copy(self)
         after.vcpus_used += count * size.vcpus
         after.memory_mb_used += count * size.memory_mb
@@ -239,7 +239,7 @@ class Snapshot:
 
     @functools.cached_property
     def minimum_version(self) -> int:
-        """The oldest compute service's version; 0 when there is no host."""
+        """Return the oldest compute service's version; 0 when there is no host."""
         return min((host.version for host in self.hosts.values()), default=0)
 
     def named(

@@ -37,7 +37,7 @@ class Placement(typing.Protocol):
 
     @property
     def providers(self) -> Providers:
-        """The resource providers."""
+        """Return the resource providers."""
 
     def candidates(self, ctxt: context.RequestContext, query: offers.Pairs) -> offers.Offer:
         """Ask for allocation candidates; raises Invalid for a query that contradicts itself."""
@@ -74,10 +74,10 @@ class Network(typing.Protocol):
     """The network service, for routed networks."""
 
     def get_port(self, ctxt: context.RequestContext, port_id: str) -> Body:
-        """One port."""
+        """Return one port."""
 
     def get_subnet(self, ctxt: context.RequestContext, subnet_id: str) -> Body:
-        """One subnet."""
+        """Return one subnet."""
 
     def list_subnets(self, ctxt: context.RequestContext, *, network_id: str) -> list[Body]:
-        """The subnets of a network."""
+        """Return the subnets of a network."""

@@ -59,7 +59,7 @@ class ResourceRequest:
         return {trait for group in self.groups.values() for trait in group.forbidden_traits}
 
     def pairs(self) -> offers.Pairs:
-        """The query as (key, value) pairs in order of keys; equal requests give equal pairs."""
+        """Return the query as (key, value) pairs in order of keys, equal for equal requests."""
         pairs: list[tuple[str, str]] = []
         for suffix, group in self.groups.items():
             pairs.extend(request_groups.pairs(suffix, group))
@@ -187,7 +187,7 @@ def _read_trait(group: request_spec.RequestGroup, key: str, name: str, value: st
 
 
 def _read_image_traits(group: request_spec.RequestGroup, image: images.ImageMeta | None) -> None:
-    """Of an image only `trait:NAME=required` is understood."""
+    """Add the traits that an image requires: only `trait:NAME=required` is read."""
     if image is None:
         return
     for key, value in image.properties.items():

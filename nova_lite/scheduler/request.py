@@ -29,7 +29,7 @@ class Group:
     max_per_host: int = 1
 
     def copy(self) -> typing.Self:
-        """One whose count may grow without the other's."""
+        """Return a copy whose counts grow on their own."""
         return dataclasses.replace(self, members_on=collections.Counter(self.members_on))
 
 
@@ -69,7 +69,7 @@ class Request:
 
     @property
     def is_forced(self) -> bool:
-        """Whether an administrator has forced a host, so that filters are skipped."""
+        """Return whether an administrator has forced a host, so that filters are skipped."""
         return bool(self.force_hosts or self.force_nodes) and not self.is_rebuild
 
     def hint(self, name: str) -> str | None:

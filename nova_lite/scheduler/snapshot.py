@@ -65,7 +65,7 @@ class HostStates:
         self._pending: dict[str, Placed] = {}
 
     def version(self) -> Version:
-        """What changes whenever aggregates, cells or the state of hosts are changed by us."""
+        """Return a value that changes with aggregates, cells and the state of hosts."""
         found = self.cells.api_db.read(stamps.every)
         return tuple(found.get(name, 0) for name in STAMPS)
 

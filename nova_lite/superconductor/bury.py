@@ -49,7 +49,7 @@ def bury_remains(
     accepted: Iterable[rows.Row],
     error: Exception,
 ) -> None:
-    """As `bury`, for servers whose own values may be what no database stores.
+    """Do as `bury` for servers whose own values may be what no database stores.
 
     Values that do not fit their columns are cut or omitted. Devices are not recorded, so
     that the volumes reserved for them are released; no volume is deleted.

@@ -69,7 +69,7 @@ class Clock(runtime.Runtime):
 
     @property
     def waits(self) -> int:
-        """How many threads wait with a timeout."""
+        """Return the number of threads that wait with a timeout."""
         return len(self._waits)
 
     def _system(self) -> _Instant:
@@ -105,7 +105,7 @@ class Clock(runtime.Runtime):
                 self._state = State(self._state.ahead_s, self._system())
 
     def resume(self) -> None:
-        """Let time pass again, from where it was frozen."""
+        """Resume time from where it was frozen."""
         with self._guard:
             frozen = self._state.frozen
             if frozen is None:

@@ -74,7 +74,7 @@ class Control:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether time stands still."""
+        """Return whether time stands still."""
         return self._clock.state.frozen is not None
 
     def freeze(self) -> None:
@@ -85,7 +85,7 @@ class Control:
         LOG.info('The clock is frozen at %s', self._clock.now())
 
     def resume(self) -> None:
-        """Let time pass at the rate of the system's clock. An advance in progress ends."""
+        """Make time pass at the rate of the system's clock. An advance in progress ends."""
         with self._switch:
             with self._step:
                 self._interrupts += 1
@@ -125,7 +125,7 @@ class Control:
             raise Busy(done=done, seconds=seconds, limit=BUSY_LIMIT_S)
 
     def set_rate(self, rate: float) -> None:
-        """Let time pass `rate` times as fast as the system's, slower while the cloud works."""
+        """Make time pass `rate` times as fast as the system's, slower while the cloud works."""
         if not 1 <= rate <= HIGHEST_RATE:
             raise exception.Invalid(reason=f'rate must be from 1 to {HIGHEST_RATE:.0f}')
         with self._switch:

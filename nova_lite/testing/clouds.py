@@ -88,7 +88,7 @@ class Cloud:
 
     @functools.cached_property
     def admin(self) -> connection.Connection:
-        """An openstacksdk Connection of the administrator."""
+        """Return an openstacksdk Connection of the administrator."""
         made: connection.Connection = clouds.connect(self.clouds_yaml)
         return made
 

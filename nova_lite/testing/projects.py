@@ -43,7 +43,7 @@ class Project:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables OS_* of the user's clients."""
+        """Return the variables OS_* of the user's clients."""
         found: dict[str, str] = openrc.variables(self.clouds_yaml, CLOUD)
         return found
 

@@ -44,7 +44,7 @@ class Axis:
 
 
 def _round(seconds):
-    """1, 2 or 5 times a power of ten, not less than `seconds`."""
+    """Return 1, 2 or 5 times a power of ten, not less than `seconds`."""
     power = 1.0
     while power > seconds:
         power /= 10

@@ -51,12 +51,12 @@ class Bar:
 
     @property
     def is_idle(self):
-        """Whether no super-conductor runs the saga then."""
+        """Return whether no super-conductor runs the saga then."""
         return self.outcome in (LOST, STOPPED)
 
     @property
     def place(self):
-        """The daemon and its cell in one text."""
+        """Return the daemon and its cell in one text."""
         return f'{self.daemon}, {self.cell}' if self.cell else self.daemon
 
 
@@ -82,7 +82,7 @@ class Story:
 
     @property
     def owners(self):
-        """The super-conductors that ran it, in order."""
+        """Return the super-conductors that ran it, in order."""
         return list(dict.fromkeys(bar.owner for bar in self.bars if not bar.is_idle))
 
 

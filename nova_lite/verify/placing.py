@@ -76,7 +76,7 @@ def _zones(snapshot: snapshots.Snapshot, hosts: dict[str, str]) -> Violations:
 
 
 def _isolation(snapshot: snapshots.Snapshot, hosts: dict[str, str]) -> Violations:
-    """A server in an isolated aggregate asks for every trait that this requires.
+    """Check that a server in an isolated aggregate asks for every trait that this requires.
 
     Hosts forced at create are no exception. An aggregate that was isolated, or a host put
     into it, when the server was there already is found too.

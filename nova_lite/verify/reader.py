@@ -124,7 +124,7 @@ class Reader:
     # ---- buses ----
 
     def _queues(self, snapshots: list[snapshot.CellSnapshot]) -> list[tuple[str, str, int | None]]:
-        """[(bus, queue, number of consumers or None), ...] of the queues that must be there."""
+        """Return [(bus, queue, number of consumers or None), ...] of the required queues."""
         found = []
         if self._running and queues.is_real(self.conf.transport_url):
             if self._top is None:

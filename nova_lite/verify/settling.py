@@ -57,7 +57,7 @@ class Verdict(typing.NamedTuple):
 
     @property
     def result(self) -> Result:
-        """The Result: unsettled only where nothing is certain."""
+        """Return the Result: unsettled only where nothing is certain."""
         if self.findings:
             return Result.INCONSISTENT
         return Result.UNSETTLED if self.unsettled else Result.CONSISTENT

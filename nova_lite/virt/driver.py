@@ -57,7 +57,7 @@ class Driver(Protocol):
     # ---- nodes ------------------------------------------------------------
 
     def list_nodes(self) -> Sequence[str]:
-        """The nodes' names, in a fixed order."""
+        """Return the nodes' names, in a fixed order."""
 
     def up_nodes(self) -> Set[str]:
         """Return the names of the nodes whose hypervisors answer at this moment."""
@@ -72,13 +72,13 @@ class Driver(Protocol):
         """Return what placement is to know below the node, each parent before its children."""
 
     def get_volume_connector(self, node: str) -> model.Json:
-        """The properties a volume service needs to export a volume to the node."""
+        """Return the properties a volume service needs to export a volume to the node."""
 
     def can_connect_volume(self, node: str, connection_info: model.Json) -> bool:
-        """Tell whether the node has a path to such a volume; changes nothing."""
+        """Return whether the node has a path to such a volume. Change nothing."""
 
     def get_password_support(self, node: str) -> model.PasswordSupport:
-        """Tell in which guests `set_admin_password` can work."""
+        """Return in which guests `set_admin_password` can work."""
 
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
         """Cache an image. The job's guest is the image; result: {fetched: bool}."""
@@ -86,13 +86,13 @@ class Driver(Protocol):
     # ---- guests -----------------------------------------------------------
 
     def list_guests(self, node: str) -> list[model.Guest]:
-        """All the node has, leftovers and preparations included (see `model.Role`)."""
+        """Return all guests of the node, with leftovers and preparations (see `model.Role`)."""
 
     def get_guest(self, node: str, guest: str) -> model.Guest:
-        """The guest, or what is left of it; raises GuestNotFound."""
+        """Return the guest, or what is left of it. Raise GuestNotFound."""
 
     def get_console_output(self, node: str, guest: str, lines: int | None = None) -> str:
-        """The last `lines` of the serial console, or all."""
+        """Return the last `lines` of the serial console, or all."""
 
     def get_diagnostics(self, node: str, guest: str) -> model.Json:
         """Counters of the guest, in the form of the API's diagnostics since 2.48."""
@@ -100,13 +100,13 @@ class Driver(Protocol):
     # ---- jobs -------------------------------------------------------------
 
     def poll(self, job_id: str) -> model.Job:
-        """The job as it is now; raises NotFound."""
+        """Return the job as it is now. Raise NotFound."""
 
     def list_jobs(self, node: str, guest: str | None = None) -> list[model.Job]:
         """Return jobs that have not ended, for a restarted daemon."""
 
     def read_snapshot(self, job_id: str) -> Iterator[bytes]:
-        """The bytes a done snapshot job has produced."""
+        """Return the bytes a done snapshot job has produced."""
 
     # ---- life -------------------------------------------------------------
 

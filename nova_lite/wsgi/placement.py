@@ -195,7 +195,7 @@ def assemble(conf):
 
 
 def _handler(conf, around=None):
-    """The application without authentication. around: middleware next to the handlers, or None"""
+    """Return the application without authentication. around: innermost middleware, or None"""
     application = handler.PlacementHandler(config=conf)
     application = versions.MicroversionMiddleware(
         application,

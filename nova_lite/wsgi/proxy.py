@@ -261,7 +261,7 @@ def _too_large(limit):
 
 
 def _failed(error):
-    """503 where nothing reached the service; else the request may have had its effect."""
+    """Return 503 if nothing reached the service; otherwise the request may have had its effect."""
     if isinstance(
         error, urllib3.exceptions.NewConnectionError | urllib3.exceptions.ConnectTimeoutError
     ):

@@ -82,7 +82,7 @@ class Alone:
         self._names.lend(context)
 
     def _transaction(self, environ, context):
-        """The transaction of a request; does nothing if placement is to make its own."""
+        """Run the transaction of a request; do nothing if placement is to make its own."""
         writes = environ['REQUEST_METHOD'] != 'GET'
         if writes and not (self._atomic and ATOMIC.match(environ['PATH_INFO'])):
             return contextlib.nullcontext()

@@ -60,7 +60,7 @@ def index(req):
 
 @operation.operation('GET', ONE, policy=rules.SHOW, until=UNTIL, faults=FAULTS)
 def show(req):
-    """One group."""
+    """Show one security group."""
     return _shown(req, get(req, uuid_of(req)))
 
 

@@ -84,7 +84,7 @@ def revert(req, server):
 
 
 def finished(server):
-    """The migration that waits for its end; raises NotResized."""
+    """Return the migration that waits for its end. Raise NotResized."""
     acting.require_cell(server)
     found = server.cell.db.read(migrations.of_instance, server.uuid, [str(Status.FINISHED)])
     if not found:

@@ -24,7 +24,7 @@ BODY = types.body('os-getConsoleOutput', types.whole({'length': LENGTH}))
     faults=(400, 403, 404, 409, 501),
 )
 def get(req, server):
-    """The last lines of the serial console, all without a length or with -1."""
+    """Show the last lines of the serial console; all without a length or with -1."""
     acting.require_host(server)
     length = req.content.get('length')
     lines = None if length is None else int(length)

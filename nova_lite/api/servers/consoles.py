@@ -59,7 +59,7 @@ BODY = {
     faults=FAULTS,
 )
 def create(req, server):
-    """An address for a console of any kind."""
+    """Create a console of any kind."""
     protocol, kind = req.content['protocol'], req.content['type']
     if kind not in KINDS[protocol]:
         raise exception.Invalid(f'Unavailable console type {kind}.')

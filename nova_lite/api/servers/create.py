@@ -110,7 +110,7 @@ def _check_certificates(server, root):
 
 
 def _fill_columns(req, server, plan, boot_image):
-    """The columns that all of the servers have in common."""
+    """Fill the columns that all of the servers have in common."""
     properties = (boot_image or {}).get('properties') or {}
     metadata = server.get('metadata', {})
     create_content.check_quota(req, metadata, server.get('personality', ()))

@@ -22,7 +22,7 @@ def public_key(req, name):
 
 
 def check_quota(req, metadata, files):
-    """The limits on what a single server may carry; raises OverQuota."""
+    """Check the limits of a single server. Raise OverQuota."""
     if not metadata and not files:
         return
     limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)

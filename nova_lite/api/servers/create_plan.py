@@ -41,11 +41,11 @@ class Plan:
 
     @property
     def reserves(self):
-        """Whether existing volumes are reserved before the servers are accepted."""
+        """Return whether existing volumes are reserved before the servers are accepted."""
         return any(device['volume_id'] for device in self.devices)
 
     @property
     def retries(self):
-        """Whether a failed build may try another host: not when one was forced."""
+        """Return whether a failed build may try another host: not when one was forced."""
         hosts, nodes = self.forced
         return not (len(hosts) == 1 or len(nodes) == 1)

@@ -78,7 +78,7 @@ class Reservation:
                 )
 
     def _intents(self):
-        """The volumes are the user's: they are never deleted for a server that never was."""
+        """Return the intents. A volume of the user is not deleted if no server is created."""
         devices = [
             {**device, 'delete_on_termination': False}
             for device in self._plan.devices
@@ -134,6 +134,6 @@ class Reservation:
 
 
 def _settle(connection, uuids):
-    """A mapping is read, since a build request may have become a record already."""
+    """Abandon build requests. Return the servers that are mapped and may have a record."""
     build_requests.abandon(connection, uuids)
     return {row.instance_uuid for row in instance_mappings.of(connection, uuids)}

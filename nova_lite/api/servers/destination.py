@@ -23,7 +23,7 @@ def in_cell(server, host):
 
 
 def anywhere(req, server, host):
-    """As `in_cell`; raises UnknownHost, and InAnotherCell for a host of another cell."""
+    """Do as `in_cell`. Raise UnknownHost, or InAnotherCell for a host of another cell."""
     found = req.app.api_db.read(host_mappings.cell_ids, [host])
     if host not in found:
         raise UnknownHost(host=host)

@@ -28,7 +28,7 @@ def view(req, found):
     view=view,
 )
 def show(req, server):
-    """The counters now."""
+    """Show the present counters."""
     source_host.require_up(req, server)
     req.app.waiters.enter(req)
     return req.app.compute(server.cell).get_diagnostics(

@@ -108,7 +108,7 @@ def _password(req, asked):
 
 
 def _is_forced(req, asked):
-    """As for live migration, with the parameter one microversion earlier."""
+    """Return whether the host is forced, as for a live migration, one microversion earlier."""
     if req.minor < 29:
         return bool(asked.get('host'))
     force = types.is_true(asked.get('force', False))

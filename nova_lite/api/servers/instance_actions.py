@@ -33,7 +33,7 @@ FIELDS = ('action', 'instance_uuid', 'request_id', 'user_id', 'project_id', 'mes
 
 @operation.operation('GET', PATH, load=False, query=QUERY, faults=(400, 403, 404))
 def index(req):
-    """All actions, newest first."""
+    """List all actions, newest first."""
     server = _load(req, rules.ACTIONS_LIST)
     answer = {'instanceActions': []}
     if server.cell is None:
@@ -52,7 +52,7 @@ def index(req):
 
 @operation.operation('GET', PATH + '/{request_id}', load=False, faults=(403, 404))
 def show(req):
-    """One action with its events."""
+    """Show one action with its events."""
     server = _load(req, rules.ACTIONS_SHOW)
     request_id = req.args['request_id']
     if server.cell is None:

@@ -14,14 +14,14 @@ TAGS_SHOWN = 70
 
 @operation.operation('GET', PATH, policy=rules.INTERFACES_LIST, faults=(400, 403, 404))
 def index(req, server):
-    """All of them."""
+    """List the interfaces of the server."""
     ports = req.app.network.ports(req.ctxt, server.uuid)
     return {'interfaceAttachments': [view(req, server, port) for port in ports]}
 
 
 @operation.operation('GET', ONE, policy=rules.INTERFACES_SHOW, faults=(400, 403, 404))
 def show(req, server):
-    """One of them."""
+    """Show one interface of the server."""
     return {'interfaceAttachment': view(req, server, find(req, server, req.args['port_id']))}
 
 

@@ -10,13 +10,13 @@ PATH = '/servers/{server_id}/ips'
 
 @operation.operation('GET', PATH, policy=rules.IPS_LIST, faults=(403, 404))
 def index(req, server):
-    """All addresses."""
+    """List all addresses."""
     return {'addresses': addresses.view(server.row.network_info, extended=False)}
 
 
 @operation.operation('GET', PATH + '/{network_label}', policy=rules.IPS_SHOW, faults=(403, 404))
 def show(req, server):
-    """Those on one network."""
+    """List the addresses on one network."""
     label = req.args['network_label']
     found = addresses.view(server.row.network_info, extended=False)
     if label not in found:

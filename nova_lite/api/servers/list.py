@@ -111,7 +111,7 @@ def _from_cells(req, page, function, *args, **kwargs):
 
 
 def _own(page, cell, found):
-    """Of {uuid: ...} the servers that the cell has: another may know them as well."""
+    """Return the part of {uuid: ...} that the cell has: another may know these servers as well."""
     return {uuid: each for uuid, each in found.items() if page.where[uuid] is cell}
 
 

@@ -18,13 +18,13 @@ BODY_ONE = types.body('meta', {**types.METADATA, 'minProperties': 1, 'maxPropert
 
 @operation.operation('GET', PATH, policy=rules.META_LIST, faults=(403, 404))
 def index(req, server):
-    """All entries."""
+    """List all entries."""
     return {'metadata': server.row.metadata}
 
 
 @operation.operation('GET', ONE, policy=rules.META_SHOW, faults=(403, 404))
 def show(req, server):
-    """One entry."""
+    """Show one entry."""
     key = req.args['key']
     _require_key(server, key)
     return {'meta': {key: server.row.metadata[key]}}

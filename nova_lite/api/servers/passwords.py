@@ -51,7 +51,7 @@ def change(req, server):
 
 @operation.operation('GET', PATH, policy=rules.SHOW_PASSWORD, faults=(403, 404))
 def show(req, server):
-    """The encrypted password, or an empty text."""
+    """Show the encrypted password, or an empty text."""
     return {'password': guest_passwords.of(server.row)}
 
 

@@ -21,7 +21,7 @@ TARGETS = {
 
 
 def follow(req, cell, row, target):
-    """Have a server started or stopped, and recorded as that action, if its state permits it.
+    """Start or stop a server, recorded as that action, if its state permits it.
 
     target: the tag of the event. Another one, and a server in another state, are left alone.
     """

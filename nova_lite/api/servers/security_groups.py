@@ -24,7 +24,7 @@ CONTENT = types.open_object(
     'GET', '/servers/{server_id}/os-security-groups', policy=rules.LIST, faults=(403, 404)
 )
 def index(req, server):
-    """All of them, with their rules."""
+    """List the security groups of the server, with their rules."""
     found = req.app.network.security_groups.of_server(req.ctxt, server.uuid)
     return {'security_groups': security_group_views.groups(req, found)}
 

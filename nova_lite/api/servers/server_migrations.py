@@ -49,7 +49,7 @@ class WrongStatus(exception.Invalid):
 
 @operation.operation('GET', PATH, since='2.23', policy=rules.LIST, faults=(403, 404))
 def index(req, server):
-    """The server's live migrations in progress; most often one or none."""
+    """List the server's live migrations in progress: usually one or none."""
     found = _read(req, server, live_migrations.shown) or ()
     places = req.allows(rules.LIST_HOST, server.target)
     return {'migrations': [_view(req, row, places=places) for row in found]}
@@ -57,7 +57,7 @@ def index(req, server):
 
 @operation.operation('GET', ONE, since='2.23', policy=rules.SHOW, faults=(400, 403, 404))
 def show(req, server):
-    """One live migration in progress."""
+    """Show one live migration in progress."""
     number = identifiers.number(req.args['migration_id'], 'migration id')
     for row in _read(req, server, live_migrations.shown) or ():
         if row.id == number:

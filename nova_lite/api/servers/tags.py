@@ -26,7 +26,7 @@ BODY = types.body('tags', {'type': 'array', 'items': types.TAG, 'maxItems': MOST
     faults=(403, 404),
 )
 def index(req, server):
-    """All tags."""
+    """List all tags."""
     return {'tags': _of(server)}
 
 

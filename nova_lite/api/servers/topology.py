@@ -22,7 +22,7 @@ PAGES_KB = {'small': 4, 'any': 4, 'large': 2048}
     faults=(403, 404),
 )
 def show(req, server):
-    """The guest's NUMA nodes; administrators also see where on the host they are."""
+    """Show the guest's NUMA nodes; for administrators also where on the host they are."""
     row = server.row
     wishes = guest_numa.Wishes(row.flavor.get('extra_specs'), row.image_properties)
     nodes = [

@@ -20,7 +20,7 @@ QUERY = {'2.1': types.query(PARAMS), '2.75': types.query(PARAMS, strict=True)}
 
 @operation.operation('GET', PATH, policy=rules.VOLUMES_LIST, query=QUERY, faults=(400, 403, 404))
 def index(req, server):
-    """All of them, or a page by limit and offset."""
+    """List the attached volumes, or a page of them by limit and offset."""
     devices_ = [device for device in _all(server) if device.volume_id]
     first = paging.offset_of(req)
     most = min(int(req.param('limit', req.conf.api.max_limit)), req.conf.api.max_limit)
@@ -32,7 +32,7 @@ def index(req, server):
     'GET', ONE, policy=rules.VOLUMES_SHOW, query=operation.ANY_QUERY, faults=(400, 403, 404)
 )
 def show(req, server):
-    """One of them, by the volume's id."""
+    """Show one attached volume, by its id."""
     device = find(server, req.args['volume_id'])
     return {'volumeAttachment': view(req, server, device)}
 

@@ -73,7 +73,7 @@ def stopped(connection: sa.Connection) -> Sequence[rows.Row]:
 
 
 def go_on(connection: sa.Connection, uuid: str, how: str) -> bool:
-    """Let a stopped saga go on, now. Return False if it is not stopped.
+    """Continue a stopped saga at once. Return False if it is not stopped.
 
     how: saga.breakpoints.GO or STEP
     """

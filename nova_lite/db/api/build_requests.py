@@ -112,7 +112,7 @@ def _intents(uuids: Iterable[str]) -> dict[str, typing.Any]:
 
 
 def _lost() -> exception.Conflict:
-    """The lease was over, and the super-conductor ends what was reserved."""
+    """Return the error of an expired lease, after which reservations are released."""
     return exception.Conflict(
         reason='the volumes of the servers were reserved for too long. Try again.'
     )
@@ -179,7 +179,7 @@ def forget(connection: sa.Connection, uuid: str | list[str], epoch: int) -> None
 
 
 def forget_old(connection: sa.Connection, uuid: str, epoch: int, age_s: float) -> None:
-    """As `forget`, if the request was withdrawn `age_s` seconds ago or earlier."""
+    """Do as `forget` if the request was withdrawn `age_s` seconds ago or earlier."""
     own = {'instance_uuid': uuid, 'epoch': epoch, 'withdrawn': True}
     rows.delete(connection, TABLE, _IS_OLD, given={'age': -age_s}, **own)
 

@@ -75,7 +75,7 @@ def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
 
 
 def place(connection: sa.Connection, uuid: str, cell_id: int) -> None:
-    """Say that the server is in a cell; raises StateChanged if it is in one already."""
+    """Map the server to a cell. Raise StateChanged if it is in one already."""
     rows.swap(
         connection,
         TABLE,

@@ -158,7 +158,7 @@ def require_newest(connection: sa.Connection, ctxt: context.RequestContext) -> N
 
 
 def hold(connection: sa.Connection, ctxt: context.RequestContext) -> None:
-    """As `require_newest`; who takes the saga over waits until the transaction ends."""
+    """Do as `require_newest`; a takeover of the saga waits until the transaction ends."""
     _require_equal(lean.value(connection, _HOLD, {'uuid': ctxt.saga}), ctxt)
 
 

@@ -116,7 +116,7 @@ def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action
 
 
 def is_copying(connection: sa.Connection, uuid: str) -> bool:
-    """Tell whether an image of the server is being made, or its making was broken off."""
+    """Return whether an image of the server is being created, or its creation was interrupted."""
     return bool(lean.value(connection, _COPYING, {'uuid': uuid}))
 
 

@@ -53,7 +53,7 @@ def take_back(
 
 
 def overtaken(connection: sa.Connection, epoch_of: Mapping[str, int]) -> set[str]:
-    """Which of these servers a newer epoch has taken this cell for.
+    """Return those of the servers for which a newer epoch has chosen this cell.
 
     epoch_of: {uuid: epoch}. To be asked after their records were added: `clear` waits
     for a transaction that has added one, and who has cleared is seen from here.

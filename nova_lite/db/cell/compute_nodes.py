@@ -61,7 +61,7 @@ def unmapped(connection: sa.Connection) -> Sequence[rows.Row]:
 
 
 def set_mapped(connection: sa.Connection, hosts: Iterable[str], mapped: bool = True) -> None:
-    """Say that the hosts are in the host mappings (or no longer)."""
+    """Record whether the hosts are in the host mappings."""
     rows.change(connection, TABLE, {'mapped': mapped}, host=list(hosts))
 
 

@@ -37,7 +37,7 @@ class Copy:
 
 
 def read(connection: sa.Connection, uuid: str) -> Copy:
-    """All there is of a server, hidden or not; raises InstanceNotFound."""
+    """Return all records of a server, hidden or not. Raise InstanceNotFound."""
     row = instances.get(connection, uuid, hidden=True)
     found = rows.every(
         connection, actions.ACTIONS, instance_uuid=uuid, order_by=actions.ACTIONS.c.id

@@ -58,7 +58,7 @@ def of_servers(connection: sa.Connection, uuids: Iterable[str]) -> Places:
 
 
 def of_group(connection: sa.Connection, group_uuid: str, *, building: bool = False) -> Places:
-    """As `of_servers`, of all members of a group, hidden records as well.
+    """Return as `of_servers` does for all members of a group, with hidden records.
 
     building: whether a host counts that has not begun to build the server
     """
@@ -67,7 +67,7 @@ def of_group(connection: sa.Connection, group_uuid: str, *, building: bool = Fal
 
 
 def hold_group(connection: sa.Connection, group_uuid: str) -> Places:
-    """As `of_group`; the members' records stay locked until the transaction ends.
+    """Return as `of_group` does, and lock the members' records until the transaction ends.
 
     Who decides about a member locks the member's own record too. So of two that decide at
     once one waits, and then sees what the other has written. To PostgreSQL a record that

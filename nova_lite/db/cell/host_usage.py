@@ -62,7 +62,7 @@ def by_node(
 
 
 def moving(connection: sa.Connection) -> list[Moving]:
-    """[(server uuid, host, node, flavor)] of what moves in progress hold besides the servers.
+    """Return [(server uuid, host, node, flavor)] that moves hold besides the servers.
 
     That is the other end of each: the destination with the flavor to be until the
     server is there, the source with the former flavor from then on. flavor: JSON

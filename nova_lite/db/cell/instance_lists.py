@@ -112,7 +112,7 @@ def matches(name: str, pattern: str) -> rows.Condition:
 
 
 def named(lowered: Iterable[str]) -> rows.Condition:
-    """The display name is one of these, which are in lower case."""
+    """Return the condition that the display name is one of these, which are in lower case."""
     return sa.func.lower(TABLE.c.display_name).in_(list(lowered))
 
 
@@ -213,7 +213,7 @@ def details(
     tags: bool = False,
     hosts: bool = False,
 ) -> Details:
-    """Everything a cell knows of several servers that a view shows.
+    """Return all that a view shows of several servers of a cell.
 
     columns: names of columns of the rows
     Returns {'rows': {uuid: row}, 'devices', 'faults', 'tags': by uuid,

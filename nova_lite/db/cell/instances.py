@@ -103,7 +103,7 @@ def create(
 
 
 def get(connection: sa.Connection, uuid: str, *, hidden: bool = False) -> rows.Row:
-    """A server that is not deleted; raises InstanceNotFound.
+    """Return a server that is not deleted. Raise InstanceNotFound.
 
     hidden: also find a copy that another cell's record stands for
     """
@@ -125,7 +125,7 @@ def hold(connection: sa.Connection, uuid: str) -> rows.Row:
 
 
 def lock(connection: sa.Connection, uuid: str) -> rows.Row:
-    """As `hold`; raises InstanceSealed for one that changes cells."""
+    """Do as `hold`. Raise InstanceSealed for a server that changes cells."""
     row = held(connection, uuid)
     if row is None:
         raise exception.InstanceNotFound(instance_id=uuid)
@@ -135,7 +135,7 @@ def lock(connection: sa.Connection, uuid: str) -> rows.Row:
 
 
 def held(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """As `hold`, but None for a server that is not there and also what is hidden."""
+    """Do as `hold`, also for a hidden record, but return None for a server that is not there."""
     return rows.lock(connection, TABLE, uuid=uuid, deleted=False)
 
 
@@ -217,7 +217,7 @@ def update(
 def force(
     connection: sa.Connection, uuid: str, values: rows.Values, **expected: typing.Unpack[Expected]
 ) -> None:
-    """As `update`, to whatever states.
+    """Do as `update`, to any states.
 
     expect_task, expect_vm: allowed states (None among them stands for NULL);
     expect_host: allowed hosts; expect_change: allowed times of its last change.

@@ -33,7 +33,7 @@ class Filter(abc.ABC):
 
     @abc.abstractmethod
     def rule(self, request: request.Request) -> Refuse | None:
-        """A function from HostState to the reason of a refusal, or None if it passes.
+        """Return a function from HostState to the reason of a refusal, or None if it passes.
 
         None in place of the function: the rule does not concern this request.
         """

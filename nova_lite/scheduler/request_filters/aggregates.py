@@ -19,7 +19,7 @@ REQUIRED = 'required'
 def require_tenant_aggregate(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """A project that aggregates name stays in these."""
+    """Restrict a project that aggregates name to these aggregates."""
     if not deployment.options.limit_tenants_to_placement_aggregate:
         return None
     found = [
@@ -40,7 +40,7 @@ def require_tenant_aggregate(
 def map_az_to_placement_aggregate(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """A zone stands for its aggregates; a zone that none names restricts nothing."""
+    """Require an aggregate of the zone; a zone that none names restricts nothing."""
     zone = spec.availability_zone
     if not zone:
         return None
@@ -65,7 +65,7 @@ def isolate_aggregates(spec: request_spec.RequestSpec, deployment: base.Deployme
 def isolated(
     aggregates: collections.abc.Iterable[hosts.Aggregate], asked: collections.abc.Iterable[str]
 ) -> list[hosts.Aggregate]:
-    """Those aggregates that a request for the traits `asked` must keep out of.
+    """Return those aggregates that a request for the traits `asked` must keep out of.
 
     An aggregate says `trait:NAME` = `required`; each such trait must be asked for.
     """

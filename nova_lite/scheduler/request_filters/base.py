@@ -14,7 +14,7 @@ SegmentAggregates: typing.TypeAlias = collections.abc.Callable[
 
 
 def _not_routed(network_id: str | None, port_id: str | None) -> None:
-    """No network has segments."""
+    """Require nothing: no network has segments."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,7 +34,7 @@ TPM_SECURITY = ('user', 'host', 'deployment')
 def require_image_type_support(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """The host can read the image's disk format; a volume has none."""
+    """Require a host that can read the image's disk format; a volume has none."""
     if not deployment.options.query_placement_for_image_type_support:
         return None
     if spec.is_bfv or spec.image is None or not spec.image.disk_format:
@@ -52,7 +52,7 @@ def compute_status_filter(
 def transform_image_metadata(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """The host has what the image's properties want of buses, models, architecture."""
+    """Require the buses, models and architecture that the image's properties name."""
     if not deployment.options.image_metadata_prefilter or spec.image is None:
         return None
     properties = spec.image.properties
@@ -65,7 +65,7 @@ def transform_image_metadata(
 
 
 def accelerators_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
-    """The host handles accelerators."""
+    """Require a host that handles accelerators."""
     if not spec.flavor.extra_specs.get('accel:device_profile'):
         return None
     return _require(spec, [os_traits.COMPUTE_ACCELERATORS])
@@ -74,7 +74,7 @@ def accelerators_filter(spec: request_spec.RequestSpec, deployment: base.Deploym
 def packed_virtqueue_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """The host offers packed virtqueues."""
+    """Require a host that offers packed virtqueues."""
     if not features.wishes(spec, 'virtio_packed_ring'):
         return None
     return _require(spec, [os_traits.COMPUTE_NET_VIRTIO_PACKED])
@@ -83,7 +83,7 @@ def packed_virtqueue_filter(
 def remote_managed_ports_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """The host handles ports that are managed remotely."""
+    """Require a host that handles ports that are managed remotely."""
     if not any(asked.get('vnic_type') == REMOTE_MANAGED for asked in spec.requested_networks):
         return None
     return _require(spec, [os_traits.COMPUTE_REMOTE_MANAGED_PORTS])
@@ -92,7 +92,7 @@ def remote_managed_ports_filter(
 def ephemeral_encryption_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """The host encrypts ephemeral disks, in the format asked for."""
+    """Require a host that encrypts ephemeral disks in the requested format."""
     if not features.wishes(spec, 'ephemeral_encryption'):
         return None
     names = ['COMPUTE_EPHEMERAL_ENCRYPTION']
@@ -103,7 +103,7 @@ def ephemeral_encryption_filter(
 
 
 def virtio_sound_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
-    """The host has virtio sound devices."""
+    """Require a host with virtio sound devices."""
     if features.wish(spec, 'sound_model') != 'virtio':
         return None
     return _require(spec, [os_traits.COMPUTE_SOUND_MODEL_VIRTIO])
@@ -112,7 +112,7 @@ def virtio_sound_filter(spec: request_spec.RequestSpec, deployment: base.Deploym
 def tpm_secret_security_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """The host keeps the secret of a virtual TPM as asked for."""
+    """Require a host that keeps the secret of a virtual TPM as requested."""
     if features.wish(spec, 'tpm_version') is None:
         return None
     security = spec.flavor.extra_specs.get('hw:tpm_secret_security') or TPM_SECURITY[0]
@@ -124,7 +124,7 @@ def tpm_secret_security_filter(
 
 
 def owner_nova_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
-    """The provider is a compute's, once every compute says so of its own."""
+    """Require a provider of a compute, once every compute marks its own."""
     if deployment.oldest_compute < versions.OWNER_TRAIT_SINCE:
         LOG.debug(
             'OWNER_NOVA is not required: a compute service is at version %s',

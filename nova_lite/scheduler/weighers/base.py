@@ -47,7 +47,7 @@ class Weigher(abc.ABC):
 
     @abc.abstractmethod
     def measure(self, request: request.Request) -> Measure | None:
-        """A function from HostState to a number; more is better.
+        """Return a function from HostState to a number; more is better.
 
         None in place of the function: there is nothing to prefer in this request.
         """
@@ -95,7 +95,7 @@ def weigh(
     weighers: collections.abc.Iterable[Weigher],
     request: request.Request,
 ) -> Weights:
-    """The weight of each host: what every weigher gives it from 0 to 1, times a multiplier.
+    """Return the weight of each host: what every weigher gives it from 0 to 1, times a multiplier.
 
     A single host is not compared with any, so it has the weight 0.
     """

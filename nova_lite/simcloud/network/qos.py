@@ -38,7 +38,7 @@ def _views(conn, req, found):
 
 
 def _set_default(conn, row, is_default):
-    """Let new networks of the policy's project have it, or no more. Raise Conflict."""
+    """Make it the default of the policy's project, or not any more. Raise Conflict."""
     database.delete(conn, DEFAULTS, qos_policy_id=row['id'])
     if not is_default:
         return
@@ -52,7 +52,7 @@ def _set_default(conn, row, is_default):
 
 
 def set_gateway(conn, caller, router_id, policy_id):
-    """Let the gateway of a router have a policy, or none (None). Raise NotFound."""
+    """Set the policy of the gateway of a router, or none (None). Raise NotFound."""
     database.delete(conn, GATEWAYS, router_id=router_id)
     if policy_id is not None:
         get(conn, caller, policy_id)

@@ -23,7 +23,7 @@ DRIVER = 'openvswitch'
 
 
 def visible(caller):
-    """The condition that the caller may use a policy."""
+    """Return the condition that the caller may use a policy."""
     return sa.or_(
         standard.own(caller, POLICIES), POLICIES.c.shared, sharing.granted(caller, POLICIES)
     )
@@ -60,12 +60,12 @@ class Kind:
         return properties
 
     def view(self, row):
-        """One rule, without the policy that its path names."""
+        """Return one rule, without the policy that its path names."""
         return {name: row[name] for name in ('id', *self._properties)}
 
     @property
     def parameters(self):
-        """The attributes of a rule, in the form of a rule type."""
+        """Return the attributes of a rule, in the form of a rule type."""
         return [
             {
                 'parameter_name': name,
@@ -77,7 +77,7 @@ class Kind:
 
     @property
     def resource(self):
-        """The rules of this kind of one policy."""
+        """Return the rules of this kind of one policy."""
         name = f'{self.name}_rule'
         properties = self._properties
         return resources.Resource(

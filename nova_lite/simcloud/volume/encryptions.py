@@ -58,7 +58,7 @@ def _values(wanted):
 
 
 def create(conn, caller, type_id, wanted):
-    """Let volumes of a type be encrypted; return what the answer shows."""
+    """Encrypt volumes of a type. Return what the response shows."""
     row = _unused(conn, caller, type_id, 'create')
     if find(conn, row['id']):
         raise faults.BadRequest(f'Volume type encryption for type {row["id"]} already exists.')
@@ -79,7 +79,7 @@ def update(conn, caller, type_id, wanted):
 
 
 def delete(conn, caller, type_id):
-    """Let new volumes of a type be as they are written."""
+    """Stop encrypting new volumes of a type."""
     row = _unused(conn, caller, type_id, 'delete')
     if not database.delete(conn, ENCRYPTIONS, volume_type_id=row['id']):
         raise _missing(type_id)

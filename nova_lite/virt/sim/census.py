@@ -39,7 +39,7 @@ class Row:
 
     @property
     def running(self) -> bool:
-        """Whether it is running or has its memory, so that a second one would do harm."""
+        """Return whether it is running or has its memory, so that a second one would do harm."""
         return self.role is model.Role.RESIDENT and self.power_state in (
             states.PowerState.RUNNING,
             states.PowerState.PAUSED,

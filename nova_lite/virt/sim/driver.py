@@ -60,7 +60,7 @@ class SimDriver:
 
     @property
     def profile(self) -> rules.Profile:
-        """The profile in force."""
+        """Return the profile in force."""
         return self._jobs.profile
 
     def reload(self, conf: cfg.ConfigOpts) -> None:

@@ -115,7 +115,7 @@ def volume_connector(node: str, architecture: str) -> model.Json:
 
 
 def check_migration(source: model.NodeFacts, dest: model.NodeFacts) -> tuple[str, str] | None:
-    """(error class, message) if a guest cannot go live from one node to the other, or None."""
+    """Return (error class, message) if a guest cannot migrate live between nodes, or None."""
     if source.hypervisor_hostname == dest.hypervisor_hostname:
         return 'UnableToMigrateToSelf', 'Source and destination are the same node.'
     if source.hypervisor_type != dest.hypervisor_type:

@@ -93,7 +93,7 @@ class Jobs:
             return to_job(_get(tx, job_id), now)
 
     def running(self, node: str, guest: str | None = None) -> list[model.Job]:
-        """The jobs that have not ended."""
+        """Return the jobs that have not ended."""
         self.settle_node(node)
         now = self._store.now()
         with self._store.read() as tx:

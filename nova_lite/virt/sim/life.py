@@ -135,7 +135,7 @@ def _boot(work: frame.Work, row: sqlite3.Row, **values: object) -> model.Json:
 
 
 def _switch(before: tuple[Power, ...], after: Power) -> Callable[[frame.Work], model.Json]:
-    """An effect that takes a guest from one of `before` to `after`, its memory kept."""
+    """Return an effect that takes a guest from one of `before` to `after`, its memory kept."""
 
     def finish(work: frame.Work) -> model.Json:
         row = work.resident()

@@ -21,7 +21,7 @@ def hashed(password: str) -> str:
 
 
 def matches(kept: str, password: str) -> bool:
-    """Tell whether a text that `hashed` returned is of this password."""
+    """Return whether a text that `hashed` returned is of this password."""
     salt, _colon, digest = kept.partition(':')
     return digest == _digest(salt, password)
 

@@ -54,7 +54,7 @@ class Parameters:
 
     @property
     def dirty(self) -> float:
-        """The rate at which the guest writes, as `converges` wants it."""
+        """Return the rate at which the guest writes, as `converges` wants it."""
         if self.converges is None:
             return self.dirty_rate_mb_s
         if self.converges:
@@ -63,7 +63,7 @@ class Parameters:
 
     @property
     def throttled(self) -> bool:
-        """Whether auto-converge must throttle the guest."""
+        """Return whether auto-converge must throttle the guest."""
         return (
             self.auto_converge
             and self.converges is not False
@@ -72,7 +72,7 @@ class Parameters:
 
     @property
     def threshold_mb(self) -> float:
-        """The largest rest for which the guest may be stopped."""
+        """Return the largest rest for which the guest may be stopped."""
         if self.converges is False:
             return 0.0
         return self.bandwidth_mb_s * self.max_downtime_ms / 1000
@@ -131,14 +131,14 @@ class Timeline:
 
 
 def converges(params: Parameters) -> bool:
-    """Tell whether the copy ends without being forced."""
+    """Return whether the copy ends without being forced."""
     if params.memory_mb <= params.threshold_mb:
         return True
     return params.throttled or params.dirty < params.bandwidth_mb_s
 
 
 def timeline(params: Parameters, force: Force | None = None) -> Timeline:
-    """When the guest is handed over and the copy complete."""
+    """Return when the guest is handed over and the copy is complete."""
     natural = _natural_timeline(params)
     if force is None or force.at >= natural.completed - natural.downtime:
         return natural
@@ -189,7 +189,7 @@ def progress(params: Parameters, elapsed: float, force: Force | None = None) -> 
 
 
 def may_abort(progress: Progress) -> bool:
-    """Tell whether the source still has the guest and could keep it."""
+    """Return whether the source still has the guest and could keep it."""
     return progress.phase not in (Phase.POST_COPY, Phase.COMPLETED)
 
 

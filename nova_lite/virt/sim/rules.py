@@ -30,7 +30,7 @@ class Match:
         return self.flavor != '*' or self.server != '*' or bool(self.metadata)
 
     def fits(self, node: str, spec: model.GuestSpec | None) -> bool:
-        """Tell whether it applies. spec: the guest's, or None if there is none."""
+        """Return whether it applies. spec: the guest's, or None if there is none."""
         if not fnmatch.fnmatchcase(node, self.host):
             return False
         if not self.about_guest:
@@ -57,7 +57,7 @@ class Limit:
     nth: int | None = None
 
     def strikes(self, count: int, rng: Callable[[], runtime.Random]) -> bool:
-        """Tell whether the `count`-th case (from 1) that fits is struck.
+        """Return whether the `count`-th case (from 1) that fits is struck.
 
         rng: makes the generator that a probability asks.
         """

@@ -123,13 +123,13 @@ class Store:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for statements that only read."""
+        """Yield the connection, for statements that only read."""
         with self._lock:
             yield self._connection
 
     @contextlib.contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """The connection inside a transaction: committed whole, or not at all."""
+        """Yield the connection inside a transaction: committed as a whole, or not at all."""
         with self._incarnation.passing(), self._lock:
             self._connection.execute('BEGIN IMMEDIATE')
             try:
@@ -256,7 +256,7 @@ def end_move(tx: sqlite3.Connection, node: str, guest: str, *, move: str, at: fl
 
 
 def move_has_ended(tx: sqlite3.Connection, node: str, guest: str, move: str) -> bool:
-    """Tell whether `end_move` was called."""
+    """Return whether `end_move` was called."""
     return (
         tx.execute(
             'SELECT 1 FROM ended_moves WHERE guest = ? AND move = ? AND node = ?',
