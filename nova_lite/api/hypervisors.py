@@ -152,7 +152,7 @@ def _find(req, usage=False):
     faults=(403,),
 )
 def statistics(req):
-    """Sums over the hypervisors whose service is enabled."""
+    """Show the sums over the hypervisors whose service is enabled."""
     found = [
         each for each in hypervisor_records.every(req, usage=True) if not each.service.disabled
     ]

@@ -61,7 +61,7 @@ class QuotaReached(exception.OverQuota):
 
 @operation.operation('GET', ALL, query=LIST_QUERY, faults=(400, 403))
 def list_groups(req):
-    """Groups of the project; administrators may ask for those of all projects."""
+    """List the groups of the project; administrators may ask for those of all projects."""
     req.authorize(rules.LIST)
     project_id = req.ctxt.project_id
     if 'all_projects' in req.params and req.ctxt.is_admin:

@@ -43,7 +43,7 @@ def credentials(places, urls, user):
 
 
 def control(places, urls):
-    """api, super-conductor and scheduler: the top bus and the API database."""
+    """Return the options of API, super-conductor and scheduler: top bus and API database."""
     sections = everyone(places, urls)
     sections['DEFAULT'] |= {'transport_url': places.bus_url(layout.TOP), 'host': 'top'}
     sections['api_database'] = {'connection': places.database_url(layout.API)}

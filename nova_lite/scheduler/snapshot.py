@@ -164,7 +164,7 @@ class HostStates:
         return snapshot
 
     def _read_aggregates(self, version: Version) -> hosts.Aggregates:
-        """Aggregates change with the version alone."""
+        """Return the aggregates, which change with the version alone."""
         if self._aggregates[0] != version:
             found = self.cells.api_db.read(aggregates.every)
             self._aggregates = (version, hosts.Aggregates(found))

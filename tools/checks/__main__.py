@@ -5,6 +5,7 @@ import sys
 
 from tools import checks
 from tools.checks import constructs
+from tools.checks import docstrings
 from tools.checks import hacking_rules
 from tools.checks import places
 from tools.checks import private
@@ -15,6 +16,7 @@ from tools.checks import sizes
 CHECKS = (
     sizes.check,
     constructs.check,
+    docstrings.check,
     hacking_rules.check,
     places.check,
     private.check,

@@ -70,7 +70,7 @@ def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
 
 
 def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
-    """Mappings of several servers."""
+    """Return the mappings of several servers."""
     return rows.every(connection, TABLE, instance_uuid=list(uuids))
 
 

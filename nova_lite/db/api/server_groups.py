@@ -72,7 +72,7 @@ def page(
     limit: int | None = None,
     offset: int = 0,
 ) -> Sequence[rows.Row]:
-    """Groups in the order they were made, of one project or of all."""
+    """Return groups in the order of their creation, of one project or of all."""
     query = sa.select(TABLE).order_by(TABLE.c.id).limit(limit).offset(offset)
     if project_id is not None:
         query = query.where(TABLE.c.project_id == project_id)

@@ -7,6 +7,7 @@ import testtools
 from tools import checks
 from tools.checks import commit_message
 from tools.checks import constructs
+from tools.checks import docstrings
 from tools.checks import hacking_rules
 from tools.checks import places
 from tools.checks import private
@@ -72,6 +73,21 @@ class TestConstructs(testtools.TestCase):
     def test_method_left_out(self):
         text = 'def f():\n    raise NotImplementedError\n'
         self.assertEqual(1, len(_texts(constructs.check, text)))
+
+
+class TestDocstrings(testtools.TestCase):
+    def texts(self, docstring, path='nova_lite/x.py'):
+        return _texts(docstrings.check, f'def f():\n    """{docstring}"""', path)
+
+    def test_what_is_returned(self):
+        for docstring in ('The row.', 'Whether it runs.', '{id: row}.', 'Let it run.', 'all rows'):
+            self.assertEqual(['f: begin the docstring with a verb'], self.texts(docstring))
+            self.assertEqual([], self.texts(docstring, 'tests/x.py'))
+
+    def test_what_is_done(self):
+        for docstring in ('Return the row.', 'Add one.', 'Do as `get`.'):
+            self.assertEqual([], self.texts(docstring))
+        self.assertEqual([], _texts(docstrings.check, 'def f(): pass'))
 
 
 class TestPlaces(testtools.TestCase):
