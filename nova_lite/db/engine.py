@@ -6,7 +6,6 @@ once (deadlock, lost connection), so it does nothing but database work.
 
 from collections.abc import Callable
 import functools
-import os
 import sqlite3
 import typing
 
@@ -24,6 +23,7 @@ from nova_lite.db import errors
 from nova_lite.db import notes
 from nova_lite.db import outages
 from nova_lite.db import patterns
+from nova_lite.db import rested
 from nova_lite.db import timeouts
 from nova_lite.dialects import compiled
 from nova_lite.dialects import mariadb
@@ -34,8 +34,7 @@ from nova_lite.dialects import sqlite
 ATTEMPTS = 10
 FIRST_PAUSE_S = 0.01
 LONGEST_PAUSE_S = 1.0
-# A connection that rested longer is tried before it is used, and made anew in the end.
-RESTED_S = 1.0
+# A connection is made anew in the end.
 RECYCLE_S = 3600
 POOL_TIMEOUT_S = 30
 # A transaction that waited for a lock would otherwise read what was there before the wait,
@@ -149,7 +148,7 @@ class Database:
             except _Lost as error:
                 lost += 1
                 # One that was closed is known at once; a server that hangs is not asked twice.
-                if lost > 1 or runtime.monotonic() - began > RESTED_S:
+                if lost > 1 or runtime.monotonic() - began > rested.RESTED_S:
                     raise _unavailable(error.__cause__) from error.__cause__
             except _Conflict as error:
                 conflicts += 1
@@ -300,29 +299,7 @@ def _server_engine(url: str, threads: int, wait_s: float) -> sqlalchemy.Engine:
     )
     _prepare(engine)
     mariadb.use(engine)
-
-    @sqlalchemy.event.listens_for(engine, 'connect')
-    def made(_dbapi_connection: object, record: pool.ConnectionPoolEntry) -> None:
-        record.info['process'] = os.getpid()
-
-    @sqlalchemy.event.listens_for(engine, 'checkin')
-    def returned(_dbapi_connection: object, record: pool.ConnectionPoolEntry) -> None:
-        record.info['rests_since'] = runtime.monotonic()
-
-    @sqlalchemy.event.listens_for(engine, 'checkout')
-    def taken(dbapi_connection: typing.Any, record: typing.Any, proxy: typing.Any) -> None:
-        if record.info['process'] != os.getpid():
-            # A parent's: left to it, neither used nor closed.
-            record.dbapi_connection = proxy.dbapi_connection = None
-            raise sqlalchemy.exc.DisconnectionError()
-        since = record.info.get('rests_since')
-        if since is None or runtime.monotonic() - since < RESTED_S:
-            return
-        try:
-            engine.dialect.do_ping(dbapi_connection)
-        except engine.dialect.dbapi.Error as error:  # type: ignore[union-attr]  # it is imported
-            raise sqlalchemy.exc.InvalidatePoolError() from error
-
+    rested.try_first(engine)
     return engine
 
 

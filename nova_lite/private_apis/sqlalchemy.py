@@ -6,9 +6,11 @@ import functools
 import typing
 
 from sqlalchemy import engine
+from sqlalchemy import pool
 from sqlalchemy import util
 from sqlalchemy.engine import default
 from sqlalchemy.engine import result as results
+from sqlalchemy.pool import base as pools
 from sqlalchemy.sql import compiler
 
 from nova_lite.private_apis import guard
@@ -27,6 +29,8 @@ LIBRARY.has(engine.CursorResult, '_metadata')
 LIBRARY.has(results.ResultMetaData, '_effective_processors')
 LIBRARY.has(default.DefaultExecutionContext, '_expanded_parameters')
 LIBRARY.has(compiler.SQLCompiler, '_bind_processors')
+LIBRARY.keeps(pool.QueuePool, '_pre_ping', '_reset_on_return')
+LIBRARY.has(pools.ResetStyle, 'reset_none')
 
 LRUCache = util.LRUCache
 # What makes a row of what the driver fetched.
@@ -77,3 +81,9 @@ def raise_translated(
     is_driver = isinstance(error, connection.dialect.loaded_dbapi.Error)
     text = sql if is_driver or cursor is None else None
     connection._handle_dbapi_exception(error, text, values, cursor, None)
+
+
+def trust_connections(of: engine.Engine) -> None:
+    """Make an engine that exists neither try its connections nor roll them back after use."""
+    of.pool._pre_ping = False
+    of.pool._reset_on_return = pools.ResetStyle.reset_none

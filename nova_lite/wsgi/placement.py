@@ -29,11 +29,14 @@ import sqlalchemy
 
 from nova_lite.conf import keystone_authtoken
 from nova_lite.db import engine as database
+from nova_lite.db import rested
 from nova_lite.dialects import compiled
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import mariadb_url
 from nova_lite.private_apis import placement as internals
+from nova_lite.private_apis import sqlalchemy as sqlalchemy_internals
 from nova_lite.wsgi import serial
+from nova_lite.wsgi import whole
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
 # Beyond two for each thread.
@@ -191,11 +194,11 @@ def assemble(conf):
     The lock of an `Application` lies within authentication: checking a token asks
     Keystone, which in the embedded mode may need the very threads that wait for the lock.
     """
-    return _with_users(conf, _handler(conf))
+    return _with_users(conf, _handler(conf, lambda inner: whole.Whole(inner, whole.PARTS)))
 
 
-def _handler(conf, around=None):
-    """Return the application without authentication. around: innermost middleware, or None"""
+def _handler(conf, around):
+    """Return the application without authentication. around: the innermost middleware"""
     application = handler.PlacementHandler(config=conf)
     application = versions.MicroversionMiddleware(
         application,
@@ -203,9 +206,7 @@ def _handler(conf, around=None):
         microversion.VERSIONS,
         json_error_formatter=util.json_error_formatter,
     )
-    if around is not None:
-        application = around(application)
-    return fault_wrap.FaultWrapper(application)
+    return fault_wrap.FaultWrapper(around(application))
 
 
 def _with_users(conf, application):
@@ -228,8 +229,8 @@ def use_database(conf):
     url = mariadb_url.completed(sqlalchemy.make_url(settings['connection']))
     settings['connection'] = url.render_as_string(hide_password=False)
     manager = enginefacade.transaction_context()
-    # Within `serial.Alone` transactions are parts of a larger one.
-    manager.configure(flush_on_subtransaction=True, **settings)
+    # Within `whole.Whole` transactions are parts of a larger one. No greenlets wait for a turn.
+    manager.configure(flush_on_subtransaction=True, thread_checkin=False, **settings)
     db_api.placement_context_manager.dispose_pool()
     db_api.placement_context_manager.patch_factory(manager)
     engine = db_api.get_placement_engine()
@@ -238,9 +239,20 @@ def use_database(conf):
     if engine.dialect.name == 'sqlite':
         keep_connections(engine)
     else:
+        spare_messages(engine)
         set_isolation(engine)
     if engine.dialect.driver == 'psycopg':
         give_row_ids(engine)
+
+
+def spare_messages(engine):
+    """Make the engine send a server nothing but statements and the ends of transactions.
+
+    oslo.db's engine tries each connection before each use, and its pool rolls it back after
+    each. Placement's transactions end by themselves.
+    """
+    sqlalchemy_internals.trust_connections(engine)
+    rested.try_first(engine)
 
 
 def set_isolation(engine):

@@ -4,17 +4,17 @@ So a request can be one transaction, and what placement reads of names of traits
 resource classes in each request stays true until a request changes it.
 """
 
-import contextlib
 import re
 
 from placement import db_api
 
 from nova_lite import runtime
 from nova_lite.private_apis import placement as internals
+from nova_lite.wsgi import whole
 
-# What is written with these is left as it was by a request that is refused. Others go on after
-# errors of the database, which end a transaction.
+# No other request makes one of these try again, or write what is there already.
 ATOMIC = re.compile('/allocations|/resource_providers/[^/]+/(inventories|traits|aggregates)')
+NONE = re.compile('(?!)')
 
 
 class Serial:
@@ -38,41 +38,29 @@ class Serial:
             self._has_ended = True
 
 
-class Refused(Exception):
-    """A request is refused, whose transaction is to be undone."""
-
-
 class Alone:
     """Has requests share what they read of names, and makes one transaction of each.
 
-    Placement itself reads names again in each request, and makes transactions of the parts
-    of a request, one of each query at worst. Requests must come one after the other.
+    Placement itself reads names again in each request. Requests must come one after the other.
 
     atomic: for requests that write too. Without it placement that is killed may leave a part
         behind, as with a database server
     """
 
     def __init__(self, application, *, atomic=True):
-        self._application, self._atomic = application, atomic
+        self._application = whole.Whole(application, ATOMIC if atomic else NONE)
         self._engine, self._names = None, None
 
     def __call__(self, environ, start_response):
-        context = environ['placement.context']
-        self._lend_names(context)
-        started = []
-
-        def start(*args):
-            started[:] = args
-
+        self._lend_names(environ['placement.context'])
         names, self._names = self._names, None
-        with contextlib.suppress(Refused):
-            with self._transaction(environ, context):
-                answer = self._application(environ, start)
-                if int(started[0][:3]) >= 400:
-                    raise Refused
-            self._names = names
-        start_response(*started)
-        return answer
+
+        def start(status, *others):
+            if int(status[:3]) < 400:
+                self._names = names
+            return start_response(status, *others)
+
+        return self._application(environ, start)
 
     def _lend_names(self, context):
         """Give the request the names that earlier ones have read of the same database."""
@@ -80,10 +68,3 @@ class Alone:
         if self._names is None or engine is not self._engine:
             self._engine, self._names = engine, internals.Names(context)
         self._names.lend(context)
-
-    def _transaction(self, environ, context):
-        """Run the transaction of a request; do nothing if placement is to make its own."""
-        writes = environ['REQUEST_METHOD'] != 'GET'
-        if writes and not (self._atomic and ATOMIC.match(environ['PATH_INFO'])):
-            return contextlib.nullcontext()
-        return db_api.placement_context_manager.writer.using(context)

@@ -87,6 +87,52 @@ class PlacementOn:
             thread.join()
         self.assertEqual([True] * THREADS, [bool(one) for one in done])
 
+    def test_transactions(self):
+        """Parts of a provider are written in one transaction each, and a query is one."""
+        host = self.add_host(self.id())
+        begun = self.useFixture(Begun())
+        for call in (
+            lambda: self.providers.set_inventories(self.admin, host, base.inventories(8)),
+            lambda: self.providers.set_traits(self.admin, host, ['OWNER_NOVA'], generation=2),
+            lambda: self.placement.candidates(self.admin, [('resources', 'VCPU:1,DISK_GB:1')]),
+        ):
+            self.http.requests.clear()
+            begun.count = 0
+            call()
+            self.assertEqual(len(self.http.requests), begun.count, self.http.requests)
+
+    def test_a_refused_part_leaves_nothing(self):
+        host = self.add_host(self.id())
+        bad = base.inventories(8) | {'CUSTOM_UNKNOWN': {'total': 1}}
+        for part, body in (
+            ('inventories', {'inventories': bad}),
+            ('traits', {'traits': ['CUSTOM_UNKNOWN', 'OWNER_NOVA']}),
+        ):
+            response = self.placement.service.call(
+                self.admin,
+                'PUT',
+                f'/resource_providers/{host}/{part}',
+                json={**body, 'resource_provider_generation': 1},
+                errors={400: None},
+            )
+            self.assertEqual(400, response.status_code)
+        self.assertEqual((set(), 1), self.providers.traits(self.admin, host))
+        found, generation = self.providers.inventories(self.admin, host)
+        self.assertEqual((4, 1), (found['VCPU']['total'], generation))
+
+
+class Begun(fixtures.Fixture):
+    """Counts the transactions of placement that begin."""
+
+    def _setUp(self):
+        self.count = 0
+        engine = db_api.get_placement_engine()
+        sa.event.listen(engine, 'begin', self._begun)
+        self.addCleanup(sa.event.remove, engine, 'begin', self._begun)
+
+    def _begun(self, _connection):
+        self.count += 1
+
 
 class LostRaces(fixtures.Fixture):
     """Let the first write of allocations of each of so many threads lose against another.
@@ -130,6 +176,26 @@ class MariaDBTest(PlacementOn, base.PlacementClientTestCase):
         with db_api.get_placement_engine().connect() as connection:
             found = connection.connection.driver_connection
         self.assertIsInstance(found, connections.Connection)
+
+    def test_messages(self):
+        """The server gets statements and the ends of transactions; no connection is rolled back."""
+        host = self.add_host(self.id())
+        with db_api.get_placement_engine().connect() as other:
+            before = self.status(other)
+            self.providers.set_traits(self.admin, host, ['OWNER_NOVA'], generation=1)
+            after = self.status(other)
+        self.assertEqual(
+            # Three reads, a trait, the generation and the commit; to ask for these figures.
+            {'Com_commit': 1, 'Com_rollback': 0, 'Questions': 6 + 1},
+            {name: after[name] - value for name, value in before.items()},
+        )
+
+    def status(self, connection):
+        """Return how many messages of some kinds the server has got."""
+        found = connection.exec_driver_sql(
+            "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_commit', 'Com_rollback', 'Questions')"
+        )
+        return {name: int(value) for name, value in found}
 
     def test_no_locks_of_what_is_not_there(self):
         """Two claims of new consumers delete nothing first; none waits for the other then."""
