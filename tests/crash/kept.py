@@ -11,54 +11,54 @@ from tests.crash import killing
 DIRECTORY = pathlib.Path(__file__).parents[2] / 'doc' / 'source' / 'reference'
 UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 HEAD = """\
-.. Made by ``python -m tests.crash.table``. Change nothing here.
+.. Written by ``python -m tests.crash.table``. Do not edit.
 
 ===========
 Kill tables
 ===========
 
 Daemons are processes over RabbitMQ servers, one for the top and one for each cell, and
-a database server. A move is held at a step, before or after its effect; then one daemon
-dies by ``kill -9`` and is started again. A case has survived when, at most 30 seconds
-after the restart and without anybody's help, the move is done or undone, ``nova-lite
-verify`` finds nothing, the guest runs exactly once, and an undone move can be asked for
-again. One fault is met by up to 20 moves, each of which is held at a point of its own.
+a database server. A move is stopped at a step, before or after its effect; then one daemon
+is killed by ``kill -9`` and started again. A case has survived if, at most 30 seconds
+after the restart and without intervention, the move is done or undone, ``nova-lite
+verify`` finds nothing, the guest runs exactly once, and an undone move can be requested
+again. Up to 20 moves, each stopped at another point, meet the same fault.
 
 Steps come from the code. ``tox -e crash`` runs all cases over MariaDB; with ``--
 --database postgresql`` over PostgreSQL. The tables below have the last result of each
-case; a case that was not run since the code changed may have another one now. A
-database server that is not named below has not been tried.
+case. It may be another one since the code has changed. Database servers that are not named
+below were not tested.
 
 cross-cell
-    Moves between cells: each daemon that has a part in them dies at each step.
+    Moves between cells: each daemon that takes part is killed at each step.
 same-cell
     Moves within a cell.
 other faults
-    A broker is restarted; the destination cell's database is away for 20 seconds; a
-    super-conductor is frozen until another has finished its moves, and its further
+    A broker is restarted; the destination cell's database does not answer for 20 seconds; a
+    super-conductor is paused until another has finished its moves, and its further
     calls are refused.
 calls
-    Who is called over the bus dies before or after it did what it was asked; or it does
-    so, or answers, when nobody waits for it any more.
+    The daemon that is called over the bus is killed before or after it carries out the
+    request; or it carries it out, or replies, after the caller has timed out.
 accept
-    The API dies before it has answered.
+    The API is killed before it responds.
 undo
-    The last step that may fail fails, and a daemon dies while the others are undone.
+    The last step before the pivot fails, and a daemon is killed while the others are undone.
 devices
     Volumes and ports are attached, detached and swapped. Afterwards the record, the
     hypervisor and the volume and network services agree on what the server has.
 actions
-    Builds, deletions and power actions, which are no sagas: who is called over the bus dies
-    before or after it did what it was asked. The API dies before or after it stored the
-    servers that it was asked for. Each ends as asked, or was never accepted.
+    Builds, deletions and power actions, which are no sagas: the daemon that is called over the
+    bus is killed before or after it carries out the request. The API is killed before or after
+    it stores the requested servers. Each request is carried out, or was never accepted.
 live phases
-    A daemon dies while live migrations wait for their turn, prepare, copy, have switched
-    to post-copy and clean up. Copies go on until somebody ends them, so what was under
-    way must still be so afterwards, and must be able to end, within 60 seconds.
+    A daemon is killed while live migrations wait for their turn, prepare, copy, have switched
+    to post-copy or clean up. A copy continues until it is ended by a request, so a migration
+    must still be in progress afterwards, and must be able to end within 60 seconds.
 live abort
-    A daemon dies while a live migration is aborted that copies: before or after the host
-    hears of it, and at every step that is undone. It ends as cancelled, its guest runs
-    on the source, and the next one succeeds.
+    A daemon is killed while the copy of a live migration is aborted: before or after the host
+    receives the request, and at every step that is undone. The migration ends as cancelled,
+    its guest runs on the source, and the next migration succeeds.
 """
 SUMS = ('Table', 'Move', 'Database', 'Cases', 'Run', 'Survived', 'Did not survive')
 
