@@ -20,7 +20,7 @@ LOG = log.getLogger(__name__)
 
 WATCH_S = 5
 STOP_LIMIT_S = 40
-# A daemon whose database or bus is away looks for it again after so many seconds.
+# Seconds until a daemon tries its database or bus again.
 WAIT_S = 1
 # Seconds between attempts at a heartbeat while the database or bus does not answer.
 HEARTBEAT_RETRY_S = 2

@@ -152,7 +152,7 @@ LIVE_MIGRATE = Transition(
 )
 LIVE_MIGRATION_ABORT = Transition('abort live migration', None, (_T.MIGRATING,))
 LIVE_MIGRATION_FORCE_COMPLETE = Transition('force_complete', (_V.ACTIVE,), (_T.MIGRATING,))
-# Whatever else is being done to a server: a deletion that was accepted goes on.
+# A deletion that was accepted continues, whatever the other tasks of the server.
 _NOT_DELETING = (None, *(task for task in _T if task not in (_T.DELETING, _T.SOFT_DELETING)))
 EVACUATE = Transition(
     'evacuate',

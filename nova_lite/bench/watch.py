@@ -11,7 +11,7 @@ from nova_lite import runtime
 PAGE = 1000
 # A move that failed is found by a look at all servers, which is dearer.
 FAILURES_S = 1.0
-# Not VERIFY_RESIZE: who confirms is not seen to do so, for that is no task of the server.
+# Not VERIFY_RESIZE: a confirmation is not seen, because it sets no task of the server.
 RESTING = ('ACTIVE', 'SHUTOFF', 'ERROR')
 
 

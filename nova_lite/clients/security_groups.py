@@ -127,7 +127,7 @@ class SecurityGroups:
         self, ctxt: session.Ctxt, ports: session.Jsons, values_of: port_changes.Change
     ) -> None:
         for port in ports:
-            # A port that was deleted meanwhile is no longer the server's.
+            # A port that was deleted in the meantime is no longer the server's.
             with contextlib.suppress(exception.PortNotFound):
                 port_changes.change(self.network.service, ctxt, port, values_of)
 

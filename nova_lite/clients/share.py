@@ -28,7 +28,7 @@ REASON = 'nova-lite attachment '
 SHARE, RULE = 'share', 'access_rule'
 # Locks per request. The service gives no more than 1,000 unless it is configured otherwise.
 PAGE = 1000
-# A rule that another attachment gives up at this moment is made again.
+# A rule that another attachment removes at this moment is created again.
 ATTEMPTS = 3
 IN_USE: session.Errors = {403: exception.Conflict, 404: None, 409: exception.Conflict}
 

@@ -25,7 +25,7 @@ ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
 OVER = ('MigrationNotRunning', 'GuestNotFound')
 BYTES_PER_GIB = 2**30
 MIB_PER_GIB = 1024
-# How often who waits for its turn asks again: the first in line soonest.
+# Seconds until a migration that waits for its turn asks again, by its place in the queue.
 TURN_S, LONGEST_TURN_S = 0.25, 5.0
 UNDO_TRIES = 3
 

@@ -21,7 +21,7 @@ LOG = log.getLogger(__name__)
 POLL_S = 1.0
 # How long an upload may wait for the end of one that a restart broke off.
 PATIENCE_S = 60.0
-# Results that nobody asked for, since the move was undone meanwhile.
+# Results that were not requested any more, because the move was undone.
 FORGOTTEN_S = 600.0
 
 

@@ -12,7 +12,7 @@ from rich import progress
 
 from nova_lite import runtime
 
-# Elsewhere than on a terminal a count is told so often at most.
+# Seconds between two lines of a count if the output is no terminal.
 LINE_S = 5.0
 
 

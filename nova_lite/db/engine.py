@@ -34,7 +34,7 @@ from nova_lite.dialects import sqlite
 ATTEMPTS = 10
 FIRST_PAUSE_S = 0.01
 LONGEST_PAUSE_S = 1.0
-# A connection is made anew in the end.
+# Seconds after which a connection is replaced by a new one.
 RECYCLE_S = 3600
 POOL_TIMEOUT_S = 30
 # A transaction that waited for a lock would otherwise read what was there before the wait,
@@ -90,7 +90,7 @@ class Database:
     @property
     def engine(self) -> sqlalchemy.Engine:
         if self._engine is None:
-            # The first connection is tried under the lock; who waits behind it waits no longer.
+            # One thread opens the first connection; the others wait no longer than it may take.
             wait_s = sum(self._limits) if self._limits else -1
             if not self._lock.acquire(timeout=wait_s):
                 raise exception.Unavailable(service='The database', reason='it does not answer')
@@ -226,8 +226,8 @@ class Database:
                 return result, None
             return result, functools.partial(watcher.send, watcher.read(connection, pending.notes))
         finally:
-            # The dictionary is the connection's, which the pool hands on. Not asked for
-            # anew: of a connection that was lost that would hide why.
+            # The pool passes the connection on with this dictionary. It is not read from the
+            # connection again: if that was lost, this would hide the error.
             info.pop(notes.KEY, None)
 
     def _open(self) -> sqlalchemy.Connection:

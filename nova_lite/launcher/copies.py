@@ -8,7 +8,7 @@ from nova_lite import exception
 from nova_lite import runtime
 
 BUSY_S = 30
-# Who writes to one file may wait for another one that is held here: then all are let go.
+# A writer of one file may wait for another one that is locked here: then all are released.
 HELD_UP_S, QUIET_S, LOOK_S = 0.5, 20.0, 0.001
 
 

@@ -12,7 +12,7 @@ RPC_TIMEOUT_S = 20
 def everyone(places, urls):
     """Sections that every daemon needs: neighbours and who we are to them."""
     noauth = places.settings.auth == 'noauth'
-    # In one process nobody could consume what is sent; `nova-lite events` listens there.
+    # In one process no client can consume them; `nova-lite events` listens there.
     notifies = {'driver': 'messagingv2'} if places.settings.bus else {}
     return {
         'DEFAULT': {'state_path': places.root, 'rpc_response_timeout': RPC_TIMEOUT_S},

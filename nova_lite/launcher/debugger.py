@@ -50,7 +50,7 @@ class Debugger:
     def __init__(self, start_other):
         self._start_other = start_other
         self._lock = runtime.Lock()
-        # One decides at a time how a stopped saga goes on.
+        # One request at a time decides how a stopped saga continues.
         self._going = runtime.Lock()
         self._managers = []
         # Rows by id, as in the database.

@@ -51,7 +51,7 @@ SIMULATED = ('/identity', '/image', '/network', '/volume', '/share')
 
 # A super-conductor that takes over what the first one was made to lose.
 SECOND, SECOND_HOST = 'super-conductor-2', '{}-2'
-# Work flows downwards: who hands it on stops before who does it.
+# Daemons that pass work on stop before those that do it.
 STOPPING = ('super-conductor', 'scheduler', 'compute', 'conductor')
 # A reset waits so long for transactions and requests that have begun. Later ones fail.
 EFFECTS_S = 2.0
@@ -270,7 +270,7 @@ class EmbeddedCloud:
     def stop(self):
         """Stop everything, newest first. Work in progress continues at the next start."""
         self._undo_control()
-        # Those who look at it would keep threads of the server.
+        # Open pages would keep threads of the server.
         close_page = self._page.end()
         doors = [opened.close for opened in self._doors]
         ended.together([*doors, *(running.stop for running in self._fronts)])

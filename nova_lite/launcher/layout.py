@@ -34,7 +34,7 @@ READY = os.path.join('run', 'up.json')
 # {daemon: URL of its /healthcheck and /metrics}
 HEALTH = os.path.join('run', 'health.json')
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
-# Nova's default lets nobody move servers between cells; a cloud to try things out does.
+# By nova's default no role may move servers between cells; in a cloud for tests some may.
 POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
 
 

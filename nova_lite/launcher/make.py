@@ -26,7 +26,7 @@ def log_to_file(path, debug):
     log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *process.QUIET])
     log.setup(conf, 'nova_lite')
     logging.captureWarnings(True)
-    # oslo.log sends what nobody caught to the log alone; people look at the terminal.
+    # oslo.log writes uncaught errors to the log only; users look at the terminal.
     sys.excepthook = sys.__excepthook__
 
 

@@ -24,7 +24,7 @@ PAGE_THREADS = 12
 
 # Those that read their configuration again at SIGHUP.
 RELOADING = ('conductor.', 'compute.', 'scheduler.', 'super-conductor.')
-# Who hands work on stops before who does it, and that before those whom all need.
+# Daemons that pass work on stop first, then those that do it, then those that all need.
 STAGES = ('neighbour', 'conductor', 'compute', 'scheduler', 'super-conductor', 'api')
 
 

@@ -75,7 +75,7 @@ def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> b
 def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, host: str) -> None:
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
-        # Another request has deleted it meanwhile.
+        # Another request has deleted it.
         actions.finish_event(connection, uuid, ctxt.request_id, EVENT, host=host)
         return
     if row.host is None or row.build is None:

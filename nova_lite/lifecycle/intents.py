@@ -107,7 +107,7 @@ def begin(
             reason = 'the request took too long and was withdrawn. Send it again'
             raise exception.Conflict(reason=reason) from error
     except exception.NovaLiteError as error:
-        # Without an answer nobody knows whether it took place: the saga will find out.
+        # Without a response it is unknown whether it took place: the saga will find out.
         if not error.transient:
             api_db.write(sagas.withdraw, intent.uuid)
         raise

@@ -139,7 +139,7 @@ class Outlet:
                     self._by_driver(driver, topics, message, body)
 
     def _publish(self, topics: list[str], message: Message, body: Json, version: float) -> None:
-        # Not by oslo.messaging's Notifier: it would hide that a broker is away.
+        # Not by oslo.messaging's Notifier, which would hide that a broker does not answer.
         for topic in topics:
             messaging.send_notification(
                 self._bus,

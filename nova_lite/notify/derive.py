@@ -55,7 +55,7 @@ def _moves(action: str, **more: typing.Any) -> Notification:
     return Notification(action, move=True, **more)
 
 
-# What the server was before the move, for who accounts for its use.
+# The server before the move, for accounting.
 _EXISTS = _moves('exists', phases=(START,), payload=payloads.InstanceExistsPayload, plain=True)
 _PREP = (
     _EXISTS,

@@ -73,7 +73,7 @@ def masked_cpus(mask: str, count: int) -> set[int]:
             start, end = int(first), int(last or first)
         except ValueError:
             raise ValueError(part) from None
-        # No more than there are: whoever writes 0-99999999999 shall not fill the memory.
+        # No more than there are: a range such as 0-99999999999 must not fill the memory.
         chosen.update(range(max(start, 0), min(end + 1, count)))
     if all(part.startswith('^') for part in parts):
         named = set(range(count))

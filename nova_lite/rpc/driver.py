@@ -27,7 +27,7 @@ POLL_S = 0.25
 NOTIFICATIONS = 'nova'
 # What comes of a connection that cannot be made.
 LOST = (kombu_exceptions.OperationalError, *pyamqp.Transport.connection_errors)
-# A broker that is away is tried this often before a call fails.
+# Tries to reach a broker before a call fails.
 TRIES = 2
 
 

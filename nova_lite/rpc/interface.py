@@ -32,7 +32,7 @@ LONG = 1800
 TRIES = 2
 PING, PING_S = 'nova_lite_ping', 4
 REQUIRED = inspect.Parameter.empty
-# The broker gives back a call that no queue takes, so nobody waits for the reply.
+# The broker returns a call that no queue takes, so the caller does not wait for the reply.
 ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
 
 Arguments: typing.TypeAlias = dict[str, typing.Any]

@@ -14,7 +14,7 @@ from nova_lite.saga import step as step_module
 # The key of a saga's data, and events in the journal.
 MARK = '_stop'
 STOPPED, CONTINUED = 'stopped', 'continued'
-# How a saga was let go on: to the next breakpoint, or by one step.
+# How a saga was continued: to the next breakpoint, or by one step.
 GO, STEP = 'go', 'step'
 
 

@@ -11,7 +11,7 @@ import typing
 FORWARD, UNDO = 'forward', 'undo'
 RUNNING, PARKED, DONE, UNDONE = 'running', 'parked', 'done', 'undone'
 ENDED = (DONE, UNDONE)
-# It has ended for its server, and goes on cleaning up.
+# It has ended for its server, and continues to clean up.
 CLEANING = 'cleaning'
 # It is run again.
 OPEN = (RUNNING, PARKED, CLEANING)

@@ -132,7 +132,7 @@ class Run:
             ends = self.progress.is_end(index + 1, FORWARD)
             if ends or not self.progress.may_defer(index):
                 return self._reach(index + 1, FORWARD, step, what=None)
-            # The journal stands where it stood: who takes over a dead one's saga skips it again.
+            # The journal is not written: after a takeover the step is skipped again.
             return index + 1, FORWARD
         return self._reach(index + 1, FORWARD, step, what=DONE)
 
@@ -229,7 +229,7 @@ class Run:
         self.saga.error = failures.describe(error)
         reached = self._reach(self.position, UNDO, step, what='failed', error=self.saga.error)
         if transient:
-            # What was asked for in vain may still be under way. The undo belongs to a
+            # The request that was not answered may still be in progress. The undo belongs to a
             # newer epoch, so that the far side refuses what comes too late.
             self._park(0, 'yields')
             return None
@@ -290,6 +290,6 @@ class Run:
     ) -> None:
         note = journal_module.Note(what, step, detail)
         self.progress.park(self.position, seconds, self.attempts, note)
-        # Before it is woken: who holds it would not take it up.
+        # Before the alarm: an engine does not acquire a saga that it holds.
         self.engine.let_go(self.record)
         self.engine.alarm(self.saga, seconds)

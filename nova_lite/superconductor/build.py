@@ -62,7 +62,7 @@ class Build:
             try:
                 self._clear_former_attempt()
             except exception.Unavailable as error:
-                # The lease goes on: others are taken up before it is tried again.
+                # The lease stays: other builds are taken up before this one is tried again.
                 LOG.warning('Build of %s is postponed: %s', list(self.requests), error)
                 return
         spec = self._spec()

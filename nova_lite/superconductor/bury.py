@@ -76,7 +76,7 @@ def _bury(
             cell0.db.write(create, ctxt, request, error, world.cells.conf.host)
             world.api_db.write(_map, uuid, request.epoch, cell0.id)
         except exception.StateChanged:
-            # Deleted meanwhile, or buried by a twin that the mapping then names.
+            # It was deleted, or buried by another super-conductor, which the mapping names then.
             mapping = world.api_db.read(instance_mappings.find, uuid)
             if mapping is None or mapping.cell_id != cell0.id:
                 cell0.db.write(attempts.take_back, uuid, request.epoch)

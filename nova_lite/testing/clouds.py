@@ -157,7 +157,7 @@ class Clouds:
                 # Another process may be starting it.
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 found = _started(directory) or self._start_with(directory, text)
-            # Again: who started it may have been killed before.
+            # Again: the process that started it may have been killed before.
             limits.lift_defaults(services.Services(found.clouds_yaml))
             self._known[name] = Cloud(directory, found, is_unlimited=True)
         return self._known[name]

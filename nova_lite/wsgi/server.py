@@ -36,7 +36,7 @@ CUT = 'nova_lite.cut'
 # A server that stops lets its threads end for so long, and then cuts their connections.
 END_S, CUT_S = 2, 2.5
 PIECE_BYTES = 64 * 1024
-# Of ports that were given: who asked may not listen on them yet. The oldest come first.
+# Ports that were given to callers, which may not listen on them yet. The oldest come first.
 _claims = collections.deque()
 
 

@@ -100,7 +100,7 @@ def force_delete(req, server):
 def restore(req, server):
     """Take a soft deletion back, if the owner's quota has room again."""
     left_guest.remove(req, server)
-    # It counts first: whoever is killed in between leaves one that is deleted in the end.
+    # It counts first. If this process is killed in between, the server is deleted in the end.
     quota_locks.write(req.app.api_db, _count_again, req.conf, server)
     try:
         instance = acting.begin(req, server, 'restore', transitions.RESTORE, deleted_at=None)
@@ -155,7 +155,7 @@ def _delete_or_keep(req, server, keep_s):
     resized_before = server.row.vm_state == states.VmState.RESIZED
     guard = transitions.DELETE if resized_before else NOT_RESIZED
     acting.swap(req, server, guard, changes, action='delete')
-    # It is going to be deleted, whoever gets to it.
+    # The deletion is recorded: it takes place even if this process is killed.
     _count_no_more(req, server)
     _delete_now(req, server)
 

@@ -90,7 +90,7 @@ def evacuate(req, server):
             'leave_stopped': req.minor >= STOPPED,
         },
         migration={**migration, 'forced': forced},
-        # It may have been heard of again meanwhile.
+        # The host may have reported in the meantime.
         down=source,
     )
     if req.minor < 14 and req.conf.api.enable_instance_password:

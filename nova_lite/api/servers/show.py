@@ -9,7 +9,7 @@ from nova_lite.db.api import server_groups
 from nova_lite.db.cell import instance_lists
 from nova_lite.policies import servers as rules
 
-# From here on what is known of a server whose cell is down is told.
+# From here on the response has what is known of a server whose cell is down.
 PARTIAL = 69
 
 

@@ -60,7 +60,7 @@ def create(
         {'uuid': uuid, 'name': name, 'metadata': metadata},
         _taken(name),
     )
-    # One that is made again with its uuid is not deleted any more.
+    # An aggregate that is created again with its uuid is not deleted any more.
     rows.delete(connection, DELETED, uuid=uuid)
     _note(connection, 'create', key)
     return get(connection, key)

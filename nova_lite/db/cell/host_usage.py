@@ -19,7 +19,7 @@ Moving: typing.TypeAlias = tuple[str, str, str, dict[str, typing.Any]]
 
 INSTANCES = models.Instance.__table__
 MIGRATIONS = models.Migration.__table__
-# A migration that was accepted may name a destination that nobody has chosen yet.
+# An accepted migration may name a requested destination that is not chosen yet.
 HOLDS_NOTHING = (*migrations.OVER, str(states.MigrationStatus.ACCEPTED))
 _MOVING = (
     sa.select(

@@ -20,7 +20,7 @@ TABLE = models.Instance.__table__
 ANY: typing.Any = object()
 # Columns that are a server's state.
 STATE = ('vm_state', 'task_state')
-# Columns whose change may be told.
+# Columns whose changes may be notified.
 TOLD = frozenset(('vm_state', 'task_state', 'display_name'))
 ON_HOST = TABLE.c.host.is_not(None)
 # Like a column, in lower case: ruff turns comparisons with capitals round, and then the
@@ -38,7 +38,7 @@ _BRIEF = (
     .where(*_ON_HOSTS, TABLE.c.hidden.is_(False))
     .order_by(TABLE.c.id)
 )
-# What a change of states is checked with and told by, of a row's many columns.
+# Columns with which a change of states is checked and notified.
 _FORMER = sa.select(
     TABLE.c.hidden, TABLE.c.vm_state, TABLE.c.task_state, TABLE.c.display_name
 ).where(TABLE.c.uuid == sa.bindparam('uuid'))

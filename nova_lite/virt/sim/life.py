@@ -93,7 +93,7 @@ def _hard_reboot(work: frame.Work) -> model.Json:
         work.refuse_existing(row)
     departed = work.find(departed=True)
     if departed is not None:
-        # It may run elsewhere: only revert_migration, told so, may bring it back.
+        # It may run elsewhere: only revert_migration may start it again.
         work.refuse_existing(departed)
     spec = work.args['spec'] or (row or work.resident())['spec']
     work.insert(spec, role=model.Role.RESIDENT, power_state=Power.RUNNING, started_at=work.at)
