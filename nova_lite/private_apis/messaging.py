@@ -39,11 +39,28 @@ LIBRARY.has(impl_rabbit.RabbitDriver, '_get_exchange', '_get_reply_q')
 LIBRARY.keeps(impl_rabbit.RabbitDriver, '_reply_q', '_url')
 LIBRARY.takes(amqpdriver.RpcAMQPListener, '__init__', 'driver', 'conn')
 LIBRARY.takes(base.PollStyleListenerAdapter, '__init__', 'batch_size', 'batch_timeout')
-LIBRARY.takes(
-    impl_rabbit.Connection, 'declare_topic_consumer', 'exchange_name', 'topic', 'callback'
-)
+LIBRARY.takes(impl_rabbit.Connection, 'declare_consumer', 'consumer')
 LIBRARY.has(impl_rabbit.Connection, '_publish', '_publish_and_creates_default_queue', 'durable')
 LIBRARY.keeps(impl_rabbit.Connection, '_poll_timeout', 'amqp_auto_delete', 'connection')
+# Of rpc.consumer.
+LIBRARY.keeps(
+    impl_rabbit.Connection,
+    *('channel', 'enable_cancel_on_failover', 'rabbit_ha_queues'),
+    *('rabbit_quorum_queue', 'rabbit_quorum_queue_config'),
+)
+LIBRARY.takes(
+    impl_rabbit.Consumer,
+    '__init__',
+    *('exchange_name', 'queue_name', 'routing_key', 'type', 'durable', 'callback'),
+    *('exchange_auto_delete', 'queue_auto_delete', 'enable_cancel_on_failover'),
+    *('rabbit_ha_queues', 'rabbit_quorum_queue', 'rabbit_quorum_queue_config'),
+)
+LIBRARY.takes(impl_rabbit.Consumer, 'declare', 'conn')
+LIBRARY.keeps(
+    impl_rabbit.Consumer,
+    *('_declared_on', 'durable', 'enable_cancel_on_failover', 'exchange', 'queue'),
+    *('queue_arguments', 'queue_auto_delete'),
+)
 LIBRARY.takes(transport.Transport, '_send_notification', 'target', 'ctxt', 'message', 'retry')
 LIBRARY.keeps(transport.Transport, '_driver')
 LIBRARY.keeps(server.RPCServer, '_executor_cls')

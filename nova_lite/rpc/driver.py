@@ -17,6 +17,7 @@ import oslo_messaging
 from oslo_utils import netutils
 
 from nova_lite.private_apis import messaging
+from nova_lite.rpc import consumer
 
 LOG = log.getLogger(__name__)
 
@@ -68,8 +69,7 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         connection = self._get_connection(messaging.common.PURPOSE_LISTEN)
         listener = messaging.amqpdriver.RpcAMQPListener(self, connection)
         exchange = self._get_exchange(target)
-        for name in target.server.names:
-            connection.declare_topic_consumer(exchange_name=exchange, topic=name, callback=listener)
+        consumer.listen(connection, exchange, target.server.names, listener)
         return messaging.base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
 
     def send_notification(

@@ -1,0 +1,119 @@
+"""A consumer of many queues, which does not wait for the broker's answer to each message.
+
+oslo.messaging has a consumer for each queue, and each waits four times: for its exchange,
+its queue, the binding and the subscription. A process with thousands of hosts would wait for
+minutes when it starts, and when the broker comes back.
+"""
+
+from collections.abc import Iterator
+import typing
+
+import kombu
+
+from nova_lite.private_apis import messaging
+
+# So many queues are declared, or subscribed to, for each answer. The broker takes a few
+# milliseconds for each, and the connection is given up after a missed heartbeat.
+BATCH = 100
+
+
+class Queues:
+    """Queues of one exchange; has those methods of kombu's Queue that oslo.messaging calls.
+
+    options: of each kombu.Queue
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        exchange: kombu.Exchange,
+        channel: typing.Any,
+        **options: typing.Any,
+    ) -> None:
+        self.channel = channel
+        self._names, self._exchange, self._options = names, exchange, options
+
+    def declare(self) -> None:
+        """Declare the exchange, and the queues with their bindings."""
+        self._exchange.declare(channel=self.channel)
+        for queue, waits in self._each():
+            queue.queue_declare(nowait=True)
+            queue.queue_bind(nowait=not waits)
+
+    def consume(self, callback: typing.Any, consumer_tag: str, **_options: typing.Any) -> None:
+        """Subscribe to all queues."""
+        for number, (queue, waits) in enumerate(self._each()):
+            queue.consume(
+                callback=callback, consumer_tag=f'{consumer_tag}.{number}', nowait=not waits
+            )
+
+    def cancel(self, consumer_tag: str) -> None:
+        """End all subscriptions."""
+        for number in range(len(self._names)):
+            self.channel.basic_cancel(f'{consumer_tag}.{number}')
+
+    def _each(self) -> Iterator[tuple[kombu.Queue, bool]]:
+        """Yield each queue, and whether to wait for the broker, which then has done the others."""
+        last = len(self._names) - 1
+        for number, name in enumerate(self._names):
+            queue = kombu.Queue(
+                name,
+                exchange=self._exchange,
+                channel=self.channel,
+                routing_key=name,
+                **self._options,
+            )
+            yield queue, number % BATCH == BATCH - 1 or number == last
+
+
+class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not typed
+    """Consumes topic queues of these names. options: of oslo.messaging's own, for all"""
+
+    def __init__(self, names: tuple[str, ...], **options: typing.Any) -> None:
+        super().__init__(queue_name=names[0], routing_key=names[0], type='topic', **options)
+        self._names, self._options = names, options
+
+    def declare(self, conn: messaging.Connection) -> None:
+        """Declare the queues on the channel that a connection has now."""
+        arguments = {'x-cancel-on-ha-failover': True} if self.enable_cancel_on_failover else None
+        self.queue = Queues(
+            self._names,
+            self.exchange,
+            conn.channel,
+            durable=self.durable,
+            auto_delete=self.queue_auto_delete,
+            queue_arguments=self.queue_arguments,
+            consumer_arguments=arguments,
+        )
+        try:
+            self.queue.declare()
+        except conn.connection.channel_errors:
+            self._declare_singly(conn)
+        self._declared_on = conn.channel
+
+    def _declare_singly(self, conn: messaging.Connection) -> None:
+        """Declare the queues as oslo.messaging does, which corrects what the broker refuses."""
+        for name in self._names:
+            single = messaging.impl_rabbit.Consumer(
+                queue_name=name, routing_key=name, type='topic', **self._options
+            )
+            single.declare(conn)
+
+
+def listen(
+    connection: messaging.Connection, exchange: str, names: tuple[str, ...], callback: typing.Any
+) -> None:
+    """Make a connection consume topic queues of these names."""
+    consumer = Consumer(
+        names,
+        exchange_name=exchange,
+        durable=connection.durable,
+        exchange_auto_delete=connection.amqp_auto_delete,
+        queue_auto_delete=connection.amqp_auto_delete,
+        callback=callback,
+        rabbit_ha_queues=connection.rabbit_ha_queues,
+        enable_cancel_on_failover=connection.enable_cancel_on_failover,
+        rabbit_quorum_queue=connection.rabbit_quorum_queue,
+        rabbit_quorum_queue_config=connection.rabbit_quorum_queue_config,
+    )
+    connection.declare_consumer(consumer)
