@@ -232,18 +232,15 @@ class Volume:
         """Undo `begin_detaching`."""
         self._act(ctxt, volume_id, 'os-roll_detaching')
 
-    def complete_migration(self, ctxt: session.Ctxt, volume_id: str, new_volume_id: str) -> str:
-        """Report that a server uses the new volume in place of one. Return the id that it keeps."""
-        refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
-        response = self._volumes.call(
-            ctxt,
-            'POST',
-            volume_id,
-            '/action',
-            json={'os-migrate_volume_completion': {'new_volume': new_volume_id, 'error': False}},
-            as_user=False,
-            errors={400: refused, 409: refused},
-        )
+    def complete_migration(
+        self, ctxt: session.Ctxt, volume_id: str, new_volume_id: str, *, error: bool = False
+    ) -> str:
+        """Report that a server uses the new volume in place of one. Return the id that it keeps.
+
+        error: report that it does not: the new volume is deleted
+        """
+        wanted = {'new_volume': new_volume_id, 'error': error}
+        response = self._act(ctxt, volume_id, 'os-migrate_volume_completion', wanted, as_user=False)
         known_by: str = response.json()['save_volume_id']
         return known_by
 
@@ -264,9 +261,9 @@ class Volume:
         action: str,
         value: object = None,
         **request: typing.Any,
-    ) -> None:
+    ) -> requests.Response:
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
-        self._volumes.call(
+        return self._volumes.call(
             ctxt,
             'POST',
             volume_id,

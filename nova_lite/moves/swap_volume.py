@@ -4,6 +4,7 @@ The volume service requests this after it has copied a volume to another place. 
 decides which of the two ids the volume keeps.
 """
 
+import contextlib
 import typing
 
 from oslo_log import log
@@ -17,6 +18,7 @@ from nova_lite.db.cell import devices as device_rows
 from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
+from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
@@ -28,6 +30,7 @@ LOG = log.getLogger(__name__)
 RESERVE = saga.Result('reserve-other-volume', str)
 SWAP = saga.Result('swap-on-host', answers.Device)
 TELL = saga.Result('complete-volume-migration', str)
+KEPT = 'record-kept-volume-id'
 EVENT = 'compute_swap_volume'
 # What Cinder says of the volume that it removes after a migration.
 DELETING = 'deleting'
@@ -55,7 +58,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
     def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
-            self.detaching.step(),
+            self.detaching.step(undo=self.give_back),
             self.reservation.step(),
             self.guest.step(self.swap, self.swap_back),
             places.SOURCE_RECORDS.step('record-other-volume', self.record, pivot=True),
@@ -65,8 +68,12 @@ class SwapVolume(move.Move[guest_devices.Began]):
                 self.guest.end_attachment,
                 clean=saga.Clean(self.guest.end_attachment),
             ),
-            places.SOURCE_RECORDS.step(
-                'record-kept-volume-id', self.rename, title='record the id that the volume keeps'
+            places.SOURCE_RECORDS.best_effort(
+                KEPT,
+                lambda: self.rename(forward=True),
+                clean=saga.Clean(self.rename, alone=True),
+                calls=('attach_volume', 'detach_volume'),
+                title='record the id that the volume keeps',
             ),
         )
 
@@ -106,6 +113,15 @@ class SwapVolume(move.Move[guest_devices.Began]):
             self.compute.swap_volume, old_volume_id=self._new, block_device=device
         )
 
+    def give_back(self) -> None:
+        """Unmark the volume, and report to Cinder that it is not moved."""
+        self.detaching.unmark()
+        if not self.has_begun or self.guest.keeps(neighbours.VOLUMES, self._new):
+            return
+        # Without a migration there is nothing to end; after an earlier report it has ended.
+        with contextlib.suppress(exception.VolumeNotFound, exception.VolumeNotUsable):
+            self.world.volume.complete_migration(self.ctxt, self._old, self._new, error=True)
+
     def reconcile(self, **options: typing.Any) -> saga.Pending | None:
         """Make the guest's volumes match the records. This is the duty of a failed `swap_back`."""
         return self.guest.reconcile_volumes(self._new, self._old, **options)
@@ -132,37 +148,44 @@ class SwapVolume(move.Move[guest_devices.Began]):
     def tell(self) -> str:
         """Return the id that the volume keeps.
 
-        If a volume was deleted with the server, there is no migration to complete. Cinder refuses
-        to complete one that it did not begin: an administrator has asked for the swap.
+        Cinder refuses to complete a migration that it did not begin: an administrator has asked
+        for the swap. If a volume was deleted with the server, there is none to complete.
         """
         try:
             return self.world.volume.complete_migration(self.ctxt, self._old, self._new)
-        except exception.VolumeNotFound:
-            return self._new
-        except exception.VolumeNotUsable as error:
+        except (exception.VolumeNotFound, exception.VolumeNotUsable) as error:
             LOG.warning(
                 'The swap of server %s completes no migration: %s', self.instance_uuid, error
             )
             return self._old if self._has_ended() else self._new
 
     def _has_ended(self) -> bool:
-        """Return whether the migration is complete: an earlier answer was lost."""
+        """Return whether the migration is complete: an earlier answer was lost.
+
+        Cinder deletes the volume that was put in place of the other one then.
+        """
         try:
             other = self.world.volume.get(self.ctxt, self._new)
         except exception.VolumeNotFound:
             return True
         return other.get('migration_status') == DELETING
 
-    def tell_late(self) -> None:
+    def tell_late(self) -> saga.Pending | None:
         """Do the same after the saga's end. Record the id, unless the volume was detached since."""
         kept = self.tell()
         named = [each.volume_id for each in self.devices() if each.uuid == self.began.device]
-        if named == [self._new]:
-            self._rename(kept)
+        return self._rename(kept, running=TELL) if named in ([self._new], [kept]) else None
 
-    def rename(self) -> None:
-        self._rename(self.results.get(TELL) or self._new)
+    def rename(self, **options: typing.Any) -> saga.Pending | None:
+        """Record the id that the volume keeps. options: of `reconcile`"""
+        return self._rename(self.results.get(TELL) or self._new, running=KEPT, **options)
 
-    def _rename(self, kept: str) -> None:
-        if kept != self._new:
-            self.write(children.update_block_device, self.guest.device, {'volume_id': kept})
+    def _rename(self, kept: str, **options: typing.Any) -> saga.Pending | None:
+        """Record the id by which Cinder knows the volume, and give it to the guest's device.
+
+        Return a Pending while the host does that.
+        """
+        if kept == self._new:
+            return None
+        self.write(children.update_block_device, self.guest.device, {'volume_id': kept})
+        return self.reconcile(**options)

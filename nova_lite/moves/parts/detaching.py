@@ -34,10 +34,11 @@ class Detaching(part.Part):
         super().__init__(move)
         self._volume_id = getattr(move.arguments, volume)
 
-    def step(self, do: saga.Effect | None = None) -> saga.Step:
-        """Return the step that marks the volume. do: default: `mark`"""
-        clean = saga.Clean(self.unmark, alone=True)
-        return places.VOLUMES.step(MARK, do or self.mark, self.unmark, clean=clean)
+    def step(self, do: saga.Effect | None = None, undo: saga.Effect | None = None) -> saga.Step:
+        """Return the step that marks the volume. do, undo: default: `mark` and `unmark`"""
+        undo = undo or self.unmark
+        clean = saga.Clean(undo, alone=True)
+        return places.VOLUMES.step(MARK, do or self.mark, undo, clean=clean)
 
     def mark(self) -> None:
         """Mark the volume as detaching. Raise VolumeNotUsable."""

@@ -18,6 +18,7 @@ BESIDE = {
     'end-attachment',
     'reserve-volumes-for-destination',  # asks the host how the volumes reach it
     'complete-volume-migration',
+    'record-kept-volume-id',
 }
 # Casts that are as old as the interface; deletes and builds begin elsewhere.
 ELSEWHERE = {'delete_instance'}

@@ -24,6 +24,7 @@ from nova_lite.moves import detach_interface
 from nova_lite.moves import detach_volume
 from nova_lite.moves import swap_volume
 from nova_lite.moves.parts import detaching
+from nova_lite.saga import cleaning
 from tests.fixtures import cell as cell_fixture
 from tests.fixtures import database
 from tests.fixtures import neighbours
@@ -251,6 +252,18 @@ class SwappedTest(DeviceSagasCase):
         self.cell.volume.migrations[self.new] = 'deleting'
         self.assertEqual(swap.arguments.old_volume_id, steps[swap_volume.TELL].do())
 
+    def test_migration_of_a_volume_that_stays(self):
+        """Cinder is told, but not while the guest may still have the new volume."""
+        swap = self.swap_volume()
+        (begin, mark, *_others) = swap.steps()
+        self.do(swap, [begin, mark])
+        self.undo(swap, [mark])
+        self.assertEqual({self.device.volume_id: 'error'}, self.cell.volume.migrations)
+        self.cell.volume.migrations.clear()
+        swap.data[cleaning.DUTIES] = [{'step': swap_volume.SWAP, 'alone': True}]
+        self.undo(swap, [mark])
+        self.assertEqual({}, self.cell.volume.migrations)
+
 
 class MarkTest(DeviceSagasCase):
     """A volume has one mark, and it does not tell whose it is."""
@@ -321,13 +334,13 @@ class DeletedVolumeTest(DeviceSagasCase):
             self.assertNotIn(detaching.MARKED, made.data)
 
     def test_no_migration_is_completed(self):
-        """After the pivot: there is nobody to be told."""
-        for gone in (self.volume, self.new):
+        """After the pivot. Where Cinder has deleted the new one, an earlier answer was lost."""
+        for gone, kept in ((self.volume, self.new), (self.new, self.volume)):
             swap = self.swap_volume()
             steps = {step.id: step for step in swap.steps()}
             self.cell.volume.volumes.update({self.volume: 'in-use', self.new: 'reserved'})
             self.cell.volume.delete(self.ctxt, gone)
-            self.assertEqual(self.new, steps[swap_volume.TELL].do())
+            self.assertEqual(kept, steps[swap_volume.TELL].do())
 
 
 class ForeignAttachmentsTest(DeviceSagasCase):
