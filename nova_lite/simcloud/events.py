@@ -21,6 +21,8 @@ PATH = '/os-server-external-events'
 VERSION = 'compute 2.93'
 MISSING = 404
 ATTEMPTS, PAUSE_S, TIMEOUT_S = 3, 1, 10
+# The compute service answers a swap when it has accepted it.
+SWAP_TIMEOUT_S, BAD = 90, 400
 MOST_AT_ONCE = 100
 # Requests that ask the compute service at a time; a quarter of the usual threads.
 MOST_ASKED = 4
@@ -32,6 +34,9 @@ class Silent:
 
     def send(self, name, concerned, *, status='completed', after_s=0):
         """Drop the events."""
+
+    def swap(self, server, volume_id, new_volume_id, refused):
+        """Do nothing: without a compute service the volume migrates until somebody ends that."""
 
     def uses(self, server, volume_id, attachment_id):
         """Return True: without a compute service the server may use the volume."""
@@ -51,6 +56,8 @@ class Events:
         # Events that are due, and a heap of (when, number, event) of those that are not.
         self._waiting = []
         self._later = []
+        # Threads that ask for swaps.
+        self._swaps = []
         self._numbers = itertools.count()
         self._changed = runtime.Condition()
         self._thread = None
@@ -79,6 +86,19 @@ class Events:
                 # Only now: a process that forks after opening us has its own thread.
                 self._thread = runtime.spawn(self._run, name='simcloud-events')
             self._changed.notify()
+
+    def swap(self, server, volume_id, new_volume_id, refused):
+        """Ask the compute service to put another volume in the place of one of a server.
+
+        refused: called if the compute service does not accept that
+        """
+        with self._changed:
+            if not self._closed:
+                # Of its own: the answer comes late, and the server waits for events.
+                asking = runtime.spawn(
+                    self._swap, server, volume_id, new_volume_id, refused, name='simcloud-swap'
+                )
+                self._swaps = [each for each in self._swaps if each.is_alive()] + [asking]
 
     def uses(self, server, volume_id, attachment_id):
         """Return whether a server has a volume by this attachment; True if not known.
@@ -112,9 +132,10 @@ class Events:
         """Stop after the delivery under way."""
         with self._changed:
             self._closed = True
-            self._changed.notify()
-        if self._thread is not None:
-            self._thread.join()
+            self._changed.notify_all()
+            threads = [*self._swaps, *([self._thread] if self._thread else [])]
+        for thread in threads:
+            thread.join()
 
     def _run(self):
         while True:
@@ -137,29 +158,45 @@ class Events:
         return self._later[0][0] - runtime.monotonic() if self._later else None
 
     def _deliver(self, batch):
+        self._answered('events', 'POST', PATH, {'events': batch})
+
+    def _answered(self, what, method, path, body, **options):
+        """Send a request, a few times if the compute service fails.
+
+        Return the answer, None if there was none or it was a failure.
+        """
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                response = self._request('POST', PATH, json={'events': batch})
+                response = self._request(method, path, json=body, **options)
                 if response.status_code < 500:
-                    LOG.info('Events %s: %d', batch, response.status_code)
-                    return
+                    LOG.info('%s %s: %d', what, body, response.status_code)
+                    return response
                 reason = response.status_code
             except requests.RequestException as error:
                 reason = error
             LOG.warning(
-                'The compute service did not accept events (%s), attempt %d', reason, attempt
+                'The compute service did not accept %s (%s), attempt %d', what, reason, attempt
             )
             with self._changed:
                 if self._closed or self._changed.wait_for(lambda: self._closed, PAUSE_S):
-                    return
+                    break
+        return None
 
-    def _request(self, method, path, **body):
+    def _swap(self, server, volume_id, new_volume_id, refused):
+        """Ask for a swap until that is answered. An answer that was lost may have accepted it."""
+        path = f'/servers/{server}/os-volume_attachments/{volume_id}'
+        body = {'volumeAttachment': {'volumeId': new_volume_id}}
+        answered = self._answered('swap', 'PUT', path, body, timeout_s=SWAP_TIMEOUT_S)
+        if answered is None or answered.status_code >= BAD:
+            refused()
+
+    def _request(self, method, path, *, timeout_s=TIMEOUT_S, **body):
         """Send a request to the compute service, without the proxies of the environment."""
         return requests.request(
             method,
             self._compute_url + path,
             headers=self._headers(),
-            timeout=TIMEOUT_S,
+            timeout=timeout_s,
             proxies={'http': None, 'https': None},
             **body,
         )

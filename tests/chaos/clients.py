@@ -3,6 +3,7 @@
 import typing
 
 from nova_lite import runtime
+from nova_lite.simcloud.volume import tables
 from tests.chaos import caller
 
 PAUSE_S = 0.3
@@ -215,15 +216,16 @@ class Client:
             self._caller.send('detach volume', 'DELETE', path)
 
     def _do_swap_volume(self, server):
+        """Have the volume service move a volume, which asks for the swap then."""
         path = self._attached(server)
-        volume = self._volume() if path is not None else None
-        if volume is not None:
-            # As while the volume service moves it, which is when it asks for a swap.
-            action = {'os-reset_status': {'migration_status': 'migrating'}}
-            old = path.rpartition('/')[2]
-            self._caller.volume('move volume', 'POST', f'/volumes/{old}/action', action)
-            body = {'volumeAttachment': {'volumeId': volume}}
-            self._caller.send('swap volume', 'PUT', path, body)
+        if path is None:
+            return
+        volume = f'/volumes/{path.rpartition("/")[2]}'
+        code, found = self._caller.volume('show volume', 'GET', volume)
+        if code == 200:
+            (other,) = {*tables.HOSTS} - {found['volume']['os-vol-host-attr:host']}
+            action = {'os-migrate_volume': {'host': other}}
+            self._caller.volume('move volume', 'POST', f'{volume}/action', action)
 
     def _attached(self, server):
         """Return the path of one of the server's attached volumes, or None."""

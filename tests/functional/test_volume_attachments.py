@@ -253,7 +253,46 @@ class AttachmentsTest(base.CloudTest):
         self.delete(server)
         self.assertEqual('available', self.hands.volume_status(volume_id))
 
-    def test_swap(self):
+    def place(self, volume_id):
+        """(back end, status of the last migration, status) of a volume."""
+        found = self.cloud.admin.block_storage.get_volume(volume_id)
+        return found.host, found.migration_status, found.status
+
+    def test_volume_that_moves_to_another_back_end(self):
+        """The volume service has our API swap it for a target, whose place it then takes."""
+        volume = self.hands.volume()
+        self.hands.attached(self.server, volume)
+        (before,) = self.hands.attachments(self.server)
+        moved = (self.hands.migrate(volume), 'success', 'in-use')
+        self.cloud.wait_for(lambda: self.place(volume) == moved, 'the volume')
+        self.hands.wait_idle(self.server)
+        (listed,) = self.hands.attachments(self.server)
+        self.assertEqual((volume, '/dev/vdb'), (listed['volumeId'], listed['device']))
+        self.assertNotEqual(before['attachment_id'], listed['attachment_id'])
+        self.assertEqual([(volume, 'attached')], self.hands.holdings(self.server))
+        self.assertEqual([volume], self.hands.volumes_of_guest(self.server))
+        events = self.stage.events(self.server, 'swap_volume')
+        self.assertEqual([('compute_swap_volume', SUCCESS)], events)
+        self.hands.detached(self.server, volume)
+        self.assertEqual('available', self.hands.volume_status(volume))
+        self.cloud.admin.block_storage.delete_volume(volume)
+
+    def test_volume_that_does_not_move(self):
+        """The host does not take the target, of which the volume service is told."""
+        volume = self.hands.volume()
+        self.hands.attached(self.server, volume)
+        self.addCleanup(self.cloud.behave, 'extends: instant\n')
+        self.cloud.behave('extends: instant\nfailures: [{verb: attach_volume, first: 1}]\n')
+        here, _migration, _status = self.place(volume)
+        self.hands.migrate(volume)
+        stays = (here, 'error', 'in-use')
+        self.cloud.wait_for(lambda: self.place(volume) == stays, 'the volume')
+        self.hands.wait_idle(self.server)
+        self.assertEqual([(volume, 'attached')], self.hands.holdings(self.server))
+        self.assertEqual([volume], self.hands.volumes_of_guest(self.server))
+        self.assertEqual([volume], [each.id for each in self.cloud.admin.block_storage.volumes()])
+
+    def test_swap_without_a_migration(self):
         old, new = self.hands.volume(), self.hands.volume()
         self.hands.attached(self.server, old)
         path = f'/servers/{self.server.id}/os-volume_attachments/{old}'
@@ -266,7 +305,8 @@ class AttachmentsTest(base.CloudTest):
         self.assertEqual((new, '/dev/vdb'), (listed['volumeId'], listed['device']))
         self.assertEqual([new], self.hands.volumes_of_guest(self.server))
         self.assertEqual([(new, 'attached')], self.hands.holdings(self.server))
-        self.assertEqual('available', self.hands.volume_status(old))
+        # It loses its attachment while it counts as migrating.
+        self.assertEqual('in-use', self.hands.volume_status(old))
         self.assertEqual(
             [('compute_swap_volume', SUCCESS)], self.stage.events(self.server, 'swap_volume')
         )

@@ -10,6 +10,7 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import metadata
+from nova_lite.simcloud.volume import migrations
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import releases
@@ -20,6 +21,7 @@ from nova_lite.simcloud.volume import volumes
 _NOTHING = {'anyOf': [{'type': 'object'}, {'type': 'null'}, {'const': ''}]}
 _METADATA = bodies.record({'metadata': metadata.METADATA}, ['metadata'])
 _WHICH = bodies.nullable(bodies.record({'attachment_id': bodies.OPTIONAL_ID}))
+_RESETTABLE = ('status', 'attach_status', 'migration_status')
 BODY = bodies.compiled({'type': 'object', 'minProperties': 1, 'maxProperties': 1})
 
 
@@ -32,6 +34,7 @@ class Action:
     since: the microversion that it came with
     event: what the servers of the volume must hear of
     releases: it ends attachments; see releases.check
+    then: (db, compute, volume_id): called after the change
     """
 
     run: Callable
@@ -40,6 +43,7 @@ class Action:
     since: int = 0
     event: str | None = None
     releases: bool = False
+    then: Callable | None = None
 
 
 ACTIONS = {}
@@ -71,7 +75,9 @@ def unreserve(conn, caller, volume, wanted):
 
 @action('os-begin_detaching')
 def begin_detaching(conn, caller, volume, wanted):
-    """Mark a volume in use as detaching."""
+    """Mark a volume in use as detaching; one that migrates is marked already."""
+    if records.is_migrating(volume):
+        return
     records.require_status(volume, 'in-use')
     records.save(conn, volume, status='detaching')
 
@@ -182,6 +188,8 @@ def extend(conn, caller, volume, wanted):
 def retype(conn, caller, volume, wanted):
     """Give another type."""
     records.require_status(volume, 'available', 'in-use')
+    if records.is_migrating(volume):
+        raise records.invalid('Retype needs a volume that is not part of an active migration.')
     row = types.find(conn, caller, wanted['new_type'])
     if row is None:
         raise faults.NotFound(f'Volume type {wanted["new_type"][:64]} could not be found.')
@@ -203,11 +211,12 @@ def retype(conn, caller, volume, wanted):
 def reset_status(conn, caller, volume, wanted):
     """Write the state as an administrator says."""
     caller.require_admin('resetting the status of a volume')
+    if not any(wanted.get(name) for name in _RESETTABLE):
+        raise faults.BadRequest(f'Must specify {" or ".join(_RESETTABLE)} in request body.')
     if wanted.get('status'):
         records.save(conn, volume, status=wanted['status'])
-    if 'migration_status' in wanted:
-        merged = volume['admin_metadata'] | {tables.MIGRATION: wanted['migration_status']}
-        records.save(conn, volume, admin_metadata=merged)
+    if wanted.get('migration_status'):
+        migrations.reset(conn, volume, wanted['migration_status'])
     if wanted.get('attach_status') == 'detached':
         database.delete(conn, tables.attachments, volume_id=volume['id'])
 
@@ -266,17 +275,14 @@ def reimage(conn, caller, volume, wanted):
     records.reimage(conn, volume, caller, wanted['image_id'])
 
 
-@action(
-    'os-migrate_volume_completion',
-    bodies.record({'new_volume': bodies.ID}, ['new_volume']),
-    status=200,
-)
-def complete_migration(conn, caller, volume, wanted):
-    """Return the id of the new volume, for a swap that the compute service made by itself."""
-    records.get(conn, caller, wanted['new_volume'])
-    ended = volume['admin_metadata'] | {tables.MIGRATION: None}
-    records.save(conn, volume, admin_metadata=ended)
-    return {'save_volume_id': wanted['new_volume']}
+ACTIONS |= {
+    'os-migrate_volume': Action(
+        run=migrations.begin, body=bodies.compiled(migrations.BODY), then=migrations.ask
+    ),
+    'os-migrate_volume_completion': Action(
+        run=migrations.complete, body=bodies.compiled(migrations.COMPLETION), status=200
+    ),
+}
 
 
 class ActionResource:
@@ -303,6 +309,8 @@ class ActionResource:
         if action.releases:
             self._check_release(caller, volume_id, wanted)
         answer = self._db.change(run)
+        if action.then:
+            action.then(self._db, self._events, volume_id)
         if action.event:
             with self._db.read() as conn:
                 known = records.attachments_of(conn, volume_id)

@@ -18,6 +18,8 @@ BY_ATTACHMENT = (
     ('detaching', 'detaching'),
     ('reserved', 'reserved'),
 )
+# Migration statuses of a volume that is not migrating.
+NOT_MIGRATING = (None, 'deleting', 'error', 'success')
 IMAGE_FIELDS = ('checksum', 'container_format', 'disk_format', 'min_disk', 'min_ram', 'size')
 
 
@@ -53,9 +55,24 @@ def save(conn, row, **values):
     return database.save(conn, VOLUMES, row, **values)
 
 
+def migration_of(row):
+    """Return the status of a volume's last migration; None if there was none."""
+    return row['admin_metadata'].get(tables.MIGRATION)
+
+
+def is_migrating(row):
+    """Return whether a volume is migrating, or is the target of a migration."""
+    return migration_of(row) not in NOT_MIGRATING
+
+
 def settle(conn, row):
-    """Give a volume the state that follows from its attachments."""
+    """Give a volume the state that follows from its attachments.
+
+    One that migrates keeps its state when it loses the last one: Cinder hides that.
+    """
     states = {one['attach_status'] for one in attachments_of(conn, row['id'])}
+    if not states and is_migrating(row):
+        return row
     status = next((status for state, status in BY_ATTACHMENT if state in states), 'available')
     return save(conn, row, status=status)
 
@@ -227,16 +244,21 @@ def delete(conn, caller, volume_id, *, cascade=False, force=False):
         conn, tables.snapshots, *([of_others] if cascade else ()), volume_id=volume_id
     )
     attached = attachments_of(conn, volume_id)
-    if kept or ((row['status'] not in DELETABLE or attached) and not force):
+    is_in_use = row['status'] not in DELETABLE or attached
+    if kept or is_migrating(row) or (is_in_use and not force):
         raise invalid(
             'Volume status must be available or error or error_restoring or '
             'error_extending or error_managing and must not be migrating, attached, '
             'belong to a group, have snapshots, awaiting a transfer, or be '
             'disassociated from snapshots after volume transfer.'
         )
-    database.delete(conn, tables.snapshots, volume_id=volume_id)
-    database.delete(conn, ATTACHMENTS, volume_id=volume_id)
-    database.delete(conn, tables.transfers, volume_id=volume_id)
+    erase(conn, volume_id)
+
+
+def erase(conn, volume_id):
+    """Remove a volume with all that is its own."""
+    for table in (tables.snapshots, ATTACHMENTS, tables.transfers):
+        database.delete(conn, table, volume_id=volume_id)
     database.delete(conn, VOLUMES, id=volume_id)
 
 

@@ -16,7 +16,6 @@ from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import transfers
 from nova_lite.simcloud.volume import type_access
 from nova_lite.simcloud.volume import types
-from nova_lite.simcloud.volume import views
 from nova_lite.simcloud.volume import volumes
 
 PREFIX = '/volume'
@@ -37,11 +36,10 @@ SERVICES = [
     for binary, host in (
         ('cinder-scheduler', 'simcloud'),
         ('cinder-backup', 'simcloud'),
-        ('cinder-volume', views.HOST.partition('#')[0]),
+        *(('cinder-volume', host.partition('#')[0]) for host in tables.HOSTS),
     )
 ]
 CAPABILITIES = {
-    'volume_backend_name': 'sim',
     'total_capacity_gb': 'infinite',
     'free_capacity_gb': 'infinite',
     'reserved_percentage': 0,
@@ -78,6 +76,10 @@ EXTENSIONS = {
 _UPDATED = '2013-01-01T00:00:00+00:00'
 
 
+def _capabilities(host):
+    return {'volume_backend_name': host.partition('#')[2], **CAPABILITIES}
+
+
 def _services(req):
     wanted = {name: req.get_param(name) for name in ('host', 'binary') if name in req.params}
     return {
@@ -89,7 +91,7 @@ def _services(req):
     }
 
 
-# What operators ask about the service itself, one simulated backend:
+# What operators ask about the service itself and its two simulated back ends:
 # (path, the action in the message for users who are not administrators, answer)
 DEPLOYMENT = (
     ('os-availability-zone', None, {'availabilityZoneInfo': ZONES}),
@@ -97,7 +99,7 @@ DEPLOYMENT = (
     (
         'scheduler-stats/get_pools',
         'listing pools',
-        {'pools': [{'name': views.HOST, 'capabilities': CAPABILITIES}]},
+        {'pools': [{'name': host, 'capabilities': _capabilities(host)} for host in tables.HOSTS]},
     ),
     (
         'extensions',

@@ -57,6 +57,8 @@ def _prepared(req, wanted):
 def create(conn, caller, wanted):
     """Insert a snapshot and return it as it was when it began."""
     volume = records.get(conn, caller, wanted['volume_id'])
+    if records.is_migrating(volume):
+        raise records.invalid('Snapshot cannot be created while volume is migrating.')
     records.require_status(volume, 'available', *(('in-use',) if wanted['force'] else ()))
     quotas.require(conn, volume['project_id'], snapshots=1, gigabytes=volume['size'])
     row = database.insert(conn, SNAPSHOTS, **records.taken_of(volume, caller, wanted))

@@ -6,8 +6,10 @@ from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import storage
 
-# Key of admin_metadata with the progress of a migration.
-MIGRATION = 'migration_status'
+# Keys of admin_metadata: the progress of a migration, and the pool of a back end.
+MIGRATION, HOST = 'migration_status', 'host'
+# Two pools, between which volumes can be migrated. New volumes are in the first one.
+HOSTS = ('simcloud@sim#sim', 'simcloud@other#other')
 # The availability zone of all volumes that are given none.
 ZONE = 'nova'
 # Stands in `quotas` for the limits of every project that has none of its own.

@@ -9,7 +9,6 @@ from nova_lite.simcloud.volume import tables
 SHOWN = bodies.words(
     'status size description user_id availability_zone multiattach snapshot_id source_volid'
 )
-HOST = 'simcloud@sim#sim'
 # Extensions of Cinder add fields to answers that show volumes, and to no others.
 EXTENSION, IMAGE_METADATA = 'os-vol-', 'volume_image_metadata'
 
@@ -88,8 +87,9 @@ def detail(req, row, attachments, *, type_name, encrypted):
         answer[IMAGE_METADATA] = row['image_metadata']
     if caller.is_privileged:
         migration = row['admin_metadata'].get(tables.MIGRATION)
+        host = row['admin_metadata'].get(tables.HOST, tables.HOSTS[0])
         answer |= {
-            'os-vol-host-attr:host': HOST,
+            'os-vol-host-attr:host': host,
             'os-vol-mig-status-attr:migstat': migration,
             'os-vol-mig-status-attr:name_id': None,
             'migration_status': migration,

@@ -11,6 +11,7 @@ from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import metadata
+from nova_lite.simcloud.volume import migrations
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import types
@@ -54,6 +55,8 @@ FILTERS = bodies.words(
 
 def _listed(conn, req):
     query = storage.filtered(req, VOLUMES, FILTERS)
+    if not req.context.caller.is_admin:
+        query = migrations.without_targets(query)
     if kind := req.get_param('volume_type'):
         row = types.find(conn, req.context.caller, kind)
         query = query.where(VOLUMES.c.volume_type_id == (row['id'] if row else ''))

@@ -2,7 +2,9 @@
 
 import typing
 
+from nova_lite.simcloud.volume import tables
 from tests.sim.workload import caller as caller_module
+from tests.sim.workload import codes
 
 # Of shares: only in plans that name them.
 SHARES = ('attach_share', 'detach_share')
@@ -54,23 +56,43 @@ class Devices:
         self._detach('volume', path, attached, rng)
 
     def swap(self, server, rng):
+        """Migrate a volume, and ask for the swap as the volume service does then."""
         path, attached = self._attached(VOLUMES, server)
-        new = self.make_volume() if attached else None
-        if new is None:
+        if not attached:
             return
         old = rng.choice(attached)
-        if self._migrating(old, 'migrating') != 202:
+        target = self._target(old)
+        if target is None:
             return
-        body = {'volumeAttachment': {'volumeId': new}}
+        body = {'volumeAttachment': {'volumeId': target}}
         code, _found = self._caller.send('swap', 'PUT', f'{path}/{old}', body)
-        if code != 202:
-            self._migrating(old, 'none')
+        if code in codes.REFUSALS:
+            wanted = {'new_volume': target, 'error': True}
+            self._act(old, 'os-migrate_volume_completion', wanted)
 
-    def _migrating(self, volume, status):
-        """Have the volume service say so of a volume, as it does before it asks for a swap."""
+    def _target(self, volume):
+        """The id of the target of a new migration of a volume, None if there is none."""
+        known = self._volumes().get(volume)
+        if known is None:
+            return None
+        (other,) = {*tables.HOSTS} - {known['os-vol-host-attr:host']}
+        if self._act(volume, 'os-migrate_volume', {'host': other}) != codes.ACCEPTED:
+            return None
+        for each in self._volumes().values():
+            if each['migration_status'] == f'target:{volume}':
+                return each['id']
+        return None
+
+    def _volumes(self):
+        """{id: volume} of all."""
+        path = f'/volume/v3/{caller_module.PROJECT}/volumes/detail?all_tenants=1'
+        _code, found = self._caller.neighbour('list all volumes', 'GET', path)
+        return {each['id']: each for each in found.get('volumes', ())}
+
+    def _act(self, volume, action, wanted):
+        """Send an action of a volume; the code of the answer."""
         path = f'/volume/v3/{caller_module.PROJECT}/volumes/{volume}/action'
-        body = {'os-reset_status': {'migration_status': status}}
-        return self._caller.neighbour('migrate volume', 'POST', path, body)[0]
+        return self._caller.neighbour('migrate volume', 'POST', path, {action: wanted})[0]
 
     def attach_share(self, server, rng):
         body = {'share': {'size': 1, 'share_proto': rng.choice(('NFS', 'CEPHFS'))}}
