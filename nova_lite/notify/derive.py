@@ -186,13 +186,21 @@ RECORDS = {
 
 
 def concerns(note: notes.Note) -> bool:
-    """Return whether a note leads to any notification."""
+    """Return whether a note may lead to a notification."""
     if note.what == 'event':
-        event = note.facts['event']
-        return event in EVENTS or event in TASKS or event.startswith('compute_')
+        return _is_told(note.facts['event'], note.facts['phase'])
     if note.what == 'action':
         return note.facts['action'] in ACTIONS
     return note.what == 'change' or note.what in RECORDS
+
+
+def _is_told(event: str, phase: str) -> bool:
+    """Return whether a phase of an event may lead to a notification."""
+    if phase == ERROR:
+        return event in EVENTS or event in TASKS or event.startswith('compute_')
+    if event in TASKS:
+        return phase == END and event in SCHEDULED
+    return any(declared.type_of(phase) for declared in EVENTS.get(event, ()))
 
 
 def tells_of_moves(note: notes.Note) -> bool:

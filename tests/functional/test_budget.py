@@ -27,7 +27,7 @@ class BootBudgetTest(testtools.TestCase):
 
     def test_boot(self):
         self.cloud.boot('measured')
-        writes, _reads, rpc, placement, _neighbours = self.spent.take()
+        writes, _reads, _statements, rpc, placement, _neighbours = self.spent.take()
         self.assertEqual(2, writes.pop('api'), 'accept; map and drop the build request')
         self.assertEqual(3, writes.pop('cell1'), 'records; spawning; finished')
         self.assertEqual({}, writes)

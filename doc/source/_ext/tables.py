@@ -129,6 +129,7 @@ class Budgets(docutils.SphinxDirective):
                 'Move',
                 'Transactions that write',
                 'Transactions that read',
+                'Statements',
                 'Messages',
                 'Requests to placement',
                 'Requests to other services',
@@ -136,7 +137,7 @@ class Budgets(docutils.SphinxDirective):
         ]
         for name, budget in yaml.safe_load(path.read_text()).items():
             budget['messages'] = collections.Counter(budget['messages'])
-            kinds = ('writes', 'reads', 'messages', 'placement', 'neighbours')
+            kinds = ('writes', 'reads', 'statements', 'messages', 'placement', 'neighbours')
             rows.append((name, *(_counts(budget[kind]) for kind in kinds)))
         for row in rows:
             for position, text in enumerate(row):

@@ -6,6 +6,7 @@ import re
 import testtools
 
 import nova_lite
+from nova_lite.db import notes
 from nova_lite.notify import derive
 
 TOP = pathlib.Path(nova_lite.__file__).parent
@@ -35,3 +36,39 @@ class EventsTest(testtools.TestCase):
             'moves', 'api', 'conductor', 'compute', 'lifecycle', 'superconductor', 'db'
         )
         self.assertEqual(set(), {*derive.EVENTS, *derive.TASKS} - recorded)
+
+
+class ConcernsTest(testtools.TestCase):
+    """The records of which nothing is notified are not read for a notification."""
+
+    def told(self, event):
+        phases = (derive.START, derive.END, derive.ERROR)
+        return [
+            phase
+            for phase in phases
+            if derive.concerns(notes.Note('event', {'event': event, 'phase': phase}))
+        ]
+
+    def test_phases_of_events(self):
+        for event, phases in {
+            'compute_pre_live_migration': ['start', 'end', 'error'],
+            # Their failures are notified as compute.exception.
+            'compute_check_can_live_migrate_source': ['error'],
+            'compute_finish_revert_resize': ['end', 'error'],
+            'conductor_live_migrate_instance': ['error'],
+            'rebuild_server': ['end', 'error'],
+            'cold_migrate': [],
+        }.items():
+            with self.subTest(event):
+                self.assertEqual(phases, self.told(event))
+
+    def test_other_records(self):
+        for what, facts, told in (
+            ('action', {'action': 'lock'}, True),
+            ('action', {'action': 'reboot'}, False),
+            ('change', {}, True),
+            ('flavor.create', {}, True),
+            ('subject', {}, False),
+        ):
+            with self.subTest(what):
+                self.assertEqual(told, derive.concerns(notes.Note(what, facts)))
