@@ -21,6 +21,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.clients import release
+from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -206,7 +207,7 @@ def start_delete(
     return {
         'block_devices': [block_device.BlockDevice.of(device) for device in devices],
         'kept_ports': sorted(user_ports.of(row)),
-        'images': release.images_of(row, actions.is_copying(connection, uuid))._asdict(),
+        'images': release.images_of(row, action_lists.is_copying(connection, uuid))._asdict(),
         'shares': _shares(connection, uuid),
     }
 

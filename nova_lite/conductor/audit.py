@@ -20,7 +20,7 @@ from nova_lite.clients import release
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import reschedule
 from nova_lite.db import rows
-from nova_lite.db.cell import actions
+from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import children
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
@@ -111,7 +111,7 @@ class Audit:
             row.uuid,
             devices,
             ports=user_ports.described(row),
-            images=release.images_of(row, self._read(actions.is_copying, row.uuid)),
+            images=release.images_of(row, self._read(action_lists.is_copying, row.uuid)),
         )
         self._write(action_reports.end, ctxt, None, row.uuid, event=DELETE_EVENT)
 

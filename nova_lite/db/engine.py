@@ -20,6 +20,7 @@ from nova_lite import runtime
 from nova_lite.db import clock
 from nova_lite.db import counting
 from nova_lite.db import errors
+from nova_lite.db import known
 from nova_lite.db import notes
 from nova_lite.db import outages
 from nova_lite.db import patterns
@@ -168,8 +169,8 @@ class Database:
         kwargs: dict[str, typing.Any],
     ) -> tuple[T, Callable[[], None] | None]:
         with self._open() as connection:
-            connection.info[sqlite.WRITES] = writes
-            ended = False
+            info, ended = connection.info, False
+            info[sqlite.WRITES], info[known.KNOWN] = writes, {}
             try:
                 with connection.begin():
                     result = self._noted(connection, writes, function, args, kwargs)
@@ -180,6 +181,10 @@ class Database:
             except errors.ERRORS as error:
                 self._translate(connection, error, ended, writes)
                 raise
+            finally:
+                # The dictionary is the connection's, which the pool hands on. Not asked for
+                # again: of a connection that was lost that would hide why.
+                info.pop(known.KNOWN, None)
 
     def _translate(
         self, connection: sqlalchemy.Connection, error: Exception, ended: bool, writes: bool

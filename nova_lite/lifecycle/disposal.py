@@ -16,6 +16,7 @@ from nova_lite.clients import release
 from nova_lite.db import engine
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
@@ -43,7 +44,7 @@ def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: ro
     cell.db.write(actions.start_event, row.uuid, ctxt.request_id, EVENT, top_host=host)
     found = cell.db.read(children.block_devices, [row.uuid])
     devices: list[typing.Any] = [device._mapping for device in found.get(row.uuid, [])]
-    images = release.images_of(row, cell.db.read(actions.is_copying, row.uuid))
+    images = release.images_of(row, cell.db.read(action_lists.is_copying, row.uuid))
     ports = user_ports.described(row)
     release.release(world, ctxt, row.uuid, devices, ports=ports, images=images)
     attached: list[typing.Any] = cell.db.read(shares.of_server, row.uuid)

@@ -204,7 +204,7 @@ class Notices:
 def _asked(connection: sa.Connection, uuid: str, request_id: str | None) -> rows.Row | None:
     if request_id is None:
         return actions.find_newest(connection, uuid)
-    return rows.find(connection, actions.ACTIONS, instance_uuid=uuid, request_id=request_id)
+    return actions.asked(connection, uuid, request_id)
 
 
 def _is_host_failure(note: notes.Note) -> bool:

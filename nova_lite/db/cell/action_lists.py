@@ -1,4 +1,4 @@
-"""Pages of the actions of a server."""
+"""Pages of the actions of a server, and questions about them."""
 
 from collections.abc import Sequence
 import datetime
@@ -9,8 +9,39 @@ from nova_lite import exception
 from nova_lite.db import paging
 from nova_lite.db import rows
 from nova_lite.db.cell import models
+from nova_lite.dialects import lean
 
 TABLE = models.InstanceAction.__table__
+# Actions that make an image of a server.
+COPIES = ('createImage', 'createBackup')
+_COPYING = (
+    sa.select(TABLE.c.id)
+    .where(
+        TABLE.c.instance_uuid == sa.bindparam('uuid'),
+        TABLE.c.action.in_(COPIES),
+        TABLE.c.finish_time.is_(None),
+    )
+    .limit(1)
+)
+# The newest action of a request.
+_NEWEST = (
+    sa.select(TABLE.c.id)
+    .where(
+        TABLE.c.instance_uuid == sa.bindparam('uuid'),
+        TABLE.c.request_id == sa.bindparam('request'),
+    )
+    .order_by(TABLE.c.id.desc())
+    .limit(1)
+)
+_FOLLOWING = (
+    sa.select(TABLE.c.id)
+    .where(
+        TABLE.c.instance_uuid == sa.bindparam('uuid'),
+        TABLE.c.action == sa.bindparam('action'),
+        TABLE.c.id > _NEWEST.scalar_subquery(),
+    )
+    .limit(1)
+)
 
 
 def page(
@@ -42,3 +73,14 @@ def page(
             raise error
         query = query.where(paging.after(keys, last[0]))
     return connection.execute(query.limit(limit)).all()
+
+
+def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action: str) -> bool:
+    """Return whether `action` was requested after the server's action of a request."""
+    values = {'uuid': uuid, 'request': request_id, 'action': action}
+    return lean.value(connection, _FOLLOWING, values) is not None
+
+
+def is_copying(connection: sa.Connection, uuid: str) -> bool:
+    """Return whether an image of the server is being created, or its creation was interrupted."""
+    return bool(lean.value(connection, _COPYING, {'uuid': uuid}))

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import known
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
@@ -17,8 +18,6 @@ from nova_lite.dialects import lean
 
 ACTIONS = models.InstanceAction.__table__
 EVENTS = models.InstanceActionEvent.__table__
-# Actions that make an image of a server.
-COPIES = ('createImage', 'createBackup')
 _NEWEST_FIRST = ACTIONS.c.id.desc()
 _NEWEST_EVENTS_FIRST = EVENTS.c.id.desc()
 _NEWEST_OF_SERVER = (
@@ -27,32 +26,13 @@ _NEWEST_OF_SERVER = (
     .order_by(_NEWEST_FIRST)
     .limit(1)
 )
-_COPYING = (
-    sa.select(ACTIONS.c.id)
-    .where(
-        ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
-        ACTIONS.c.action.in_(COPIES),
-        ACTIONS.c.finish_time.is_(None),
-    )
-    .limit(1)
-)
-# The newest action of a request.
-NEWEST = (
-    sa.select(ACTIONS.c.id)
+_NEWEST_OF_REQUEST = (
+    sa.select(ACTIONS)
     .where(
         ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
         ACTIONS.c.request_id == sa.bindparam('request'),
     )
     .order_by(_NEWEST_FIRST)
-    .limit(1)
-)
-_FOLLOWING = (
-    sa.select(ACTIONS.c.id)
-    .where(
-        ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
-        ACTIONS.c.action == sa.bindparam('action'),
-        ACTIONS.c.id > NEWEST.scalar_subquery(),
-    )
     .limit(1)
 )
 _OWN = sa.select(ACTIONS.c.id).where(ACTIONS.c.instance_uuid == sa.bindparam('of_server'))
@@ -72,6 +52,7 @@ def start(
     """Record that `ctxt`'s request asks for `action`; returns the action's id."""
     now = runtime.naive_now()
     notes.add(connection, 'action', uuid=uuid, request_id=ctxt.request_id, action=action)
+    known.of(connection).pop((uuid, ctxt.request_id), None)
     return rows.insert_returning_id(
         connection,
         ACTIONS,
@@ -109,15 +90,18 @@ def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
     return lean.first(connection, _NEWEST_OF_SERVER, {'uuid': uuid})
 
 
-def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action: str) -> bool:
-    """Return whether `action` was requested after the server's action of a request."""
-    values = {'uuid': uuid, 'request': request_id, 'action': action}
-    return lean.value(connection, _FOLLOWING, values) is not None
+def asked(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row | None:
+    """Return the newest action of a request, as it was asked for; or None.
 
-
-def is_copying(connection: sa.Connection, uuid: str) -> bool:
-    """Return whether an image of the server is being created, or its creation was interrupted."""
-    return bool(lean.value(connection, _COPYING, {'uuid': uuid}))
+    A transaction reads it once. Whether it has ended may be out of date.
+    """
+    seen, key = known.of(connection), (uuid, request_id)
+    found: rows.Row | None = seen.get(key)
+    if found is None:
+        found = lean.first(connection, _NEWEST_OF_REQUEST, {'uuid': uuid, 'request': request_id})
+        if found is not None:
+            seen[key] = found
+    return found
 
 
 def start_event(
@@ -377,9 +361,8 @@ def _open_events(connection: sa.Connection, action_id: int) -> Sequence[rows.Row
 
 
 def _action_id(connection: sa.Connection, uuid: str, request_id: str) -> int | None:
-    values = {'uuid': uuid, 'request': request_id}
-    newest: int | None = lean.value(connection, NEWEST, values)
-    return newest
+    found = asked(connection, uuid, request_id)
+    return None if found is None else found.id
 
 
 def _has_open_event(

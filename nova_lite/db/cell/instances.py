@@ -11,6 +11,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.db import known
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
@@ -333,6 +334,7 @@ def purge(connection: sa.Connection, uuid: str) -> None:
 
 def purge_actions(connection: sa.Connection, uuid: str) -> None:
     """Remove the record of a server's actions."""
+    known.of(connection).clear()
     rows.delete(connection, _EVENTS, _EVENTS_OF, given={'of_server': uuid})
     rows.delete(connection, _ACTIONS, instance_uuid=uuid)
 

@@ -22,7 +22,7 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.clients import session
 from nova_lite.db import rows
-from nova_lite.db.cell import actions
+from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.db.cell import instances
 from nova_lite.moves import answers
@@ -215,7 +215,9 @@ class GuestDevices(part.Part):
 
     def _is_rebooted(self, connection: sa.Connection) -> bool:
         move, reboot = self.move, transitions.REBOOT_HARD.verb
-        return actions.is_followed_by(connection, move.instance_uuid, move.ctxt.request_id, reboot)
+        return action_lists.is_followed_by(
+            connection, move.instance_uuid, move.ctxt.request_id, reboot
+        )
 
     def replugging(self, reconcile: Reconcile) -> saga.Steps:
         """Return the step that follows the record of an attachment after a hard reboot, or none.

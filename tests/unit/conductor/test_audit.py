@@ -5,7 +5,7 @@ import datetime
 from nova_lite import runtime
 from nova_lite.conductor import audit as audit_module
 from nova_lite.db import rows
-from nova_lite.db.cell import actions
+from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -21,7 +21,7 @@ class DeletionTest(base.CellConductorTestCase):
     def test_of_a_server_that_was_being_copied(self):
         _ctxt, uuid = self.server(host=None)
         self.cell.ask(uuid, 'createImage', 'image_snapshot_pending')
-        self.assertTrue(self.cell.db.read(actions.is_copying, uuid))
+        self.assertTrue(self.cell.db.read(action_lists.is_copying, uuid))
         self.cell.ask(uuid, 'delete', 'deleting')
         self.cell.image.add_image('half', image_type='snapshot', instance_uuid=uuid)
         self.cell.image.add_image(
