@@ -129,12 +129,10 @@ def _begin(connection: sa.Connection, ctxt: context.RequestContext, intent: Inte
     server and its records to another cell.
     """
     what = ctxt, intent.instance_uuid, intent.order
-    if moves.has_begun(connection, *what):
-        return
     try:
         epochs.hold(connection, intent.uuid, 0)
     except exception.StaleEpoch:
-        # The saga may have made it since: while this one waited for its transaction.
+        # The saga may have made it, also while this one waited for its transaction.
         if not moves.has_begun(connection, *what):
             raise
         return

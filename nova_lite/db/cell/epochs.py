@@ -5,6 +5,7 @@ Source: contributor/architecture, Sagas.
 """
 
 from collections.abc import Iterable
+import contextlib
 import datetime
 import typing
 
@@ -55,8 +56,10 @@ def _lock(connection: sa.Connection, saga: str) -> int | None:
 
 def _first(connection: sa.Connection, saga: str, epoch: int) -> bool:
     """Remember a saga that was never seen; False when another call just did."""
+    # Of other servers an error rolls back its statement alone.
+    aborts = connection.dialect.name == 'postgresql'
     try:
-        with connection.begin_nested():
+        with connection.begin_nested() if aborts else contextlib.nullcontext():
             rows.insert(
                 connection,
                 TABLE,

@@ -197,17 +197,22 @@ def count_on(connection: sa.Connection, hosts: Iterable[str]) -> int:
 
 
 def update(
-    connection: sa.Connection, uuid: str, values: rows.Values, **expected: typing.Unpack[Expected]
+    connection: sa.Connection,
+    uuid: str,
+    values: rows.Values,
+    *,
+    former: rows.Row | None = None,
+    **expected: typing.Unpack[Expected],
 ) -> None:
     """Compare-and-swap: change columns if the server is as expected.
 
+    former: the row as this transaction has read it, if it has
     expected: see `force`. Raises StateChanged on a lost race, TransitionRefused for states
         that no action leads to.
     """
     allowed = _expected(**expected)
-    former = None
     if not values.keys().isdisjoint(STATE):
-        former = _former(connection, uuid)
+        former = former or _former(connection, uuid)
         # A hidden copy gets the states of the record in another cell.
         if former is not None and not (former.hidden or _is_allowed(former, values)):
             # It may have been read before another transaction came to its end.

@@ -65,6 +65,7 @@ class Order(typing.TypedDict):
 def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, order: Order) -> bool:
     """Begin a move of a server; False when that was done before.
 
+    The caller holds the epoch of the saga, so no other process makes it meanwhile.
     If it replaces a task of the server, it ends the open events of that work.
     Raises InstanceNotFound, and StateChanged when its states or its host do not
     allow it, ServiceIsUp when a host is not down that must be.
@@ -72,9 +73,6 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
     if has_begun(connection, ctxt, uuid, order):
         return False
     row = instances.hold(connection, uuid)
-    # Another process may have made the same transaction while this one waited for it.
-    if has_begun(connection, ctxt, uuid, order):
-        return False
     _require_same(row, order.get('same') or {})
     if down := order.get('down'):
         services.require_down(connection, **down)
@@ -82,6 +80,7 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
         connection,
         uuid,
         order['changes'],
+        former=row,
         expect_task=_allowed(order['task_states']),
         expect_vm=_allowed(order['vm_states']),
         expect_host=_allowed(order.get('hosts')),
