@@ -1,6 +1,7 @@
 """The journal of sagas in the API database (implements saga/journal.py)."""
 
 from collections.abc import Sequence
+import types
 import typing
 
 from oslo_db import exception as db_exception
@@ -333,27 +334,24 @@ class Journal:
         return self.database.read(_find_due, limit)
 
 
-def _acquire(connection: sa.Connection, uuid: str, owner: str, lease_s: float) -> rows.Row | None:
-    before = rows.find(connection, TABLE, uuid=uuid)
+def _acquire(
+    connection: sa.Connection, uuid: str, owner: str, lease_s: float
+) -> journal.Record | None:
+    # Until this transaction ends, its former owner cannot record anything.
+    before = rows.lock(connection, TABLE, uuid=uuid)
     if before is None:
         return None
-    changed = lean.change(
-        connection,
-        _ACQUIRE,
-        {
-            'of': uuid,
-            'before': before.epoch,
-            'newest': before.epoch + 1,
-            'holder': owner,
-            'lease_s': lease_s,
-        },
-    )
-    if not changed:
+    epoch = before.epoch + 1
+    now = {'newest': epoch, 'holder': owner, 'lease_s': lease_s}
+    if not lean.change(connection, _ACQUIRE, {'of': uuid, 'before': before.epoch, **now}):
         return None
     if before.owner not in (None, owner):
         note = journal.Note('taken over', before.step, f'from {before.owner}')
-        add_event(connection, uuid, owner, before.epoch + 1, note)
-    return rows.find(connection, TABLE, uuid=uuid)
+        add_event(connection, uuid, owner, epoch, note)
+    cleans = before.state == journal.CLEANING
+    state = journal.CLEANING if cleans else journal.RUNNING
+    columns = {**before._mapping, 'state': state, 'epoch': epoch, 'owner': owner}
+    return types.SimpleNamespace(**columns)
 
 
 def _renew(connection: sa.Connection, held: dict[str, int], owner: str, lease_s: float) -> None:

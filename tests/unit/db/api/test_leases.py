@@ -48,6 +48,23 @@ class TestSagas(Base):
             data={},
         )
 
+    def test_what_is_acquired_is_what_is_stored(self):
+        names = list(journal.Record.__annotations__)
+
+        def values(record):
+            return {name: getattr(record, name) for name in names}
+
+        for epoch in (1, 2):
+            record = self.acquire()
+            self.assertEqual(values(self.journal.find(self.uuid)), values(record))
+            self.assertEqual((epoch, 'a', 'running'), (record.epoch, record.owner, record.state))
+            self.park(record, 0)
+        record = self.acquire()
+        self.journal.clean_later(record, wake_in_s=0, attempts=0, data={'left': 1})
+        record = self.acquire('b')
+        self.assertEqual(values(self.journal.find(self.uuid)), values(record))
+        self.assertEqual(({'left': 1}, 'cleaning'), (record.data, record.state))
+
     def test_due_after_its_wait(self):
         self.assertEqual([], self.journal.due(9))
         self.clock.advance(5)
