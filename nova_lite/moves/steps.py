@@ -79,7 +79,7 @@ def begin(
 
 def hold(move: 'moves.AnyMove') -> saga.Step:
     """Return the step that moves the server's allocation to the migration."""
-    return places.PLACEMENT.step(HOLD, move.allocation.hold, move.allocation.release)
+    return places.PLACEMENT.step(HOLD, move.allocation.hold, move.allocation.release, later=True)
 
 
 def choose(move: 'moves.AnyMove') -> saga.Step:
