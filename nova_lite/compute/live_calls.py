@@ -34,7 +34,8 @@ class LiveCalls:
         key: str,
     ) -> replies.Reply:
         node = self._site.node_of(host, instance)
-        return live_dest.check(self._site, node, instance, key=key, dest=dest)
+        reply = live_dest.check(self._site, node, instance, key=key, dest=dest)
+        return {**reply, 'max_concurrent': self._site.conf.max_concurrent_live_migrations}
 
     def take_live_migration_turn(
         self, ctxt: context.RequestContext, host: str, instance: objects.Instance, move: str

@@ -25,6 +25,7 @@ from nova_lite.conductor import reclaim
 from nova_lite.conductor import reschedule
 from nova_lite.db import engine
 from nova_lite.db.cell import fence
+from nova_lite.db.cell import live_turns
 from nova_lite.db.cell import services
 from nova_lite.objects import instance_group
 from nova_lite.rpcapi import compute as compute_rpc
@@ -310,7 +311,7 @@ class CellConductor:
     def live_migration_turn(
         self, ctxt: context.RequestContext, host: str, migration_uuid: str, limit: int
     ) -> rpcapi.Json:
-        return self._write(live_reports.take_turn, ctxt, host, migration_uuid, limit=limit)
+        return self._write(live_turns.take, ctxt, host, migration_uuid, limit=limit)
 
     def live_migration_progress(
         self, ctxt: context.RequestContext, host: str, migration_uuid: str, counters: dict[str, int]

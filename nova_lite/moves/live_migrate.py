@@ -121,6 +121,7 @@ class LiveMigration(move.Move[Began]):
                 'wait-for-turn',
                 self.take_turn,
                 calls=('take_live_migration_turn',),
+                later=True,
                 title='wait for other migrations of the source',
             ),
             self.relocation.volumes.step(),
@@ -194,32 +195,35 @@ class LiveMigration(move.Move[Began]):
 
     def take_turn(self) -> asking.Reply:
         """Wait in the queue of the migrations that leave the source."""
+        if live_checks.TURN in self.results:
+            return None
         row, known = self._read(instances.get, self.source_host)
         return self._ask_source(self.compute.take_live_migration_turn, row, known=known)
 
     def prepare(self) -> asking.Reply:
         """Prepare the destination, and wait for the ports that it plugs before the copy."""
-        row = self.row()
-        self.require_task(row)
-        return plugging.plugged_before(self, self.dest_host, row, lambda: self._prepare(row))
-
-    def _prepare(self, row: rows.Row) -> asking.Reply:
-        devices, known = self._begin_to_prepare()
-        return self._ask_dest(
-            self.compute.pre_live_migration,
-            row,
-            block_devices=self.relocation.volumes.arriving(devices),
-            key=self.key(PREPARE),
-            known=known,
-        )
+        host, made = self.dest_host, None
+        if plugging.has_made(self, host):
+            row = self.row()
+            self.require_task(row)
+        else:
+            (row, devices), known = self._begin_to_prepare()
+            made = self._ask_dest(
+                self.compute.pre_live_migration,
+                row,
+                block_devices=self.relocation.volumes.arriving(devices),
+                key=self.key(PREPARE),
+                known=known,
+            )
+        return plugging.plugged_before(self, host, row, made)
 
     @part.transaction
     def _begin_to_prepare(
         self, connection: sa.Connection
-    ) -> tuple[server_cell.Devices, asking.Known]:
+    ) -> tuple[tuple[rows.Row, server_cell.Devices], asking.Known]:
         self.note_progress(connection, started=(PREPARE_EVENT, self.dest_host))
-        devices, uuid = server_cell.devices, self.instance_uuid
-        return asking.with_services(connection, devices, uuid, hosts=[self.dest_host])
+        found, uuid = server_cell.server_and_devices, self.instance_uuid
+        return asking.with_services(connection, found, uuid, hosts=[self.dest_host])
 
     def roll_dest_back(self) -> saga.Pending | None:
         """Undo `prepare`: the destination does not expect the guest any more."""

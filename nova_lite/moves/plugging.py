@@ -63,16 +63,21 @@ def plugged(
     return waits or info
 
 
+def has_made(move: 'moves.AnyMove', host: str) -> bool:
+    """Return whether the step has done its work on a host, and waits for ports."""
+    return bool(_made(move, host))
+
+
 def plugged_before(
-    move: 'moves.AnyMove', host: str, row: rows.Row, prepare: Callable[[], asking.Reply]
+    move: 'moves.AnyMove', host: str, row: rows.Row, made: asking.Reply
 ) -> asking.Reply:
-    """Return the result of `prepare` when a host has plugged the ports, or Pending.
+    """Return what a step has made when a host has plugged the ports, or Pending.
 
     The guest is not there yet, so only ports that are plugged through a Linux bridge are awaited.
     The others are plugged when the guest starts. Raise VirtualInterfaceCreateException.
-    row: the server's
+    row: the server's; made: not used if `has_made`
     """
-    made = _made(move, host) or prepare()
+    made = _made(move, host) or made
     vifs = [vif for vif in row.network_info or () if _is_hybrid(vif)]
     is_wanted = move.world.conf.compute.live_migration_wait_for_vif_plug
     if isinstance(made, saga.Pending) or not vifs or not is_wanted:

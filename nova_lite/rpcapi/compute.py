@@ -367,7 +367,10 @@ class ComputeAPI(rpc.Interface):
     def check_can_live_migrate_source(
         self, ctxt: Ctxt, host: str, instance: Instance, *, dest: Json, key: str
     ) -> Json:
-        """Check whether the guest could go. dest: facts. Answers and raises as the other end."""
+        """Check whether the guest could go. dest: facts. Answers and raises as the other end.
+
+        Also answers {'max_concurrent': how many migrations may leave the host at once}.
+        """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def take_live_migration_turn(

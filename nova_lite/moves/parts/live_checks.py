@@ -14,6 +14,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import live_turns
 from nova_lite.moves import asking
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -30,10 +31,22 @@ class Facts(saga.Answer):
     block_migration: bool
 
 
+class Limit(saga.Answer):
+    """The source's reply.
+
+    max_concurrent: how many live migrations may leave it at once, 0 for any number; None of a
+        host that does not say it
+    """
+
+    max_concurrent: int | None = None
+
+
 CHECK_DEST = saga.Result('check-destination', Facts)
-CHECK_SOURCE = 'check-source'
+CHECK_SOURCE = saga.Result('check-source', Limit)
 # A note: the hosts have agreed.
 CHECKED = saga.Result('checked', bool)
+# A note: the migration may leave its host.
+TURN = saga.Result('turn', bool)
 DEST_EVENT = 'compute_check_can_live_migrate_destination'
 SOURCE_EVENT = 'compute_check_can_live_migrate_source'
 MOVABLE = (states.PowerState.RUNNING, states.PowerState.PAUSED)
@@ -149,14 +162,27 @@ class LiveChecks(part.Part):
         return places.SOURCE_RECORDS.step('accept-destination', self._accept, later=True)
 
     def _accept(self) -> None:
-        self._accept_in()
+        has_turn = self._accept_in()
         self.results[CHECKED] = True
+        if has_turn:
+            self.results[TURN] = True
 
     @part.transaction
-    def _accept_in(self, connection: sa.Connection) -> None:
-        move = self.move
+    def _accept_in(self, connection: sa.Connection) -> bool:
+        """Return whether it is the turn of the migration, if the source has said its limit."""
+        move, agreed = self.move, self.results.get(CHECK_SOURCE)
         move.note_progress(connection, ended=(SOURCE_EVENT, move.source_host))
         move.events.end(connection, move.conductor_event, None)
+        if agreed is None or agreed.max_concurrent is None:
+            return False
+        found = live_turns.take(
+            connection,
+            move.ctxt,
+            move.source_host,
+            move.migration_uuid,
+            limit=agreed.max_concurrent,
+        )
+        return bool(found['turn'])
 
 
 def require_fit(move: 'moves.AnyMove', row: rows.Row, node: rows.Row) -> None:

@@ -16,6 +16,7 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import intents
+from nova_lite.moves import live_migrate
 from nova_lite.moves import resize
 from nova_lite.moves import revert
 from nova_lite.objects import flavor as flavor_objects
@@ -165,6 +166,21 @@ class MoveTestCase(testtools.TestCase):
         )
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
         return resize.Resize(self.world, record, ctxt)
+
+    def live_migration(self):
+        made = self.make(
+            live_migrate.LiveMigration,
+            transitions.LIVE_MIGRATE,
+            'live-migration',
+            synchronous=False,
+            forced=False,
+            block_migration=None,
+        )
+        values = {'migration_type': 'live-migration', 'status': 'accepted', 'data': {}}
+        values |= {'source_compute': SOURCE, 'source_node': SOURCE}
+        values |= {'uuid': made.uuid, 'instance_uuid': self.server}
+        self.cell.db.write(migrations.create, values)
+        return made
 
     def resized(self):
         """The uuid of a migration that waits for its end."""

@@ -17,7 +17,6 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
-from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.moves import live_migrate
 from nova_lite.moves import resize
@@ -96,20 +95,6 @@ class MovesTest(moves_base.MoveTestCase):
         self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
         self.assertEqual((None, None), (row.new_flavor, row.availability_zone))
         self.events_have_ended()
-
-    def live_migration(self):
-        made = self.make(
-            live_migrate.LiveMigration,
-            transitions.LIVE_MIGRATE,
-            'live-migration',
-            synchronous=False,
-            forced=False,
-            block_migration=None,
-        )
-        values = {'migration_type': 'live-migration', 'status': 'accepted', 'data': {}}
-        values |= {'uuid': made.uuid, 'instance_uuid': self.server}
-        self.cell.db.write(migrations.create, values)
-        return made
 
     def test_the_event_of_a_rollback_lasts_as_long_as_that(self):
         made = self.live_migration()
