@@ -2,6 +2,7 @@
 
 import typing
 
+import os_resource_classes
 from placement import attribute_cache
 from placement import context as contexts
 from placement import util
@@ -39,8 +40,24 @@ LIBRARY.has(resource_class, '_RESOURCE_CLASSES_SYNCED')
 LIBRARY.keeps(contexts.RequestContext, 'ct_cache', 'rc_cache', 'trait_cache')
 LIBRARY.takes(attribute_cache.TraitCache, '__init__', 'ctx')
 LIBRARY.keeps(attribute_cache.TraitCache, '_ctx')
+LIBRARY.takes(attribute_cache.ResourceClassCache, 'clear')
 for _module in WITH_ALIASES:
     LIBRARY.has(_module, 'sa')
+
+
+class ResourceClasses(attribute_cache.ResourceClassCache):  # type: ignore[misc]  # is not typed
+    """The resource classes of a request, which knows the standard ones without a read.
+
+    Each has its place in the library's list as its number in every database, and cannot be
+    deleted. All of them are read for a custom one, and to be listed.
+    """
+
+    _names: typing.ClassVar = dict(enumerate(map(str, os_resource_classes.STANDARDS)))
+    _numbers: typing.ClassVar = {name: number for number, name in _names.items()}
+
+    def clear(self) -> None:
+        super().clear()
+        self._id_cache, self._str_cache = dict(self._numbers), dict(self._names)
 
 
 class Names:
@@ -66,6 +83,11 @@ class Names:
 def forget_synced() -> None:
     """Make placement write traits and resource classes to the next database too."""
     trait._TRAITS_SYNCED = resource_class._RESOURCE_CLASSES_SYNCED = False
+
+
+def know_resource_classes() -> None:
+    """Make requests know the standard resource classes."""
+    attribute_cache.ResourceClassCache = ResourceClasses
 
 
 def use_validation(validation: typing.Any) -> None:

@@ -153,6 +153,7 @@ def use(conf):
     """Configure placement's modules with the options of `conf` and their database."""
     internals.use_validation(VALIDATION)
     internals.use_sqlalchemy(KnownAliases())
+    internals.know_resource_classes()
     use_database(conf)
     policy.reset()
     policy.init(conf)

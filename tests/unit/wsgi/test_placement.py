@@ -4,6 +4,10 @@ import json
 
 import fixtures
 import jsonschema
+import os_resource_classes
+from placement import context as contexts
+from placement import db_api
+from placement import exception as placement_exception
 import requests
 import sqlalchemy as sa
 import testtools
@@ -150,3 +154,53 @@ class KnownAliasesTest(testtools.TestCase):
         first = placement.KnownAliases().alias(self.table, name='a')
         self.assertIs(first, placement.KnownAliases().alias(self.table, name='a'))
         self.assertIsNot(first, placement.KnownAliases().alias(self.table, name='b'))
+
+
+class ResourceClassesTest(testtools.TestCase):
+    """Requests know the standard resource classes without a read."""
+
+    def setUp(self):
+        super().setUp()
+        directory = self.useFixture(fixtures.TempDir()).path
+        app = placement.make_app(f'sqlite:///{directory}/db', auth_strategy='noauth')
+        self.url = self.useFixture(http.Http({'/': app})).url
+        self.context = contexts.RequestContext()
+        self.statements = []
+        engine = db_api.get_placement_engine()
+        sa.event.listen(engine, 'before_cursor_execute', self.heard)
+        self.addCleanup(sa.event.remove, engine, 'before_cursor_execute', self.heard)
+
+    def heard(self, _connection, _cursor, statement, *_more):
+        self.statements.append(statement)
+
+    def put(self, name):
+        answer = requests.put(f'{self.url}/resource_classes/{name}', headers=ADMIN)
+        self.assertEqual(201, answer.status_code)
+
+    def test_their_numbers_are_those_of_the_database(self):
+        found = self.context.rc_cache.get_all()
+        stored = {row.name: row.id for row in found}
+        self.assertEqual(len(os_resource_classes.STANDARDS), len(stored))
+        cache = contexts.RequestContext().rc_cache
+        self.statements.clear()
+        for name, number in stored.items():
+            self.assertEqual(number, cache.id_from_string(name))
+            self.assertEqual(name, cache.string_from_id(number))
+        self.assertEqual([], self.statements)
+
+    def test_custom_ones_are_read(self):
+        self.assertRaises(
+            placement_exception.ResourceClassNotFound,
+            self.context.rc_cache.id_from_string,
+            'CUSTOM_A',
+        )
+        self.put('CUSTOM_A')
+        cache = self.context.rc_cache
+        self.assertEqual('CUSTOM_A', cache.string_from_id(cache.id_from_string('CUSTOM_A')))
+        self.assertEqual(0, cache.id_from_string('VCPU'))
+
+    def test_all_are_listed(self):
+        self.put('CUSTOM_A')
+        listed = requests.get(f'{self.url}/resource_classes', headers=ADMIN).json()
+        names = {each['name'] for each in listed['resource_classes']}
+        self.assertEqual({*map(str, os_resource_classes.STANDARDS), 'CUSTOM_A'}, names)
