@@ -60,6 +60,10 @@ class Object(base.VersionedObject):
         }
         return cls(**found, **more)
 
+    def obj_what_changed(self) -> set[str]:
+        """Return nothing: no one who gets an object asks what its sender has set."""
+        return set()
+
     def get(self, name: str, default: typing.Any = None) -> typing.Any:
         """Return the field's value, or `default` when it is not set."""
         return getattr(self, name) if self.obj_attr_is_set(name) else default
