@@ -6,7 +6,7 @@ Example: nova-lite bus cut cell1
 """
 
 from nova_lite.cmd import actions
-from nova_lite.console import faults
+from nova_lite.console import injected_faults
 from nova_lite.launcher import control_request
 
 HELP = 'cut or heal message buses'
@@ -25,4 +25,4 @@ def add_arguments(parser):
 def run(args):
     """Switch the buses, and print all faults."""
     arguments = {'name': args.name, 'state': STATES[args.action]}
-    control_request.run(args, control_request.Request('bus', faults.show, arguments))
+    control_request.run(args, control_request.Request('bus', injected_faults.show, arguments))

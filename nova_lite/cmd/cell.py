@@ -6,7 +6,7 @@ Example: nova-lite cell down cell2 --database
 """
 
 from nova_lite.cmd import actions
-from nova_lite.console import faults
+from nova_lite.console import injected_faults
 from nova_lite.launcher import control_request
 
 HELP = 'take a cell down or up'
@@ -30,4 +30,4 @@ def add_arguments(parser):
 def run(args):
     """Switch the cell, and print all faults."""
     arguments = {'name': args.name, 'state': args.state, 'parts': args.parts}
-    control_request.run(args, control_request.Request('cell', faults.show, arguments))
+    control_request.run(args, control_request.Request('cell', injected_faults.show, arguments))

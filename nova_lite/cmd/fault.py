@@ -13,7 +13,7 @@ Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
 
 from nova_lite.cmd import actions
 from nova_lite.console import durations
-from nova_lite.console import faults
+from nova_lite.console import injected_faults
 from nova_lite.launcher import control_request
 
 HELP = 'let operations of hosts or requests to services fail'
@@ -78,6 +78,6 @@ def run(args):
 
 def _request(args):
     if args.action == 'list':
-        return control_request.Request('faults', faults.show)
-    arguments = faults.entry(vars(args)) if args.action == 'add' else {'id': args.id}
-    return control_request.Request(f'faults/{args.action}', faults.show, arguments)
+        return control_request.Request('faults', injected_faults.show)
+    arguments = injected_faults.entry(vars(args)) if args.action == 'add' else {'id': args.id}
+    return control_request.Request(f'faults/{args.action}', injected_faults.show, arguments)

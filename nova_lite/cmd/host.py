@@ -7,7 +7,7 @@ Example: nova-lite host off cell1-host1
 """
 
 from nova_lite.cmd import actions
-from nova_lite.console import faults
+from nova_lite.console import injected_faults
 from nova_lite.launcher import control_request
 
 HELP = 'power a host off or on'
@@ -23,4 +23,4 @@ def add_arguments(parser):
 def run(args):
     """Switch the host, and print all faults."""
     arguments = {'name': args.name, 'power': args.power}
-    control_request.run(args, control_request.Request('host', faults.show, arguments))
+    control_request.run(args, control_request.Request('host', injected_faults.show, arguments))

@@ -11,7 +11,7 @@ Example: nova-lite reset --save three-servers && nova-lite reset three-servers
 """
 
 from nova_lite.cmd import actions
-from nova_lite.console import states
+from nova_lite.console import saved_states
 from nova_lite.launcher import control_request
 from nova_lite.launcher import state_dir
 
@@ -45,7 +45,7 @@ def run(args):
 
 def _request(args):
     if args.list:
-        return control_request.Request('states', states.show_names)
+        return control_request.Request('states', saved_states.show_names)
     if args.save is not None:
-        return control_request.Request('save', states.show_saved, {'state': args.save})
-    return control_request.Request('reset', states.show_reset, {'state': args.state})
+        return control_request.Request('save', saved_states.show_saved, {'state': args.save})
+    return control_request.Request('reset', saved_states.show_reset, {'state': args.state})

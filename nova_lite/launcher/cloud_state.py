@@ -11,7 +11,7 @@ import requests
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.console import breakpoints
-from nova_lite.console import faults
+from nova_lite.console import injected_faults
 from nova_lite.launcher import control_client
 from nova_lite.launcher import layout
 from nova_lite.launcher import running
@@ -59,7 +59,7 @@ def _control(directory):
         found['problem'] = client.get('problem')['problem']
         clock, shown = client.get('clock'), client.get('faults')
         found['time'] = clock['now'] + (' (frozen)' if clock['frozen'] else '')
-        found['faults'] = [text for _id, text in faults.lines(shown)]
+        found['faults'] = [text for _id, text in injected_faults.lines(shown)]
         found['stopped'] = breakpoints.lines(client.get('breakpoints'))
     return found
 

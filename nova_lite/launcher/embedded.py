@@ -17,7 +17,7 @@ from nova_lite import runtime
 from nova_lite.control import breakpoints
 from nova_lite.control import clock
 from nova_lite.control import endpoint
-from nova_lite.control import faults as fault_control
+from nova_lite.control import injected_faults as fault_control
 from nova_lite.daemons import api
 from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
@@ -30,14 +30,14 @@ from nova_lite.db.cell import services
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import debugger
 from nova_lite.launcher import ended
-from nova_lite.launcher import faults
+from nova_lite.launcher import injected_faults
 from nova_lite.launcher import layout
 from nova_lite.launcher import live_page
-from nova_lite.launcher import neighbours
 from nova_lite.launcher import preflight
 from nova_lite.launcher import saved_states
 from nova_lite.launcher import setup
 from nova_lite.launcher import snapshots
+from nova_lite.launcher import stand_ins
 from nova_lite.launcher import state_control
 from nova_lite.monitoring import app as monitoring
 from nova_lite.rpc import embedded as embedded_bus
@@ -71,7 +71,7 @@ class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
 
     places: its Layout; daemons: {name: service.Daemon}; confs: {name: ConfigOpts}
-    faults: its faults.Faults; debugger: its debugger.Debugger
+    faults: its injected_faults.Faults; debugger: its debugger.Debugger
     clock: testclock.control.Control of this process, None if its clock cannot be changed
     states: its saved_states.SavedStates
     wrap_api: function from the compute API, a WSGI callable, to the one that is served
@@ -94,8 +94,8 @@ class EmbeddedCloud:
         self._incarnation = incarnation.Incarnation()
         self._ended = ended.Ended()
         self._changing = runtime.Lock()
-        self.faults = faults.Faults(self.places, self._drivers, lambda: self._incarnation)
-        self._neighbours = neighbours.Neighbours(self.places, self.faults.requests)
+        self.faults = injected_faults.Faults(self.places, self._drivers, lambda: self._incarnation)
+        self._stand_ins = stand_ins.StandIns(self.places, self.faults.requests)
         self.debugger = debugger.Debugger(self._start_second)
         self._page = live_page.LivePage(self.places, self._gate, self.faults.show)
 
@@ -120,8 +120,8 @@ class EmbeddedCloud:
         setup.databases(self.places, fresh=fresh)
         self.states.finish()
         progress('identity, image, network and volume services')
-        self._neighbours.start()
-        self.urls |= self._neighbours.urls
+        self._stand_ins.start()
+        self.urls |= self._stand_ins.urls
         self._configure()
         setup.mappings(self.places, self.confs['control'])
         self._start_daemons(progress)
@@ -221,7 +221,7 @@ class EmbeddedCloud:
                 last.callback(self._ended.add, self._end())
                 change()
                 self._incarnation = self._incarnation.next()
-                self._neighbours.renew()
+                self._stand_ins.renew()
                 self._start_daemons(reported=True)
                 self._make_apis()
 
@@ -231,7 +231,7 @@ class EmbeddedCloud:
             LOG.warning('Work in progress did not end within %s s. It will fail.', EFFECTS_S)
         self.debugger.detach()
         self._watched.pop(SECOND, None)
-        close_page, simcloud = self._page.end(), self._neighbours.end()
+        close_page, simcloud = self._page.end(), self._stand_ins.end()
         daemons, self.daemons = self.daemons, {}
         stops = [
             [daemon.stop for name, daemon in daemons.items() if name.startswith(kind)]
@@ -284,7 +284,7 @@ class EmbeddedCloud:
             names = [name for name in self.daemons if name.startswith(kind)]
             ended.together(functools.partial(self.stop_daemon, name) for name in names)
         self._ended.wait()
-        self._neighbours.stop()
+        self._stand_ins.stop()
         if os.path.exists(self._pid_path):
             os.unlink(self._pid_path)
         embedded_bus.forget(self.places.tag)
@@ -384,8 +384,8 @@ class EmbeddedCloud:
 
     def _start_front(self):
         settings = self.places.settings
-        self._front.routes['/placement'] = self._neighbours.serve_placement
-        self._front.routes |= dict.fromkeys(SIMULATED, self._neighbours.serve_simcloud)
+        self._front.routes['/placement'] = self._stand_ins.serve_placement
+        self._front.routes |= dict.fromkeys(SIMULATED, self._stand_ins.serve_simcloud)
         running = server.InProcess(
             self._page.application,
             host=settings.listen,

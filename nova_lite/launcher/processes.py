@@ -8,7 +8,7 @@ from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.launcher import daemon_config
-from nova_lite.launcher import faults
+from nova_lite.launcher import injected_faults
 from nova_lite.launcher import layout
 from nova_lite.launcher import live_page
 from nova_lite.launcher import preflight
@@ -42,7 +42,9 @@ class ProcessCloud:
         self.health_urls = {}
         self.supervisor = supervisor.Supervisor(launch)
         self._page = live_page.LivePage(
-            self.places, proxy.Proxy(self.url), functools.partial(faults.of_files, self.places)
+            self.places,
+            proxy.Proxy(self.url),
+            functools.partial(injected_faults.of_files, self.places),
         )
         self._page_server = None
 

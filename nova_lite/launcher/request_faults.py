@@ -17,7 +17,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import schema as schemas
 from nova_lite.api import types
-from nova_lite.console import faults as console
+from nova_lite.console import injected_faults as console
 from nova_lite.simcloud import faults as simcloud
 from nova_lite.virt.sim import rules
 from nova_lite.wsgi import server

@@ -23,9 +23,9 @@ def reachable(directory):
         yield conf, True
         return
     # Their services and placement take most of the time of an import. A cloud that runs has them.
-    from nova_lite.launcher import neighbours
+    from nova_lite.launcher import stand_ins
 
-    served = neighbours.Neighbours(places)
+    served = stand_ins.StandIns(places)
     try:
         served.start()
         yield _pointing(conf, places, served.urls), False

@@ -13,8 +13,8 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import offers
+from nova_lite.scheduler import host_states
 from nova_lite.scheduler import protocols
-from nova_lite.scheduler import snapshot
 
 LOG = log.getLogger(__name__)
 
@@ -97,12 +97,14 @@ def _amounts(
 class _Answer:
     """An answer that is on its way or has come. asked, came: monotonic seconds."""
 
-    def __init__(self, version: snapshot.Version | None, asked: float) -> None:
+    def __init__(self, version: host_states.Version | None, asked: float) -> None:
         self.version, self.asked = version, asked
         self.came: float | None = None
         self.future: runtime.Future[Candidates] = runtime.Future()
 
-    def serves(self, version: snapshot.Version | None, since: float | None, reuse_s: float) -> bool:
+    def serves(
+        self, version: host_states.Version | None, since: float | None, reuse_s: float
+    ) -> bool:
         """Return whether a request may have this answer."""
         if self.version != version:
             return False
@@ -133,7 +135,7 @@ class Source:
         ctxt: context.RequestContext,
         queries: protocols.Queries,
         *,
-        version: snapshot.Version | None = None,
+        version: host_states.Version | None = None,
         since: float | None = None,
     ) -> Candidates:
         """Return the Candidates for one or more queries together.

@@ -14,10 +14,10 @@ from nova_lite import exception
 from nova_lite.clients import offers
 from nova_lite.clients import placement as client
 from nova_lite.scheduler import candidates
+from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import protocols
 from nova_lite.scheduler import request
-from nova_lite.scheduler import snapshot
 
 LOG = log.getLogger(__name__)
 
@@ -28,14 +28,14 @@ TOGETHER = 20
 class Claims:
     """The claims of one request.
 
-    states: snapshot.HostStates, which other decisions look at meanwhile
+    states: host_states.HostStates, which other decisions look at meanwhile
     beside: providers of which the servers may hold something already
     """
 
     def __init__(
         self,
         placement: protocols.Placement,
-        states: snapshot.HostStates,
+        states: host_states.HostStates,
         ctxt: context.RequestContext,
         *,
         request: request.Request,

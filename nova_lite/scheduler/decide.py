@@ -21,13 +21,13 @@ from nova_lite.scheduler import claims
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import features
 from nova_lite.scheduler import groups
+from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import protocols
 from nova_lite.scheduler import query
 from nova_lite.scheduler import request
 from nova_lite.scheduler import request_filters
 from nova_lite.scheduler import select
-from nova_lite.scheduler import snapshot
 
 LOG = log.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class World(typing.NamedTuple):
     conf: cfg.ConfigOpts
     cells: deployment.Cells
     placement: protocols.Placement
-    states: snapshot.HostStates
+    states: host_states.HostStates
     source: candidates.Source
     rules: select.Rules
     segment_aggregates: collections.abc.Callable[
@@ -110,7 +110,7 @@ class Decision:
                 return outcome
         raise exception.NoValidHost(reason=self._explain())
 
-    def _read(self, version: snapshot.Version) -> None:
+    def _read(self, version: host_states.Version) -> None:
         """Apply the request filters to the spec, and read the hosts of its group's members."""
         self.snapshot = self.world.states.get(version)
         self.record.notes = request_filters.apply(
@@ -132,7 +132,7 @@ class Decision:
         group = self.group.copy() if self.group else None
         return request.Request(self.spec, self.uuids, group=group, hosts_of=self.hosts_of)
 
-    def _attempt(self, version: snapshot.Version, since: float | None) -> select.Outcome:
+    def _attempt(self, version: host_states.Version, since: float | None) -> select.Outcome:
         self.snapshot = self.world.states.get(version, since=since)
         self.request = self._make_request()
         wanted = self._query()
@@ -218,7 +218,7 @@ class Decision:
         return None
 
     def _ask(
-        self, wanted: query.ResourceRequest, version: snapshot.Version, since: float | None
+        self, wanted: query.ResourceRequest, version: host_states.Version, since: float | None
     ) -> candidates.Candidates:
         queries = [wanted.pairs()]
         if features.is_pinned(self.spec) and not (

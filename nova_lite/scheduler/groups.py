@@ -19,8 +19,8 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import group_places
 from nova_lite.objects import request_spec
+from nova_lite.scheduler import host_states
 from nova_lite.scheduler import request
-from nova_lite.scheduler import snapshot
 
 LOG = log.getLogger(__name__)
 
@@ -38,7 +38,7 @@ NEEDED = {
 
 def read(
     cells: deployment.Cells,
-    states: snapshot.HostStates,
+    states: host_states.HostStates,
     spec: request_spec.RequestSpec,
     known: collections.abc.Container[str],
 ) -> tuple[request.Group | None, request.HostsOf]:
@@ -78,7 +78,7 @@ def _read_members(connection: sa.Connection, group_uuid: str) -> Members:
 
 def locate(
     cells: deployment.Cells,
-    states: snapshot.HostStates,
+    states: host_states.HostStates,
     uuids: collections.abc.Collection[str],
 ) -> request.HostsOf:
     """Return {server uuid: {host, ...}}: two hosts for one that moves or may be reverted.

@@ -219,7 +219,7 @@ class Snapshot:
     """The hosts of all cells that answered, as they were read.
 
     hosts: {node uuid: HostState}; taken: monotonic seconds; version: of what it
-    was read at (see snapshot.py); missing: names of cells that did not answer
+    was read at (see host_states.py); missing: names of cells that did not answer
     """
 
     def __init__(

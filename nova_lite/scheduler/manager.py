@@ -22,10 +22,10 @@ from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decide
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import filters
+from nova_lite.scheduler import host_states
 from nova_lite.scheduler import protocols
 from nova_lite.scheduler import segments
 from nova_lite.scheduler import select
-from nova_lite.scheduler import snapshot
 from nova_lite.scheduler import weighers
 from nova_lite.scheduler import why
 
@@ -59,7 +59,7 @@ class SchedulerManager:
             conf=conf,
             cells=cells,
             placement=placement,
-            states=snapshot.HostStates(conf, cells),
+            states=host_states.HostStates(conf, cells),
             source=candidates.Source(placement, conf.scheduler.candidates_reuse_s),
             rules=rules(conf),
             segment_aggregates=segments.Segments(network, placement),

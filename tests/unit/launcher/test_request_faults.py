@@ -7,7 +7,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.console import faults as console
+from nova_lite.console import injected_faults as console
 from nova_lite.launcher import request_faults
 from nova_lite.wsgi import server
 

@@ -10,7 +10,7 @@ from nova_lite.wsgi import placement
 from nova_lite.wsgi import server
 
 
-class Neighbours:
+class StandIns:
     """simcloud and placement, each on a port of its own.
 
     urls: {'simcloud': URL, 'placement': URL} once started

@@ -27,7 +27,7 @@ BUS = types.whole({'name': NAME, 'state': {'enum': ['cut', 'healed']}}, required
 
 
 def add(endpoint, faults):
-    """Make an Endpoint inject faults. faults: a launcher.faults.Faults"""
+    """Make an Endpoint inject faults. faults: a launcher.injected_faults.Faults"""
 
     def answer(name, change, schema):
         def handle(arguments):

@@ -5,7 +5,7 @@ from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
-from nova_lite.scheduler import snapshot
+from nova_lite.scheduler import host_states
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
@@ -13,7 +13,7 @@ from tests.unit.scheduler import cloud
 class SnapshotTestCase(cloud.CloudTestCase):
     def setUp(self):
         super().setUp()
-        self.states = snapshot.HostStates(self.conf, self.cells)
+        self.states = host_states.HostStates(self.conf, self.cells)
 
     def read(self, **options):
         return self.states.get(self.states.version(), **options)
@@ -251,8 +251,8 @@ class PendingTest(SnapshotTestCase):
     def test_what_never_came_about_is_forgotten(self):
         self.place()
         placed = self.states._pending[self.server]
-        long_ago = placed.at - snapshot.PENDING_S - 1
-        self.states._pending[self.server] = snapshot.dataclasses.replace(placed, at=long_ago)
+        long_ago = placed.at - host_states.PENDING_S - 1
+        self.states._pending[self.server] = host_states.dataclasses.replace(placed, at=long_ago)
         self.assertEqual(0, self.servers_on())
 
     def test_it_can_be_withdrawn(self):
