@@ -150,6 +150,20 @@ class NetworkTest(networks.NetworkPeersTest):
         peer.ask('GET', f'/networks/{mine}')
 
     @base.same
+    def test_who_may_delete_ports_of_services(self, peer):
+        """No member, not even the owner of the network, unless a service asks for him."""
+        peer.headers = callers.by(callers.MEMBER)
+        network = self.network(peer)
+        for owner in ('compute:nova', 'baremetal:none', 'manila:share', 'computer', 'mine:own'):
+            path = self.port(peer, network, device_id=networks.SERVER, device_owner=owner)
+            peer.ask('DELETE', path)
+            peer.ask('DELETE', path, headers={'X-Service-Roles': 'service'})
+        path = self.port(peer, network, device_owner='compute:nova')
+        for who in (callers.READER, callers.STRANGER, callers.ADMINISTRATOR):
+            peer.ask('DELETE', path, headers=callers.by(who))
+        peer.ask('DELETE', f'/networks/{network}')
+
+    @base.same
     def test_extensions_that_clients_look_for(self, peer):
         answer = requests.get(f'{peer.url}/extensions', headers=peer.headers, timeout=60)
         found = {each['alias'] for each in answer.json()['extensions']}

@@ -22,6 +22,8 @@ BINDING = {
     'binding:vnic_type': 'vnic_type',
 }
 PRIVILEGED = ('binding:host_id', 'binding:profile')
+# What owners of devices begin with whose ports only services and administrators delete.
+OF_SERVICES = ('compute:', 'baremetal:', 'manila:')
 
 
 def visible(caller):
@@ -212,8 +214,16 @@ def delete(conn, caller, port_id):
             f'{row["device_owner"]}.',
             'ServicePortInUse',
         )
+    if row['device_owner'].startswith(OF_SERVICES):
+        _require_service(caller)
     remove(conn, port_id)
     return row
+
+
+def _require_service(caller):
+    """Raise Forbidden for a user who is no administrator, unless a service asks for him."""
+    if not caller.is_privileged and not caller.vouched:
+        raise faults.Forbidden('rule:delete_port is disallowed by policy')
 
 
 def trunk_of(conn, port_id):

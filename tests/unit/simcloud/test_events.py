@@ -83,7 +83,8 @@ class EventsTestCase(base.SimCloudTestCase):
         path = f'{V2}/ports/{port_id}'
         self.nova.put(path, {'port': {'binding:host_id': 'h'}})
         self.demo.put(path, {'port': {'fixed_ips': []}})
-        self.demo.delete(path)
+        self.demo.delete(path, expect=403)
+        self.admin.delete(path)
         self.assertEqual(
             [('network-changed', SERVER, port_id), ('network-vif-deleted', SERVER, port_id)],
             self.compute.wait_for(2),
