@@ -63,6 +63,10 @@ class Looking:
         """{id: volume} of all projects."""
         return {each.id: each for each in self.cloud.admin.block_storage.volumes(all_projects=True)}
 
+    def statuses(self):
+        """{id: status} of the volumes of all projects."""
+        return {each.id: each.status for each in self.volumes().values()}
+
     def volume_snapshots(self):
         """The snapshots of volumes of all projects."""
         return list(self.cloud.admin.block_storage.snapshots(all_projects=True))

@@ -3,119 +3,15 @@
 A member of a project makes them, with the real clients, and an administrator moves them.
 """
 
-import testtools
+from openstack import exceptions
 
-from tests.fixtures import cinder
 from tests.fixtures import cli
 from tests.fixtures import commands
-from tests.fixtures import glance
-from tests.fixtures import mariadb
-from tests.fixtures import moving
-from tests.fixtures import neutron
-from tests.fixtures import rabbit
 from tests.fixtures import real_cloud
-from tests.fixtures import servers
-from tests.neighbours import looking
-
-PLUGGED, UNPLUGGED = ('ACTIVE', 'ovs'), ('INACTIVE', 'unbound')
-BACKENDS = {'cinder@fake#fake', 'cinder@other#other'}
-WAIT_S = 60
+from tests.neighbours import base
 
 
-class CloudTest(testtools.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        servers.require(
-            mariadb.MariaDB, rabbit.Rabbit, glance.Glance, neutron.Neutron, cinder.Cinder
-        )
-        cls.cloud = real_cloud.RealCloud()
-        cls.cloud.setUp()
-        cls.addClassCleanup(cls.cloud.cleanUp)
-        cls.moving, cls.looking = moving.Moving(cls.cloud), looking.Looking(cls.cloud)
-        cls.admin, cls.demo = cls.cloud.admin, cls.cloud.demo
-
-    def setUp(self):
-        super().setUp()
-        self.addOnException(self._show_logs)
-
-    def _show_logs(self, _error):
-        for name, log in self.cloud.getDetails().items():
-            self.addDetail(name, log)
-
-    def tearDown(self):
-        """Delete what the test has made; nothing may be left in any service."""
-        made = list(self.admin.compute.servers(all_projects=True))
-        for server in made:
-            self.admin.compute.delete_server(server)
-        for server in made:
-            self.cloud.wait_gone(server)
-        self.assertEqual([], self.looking.attachments())
-        ports = [each.id for each in self.admin.network.ports() if each.device_owner]
-        self.assertEqual([], ports)
-        self.assertEqual([], self.cloud.findings())
-        self._delete_volumes()
-        self.assertEqual([], self._delete_images())
-        super().tearDown()
-
-    def _delete_images(self):
-        """Delete the images that a test has left; return their names."""
-        found = self.looking.images()
-        del found[real_cloud.IMAGE]
-        for image in found.values():
-            self.admin.image.delete_image(image)
-        return sorted(found)
-
-    def _delete_volumes(self):
-        """Delete snapshots and volumes, none of which may be in use."""
-        storage = self.admin.block_storage
-        for snapshot in self.looking.volume_snapshots():
-            storage.delete_snapshot(snapshot)
-        self.until([], self.looking.volume_snapshots)
-        for volume in self.looking.volumes().values():
-            self.assertIn(volume.status, ('available', 'deleting'))
-            storage.delete_volume(volume)
-        self.until({}, self.looking.volumes)
-
-    def until(self, wanted, look, *args):
-        """Wait until `look(*args)` returns what is wanted."""
-        self.cloud.wait_for(
-            lambda: look(*args) == wanted, f'{look(*args)} to be {wanted}', WAIT_S, most_s=0.5
-        )
-
-    def boot(self, name=None, **options):
-        """A server of the member, with a port and a volume beside its own disk."""
-        name = name or self._testMethodName
-        return self.moving.boot_full(name, connection=self.demo, **options)
-
-    def volume(self, **options):
-        """A new volume of the member."""
-        made = self.demo.block_storage.create_volume(size=1, **options)
-        return self.demo.block_storage.wait_for_status(made, 'available', interval=0.5)
-
-    def reach(self, server, status, host, *others):
-        """The server has a status, and its port and its volume are on a host alone.
-
-        others: where its port has inactive bindings
-        """
-        found = self.cloud.wait(server, status)
-        self.assertEqual(host, found.compute_host)
-        bindings = {host: PLUGGED, **dict.fromkeys(others, UNPLUGGED)}
-        self.until([('ACTIVE', bindings)], self.looking.plugged, server)
-        self.until([('in-use', 'attached', host)], self.looking.connected, server)
-
-    def near(self, host):
-        """The other host of a host's cell."""
-        (found,) = [each for each in self.hosts() if each != host and each[:5] == host[:5]]
-        return found
-
-    def far(self, host):
-        """A host of the other cell."""
-        return next(each for each in self.hosts() if each[:5] != host[:5])
-
-    def hosts(self):
-        return [each.name for each in self.admin.compute.hypervisors()]
-
+class LifeTest(base.CloudTest):
     # ---- lives ----
 
     def test_the_openstack_client(self):
@@ -199,12 +95,16 @@ class CloudTest(testtools.TestCase):
         server = self.boot()
         connected = ('in-use', 'attached', self.looking.host(server))
         ((volume_id, volume),) = self.looking.volumes().items()
-        (target,) = BACKENDS - {volume.host}
+        (target,) = base.BACKENDS - {volume.host}
         self.admin.block_storage.migrate_volume(volume, host=target)
         self.until((volume_id, target), self.place_of_volume)
         self.until([connected], self.looking.connected, server)
         (attachment,) = self.demo.compute.volume_attachments(server)
         self.assertEqual(volume_id, attachment.volume_id)
+        # The guest has it by that ID, too.
+        self.assertEqual([], self.cloud.findings())
+        self.demo.compute.delete_volume_attachment(server, volume_id)
+        self.until([], self.looking.attachments, server)
 
     def test_swap_that_an_administrator_asks_for(self):
         """Cinder does not migrate the volume, and refuses to complete that."""
@@ -233,7 +133,7 @@ class CloudTest(testtools.TestCase):
         interface = self.demo.compute.create_server_interface(
             server, net_id=self.cloud.network_id()
         )
-        plugged = ('ACTIVE', {self.looking.host(server): PLUGGED})
+        plugged = ('ACTIVE', {self.looking.host(server): base.PLUGGED})
         self.until([plugged, plugged], self.looking.plugged, server)
         self.demo.compute.delete_server_interface(interface.port_id, server)
         self.until([plugged], self.looking.plugged, server)
@@ -311,6 +211,84 @@ class CloudTest(testtools.TestCase):
         ((_id, volume),) = [each for each in self.looking.volumes().items() if each[1].is_bootable]
         self.assertEqual('other', volume.volume_image_metadata['image_name'])
         self.demo.image.delete_image(other)
+
+    def test_image_of_another_project(self):
+        """The member may use it; what is made of it is his own."""
+        image, project = self.admin.image, self.demo.current_project_id
+        shared = image.create_image(
+            'shared',
+            disk_format='raw',
+            container_format='bare',
+            visibility='shared',
+            data=b'shared',
+        )
+        image.add_member(shared, member_id=project)
+        server = self.demo.compute.create_server(
+            name='server',
+            image_id=shared.id,
+            flavor_id=self.cloud.flavor_id('m1.tiny'),
+            networks='none',
+        )
+        self.cloud.wait(server)
+        made = self.demo.compute.create_server_image(server, 'snapshot', wait=True)
+        found = self.looking.images()['snapshot']
+        self.assertEqual(('private', project), (found.visibility, found.owner))
+        self.assertEqual([project], [each.member_id for each in image.members(shared)])
+        for each in (shared, made):
+            image.delete_image(each.id)
+
+    # ---- events ----
+
+    def test_port_that_is_deleted(self):
+        """Neutron reports it, and the server loses it. A member may not do that."""
+        server = self.boot()
+        (port,) = self.looking.ports(server)
+        self.assertRaises(exceptions.ForbiddenException, self.demo.network.delete_port, port)
+        self.admin.network.delete_port(port)
+        self.until({}, lambda: self.demo.compute.get_server(server.id).addresses)
+        self.assertEqual([], self.looking.ports(server))
+
+    def test_floating_address(self):
+        """Neutron reports it when a server gets and loses one."""
+        server, network = self.boot(), self.admin.network
+        public = network.create_network(
+            name='public',
+            is_router_external=True,
+            provider_network_type='flat',
+            provider_physical_network='public',
+        )
+        network.create_subnet(network_id=public.id, ip_version=4, cidr='192.0.2.0/24')
+        router = network.create_router(external_gateway_info={'network_id': public.id})
+        (subnet,) = network.get_network(self.cloud.network_id()).subnet_ids
+        network.add_interface_to_router(router, subnet_id=subnet)
+        (port,) = self.looking.ports(server)
+        given = self.demo.network.create_ip(floating_network_id=public.id, port_id=port.id)
+        fixed = port.fixed_ips[0]['ip_address']
+        self.until({fixed, given.floating_ip_address}, self.addresses, server)
+        self.demo.network.delete_ip(given)
+        self.until({fixed}, self.addresses, server)
+        network.remove_interface_from_router(router, subnet_id=subnet)
+        network.delete_router(router)
+        network.delete_network(public)
+
+    def addresses(self, server):
+        (found,) = self.demo.compute.get_server(server.id).addresses.values()
+        return {each['addr'] for each in found}
+
+    def test_volume_that_is_extended(self):
+        """Cinder reports it."""
+        server = self.boot()
+        ((volume_id, _volume),) = self.looking.volumes().items()
+        answer = self.demo.block_storage.post(
+            f'/volumes/{volume_id}/action',
+            json={'os-extend': {'new_size': 2}},
+            microversion='3.42',
+        )
+        answer.raise_for_status()
+        reported = f'Event volume-extended {volume_id} of server {server.id}'
+        self.until(True, lambda: reported in self.cloud.log('api.top'))
+        self.until('in-use', lambda: self.looking.statuses()[volume_id])
+        self.assertEqual(2, self.looking.volumes()[volume_id].size)
 
     # ---- moves ----
 
