@@ -343,7 +343,7 @@ class Build:
         cells = [cell for cell in self.world.cells.every(cell0=False) if cell not in self._away]
         if not any(cell.db.read(compute_nodes.every, uuid=sorted(providers)) for cell in cells):
             raise exception.Unavailable(
-                service='A cell', reason=f'server {uuid} may be in one that is away'
+                service='A cell', reason=f'server {uuid} may be in one that does not answer'
             )
         self.world.placement.release(self.ctxt, uuid, providers)
 
