@@ -16,9 +16,15 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
+from nova_lite.dialects import lean
 
 Columns: typing.TypeAlias = dict[str, typing.Any]
 
+_NUMBERS = (
+    sa.select(actions.ACTIONS.c.id)
+    .where(actions.ACTIONS.c.instance_uuid == sa.bindparam('uuid'))
+    .order_by(actions.ACTIONS.c.id)
+)
 DESTINATION = ('dest_compute', 'dest_node', 'dest_host')
 
 
@@ -71,8 +77,7 @@ def create(connection: sa.Connection, copy: Copy, move: str) -> None:
             return
         purge(connection, uuid)
     instances.create(connection, copy.instance)
-    for migration in copy.migrations:
-        migrations.create(connection, migration)
+    rows.insert(connection, migrations.TABLE, copy.migrations)
     _write_children(connection, copy)
 
 
@@ -122,11 +127,26 @@ def _write_children(connection: sa.Connection, copy: Copy) -> None:
     uuid = copy.instance['uuid']
     children.create_block_devices(connection, copy.devices)
     children.create_tags(connection, uuid, copy.tags)
-    for action, events in copy.actions:
-        action_id = rows.insert_returning_id(connection, actions.ACTIONS, action)
-        rows.insert(
-            connection, actions.EVENTS, [{**event, 'action_id': action_id} for event in events]
-        )
+    if copy.actions:
+        _write_actions(connection, uuid, copy.actions)
+
+
+def _write_actions(
+    connection: sa.Connection, uuid: str, found: list[tuple[Columns, list[Columns]]]
+) -> None:
+    """Write actions with their events. found: as of Copy
+
+    The server's record is this transaction's until it ends, so no one else adds actions.
+    """
+    rows.insert(connection, actions.ACTIONS, [action for action, _events in found])
+    # They are numbered in their order.
+    numbers = lean.values(connection, _NUMBERS, {'uuid': uuid})[-len(found) :]
+    events = [
+        {**event, 'action_id': number}
+        for number, (_action, of_action) in zip(numbers, found, strict=True)
+        for event in of_action
+    ]
+    rows.insert(connection, actions.EVENTS, events)
 
 
 def _columns(row: rows.Row) -> Columns:

@@ -5,6 +5,7 @@ import testtools
 
 from nova_lite import runtime
 from nova_lite.db import types
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -52,6 +53,35 @@ class CreateTest(testtools.TestCase):
         found = self.cell.db.read(migrations.of_instance, self.server)
         row = self.cell.row(self.server)
         return row.display_name, row.hidden, [each.uuid for each in found]
+
+    def test_actions_keep_their_events_and_their_order(self):
+        uuid, (ctxt, other) = self.server, self.cell.accept()
+        for number in range(3):
+            asked = self.cell.ask(uuid, f'action {number}', None)
+            for event in range(number):
+                name = f'event {number} {event}'
+                self.cell.db.write(actions.record_event, uuid, asked.request_id, name)
+            self.cell.db.write(actions.start, ctxt, other, 'between')
+        found = self.cell.db.read(copies.read, uuid)
+        for write in (copies.renew, self.create_again):
+            self.cell.db.write(write, found)
+            again = self.cell.db.read(copies.read, uuid)
+            self.assertEqual(self.plain(found), self.plain(again))
+        names = [[event['event'] for event in events] for _action, events in found.actions]
+        self.assertEqual([[], ['event 1 0'], ['event 2 0', 'event 2 1']], names[-3:])
+
+    @staticmethod
+    def plain(copy):
+        """The actions with their events, without the numbers of the actions."""
+        return [
+            (action, [{**event, 'action_id': None} for event in events])
+            for action, events in copy.actions
+        ]
+
+    @staticmethod
+    def create_again(connection, copy):
+        copies.purge(connection, copy.instance['uuid'])
+        copies.create(connection, copy, runtime.new_uuid())
 
     def test_what_a_former_move_left_is_replaced(self):
         first, second = runtime.new_uuid(), runtime.new_uuid()
