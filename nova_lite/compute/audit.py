@@ -43,7 +43,11 @@ class Audit:
         # What was under way when a guest was listed may have ended when its record is read.
         busy = self._site.jobs.keys()
         promised = {node: self._site.claims.held(node) for _host, node in nodes}
-        guests = {(host, node): self._site.driver.list_guests(node) for host, node in nodes}
+        occupied = self._site.driver.occupied_nodes()
+        guests = {
+            (host, node): self._site.driver.list_guests(node) if node in occupied else []
+            for host, node in nodes
+        }
         records: Records = collections.defaultdict(dict)
         for record in self._site.conductor.host_records(context.admin(), hosts=hosts):
             records[record['host']][record['uuid']] = record

@@ -5,6 +5,8 @@ reference/nova/scheduling 4: configured, else as placement has it, else the init
 """
 
 from collections.abc import Iterable
+import functools
+import typing
 
 import os_resource_classes as orc
 import os_traits
@@ -30,6 +32,10 @@ DISABLED = os_traits.COMPUTE_STATUS_DISABLED
 OURS = frozenset((*os_traits.get_traits('COMPUTE_'), os_traits.OWNER_NOVA))
 
 
+# By host and node.
+Facts: typing.TypeAlias = dict[tuple[str, str], model.NodeFacts]
+
+
 class Inventory:
     """The nodes of a site: their records, providers and limits."""
 
@@ -39,8 +45,9 @@ class Inventory:
             site.placement.providers, threads=site.conf.placement.register_threads
         )
         self._lock = runtime.Lock()
-        self._reported: dict[tuple[str, str], model.Json] = {}
-        self._registered: dict[str, registration.Node] = {}
+        # What was said of nodes in the last reports, by host and node and by uuid.
+        self._reported: dict[tuple[str, str], tuple[object, ...]] = {}
+        self._registered: dict[str, tuple[object, ...]] = {}
         self._uuids: dict[str, str] = {}
         self._ratios: dict[str, dict[str, float]] = {}
         self._disabled: frozenset[str] = frozenset()
@@ -53,8 +60,9 @@ class Inventory:
         What placement refuses is tried again with the next report.
         """
         with self._lock:
-            self._report_nodes()
-            self._register(self._site.hosts)
+            facts = self._facts(self._site.hosts)
+            self._report_nodes(facts)
+            self._register(facts)
 
     def note_disabled(self, hosts: Iterable[str]) -> bool:
         """Store which hosts are disabled for the next report. Return whether that has changed."""
@@ -66,47 +74,61 @@ class Inventory:
         """Set or remove the trait of disabled hosts."""
         self._disabled = self._disabled - {host} if enabled else self._disabled | {host}
         with self._lock:
-            failed = self._register([host])
+            failed = self._register(self._facts([host]))
         for error in failed.values():
             raise error
 
-    def _report_nodes(self) -> None:
+    def _facts(self, hosts: Iterable[str]) -> Facts:
+        return {
+            (host, node): self._site.driver.get_facts(node)
+            for host in hosts
+            for node in self._site.nodes[host]
+        }
+
+    def _report_nodes(self, facts: Facts) -> None:
         news = {}
-        for host in self._site.hosts:
-            for node in self._site.nodes[host]:
-                columns = self._columns(host, node)
-                if self._reported.get((host, node)) != columns:
-                    news[host, node] = columns
+        for (host, node), found in facts.items():
+            said = (
+                *(found.hypervisor_type, found.hypervisor_version, found.host_ip),
+                *(found.cpu_info, found.supported_instances),
+                self._site.driver.get_inventory(node),
+            )
+            if self._reported.get((host, node)) != said:
+                news[host, node] = said, self._columns(host, found)
         pending = list(news)
         for start in range(0, len(pending), BATCH):
             batch = pending[start : start + BATCH]
             uuids = self._site.conductor.report_nodes(
-                context.admin(), nodes=[news[key] for key in batch]
+                context.admin(), nodes=[news[key][1] for key in batch]
             )
             for host, node in batch:
                 self._uuids[node] = uuids[host][node]
-                self._reported[host, node] = news[host, node]
+                self._reported[host, node] = news[host, node][0]
 
-    def _register(self, hosts: Iterable[str]) -> dict[str, exception.NovaLiteError]:
-        """Register the hosts' nodes in placement. Return {node uuid: error} of failures."""
-        news = {}
-        for host in hosts:
-            for node in self._site.nodes[host]:
-                if node in self._uuids:
-                    wanted = self._provider(host, node)
-                    if self._registered.get(wanted.uuid) != wanted:
-                        news[wanted.uuid] = wanted
+    def _register(self, facts: Facts) -> dict[str, exception.NovaLiteError]:
+        """Register nodes in placement. Return {node uuid: error} of failures."""
+        news, wanted = {}, []
+        for (host, node), found in facts.items():
+            if node in self._uuids:
+                traits = _traits(tuple(found.traits), host in self._disabled)
+                said = (
+                    *(node, traits, self._site.driver.get_inventory(node)),
+                    self._site.driver.get_nested_providers(node),
+                )
+                if self._registered.get(self._uuids[node]) != said:
+                    news[self._uuids[node]] = said
+                    wanted.append(self._provider(node, traits))
         if not news:
             return {}
-        failed = self._registration.register(context.admin(), news.values())
-        for uuid, wanted in news.items():
+        failed = self._registration.register(context.admin(), wanted)
+        for uuid, said in news.items():
             if uuid not in failed:
-                self._registered[uuid] = wanted
+                self._registered[uuid] = said
         LOG.info('%s compute nodes registered in placement', len(news) - len(failed))
         return failed
 
-    def _columns(self, host: str, node: str) -> model.Json:
-        facts = self._site.driver.get_facts(node)
+    def _columns(self, host: str, facts: model.NodeFacts) -> model.Json:
+        node = facts.hypervisor_hostname
         inventory = self._site.driver.get_inventory(node)
         ratios = {name: self._ratio(name) for name in RATIO_OPTIONS}
         return {
@@ -126,10 +148,7 @@ class Inventory:
             'supported_instances': [list(entry) for entry in facts.supported_instances],
         }
 
-    def _provider(self, host: str, node: str) -> registration.Node:
-        traits = {*self._site.driver.get_facts(node).traits, os_traits.OWNER_NOVA}
-        if host in self._disabled:
-            traits.add(DISABLED)
+    def _provider(self, node: str, traits: frozenset[str]) -> registration.Node:
         inventory = self._site.driver.get_inventory(node)
         return registration.Node(
             uuid=self._uuids[node],
@@ -144,7 +163,7 @@ class Inventory:
                 for name, part in inventory.items()
                 if part.total
             },
-            traits=frozenset(traits),
+            traits=traits,
             not_traits=OURS - traits,
             keep_ratios=frozenset(
                 name for name in RATIO_OPTIONS if not self._configured_ratio(name)
@@ -203,6 +222,12 @@ class Inventory:
             orc.DISK_GB: -(-options.reserved_host_disk_mb // MIB_PER_GIB),
         }
         return reserved.get(name, 0)
+
+
+@functools.lru_cache
+def _traits(found: tuple[str, ...], is_disabled: bool) -> frozenset[str]:
+    """Return the traits of a node, which nodes of the same kind share."""
+    return frozenset((*found, os_traits.OWNER_NOVA, *((DISABLED,) if is_disabled else ())))
 
 
 def _nested(found: model.NestedProvider) -> nested.Nested:

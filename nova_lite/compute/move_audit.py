@@ -58,6 +58,8 @@ class MoveAudit:
 
     def _suspects(self, node: str, found: list[model.Guest]) -> list[model.Guest]:
         """Return guests that are in a move according to their node."""
+        if not found:
+            return []
         copied = {
             job.guest
             for job in self._site.driver.list_jobs(node)

@@ -85,6 +85,9 @@ class Driver(Protocol):
 
     # ---- guests -----------------------------------------------------------
 
+    def occupied_nodes(self) -> Set[str]:
+        """Return the names of the nodes with guests, or with jobs that have not ended."""
+
     def list_guests(self, node: str) -> list[model.Guest]:
         """Return all guests of the node, with leftovers and preparations (see `model.Role`)."""
 

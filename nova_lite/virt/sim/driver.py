@@ -132,6 +132,10 @@ class SimDriver:
 
     # ---- guests -----------------------------------------------------------
 
+    def occupied_nodes(self) -> set[str]:
+        with self._store.read() as tx:
+            return store.nodes_occupied(tx)
+
     def list_guests(self, node: str) -> list[model.Guest]:
         self._check(node)
         self._jobs.settle_node(node)

@@ -4,8 +4,11 @@ All of it follows from the profile, the guest's row and the clock, so equal
 questions get equal answers before and after a restart.
 """
 
+from collections.abc import Callable
 from collections.abc import Iterator
+import functools
 import hashlib
+import typing
 
 import os_resource_classes as orc
 
@@ -20,6 +23,22 @@ CPU_SHARE = 0.05
 READ_BYTES, WRITE_BYTES, REQUEST_BYTES = 4096, 8192, 4096
 _STATES = {states.PowerState.NOSTATE: 'pending'}
 RX_BYTES, TX_BYTES, PACKET_BYTES = 600, 300, 100
+
+
+T = typing.TypeVar('T')
+
+
+def _once(function: Callable[[rules.Behaviour], T]) -> Callable[[rules.Behaviour], T]:
+    """Compute something once for all hosts that behave the same. They share it, unchanged."""
+
+    @functools.wraps(function)
+    def known(behaviour: rules.Behaviour) -> T:
+        found: T | None = behaviour.derived.get(function.__name__)
+        if found is None:
+            found = behaviour.derived[function.__name__] = function(behaviour)
+        return found
+
+    return known
 
 
 def node_facts(node: str, behaviour: rules.Behaviour, booted_at: float) -> model.NodeFacts:
@@ -39,6 +58,7 @@ def node_facts(node: str, behaviour: rules.Behaviour, booted_at: float) -> model
     )
 
 
+@_once
 def _cpu_info(behaviour: rules.Behaviour) -> model.Json:
     sockets = 2 if behaviour.capacity['vcpus'] % 4 == 0 else 1
     threads = 2 if behaviour.capacity['vcpus'] % 2 == 0 else 1
@@ -65,6 +85,7 @@ def _cpu_info(behaviour: rules.Behaviour) -> model.Json:
     }
 
 
+@_once
 def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
     """Return the profile's traits, and those that follow from its other settings."""
     found = [
@@ -80,6 +101,7 @@ def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
     return tuple(sorted(set(found)))
 
 
+@_once
 def inventory(behaviour: rules.Behaviour) -> dict[str, model.Inventory]:
     """Return {resource class: model.Inventory} of a node that behaves so."""
     return {

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 import dataclasses
 import fnmatch
+import typing
 
 from nova_lite import runtime
 from nova_lite.virt import model
@@ -99,7 +100,10 @@ class GuestRule:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Behaviour:
-    """The settings of all rules for a host; hosts with the same rules share one."""
+    """The settings of all rules for a host; hosts with the same rules share one.
+
+    derived: what follows from the others, by name, once it was asked for
+    """
 
     capacity: dict[str, int]
     reserved: dict[str, int]
@@ -114,6 +118,7 @@ class Behaviour:
     network_agent: model.Json
     live_migration: model.Json
     delays: dict[str, delay.Distribution]
+    derived: dict[str, typing.Any] = dataclasses.field(default_factory=dict, compare=False)
 
 
 class Profile:

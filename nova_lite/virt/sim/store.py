@@ -307,3 +307,11 @@ def node_power(tx: sqlite3.Connection, node: str) -> tuple[bool, float]:
 def nodes_off(tx: sqlite3.Connection) -> set[str]:
     """Return the names of the nodes that are powered off."""
     return {row['node'] for row in tx.execute('SELECT node FROM nodes WHERE powered = 0')}
+
+
+def nodes_occupied(tx: sqlite3.Connection) -> set[str]:
+    """Return the names of the nodes with guests or running jobs."""
+    found = tx.execute(
+        "SELECT node FROM guests UNION SELECT node FROM jobs WHERE state = 'running'"
+    )
+    return {row['node'] for row in found}

@@ -52,6 +52,19 @@ class TestAudit(testtools.TestCase):
         self.assertEqual(['host_records', 'unfinished'], self.cell.lossy.calls)
         self.assertEqual(before, self.cell.row(uuid))
 
+    def test_hosts_without_guests(self):
+        """Cost nothing: statements do not depend on how many there are."""
+        counts = []
+        for hosts in (2, 20):
+            empty = self.useFixture(cell.Cell(hosts=[f'host-{each}' for each in range(hosts)]))
+            empty.compute.audit()  # also reads the claims of each node, once
+            with empty.driver._store.read() as connection:
+                statements = []
+                connection.set_trace_callback(statements.append)
+            empty.compute.audit()
+            counts.append(len(statements))
+        self.assertEqual(counts[0], counts[1])
+
     # ---- power ----
 
     def test_guest_shut_itself_down(self):

@@ -73,6 +73,21 @@ class TestInventory(testtools.TestCase):
     def behave(self, text):
         self.cell.driver.use_profile(profile.parse(text))
 
+    def test_statements_of_a_report(self):
+        """The hypervisor is asked once about each node."""
+        self.report()
+        with self.cell.driver._store.read() as connection:
+            statements = []
+            connection.set_trace_callback(statements.append)
+        self.report()
+        self.assertEqual(2, len(statements))
+        self.assertEqual([], self.placement.requests)
+
+    def test_nodes_of_a_kind_share_their_facts(self):
+        one, other = (self.cell.driver.get_facts(node) for node in ('host-1', 'host-2'))
+        self.assertIs(one.cpu_info, other.cpu_info)
+        self.assertIs(one.traits, other.traits)
+
     def test_first_report(self):
         self.report()
         found = self.client.providers.list(self.ctxt)
