@@ -1,5 +1,6 @@
 """Registration of many compute nodes, on the real placement."""
 
+import collections
 import dataclasses
 
 from nova_lite import exception
@@ -39,6 +40,15 @@ class RegistrationTest(base.PlacementTestCase):
         self.assertEqual({}, self.register(nodes))
         for node in nodes:
             self.assertEqual((node.name, 4, {'OWNER_NOVA', 'CUSTOM_FLEET'}), self.state(node))
+
+    def test_requests_of_new_nodes(self):
+        """Three for each, and one that lists what is there."""
+        self.providers.service.call(self.admin, 'PUT', '/traits/CUSTOM_FLEET')
+        _failed, requests = self.count_requests(self.register, self.nodes(5))
+        self.assertEqual(
+            {'GET': 1, 'POST': 5, 'PUT': 10},
+            collections.Counter(method for method, _path in requests),
+        )
 
     def test_none(self):
         self.assertEqual({}, self.register([]))
