@@ -171,6 +171,17 @@ class VolumeTest(volumes.VolumePeersTest):
         self.look(peer, volume_id)
 
     @base.same
+    def test_extension(self, peer):
+        """Of a volume in use only since 3.42."""
+        volume_id = self.volume(peer)
+        path, body = f'/v3/volumes/{volume_id}/action', {'os-extend': {'new_size': 2}}
+        before = {'OpenStack-API-Version': 'volume 3.41'}
+        self.attached(peer, volume_id)
+        peer.ask('POST', path, body, headers=before)
+        peer.ask('POST', path, body)
+        peer.ask('POST', path, {'os-extend': {'new_size': 1}})
+
+    @base.same
     def test_older_microversions(self, peer):
         volume_id = self.volume(peer)
         attachment_id = self.attach(peer, volume_id)

@@ -32,6 +32,7 @@ class Action:
     run: (conn, caller, volume, wanted) -> the answer's body, or None
     body: validator of the value under the key
     since: the microversion that it came with
+    in_use_since: the microversion since which the volume may be in use
     event: what the servers of the volume must hear of
     releases: it ends attachments; see releases.check
     then: (db, compute, volume_id): called after the change
@@ -41,6 +42,7 @@ class Action:
     body: Any
     status: int = 202
     since: int = 0
+    in_use_since: int = 0
     event: str | None = None
     releases: bool = False
     then: Callable | None = None
@@ -168,7 +170,10 @@ def update_readonly(conn, caller, volume, wanted):
 
 
 @action(
-    'os-extend', bodies.record({'new_size': volumes.SIZE}, ['new_size']), event='volume-extended'
+    'os-extend',
+    bodies.record({'new_size': volumes.SIZE}, ['new_size']),
+    in_use_since=42,
+    event='volume-extended',
 )
 def extend(conn, caller, volume, wanted):
     """Make larger, also in use."""
@@ -304,6 +309,8 @@ class ActionResource:
 
         def run(conn):
             volume = records.get(conn, caller, volume_id)
+            if req.context.minor < action.in_use_since:
+                records.require_status(volume, 'available')
             return action.run(conn, caller, volume, wanted)
 
         if action.releases:

@@ -98,6 +98,8 @@ class EventsTestCase(base.SimCloudTestCase):
         self.demo.post(path, extend, expect=202)
         self.demo.post(path, {'os-attach': {'instance_uuid': SERVER}}, expect=202)
         extend['os-extend']['new_size'] = 3
+        self.demo.post(path, extend, expect=400)
+        self.demo.headers['OpenStack-API-Version'] = 'volume 3.42'
         self.demo.post(path, extend, expect=202)
         self.assertEqual([('volume-extended', SERVER, volume_id)], self.compute.wait_for(1))
 
