@@ -7,9 +7,6 @@ description depends on its bytes alone, so the same bytes are taken apart once.
 Without settings for TLS, PyMySQL encrypts where the server can, and checks no certificate.
 Yet it reads the certificates of all authorities that the system trusts for each connection,
 which takes tens of milliseconds. One context serves all these connections.
-
-oslo.db, as placement uses it, tries each connection before each transaction, and rolls it back
-twice after one that reads. Of a transaction of one statement that is three messages of four.
 """
 
 from collections.abc import Callable
@@ -17,15 +14,11 @@ import functools
 import typing
 
 import sqlalchemy
-from urllib3 import util
 
-from nova_lite import runtime
 from nova_lite.private_apis import pymysql
 
 # Columns of all statements of a process, with room for those that come seldom.
 KNOWN = 4096
-# A connection that rested longer is tried by a message.
-RESTED_S = 1.0
 
 
 class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is not typed
@@ -33,42 +26,6 @@ class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is no
 
     # The TLS context of those without settings for TLS.
     _unchecked = None
-    # When the last transaction ended, if no other has begun.
-    _ended_at: float | None = None
-
-    def query(self, sql: str | bytes, unbuffered: bool = False) -> int:
-        self._ended_at = None
-        affected: int = super().query(sql, unbuffered)
-        return affected
-
-    def begin(self) -> None:
-        self._ended_at = None
-        super().begin()
-
-    def commit(self) -> None:
-        super().commit()
-        self._ended_at = runtime.monotonic()
-
-    def rollback(self) -> None:
-        """Roll back what was executed since the last transaction; nothing if that is nothing."""
-        if self._ended_at is None:
-            super().rollback()
-            self._ended_at = runtime.monotonic()
-
-    def ping(self, reconnect: bool = False) -> None:
-        """Try the connection, by a message if it has rested, or has something to read.
-
-        There is something to read of a connection that the server has closed.
-        """
-        ended_at = self._ended_at
-        if (
-            reconnect
-            or ended_at is None
-            or runtime.monotonic() - ended_at > RESTED_S
-            or self._sock is None
-            or util.wait_for_read(self._sock, timeout=0)
-        ):
-            super().ping(reconnect)
 
     def _read_packet(
         self, packet_type: Callable[..., typing.Any] = pymysql.protocol.MysqlPacket

@@ -9,6 +9,5 @@ LIBRARY = guard.Library('PyMySQL', lowest='1.2', newest='1.2.4')
 
 LIBRARY.takes(connections.Connection, '_read_packet', 'packet_type')
 LIBRARY.takes(connections.Connection, '_create_ssl_ctx', 'sslp')
-LIBRARY.has(connections.Connection, '_sock')
 LIBRARY.takes(protocol, 'FieldDescriptorPacket', 'data', 'encoding')
 LIBRARY.has(protocol, 'MysqlPacket')

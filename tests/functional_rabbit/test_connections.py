@@ -3,9 +3,7 @@
 import os
 
 from oslo_db import exception as db_exception
-from oslo_db.sqlalchemy import engines
 import sqlalchemy as sa
-from sqlalchemy import orm
 import testtools
 
 from nova_lite import runtime
@@ -78,52 +76,6 @@ class TestConnections(testtools.TestCase):
         for _ in range(10):
             self.one()
         self.assertEqual(10 * 2, self.questions() - before - own)
-
-    def oslo_db(self):
-        """An engine as placement has it, whose connections are ours; of one connection."""
-        found = engines.create_engine(self.url, max_pool_size=1, max_overflow=0)
-        self.addCleanup(found.dispose)
-        connections.use(found)
-        found.dispose()
-        return found
-
-    def test_oslo_db_sends_a_statement_and_an_end(self):
-        found = self.oslo_db()
-
-        def questions():
-            with orm.Session(found) as session:
-                shown = sa.text("SHOW SESSION STATUS LIKE 'Questions'")
-                return int(session.execute(shown).one()[1])
-
-        questions()
-        first, before = questions(), questions()
-        own = before - first
-        for _ in range(10):
-            with orm.Session(found) as session:
-                session.execute(sa.text('SELECT 1'))
-                session.rollback()
-        self.assertEqual(10 * 2, questions() - before - own)
-
-    def test_oslo_db_does_not_use_what_was_closed(self):
-        found = self.oslo_db()
-        for _ in range(10):
-            with found.connect() as connection:
-                number = connection.scalar(sa.text('SELECT CONNECTION_ID()'))
-            with self.server.connect('root', '') as connection, connection.cursor() as cursor:
-                cursor.execute(f'KILL {number}')
-                listed = f'SELECT 1 FROM information_schema.processlist WHERE id = {number}'
-                while cursor.execute(listed):
-                    pass
-
-    def test_what_was_executed_is_rolled_back(self):
-        found = self.oslo_db()
-        table = sa.Table('undone', sa.MetaData(), sa.Column('id', sa.Integer, primary_key=True))
-        with found.begin() as connection:
-            table.create(connection)
-        for number in range(2):
-            with found.connect() as connection:
-                self.assertEqual([], connection.execute(sa.select(table)).all())
-                connection.execute(sa.insert(table).values(id=number))
 
     def test_settings(self):
         isolation, mode = self.database.read(
