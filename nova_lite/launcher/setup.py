@@ -116,7 +116,6 @@ def hosts(places, conf):
                 lambda cell=cell, wanted=wanted: wanted - cell.db.read(compute_nodes.hosts),
                 f'did not report to {cell.name}',
                 deadline=deadline,
-                pause_s=LOOK_S,
             )
         discovery.discover_hosts(cells)
         wanted = {host for name in places.cell_names for host in places.hosts(name)}
@@ -126,7 +125,7 @@ def hosts(places, conf):
             'are not registered in placement',
             deadline=deadline,
             # Each request lists all providers: poll less often if there are many.
-            pause_s=LOOK_S + count / 500,
+            longest_s=LOOK_S + count / 500,
         )
     finally:
         cells.close()
@@ -141,15 +140,25 @@ def _registered(client):
     }
 
 
-def _wait(find_missing, what, *, deadline, pause_s):
-    """Wait until no host is missing. Raise Unavailable after the deadline."""
+def _wait(find_missing, what, *, deadline, longest_s=LOOK_S):
+    """Wait until no host is missing. Raise Unavailable after the deadline.
+
+    longest_s: of the pauses. They get shorter, down to a tenth, as soon as the missing hosts
+        are expected in less than two of them: at the rate of the others, half come in the next
+    """
+    began, first = runtime.monotonic(), None
     while True:
         missing = find_missing()
         if not missing:
             return
-        if runtime.monotonic() > deadline:
+        now = runtime.monotonic()
+        if now > deadline:
             raise exception.Unavailable(
                 service='The cloud',
                 reason=f'{len(missing)} hosts {what}, for example {sorted(missing)[0]}',
             )
+        first, pause_s = first or len(missing), longest_s
+        if first > len(missing):
+            expected_s = len(missing) * (now - began) / (first - len(missing))
+            pause_s = min(pause_s, max(expected_s / 2, longest_s / 10, LOOK_S))
         runtime.sleep(pause_s)
