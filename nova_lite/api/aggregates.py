@@ -30,15 +30,17 @@ ZONE = aggregates.ZONE
 
 # ---- schemas ----------------------------------------------------------------
 
-ZONE_NAME = types.null_or({**types.NAME, 'pattern': r'^[^:]*\Z'})
+ZONE_NAME = types.null_or({**types.NAME, 'pattern': r'^[^:]*$'})
 FIELDS = {'name': types.NAME, 'availability_zone': ZONE_NAME}
 CREATE = types.body('aggregate', types.whole(FIELDS, required=('name',)))
-UPDATE = types.body('aggregate', {**types.whole(FIELDS), 'minProperties': 1})
+# A new name may have blanks at its ends, which are dropped.
+CHANGES = {**FIELDS, 'name': {**types.NAME, 'format': 'name_to_strip'}}
+UPDATE = types.body('aggregate', {**types.whole(CHANGES), 'minProperties': 1})
 HOST = types.whole({'host': types.HOST}, required=('host',))
 METADATA = {
     'type': 'object',
     'patternProperties': {
-        r'^[a-zA-Z0-9\-_:. ]{1,255}\Z': {'type': ['string', 'null'], 'maxLength': 255}
+        r'^[a-zA-Z0-9\-_:. ]{1,255}$': {'type': ['string', 'null'], 'maxLength': 255}
     },
     'additionalProperties': False,
 }
@@ -91,7 +93,8 @@ def update(req):
     """Change name, zone or both."""
     aggregate_id, given = _id(req), req.content
     metadata = {ZONE: given[ZONE]} if ZONE in given else {}
-    _change_metadata(req, aggregate_id, metadata, action='update', name=given.get('name'))
+    name = given['name'].strip() if 'name' in given else None
+    _change_metadata(req, aggregate_id, metadata, action='update', name=name)
     return _answer(req, aggregate_id)
 
 

@@ -24,10 +24,10 @@ LOG = log.getLogger(__name__)
 PATH = '/os-assisted-volume-snapshots'
 # What is reported: the host has done its part, and the volume service may do the rest.
 CREATING, DELETING = 'creating', 'deleting'
-_ID = {'type': 'string', 'minLength': 1, 'maxLength': 255}
+_ID = {'type': 'string', 'minLength': 1}
 _SNAPSHOT = types.whole(
     {
-        'volume_id': types.UUID,
+        'volume_id': _ID,
         'create_info': types.whole(
             {
                 'snapshot_id': _ID,

@@ -18,7 +18,7 @@ LENGTH = 255
 SPECS = {
     'type': 'object',
     'patternProperties': {
-        r'^[a-zA-Z0-9\-_:. ]{1,255}\Z': {'type': ['string', 'number'], 'maxLength': LENGTH}
+        r'^[a-zA-Z0-9\-_:. ]{1,255}$': {'type': ['string', 'number'], 'maxLength': LENGTH}
     },
     'additionalProperties': False,
 }

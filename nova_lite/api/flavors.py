@@ -60,14 +60,14 @@ LIST_QUERY = {
         strict=True,
     ),
 }
-DESCRIPTION = {'type': ['string', 'null'], 'maxLength': 65535}
+DESCRIPTION = {'type': ['string', 'null'], 'maxLength': 65535, 'format': 'printable'}
 CREATE_V1 = types.whole(
     {
         'name': types.NAME,
         'id': {
             'type': ['string', 'number', 'null'],
             'maxLength': 255,
-            'pattern': r'^(?! )[a-zA-Z0-9. _-]+(?<! )\Z',
+            'pattern': r'^(?! )[a-zA-Z0-9. _-]+(?<! )$',
         },
         'ram': types.POSITIVE,
         'vcpus': types.POSITIVE,
@@ -76,7 +76,7 @@ CREATE_V1 = types.whole(
         'swap': types.NON_NEGATIVE,
         'rxtx_factor': {
             'type': ['number', 'string'],
-            'pattern': r'^(?=.*[1-9])[0-9]{1,30}(\.[0-9]{1,30})?\Z',
+            'pattern': r'^(?=.*[1-9])[0-9]{1,30}(\.[0-9]{1,30})?$',
             'exclusiveMinimum': 0,
             'maximum': 3.40282e38,
         },

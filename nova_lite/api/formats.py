@@ -13,9 +13,12 @@ import unicodedata
 
 import jsonschema
 from oslo_utils import timeutils
+from oslo_utils import uuidutils
 
 from nova_lite.db import patterns
 
+# A text that may be the number of an integer column.
+INT32_MOST = 0x7FFFFFFF
 CHECKER = jsonschema.FormatChecker(formats=())
 UUID = re.compile(r'[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECASE)
 
@@ -35,10 +38,24 @@ def _check(name: str) -> Callable[[Check], Check]:
     return register
 
 
-@_check('uuid')
 def is_uuid(text: str) -> bool:
-    """Return a UUID, with hyphens or without."""
+    """Return whether a text is a UUID, with hyphens or without."""
     return bool(UUID.fullmatch(text))
+
+
+@_check('uuid')
+def is_uuid_like(text: str) -> bool:
+    """Return whether a text is a UUID as nova's schemas accept them, also in braces."""
+    return uuidutils.is_uuid_like(text)
+
+
+@_check('int32')
+def is_int32(text: str) -> bool:
+    """Return whether digits are a number that an integer column can hold."""
+    try:
+        return abs(int(text)) <= INT32_MOST
+    except ValueError:
+        return False
 
 
 @_check('ipv4')
@@ -74,9 +91,9 @@ def _is_address(kind: Callable[[str], object], text: str) -> bool:
 
 @_check('base64')
 def is_base64(text: str) -> bool:
-    """Base64, with or without line breaks."""
+    """Return whether a text is base64, without regard to characters that it does not have."""
     try:
-        base64.b64decode(re.sub(r'\s', '', text).encode('ascii'), validate=True)
+        base64.b64decode(text.encode('ascii'))
     except (binascii.Error, UnicodeEncodeError):
         return False
     return True
@@ -94,14 +111,27 @@ def is_date_time(text: str) -> bool:
 
 @_check('printable')
 def is_printable(text: str) -> bool:
-    """Return whether a text has no control characters, and no separators but blanks."""
-    return not any(_is_control(char) for char in text)
+    """Return whether a text has no control characters, and no separators but blanks.
+
+    A line break may end it, as in nova.
+    """
+    return not any(_is_control(char) for char in text.removesuffix('\n'))
 
 
 @_check('name')
 def is_name(text: str) -> bool:
-    """Printable, and neither empty nor with blanks at either end."""
-    return bool(text) and text == text.strip() and is_printable(text)
+    """Return whether a text is printable, not empty, and has no blanks at either end.
+
+    A line break may end it, as in nova.
+    """
+    found = text.removesuffix('\n')
+    return bool(found) and found == found.strip() and is_printable(found)
+
+
+@_check('name_to_strip')
+def is_name_to_strip(text: str) -> bool:
+    """Return whether a text is a name without the blanks at its ends."""
+    return is_name(text.strip())
 
 
 def _is_control(char: str) -> bool:
@@ -112,13 +142,7 @@ def _is_control(char: str) -> bool:
 @_check('image_ref')
 def is_image_ref(text: str) -> bool:
     """Return the uuid of an image, or nothing."""
-    return text == '' or is_uuid(text)
-
-
-@_check('flavor_ref')
-def is_flavor_ref(text: str) -> bool:
-    """Return a flavor id, or a URL that ends in one."""
-    return bool(text.rstrip('/').rsplit('/', 1)[-1].strip())
+    return text == '' or is_uuid_like(text)
 
 
 @_check('regex')

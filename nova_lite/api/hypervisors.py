@@ -24,11 +24,7 @@ ONE = '/os-hypervisors/{hypervisor_id}'
 # ---- schemas ----------------------------------------------------------------
 
 WITH_SERVERS = {'with_servers': types.single(types.BOOLEAN)}
-PATTERN = {
-    'hypervisor_hostname_pattern': types.single(
-        {'type': 'string', 'minLength': 1, 'maxLength': 255}
-    )
-}
+PATTERN = {'hypervisor_hostname_pattern': types.single(types.HOST)}
 ONE_PAGE = {'limit': types.single(types.NUMBER), 'marker': types.single(types.ANY_TEXT)}
 LIST_QUERY = {
     '2.1': types.query({}),

@@ -20,10 +20,10 @@ TYPES = ('ssh', 'x509')
 
 # ---- schemas ----------------------------------------------------------------
 
-NAME = {**types.NAME, 'pattern': r'^[a-zA-Z0-9 _-]*\Z'}
-NAME_V92 = {**types.NAME, 'pattern': r'^[a-zA-Z0-9 @._-]*\Z'}
+NAME = {**types.NAME, 'pattern': r'^[a-zA-Z0-9 _-]*$'}
+NAME_V92 = {**types.NAME, 'pattern': r'^[a-zA-Z0-9 @._-]*$'}
 PUBLIC_KEY = {'type': 'string', 'maxLength': 16384}
-USER = {'type': 'string', 'minLength': 1, 'maxLength': 255}
+USER = {'type': 'string', 'maxLength': 255}
 V1 = {'name': NAME, 'public_key': PUBLIC_KEY}
 V2 = {**V1, 'type': {'type': 'string', 'enum': [*TYPES]}}
 V10 = {**V2, 'user_id': USER}
@@ -86,7 +86,7 @@ def show(req):
 
 def _create(req):
     given = req.content
-    user_id = given.get('user_id', req.ctxt.user_id)
+    user_id = given.get('user_id') or req.ctxt.user_id
     req.authorize(rules.CREATE, {'user_id': user_id})
     kind = given.get('type', 'ssh')
     private, public = None, given.get('public_key')

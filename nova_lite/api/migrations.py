@@ -36,7 +36,7 @@ _PLAIN = {name: types.multi() for name in FILTERS}
 _V59 = {
     **_PLAIN,
     'limit': types.single(types.NUMBER),
-    'marker': types.single(types.UUID),
+    'marker': types.single(types.ANY_TEXT),
     'changes-since': _TIME,
 }
 _V66 = {**_V59, 'changes-before': _TIME}
@@ -115,7 +115,7 @@ def _page(req, where, limit):
 def _marker(req):
     """Return the row that the page follows. Raise MarkerNotFound."""
     uuid = req.param('marker')
-    if uuid is None:
+    if not uuid:
         return None
     found = _gather(req, migration_lists.records, [uuid], cells=_cells(req))
     if not found:

@@ -20,7 +20,8 @@ _ALWAYS = {name: name for name in ('instances', 'cores', 'ram', 'metadata_items'
 
 LIMIT = {
     'type': ['integer', 'string'],
-    'pattern': r'^(-1|[0-9]{1,9})\Z',
+    'pattern': r'^(-0{0,255}[01]|[0-9]{1,255})$',
+    'format': 'int32',
     'minimum': -1,
     'maximum': 0x7FFFFFFF,
 }

@@ -51,7 +51,9 @@ def refuse(_req):
 
 for path, methods in GONE.items():
     for method in methods:
-        operation.operation(method, path, load=False, faults=(410,))(refuse)
+        operation.operation(method, path, load=False, query=operation.ANY_QUERY, faults=(410,))(
+            refuse
+        )
 
 operation.operation(
     'POST',

@@ -22,9 +22,11 @@ FORMATS = {
     'name': ('printable text without blanks at its ends', 'name'),
     'printable': ('printable text', 'text'),
     'image_ref': ('UUID of an image, or an empty text', UUID),
-    'flavor_ref': ('id or URL of a flavor', '1'),
+    'name_to_strip': ('printable text', 'name'),
     'regex': ('regular expression', 'a.*'),
 }
+# It bounds a number that is written as a text.
+NUMBER = 'int32'
 _WORDS = {
     'string': 'text',
     'integer': 'integer',
@@ -119,7 +121,7 @@ def words(schema):
         return ', or '.join(words(each) for each in schema['oneOf'])
     if 'enum' in schema:
         return _words_of_enum(schema['enum'])
-    if 'format' in schema:
+    if 'format' in schema and schema['format'] != NUMBER:
         found = FORMATS[schema['format']][0]
         found += ' or integer' if 'integer' in schema.get('type', ()) else ''
         return found + _bounds(schema, 'minLength', 'maxLength', 'characters')
@@ -160,7 +162,7 @@ def sample(schema):
         return sample(schema['oneOf'][0])
     if 'enum' in schema:
         return schema['enum'][0]
-    if 'format' in schema:
+    if 'format' in schema and schema['format'] != NUMBER:
         return FORMATS[schema['format']][1]
     kind = schema.get('type', 'null')
     kind = kind[0] if isinstance(kind, list) else kind

@@ -20,9 +20,10 @@ SHOWN = 400
 FORMATS = {
     'name': 'It must be printable, not empty, and have no blanks at either end.',
     'printable': 'It must have printable characters only.',
+    'int32': 'It is out of range.',
+    'name_to_strip': 'It must be printable and not empty.',
     'ip': 'It is neither an IPv4 nor an IPv6 address.',
     'image_ref': 'It is not the UUID of an image.',
-    'flavor_ref': 'It is not the id of a flavor.',
 }
 
 # A JSON schema as its operation writes it.

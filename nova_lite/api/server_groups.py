@@ -34,7 +34,7 @@ def _with_policies(allowed):
     return types.body('server_group', group)
 
 
-RULES = types.whole({'max_server_per_host': types.POSITIVE})
+RULES = types.whole({'max_server_per_host': types.UNBOUNDED_POSITIVE})
 WITH_RULES = types.whole(
     {'name': types.NAME, 'policy': {'type': 'string', 'enum': [*POLICIES]}, 'rules': RULES},
     required=('name', 'policy'),

@@ -18,43 +18,38 @@ BOOLEAN = {'type': ['boolean', 'string'], 'enum': [*_TRUE, *_FALSE]}
 BOOLEAN_OR_AUTO = {'type': ['boolean', 'string'], 'enum': [*_TRUE, *_FALSE, 'auto']}
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'format': 'name'}
-HOST = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9\-._]*\Z'}
+HOST = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9\-._]*$'}
 HOSTNAME = {
     'type': 'string',
     'minLength': 2,
     'maxLength': 63,
-    'pattern': r'^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]\Z',
+    'pattern': r'^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
 }
 UUID = {'type': 'string', 'format': 'uuid'}
-POSITIVE = {
-    'type': ['integer', 'string'],
-    'pattern': r'^0*[1-9][0-9]{0,8}\Z',
-    'minimum': 1,
-    'maximum': 0x7FFFFFFF,
-    'minLength': 1,
-}
-NON_NEGATIVE = {
-    'type': ['integer', 'string'],
-    'pattern': r'^[0-9]{1,9}\Z',
-    'minimum': 0,
-    'maximum': 0x7FFFFFFF,
-    'minLength': 1,
-}
+# int() refuses texts of more than 4300 digits.
+_DIGITS = r'^[0-9]{1,255}$'
+_POSITIVE_DIGITS = r'^0{0,255}[1-9][0-9]{0,254}$'
+UNBOUNDED_POSITIVE = {'type': ['integer', 'string'], 'pattern': _POSITIVE_DIGITS, 'minimum': 1}
+UNBOUNDED = {'type': ['integer', 'string'], 'pattern': _DIGITS, 'minimum': 0}
+POSITIVE = {**UNBOUNDED_POSITIVE, 'maximum': 0x7FFFFFFF, 'format': 'int32'}
+NON_NEGATIVE = {**UNBOUNDED, 'maximum': 0x7FFFFFFF, 'format': 'int32'}
 # In a query. Larger ones than an answer may have entries are accepted too.
-NUMBER = {'type': 'string', 'pattern': r'^[0-9]{1,255}\Z'}
-POSITIVE_NUMBER = {'type': 'string', 'pattern': r'^0{0,255}[1-9][0-9]{0,254}\Z'}
+NUMBER = {'type': 'string', 'pattern': _DIGITS}
+POSITIVE_NUMBER = {'type': 'string', 'pattern': _POSITIVE_DIGITS}
 IPV4 = {'type': 'string', 'format': 'ipv4'}
 IPV6 = {'type': 'string', 'format': 'ipv6', 'maxLength': 45}
 TEXT = {'type': 'string', 'maxLength': 255}
 # Only the server's limit of a request bounds its length.
 ANY_TEXT = {'type': 'string'}
+SOME_TEXT = {**TEXT, 'minLength': 1}
 TEXT_OR_NULL = {'type': ['string', 'null'], 'maxLength': 255}
+DESCRIPTION = {**TEXT_OR_NULL, 'format': 'printable'}
 METADATA = {
     'type': 'object',
-    'patternProperties': {r'^[a-zA-Z0-9\-_:. ]{1,255}\Z': {'type': 'string', 'maxLength': 255}},
+    'patternProperties': {r'^[a-zA-Z0-9\-_:. ]{1,255}$': {'type': 'string', 'maxLength': 255}},
     'additionalProperties': False,
 }
-TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*\Z'}
+TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*$'}
 
 
 Schema: typing.TypeAlias = schema.Source

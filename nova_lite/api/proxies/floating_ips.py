@@ -14,7 +14,7 @@ from nova_lite.policies import addresses as rules
 PATH = '/os-floating-ips'
 ONE = PATH + '/{id}'
 UNTIL = '2.35'
-CREATE = types.null_or(types.whole({'pool': types.TEXT_OR_NULL}))
+CREATE = types.null_or(types.open_object({'pool': {'type': ['string', 'null']}}))
 
 
 class FloatingIpNotFound(exception.NotFound):

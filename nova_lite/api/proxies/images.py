@@ -39,7 +39,7 @@ QUERY = {
             'limit': types.multi(types.POSITIVE_NUMBER),
             'marker': types.multi(),
             **dict.fromkeys((*FILTERS, 'status', 'server'), types.multi()),
-            'changes-since': types.multi({'type': 'string', 'format': 'date-time'}),
+            'changes-since': types.multi(),
         },
         'patternProperties': {f'^{PROPERTY}': types.multi()},
         'additionalProperties': True,
@@ -86,7 +86,7 @@ def _filters(req):
             chosen[given.removeprefix(PROPERTY)] = req.param(given)
     if req.param('marker'):
         chosen['marker'] = req.param('marker')
-    if req.param('changes-since'):
+    if req.param('changes-since') is not None:
         chosen['updated_at'] = f'gte:{req.param("changes-since")}'
     if req.param('server'):
         # Clients may name a server by the link to it.

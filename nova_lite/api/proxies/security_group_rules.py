@@ -17,23 +17,12 @@ from nova_lite.policies import security_groups as rules
 PATH = '/os-security-group-rules'
 MOST_PORT, MOST_ICMP = 65535, 255
 ICMP = 'icmp'
+PROTOCOLS = ('tcp', 'udp', ICMP)
 # nova's word for all types of ICMP.
 ALL = -1
-_NUMBER = {
-    'type': ['integer', 'string', 'null'],
-    'minimum': -1,
-    'maximum': MOST_PORT,
-    'pattern': r'^-?[0-9]{1,5}\Z',
-}
-_RULE = types.whole(
-    {
-        'parent_group_id': types.UUID,
-        'group_id': types.null_or(types.UUID),
-        'cidr': {'type': ['string', 'null'], 'maxLength': 64},
-        'ip_protocol': {'type': ['string', 'null'], 'pattern': r'^(?i:tcp|udp|icmp)\Z'},
-        'from_port': _NUMBER,
-        'to_port': _NUMBER,
-    },
+# Nova's schema has only the groups: the rest is read by `_traffic` and `_network`.
+_RULE = types.open_object(
+    {'parent_group_id': types.UUID, 'group_id': types.null_or(types.UUID)},
     required=['parent_group_id'],
 )
 
@@ -50,7 +39,9 @@ class RuleNotFound(exception.NotFound):
     'POST',
     PATH,
     policy=rules.RULE_CREATE,
-    body={'2.1': types.body('security_group_rule', _RULE)},
+    body={
+        '2.1': types.open_object({'security_group_rule': _RULE}, required=['security_group_rule'])
+    },
     until=security_groups.UNTIL,
     faults=security_groups.FAULTS,
 )
@@ -96,24 +87,38 @@ def delete(req):
 
 def _traffic(asked):
     """Return protocol and ports as the network service takes them; raises RuleNotUsable."""
-    protocol = (asked.get('ip_protocol') or '').lower()
+    protocol = str(asked.get('ip_protocol') or '').lower()
     given = [asked.get(name) for name in ('from_port', 'to_port')]
     if not protocol and given == [None, None] and asked.get('group_id'):
         return {}
     if not protocol or None in given:
         raise RuleNotUsable(reason='it needs ip_protocol, from_port and to_port')
-    first, last = (int(number) for number in given)
+    if protocol not in PROTOCOLS:
+        raise RuleNotUsable(reason=f'ip_protocol is {protocol}, not one of {PROTOCOLS}')
+    first, last = (_port(number) for number in given)
     if protocol == ICMP:
-        if max(first, last) > MOST_ICMP:
-            raise RuleNotUsable(reason=f'from_port and to_port of {ICMP} are at most {MOST_ICMP}')
+        if not ALL <= min(first, last) <= max(first, last) <= MOST_ICMP:
+            raise RuleNotUsable(
+                reason=f'from_port and to_port of {ICMP} are from {ALL} to {MOST_ICMP}'
+            )
         ports = [None if number == ALL else number for number in (first, last)]
     elif first == last == ALL:
         ports = [None, None]
-    elif 1 <= first <= last:
+    elif 1 <= first <= last <= MOST_PORT:
         ports = [first, last]
     else:
-        raise RuleNotUsable(reason='from_port must be at least 1, and to_port no less')
+        raise RuleNotUsable(
+            reason=f'from_port must be at least 1, and to_port no less and at most {MOST_PORT}'
+        )
     return {'protocol': protocol, 'port_range_min': ports[0], 'port_range_max': ports[1]}
+
+
+def _port(value):
+    """Return the number that any JSON value means as a port. Raise RuleNotUsable."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise RuleNotUsable(reason='from_port and to_port must be integers') from error
 
 
 def _network(cidr):
@@ -123,7 +128,7 @@ def _network(cidr):
     """
     cidr = cidr or views.ANYWHERE['IPv4']
     try:
-        found = ipaddress.ip_interface(cidr)
+        found = ipaddress.ip_interface(cidr if isinstance(cidr, str) else f'{cidr}')
     except ValueError as error:
         raise RuleNotUsable(reason=f'cidr: {error}') from error
     if '/' not in cidr:

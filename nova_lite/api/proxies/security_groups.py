@@ -20,12 +20,12 @@ FAULTS = (400, 403, 404)
 QUERY = {'2.1': types.query({**lists.PARAMETERS, 'all_tenants': types.multi()})}
 _CONTENT = types.open_object(
     {
-        'name': {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'\S'},
+        'name': types.TEXT,
         'description': types.TEXT,
     },
     required=['name', 'description'],
 )
-BODY = {'2.1': types.body('security_group', _CONTENT)}
+BODY = {'2.1': types.open_object({'security_group': _CONTENT}, required=['security_group'])}
 
 
 def service(req):

@@ -14,7 +14,7 @@ from nova_lite.policies import addresses as rules
 PATH = '/servers/{server_id}/action'
 UNTIL = '2.43'
 FAULTS = (400, 403, 404, 409)
-_NETWORK = {'type': ['string', 'number'], 'minLength': 1, 'maxLength': 255}
+_NETWORK = {'type': ['string', 'number'], 'minLength': 1, 'maxLength': 36}
 
 
 class NetworkNotOnServer(exception.NotFound):

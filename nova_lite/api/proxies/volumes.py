@@ -14,18 +14,12 @@ from nova_lite.policies import volumes as rules
 PATH = '/os-volumes'
 ONE = PATH + '/{id}'
 UNTIL = '2.35'
-SIZE = {
-    'type': ['integer', 'string'],
-    'pattern': r'^[0-9]{1,9}\Z',
-    'minimum': 0,
-    'maximum': 0x7FFFFFFF,
-}
 # The request's names of what the volume service takes.
 NAMES = {'display_name': 'name', 'display_description': 'description'}
 KEPT = ('metadata', 'snapshot_id', 'volume_type', 'availability_zone')
 _CONTENT = types.whole(
     {
-        'size': SIZE,
+        'size': types.UNBOUNDED_POSITIVE,
         'metadata': {'type': 'object'},
         **dict.fromkeys(('snapshot_id', 'volume_type', 'availability_zone'), types.ANY_TEXT),
         **dict.fromkeys(NAMES, types.ANY_TEXT),

@@ -7,9 +7,8 @@ from nova_lite.policies import server_actions as rules
 
 LENGTH = {
     'type': ['integer', 'string', 'null'],
-    'pattern': r'^-?[0-9]{1,9}\Z',
+    'pattern': r'^(-0{0,255}[01]|[0-9]{1,255})$',
     'minimum': -1,
-    'maximum': 0x7FFFFFFF,
 }
 BODY = types.body('os-getConsoleOutput', types.whole({'length': LENGTH}))
 

@@ -32,7 +32,7 @@ from nova_lite.db.api import build_requests
 from nova_lite.policies import servers as rules
 
 LOG = log.getLogger(__name__)
-MOST = 1000  # servers of one request, since they are one transaction
+MOST = 10000  # servers of one request, since they are one transaction
 # A property of images whose guests need a config drive.
 DRIVE_PROPERTY, MANDATORY = 'img_config_drive', 'mandatory'
 
@@ -55,6 +55,7 @@ def create(req):
     create_bounds.check(plan)
     create_networks.validate(req, plan)
     create_networks.choose_groups(req, server.get('security_groups'), plan)
+    _bound_count(req, plan)
     _check_names(req, plan)
     plan.uuids = [runtime.new_uuid() for _ in range(plan.most)]
     accepted = _accept(req, plan, boot_image)
@@ -65,7 +66,7 @@ def create(req):
 def _plan(req, server):
     """Return what the body asks for, in nova's order of checks."""
     least, most = _counts(server)
-    plan = create_plan.Plan(name=server['name'], least=least, most=most)
+    plan = create_plan.Plan(name=server['name'].strip(), least=least, most=most)
     if server.get('trusted_image_certificates') is not None:
         req.authorize(rules.TRUSTED_CERTS)
     create_host.choose(req, server, plan)
@@ -92,12 +93,22 @@ def _counts(server):
     most = int(server.get('max_count', least))
     if least > most:
         raise exception.Invalid('min_count must be <= max_count')
-    if least > MOST:
-        raise exception.Invalid(f'min_count must be at most {MOST}')
-    most = min(most, MOST)
     if most > 1 and server.get('hostname'):
         raise exception.Invalid('Unable to allocate a single hostname to multiple servers')
     return least, most
+
+
+def _bound_count(req, plan):
+    """Reduce a large max_count to what quotas permit, and one transaction can hold.
+
+    Raise OverQuota or Invalid if min_count is more. The quotas are checked again when the
+    servers are accepted.
+    """
+    if plan.most > MOST:
+        plan.most = req.app.api_db.read(create_accept.admitted, req, plan)
+    if plan.least > MOST:
+        raise exception.Invalid(f'min_count must be at most {MOST}')
+    plan.most = min(plan.most, MOST)
 
 
 def _check_certificates(server, root):
@@ -123,7 +134,7 @@ def _fill_columns(req, server, plan, boot_image):
         'image_properties': create_properties.of(boot_image),
         'reservation_id': 'r-' + runtime.new_uuid()[:8],
         'display_description': server.get('description'),
-        'hostname': server.get('hostname'),
+        'hostname': server.get('hostname', '').strip(),
         'metadata': metadata,
         'key_name': key_name,
         'key_data': create_content.public_key(req, key_name),

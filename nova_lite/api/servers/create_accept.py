@@ -91,10 +91,15 @@ def _count(connection, req, plan):
     bounding = quota.COUNTED if plan.server_group is None else (*quota.COUNTED, MEMBERS)
     if any(limits[name] >= 0 for name in bounding):
         quota_locks.hold(connection, ctxt.project_id)
+    return admitted(connection, req, plan)
+
+
+def admitted(connection, req, plan):
+    """Return how many servers the quotas permit now. Raise OverQuota."""
     return quota.admit(
         connection,
         req.conf,
-        ctxt,
+        req.ctxt,
         wanted=plan.most,
         least=plan.least,
         vcpus=plan.flavor.vcpus,

@@ -9,6 +9,12 @@ LONGEST = 63
 LONGEST_NAME = 255
 
 
+def stripped(columns):
+    """Return columns of a server whose names do not end with a line break, as nova's."""
+    names = ('display_name', 'hostname')
+    return {name: value.strip() if name in names else value for name, value in columns.items()}
+
+
 def display_names(name, count):
     """Return the names of `count` servers; several are numbered from 1."""
     if count == 1:

@@ -4,6 +4,7 @@ Source: reference/nova/create-server 1.4.
 """
 
 from nova_lite import exception
+from nova_lite.api import formats
 from nova_lite.clients import resource_requests
 from nova_lite.policies import servers as rules
 
@@ -43,8 +44,13 @@ def _request(entry):
                 'cannot be specified together.'
             )
         network_id = None
-    elif not network_id:
+    elif network_id is None:
         raise exception.Invalid('Bad networks format: an entry needs uuid or port')
+    elif not formats.is_uuid_like(network_id):
+        # Up to 2.36 the schema takes any text.
+        raise exception.Invalid(
+            f'Bad networks format: network uuid is not in proper format ({network_id})'
+        )
     return {
         'network_id': network_id,
         'fixed_ip': fixed_ip,

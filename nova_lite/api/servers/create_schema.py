@@ -6,22 +6,16 @@ Source: reference/nova/create-server 1.1, 1.3 and 1.5.
 from nova_lite.api import schema
 from nova_lite.api import types
 
-FLAVOR_REF = {'type': ['string', 'integer'], 'format': 'flavor_ref', 'minimum': 0}
+FLAVOR_REF = {'type': ['string', 'integer'], 'minLength': 1}
 _SHORT = {'type': 'string', 'maxLength': 255}
-_SIZE = {
-    'type': ['integer', 'string'],
-    'pattern': r'^[0-9]{0,9}\Z',
-    'minimum': 1,
-    'maximum': 0x7FFFFFFF,
-}
-_DEVICE_TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*\Z'}
+_DEVICE_TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*$'}
 _DEVICE = {
     'virtual_name': _SHORT,
     'volume_id': types.UUID,
     'snapshot_id': types.UUID,
-    'volume_size': _SIZE,
+    'volume_size': types.POSITIVE,
     'device_name': {'type': 'string', 'minLength': 1, 'maxLength': 255,
-                    'pattern': r'^[a-zA-Z0-9._\-/]*\Z'},
+                    'pattern': r'^[a-zA-Z0-9._\-/]*$'},
     'delete_on_termination': types.BOOLEAN,
     'no_device': types.ANY,
     'connection_info': {'type': 'string', 'maxLength': 0xFFFFFF},
@@ -29,14 +23,13 @@ _DEVICE = {
 _DEVICE_V2 = {
     **_DEVICE,
     'source_type': {'type': 'string', 'enum': ['volume', 'image', 'snapshot', 'blank']},
-    'uuid': {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9._-]*\Z'},
+    'uuid': {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9._-]*$'},
     'image_id': types.UUID,
     'destination_type': {'type': 'string', 'enum': ['local', 'volume']},
     'guest_format': _SHORT,
     'device_type': _SHORT,
     'disk_bus': _SHORT,
-    'boot_index': {'type': ['integer', 'string', 'null'], 'pattern': r'^-?[0-9]{1,9}\Z',
-                   'minimum': -0x7FFFFFFF, 'maximum': 0x7FFFFFFF},
+    'boot_index': {'type': ['integer', 'string', 'null'], 'pattern': r'^-?[0-9]{1,255}$'},
 }  # fmt: skip
 _NETWORK = {
     'fixed_ip': {'type': 'string', 'format': 'ip'},
@@ -78,6 +71,10 @@ def _networks(**more):
     return {'type': 'array', 'items': types.whole({**_NETWORK, **more})}
 
 
+def _old_networks(**more):
+    return _networks(uuid=types.ANY_TEXT, **more)
+
+
 def _auto_networks(**more):
     return {'oneOf': [_networks(**more), {'type': 'string', 'enum': ['none', 'auto']}]}
 
@@ -89,7 +86,7 @@ _V1 = types.whole(
         'imageRef': {'type': 'string', 'format': 'image_ref'},
         'adminPass': PASSWORD,
         'metadata': types.METADATA,
-        'networks': _networks(),
+        'networks': _old_networks(),
         'block_device_mapping': {'type': 'array', 'items': types.whole(_DEVICE)},
         'block_device_mapping_v2': _devices(),
         'OS-DCF:diskConfig': DISK_CONFIG,
@@ -98,21 +95,18 @@ _V1 = types.whole(
         'personality': PERSONALITY,
         'availability_zone': types.NAME,
         'config_drive': types.BOOLEAN,
-        'key_name': KEY_NAME,
-        'min_count': types.POSITIVE,
-        'max_count': types.POSITIVE,
+        'key_name': types.NAME,
+        'min_count': types.UNBOUNDED_POSITIVE,
+        'max_count': types.UNBOUNDED_POSITIVE,
         'return_reservation_id': types.BOOLEAN,
-        'security_groups': {
-            'type': 'array',
-            'items': types.whole({'name': {'type': 'string', 'minLength': 1, 'maxLength': 255}}),
-        },
+        'security_groups': {'type': 'array', 'items': types.whole({'name': types.NAME})},
         'user_data': USER_DATA,
     },
     required=['name', 'flavorRef'],
 )
-_V19 = schema.extended(_V1, description=types.TEXT_OR_NULL)
+_V19 = schema.extended(_V1, description=types.DESCRIPTION)
 _V32 = schema.extended(
-    _V19, networks=_networks(tag=_DEVICE_TAG), block_device_mapping_v2=_devices(tag=_DEVICE_TAG)
+    _V19, networks=_old_networks(tag=_DEVICE_TAG), block_device_mapping_v2=_devices(tag=_DEVICE_TAG)
 )
 # Tags of block devices were taken back at once, those of networks with 2.37.
 _V33 = schema.extended(_V32, block_device_mapping_v2=_devices())
@@ -136,14 +130,14 @@ _V94 = schema.extended(_V90, hostname=types.HOST)
 _UUIDS = {'oneOf': [types.UUID, {'type': 'array', 'items': types.UUID}]}
 HINTS = types.open_object(
     {
-        'group': {'oneOf': [types.UUID, {'type': 'array', 'items': types.UUID, 'minItems': 1}]},
+        'group': _UUIDS,
         'different_host': _UUIDS,
-        'same_host': _UUIDS,
+        'same_host': {'type': ['string', 'array'], 'items': types.UUID},
         'query': {'type': ['string', 'object']},
         'target_cell': types.NAME,
         'different_cell': {'type': ['string', 'array'], 'items': {'type': 'string'}},
         'build_near_host_ip': {'type': 'string', 'format': 'ip'},
-        'cidr': {'type': 'string', 'pattern': r'^/[0-9a-f.:]+\Z'},
+        'cidr': {'type': 'string', 'pattern': r'^/[0-9a-f.:]+$'},
     }
 )
 

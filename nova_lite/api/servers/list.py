@@ -75,6 +75,8 @@ def _sort(req):
         raise exception.Forbidden('Only administrators can sort servers by host or node.')
     if len(directions) > len(keys):
         raise exception.Invalid('Sort direction size exceeds sort key size')
+    if not set(directions) <= {'asc', 'desc'}:
+        raise exception.Invalid("Unknown sort direction in sort_dir, must be 'desc' or 'asc'")
     given = [
         (ALIASES.get(key, key), direction)
         for key, direction in itertools.zip_longest(keys, directions)

@@ -120,6 +120,9 @@ def _permitted(req):
     known = list_schema.names(req.minor) - PAGING
     given = {name: values for name, values in req.params.items() if name in known and values}
     if req.allows(rules.ALL_FILTERS):
+        for name in req.params:
+            if name.startswith('_') or name in list_schema.TABLES:
+                raise exception.Invalid(f'Invalid filter field: {name}.')
         return given
     permitted = list_schema.allowed(req.minor)
     return {name: values for name, values in given.items() if name in permitted}

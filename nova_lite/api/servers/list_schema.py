@@ -8,7 +8,6 @@ from nova_lite.api import types
 _TEXT = types.multi()
 _REGEX = types.multi({'type': 'string', 'minLength': 1, 'format': 'regex'})
 _TIME = types.multi({'type': 'string', 'format': 'date-time'})
-_NONE = {'type': 'array', 'maxItems': 0}
 
 SORT_KEYS = (
     'access_ip_v4', 'access_ip_v6', 'auto_disk_config', 'availability_zone', 'config_drive',
@@ -24,8 +23,9 @@ IGNORED_SORT_KEYS = (
     'key_data', 'launched_on', 'locked', 'memory_mb', 'os_type', 'reservation_id', 'root_gb',
     'shutdown_terminate', 'user_data', 'vcpus', 'vm_mode',
 )  # fmt: skip
-# Tables that a filter might reach into.
-_JOINED = (
+# Tables that a filter might reach into: administrators may not name them, and what other users
+# name is dropped.
+TABLES = (
     'block_device_mapping', 'services', 'metadata', 'system_metadata', 'info_cache',
     'security_groups', 'pci_devices',
 )  # fmt: skip
@@ -73,21 +73,19 @@ _BASE = {
     'deleted': _TEXT,
     **types.PAGE,
     'sort_key': types.multi({'type': 'string', 'enum': [*SORT_KEYS, *IGNORED_SORT_KEYS]}),
-    'sort_dir': types.multi({'type': 'string', 'enum': ['asc', 'desc']}),
+    'sort_dir': _TEXT,
 }
 _TAG_NAMES = ('tags', 'tags-any', 'not-tags', 'not-tags-any')
 _TAGS = dict.fromkeys(_TAG_NAMES, _REGEX)
-_LOCKED = {'locked': types.multi(types.BOOLEAN)}
+_LOCKED = {'locked': _TEXT}
 _STRICT_SORT = {
     'sort_key': types.multi({'type': 'string', 'enum': [*SORT_KEYS, 'locked']}),
 }
 
 
 def _schema(properties, *, strict=False):
-    found = types.query(properties, strict=strict)
-    if not strict:
-        found['properties'] = {**found['properties'], **dict.fromkeys(_JOINED, _NONE)}
-        found['patternProperties'] = {'^_': _NONE}
+    found = types.query({**properties, **dict.fromkeys(TABLES, _TEXT)}, strict=strict)
+    found['patternProperties'] = {'^_': _TEXT}
     return found
 
 

@@ -17,6 +17,7 @@ from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_bounds
 from nova_lite.api.servers import create_content
+from nova_lite.api.servers import create_names
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import moves
@@ -40,7 +41,7 @@ _V1 = types.whole(
     },
     required=['imageRef'],
 )
-_V19 = schema.extended(_V1, description=types.TEXT_OR_NULL)
+_V19 = schema.extended(_V1, description=types.DESCRIPTION)
 _V54 = schema.extended(_V19, key_name=types.null_or(create_schema.KEY_NAME))
 _V57 = schema.extended(_V54, personality=None, user_data=types.null_or(create_schema.USER_DATA))
 _V63 = schema.extended(_V57, trusted_image_certificates=create_schema.CERTIFICATES)
@@ -114,7 +115,8 @@ def rebuild(req, server):
 
 def _changes(req, asked):
     """Return the columns of the record that the body gives other values."""
-    changes = {COLUMNS[name]: value for name, value in asked.items() if name in COLUMNS}
+    columns = {COLUMNS[name]: value for name, value in asked.items() if name in COLUMNS}
+    changes = create_names.stripped(columns)
     if 'accessIPv6' in asked:
         changes['access_ip_v6'] = formats.shortest_ipv6(asked['accessIPv6'])
     if 'key_name' in asked:

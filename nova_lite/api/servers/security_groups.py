@@ -14,8 +14,8 @@ from nova_lite.policies import security_groups as rules
 
 ACTION = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
-CONTENT = types.open_object(
-    {'name': {'type': 'string', 'minLength': 1, 'pattern': r'\S'}},
+CONTENT = types.whole(
+    {'name': {'type': 'string', 'minLength': 1}},
     required=['name'],
 )
 
@@ -58,6 +58,8 @@ def remove(req, server):
 
 
 def _change(req, server, change):
+    if not req.content['name'].strip():
+        raise exception.Invalid('Security group name cannot be empty')
     groups = req.app.network.security_groups
     group = groups.find(req.ctxt, server.row.project_id, req.content['name'])
     try:

@@ -20,7 +20,7 @@ from nova_lite.policies import server_shares as rules
 
 KEY = 'share'
 # The guest mounts the share by it.
-TAG = {'type': 'string', 'minLength': 1, 'maxLength': 64, 'pattern': r'^[a-zA-Z0-9-]+\Z'}
+TAG = {'type': 'string', 'minLength': 1, 'maxLength': 64, 'pattern': r'^[a-zA-Z0-9-]*$'}
 ATTACH = types.whole({'share_id': types.UUID, 'tag': TAG}, required=['share_id'])
 VIRTIO_FS, SHARED_MEMORY = 'COMPUTE_STORAGE_VIRTIO_FS', 'COMPUTE_MEM_BACKING_FILE'
 PAGES = 'hw:mem_page_size'

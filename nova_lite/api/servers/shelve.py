@@ -23,12 +23,7 @@ PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
 UNSHELVE = 'unshelve'
 _ZONE, _HOST = 'availability_zone', 'host'
-# Nova bounds zone and host only where one of them stands alone.
-PLACE = {
-    **types.whole({_ZONE: {'type': ['string', 'null']}, _HOST: {'type': 'string'}}),
-    'if': {'not': {'required': [_ZONE, _HOST]}},
-    'then': {'properties': {_ZONE: types.null_or(types.NAME), _HOST: types.HOST}},
-}
+PLACE = types.whole({_ZONE: {'type': ['string', 'null']}, _HOST: types.ANY_TEXT})
 BODY = {
     '2.1': types.body(UNSHELVE, types.ANY),
     '2.77': types.body(
@@ -113,7 +108,7 @@ def shelve_offload(req, server):
 def unshelve(req, server):
     """Unshelve a server. A zone of null unpins its availability zone."""
     acting.require_cell(server)
-    asked = (req.content if req.minor >= PLACES else None) or {}
+    asked = _asked(req)
     arguments = {'offloaded': server.row.vm_state == states.VmState.SHELVED_OFFLOADED}
     if asked and not arguments['offloaded']:
         raise NotOffloaded(instance_id=server.uuid, state=server.row.vm_state)
@@ -137,6 +132,12 @@ def unshelve(req, server):
         arguments=arguments,
         hostless=True,
     )
+
+
+def _asked(req):
+    """Return zone and host of the request. An empty host is none, an empty zone unpins."""
+    given = (req.content if req.minor >= PLACES else None) or {}
+    return {name: given[name] or None for name in given if name == _ZONE or given[name]}
 
 
 def _zone(req, zone):

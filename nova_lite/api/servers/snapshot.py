@@ -30,7 +30,7 @@ BACKUP_BODY = types.body(
         {
             'name': types.NAME,
             'backup_type': {'type': 'string'},
-            'rotation': types.NON_NEGATIVE,
+            'rotation': types.UNBOUNDED,
             'metadata': types.METADATA,
         },
         required=['name', 'backup_type', 'rotation'],

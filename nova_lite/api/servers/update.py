@@ -12,8 +12,8 @@ from nova_lite.api import schema
 from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api import waiting
-from nova_lite.api import zones
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import create_names
 from nova_lite.api.servers import show
 from nova_lite.api.servers import unique_names
 from nova_lite.db.api import request_specs
@@ -28,10 +28,10 @@ _V1 = types.whole(
         'accessIPv6': types.IPV6,
     }
 )
-_V19 = schema.extended(_V1, description=types.TEXT_OR_NULL)
+_V19 = schema.extended(_V1, description=types.DESCRIPTION)
 _V90 = schema.extended(_V19, hostname=types.HOSTNAME)
 _V94 = schema.extended(_V90, hostname=types.HOST)
-_V104 = schema.extended(_V94, pinned_availability_zone=types.null_or(types.NAME))
+_V104 = schema.extended(_V94, pinned_availability_zone=types.null_or(types.SOME_TEXT))
 BODY = {
     '2.1': types.body('server', _V1),
     '2.19': types.body('server', _V19),
@@ -60,7 +60,8 @@ COLUMNS = {
 def update(req, server):
     """Change a server; the answer is full from 2.75 on."""
     wanted = req.content
-    changes = {COLUMNS[name]: value for name, value in wanted.items() if name in COLUMNS}
+    columns = {COLUMNS[name]: value for name, value in wanted.items() if name in COLUMNS}
+    changes = create_names.stripped(columns)
     if 'accessIPv6' in wanted:
         changes['access_ip_v6'] = formats.shortest_ipv6(wanted['accessIPv6'])
     if 'OS-DCF:diskConfig' in wanted:
@@ -98,14 +99,11 @@ def _change(req, server, changes):
 
 def _pin(req, server, zone):
     """Keep later moves within the zone, which must be the server's own; None frees them."""
-    if zone is not None:
-        if not zones.exists(req, zone):
-            raise exception.Invalid(f'The requested availability zone {zone} is not available')
-        if zone != server.row.availability_zone:
-            raise exception.Conflict(
-                f'Server {server.uuid} is in availability zone '
-                f'{server.row.availability_zone}; it cannot be pinned to {zone}.'
-            )
+    if zone is not None and zone != server.row.availability_zone:
+        raise exception.Conflict(
+            f'Server {server.uuid} is in availability zone '
+            f'{server.row.availability_zone}; it cannot be pinned to {zone}.'
+        )
     req.app.api_db.write(_store_zone, server.uuid, zone)
 
 

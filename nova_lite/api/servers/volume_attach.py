@@ -23,7 +23,7 @@ SHELVED_OFFLOADED = states.VmState.SHELVED_OFFLOADED
 # Of a path like /dev/xvda1: what clients may ask for is a whole disk, or a part of one.
 DEVICE = {
     'type': ['string', 'null'],
-    'pattern': r'(^/dev/x{0,1}[a-z]{0,1}d{0,1})([a-z]+)[0-9]*\Z',
+    'pattern': r'(^/dev/x{0,1}[a-z]{0,1}d{0,1})([a-z]+)[0-9]*$',
     'maxLength': 255,
 }
 _V1 = types.whole({'volumeId': types.UUID, 'device': DEVICE}, required=['volumeId'])

@@ -93,6 +93,9 @@ class AggregatesTest(AggregateTest):
         ]
         self.assertEqual(('new', 'z'), (shown['name'], shown['availability_zone']))
         self.admin('PUT', path, {'aggregate': {'name': 'two'}}, status=409)
+        shown = self.admin('PUT', path, {'aggregate': {'name': ' newer '}})['aggregate']
+        self.assertEqual('newer', shown['name'])
+        self.admin('PUT', path, {'aggregate': {'name': ' '}}, status=400)
         self.admin('PUT', path, {'aggregate': {'availability_zone': None}}, status=400)
         self.admin('PUT', path, {'aggregate': {}}, status=400)
         self.admin('PUT', f'{URL}/99', {'aggregate': {'name': 'x'}}, status=404)

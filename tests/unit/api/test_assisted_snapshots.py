@@ -109,7 +109,8 @@ class TestAssistedSnapshots(base.Case):
             ('type', self.body(type='raw')),
             ('new_file', self.body(new_file=1)),
             ('more', self.body(more=1)),
-            ('volume_id', {'snapshot': {**self.body()['snapshot'], 'volume_id': 'x'}}),
+            ('volume_id', {'snapshot': {**self.body()['snapshot'], 'volume_id': ''}}),
+            ('volume nowhere', {'snapshot': {**self.body()['snapshot'], 'volume_id': 'nowhere'}}),
             ('create_info', {'snapshot': {'volume_id': self.volume_id}}),
         ):
             self.refused('POST', PATH, body, code=400, text=field, who=SERVICE)

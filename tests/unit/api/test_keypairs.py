@@ -88,6 +88,9 @@ class KeypairsTest(base.ApiTest):
     def test_of_another_user(self):
         self.create(version='2.10', who=compute_api.ADMIN, user_id='alice', public_key=PUBLIC)
         self.create(version='2.10', status=403, user_id='bob')
+        own = self.create(name='own', version='2.10', user_id='', public_key=PUBLIC)
+        self.assertEqual('alice', own['user_id'])
+        self.request('DELETE', '/os-keypairs/own', version='2.10', status=204)
         self.assertEqual(['k'], self.names())
         self.assertEqual([], self.names('?user_id=alice', who=compute_api.OTHER))
         self.get('/os-keypairs?user_id=alice', who=compute_api.OTHER, version='2.10', status=403)

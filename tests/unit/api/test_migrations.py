@@ -107,6 +107,8 @@ class MigrationsTest(base.ApiTest):
         self.assertEqual([], self.uuids('?limit=0'))
 
     def test_unknown_marker(self):
+        self.admin('GET', f'{URL}?marker=', version='2.59')
+        self.admin('GET', f'{URL}?marker=x', version='2.59', status=400)
         self.admin('GET', f'{URL}?marker={runtime.new_uuid()}', version='2.59', status=400)
 
     def test_filters(self):

@@ -243,7 +243,7 @@ class RemovedTest(SystemTest):
         uuid = runtime.new_uuid()
         for path, methods in removed.GONE.items():
             for method in methods:
-                where = path.format(server_id=uuid, id=uuid, name='n')
+                where = path.format(server_id=uuid, id=uuid, name='n') + '?x=1'
                 body = {'x': {}} if method in ('POST', 'PUT') else None
                 for version in ('2.1', 'latest'):
                     self.request(method, where, body, status=410, version=version)

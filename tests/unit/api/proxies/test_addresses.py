@@ -53,8 +53,8 @@ class TestFloatingIps(FloatingIpTest):
     def test_refused(self):
         for pool in ('nonsense', 'garden', runtime.new_uuid()):
             self.refused('POST', PATH, {'pool': pool}, code=404, text=pool)
-        for body in ({'pool': 1}, {'pool': 'public', 'more': 1}):
-            self.refused('POST', PATH, body, code=400)
+        self.refused('POST', PATH, {'pool': 1}, code=400)
+        self.refused('POST', PATH, {'pool': 'x' * 256}, code=404)
         self.refused('POST', PATH, PUBLIC, code=403, who=compute_api.READER)
         for floating_id in ('x', runtime.new_uuid(), self.allocate()['id']):
             one, other = f'{PATH}/{floating_id}', compute_api.OTHER

@@ -80,7 +80,8 @@ class TestImages(ImageTest):
         self.assertEqual([], self.names('?changes-since=2100-01-01T00:00:00Z'))
         for query, text in (
             ('status=nonsense', 'status'),
-            ('changes-since=nonsense', 'changes-since'),
+            ('changes-since=nonsense', 'nonsense'),
+            ('changes-since=', 'updated_at'),
             ('limit=-1', 'limit'),
             ('minRam=x', 'min_ram'),
             ('marker=nonsense', 'nonsense'),

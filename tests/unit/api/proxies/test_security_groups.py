@@ -50,7 +50,7 @@ class TestSecurityGroups(base.Case):
             self.refused('GET', PATH + query, code=400)
 
     def test_refused(self):
-        for content in ({}, {'name': 'x'}, {'name': '', 'description': ''}, {'name': 1}):
+        for content in ({}, {'name': 'x'}, {'name': 'x' * 256, 'description': ''}, {'name': 1}):
             self.refused('POST', PATH, {'security_group': content}, code=400)
         long = {'security_group': {'name': 'x', 'description': 'x' * 256}}
         self.refused('POST', PATH, long, code=400, text='description')
@@ -125,6 +125,9 @@ class TestSecurityGroups(base.Case):
         self.assertEqual({'name': 'web', 'tenant_id': 'alpha'}, inner['group'])
         self.assertEqual((None, {}), (inner['ip_protocol'], inner['ip_range']))
         self.assertEqual(3, len(self.listed()))
+        odd = self.allow(ip_protocol='tcp', from_port=True, to_port=2.5, cidr=[], more='x')
+        self.assertEqual((1, 2), (odd['from_port'], odd['to_port']))
+        self.assertEqual({'cidr': '0.0.0.0/0'}, odd['ip_range'])
 
     def test_rules_that_cannot_be(self):
         ports = {'from_port': 80, 'to_port': 81}
@@ -137,6 +140,11 @@ class TestSecurityGroups(base.Case):
             {'ip_protocol': 'tcp', 'from_port': 1, 'to_port': 65536},
             {'ip_protocol': 'icmp', 'from_port': 256, 'to_port': 0},
             {'ip_protocol': 'gre', **ports},
+            {'ip_protocol': True, **ports},
+            {'ip_protocol': 'tcp', 'from_port': [], 'to_port': 80},
+            {'ip_protocol': 'tcp', 'from_port': 'x', 'to_port': 80},
+            {'ip_protocol': 'icmp', 'from_port': -2, 'to_port': 0},
+            {'ip_protocol': 'tcp', **ports, 'cidr': 7},
             {'ip_protocol': 'tcp', **ports, 'cidr': '10.0.0.0/33'},
             {'ip_protocol': 'tcp', **ports, 'cidr': '10.0.0.1'},
             {'ip_protocol': 'tcp', **ports, 'cidr': 'fe80::1%eth0/64'},

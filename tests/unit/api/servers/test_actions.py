@@ -364,12 +364,20 @@ class TestUpdate(base.Case):
         self.refused('PUT', path, {'server': {'accessIPv4': 'x'}}, code=400, text='accessIPv4')
         self.refused('PUT', path, {'server': {'name': ''}}, code=400, text='name')
 
+    def test_line_breaks_after_names(self):
+        path = f'/servers/{self.api.add_server()}'
+        wanted = {'server': {'name': 'web\n', 'hostname': 'web\n'}}
+        server = self.ok('PUT', path, wanted, version='2.90').json['server']
+        shown = server['name'], server['OS-EXT-SRV-ATTR:hostname']
+        self.assertEqual(('web', 'web'), shown)
+
     def test_pinned_zone(self):
         uuid = self.api.add_server(availability_zone='nova')
         path = f'/servers/{uuid}'
         self.ok('PUT', path, {'server': {'pinned_availability_zone': 'nova'}}, version='2.104')
         server = self.ok('GET', path, version='2.96').json['server']
         self.assertEqual('nova', server['pinned_availability_zone'])
-        wrong = {'server': {'pinned_availability_zone': 'mars'}}
-        self.refused('PUT', path, wrong, code=400, version='2.104', text='mars')
+        for zone, code in (('mars', 409), (' ', 409), ('', 400), ('x' * 256, 400)):
+            wrong = {'server': {'pinned_availability_zone': zone}}
+            self.refused('PUT', path, wrong, code=code, version='2.104', text='zone')
         self.ok('PUT', path, {'server': {'pinned_availability_zone': None}}, version='2.104')

@@ -172,10 +172,10 @@ class TestFields(create_base.Case):
 
     def test_schema(self):
         for name, value in (
-            ('name', ''), ('name', ' a'), ('name', 'a' * 256), ('name', 1), ('name', 'a\n'),
+            ('name', ''), ('name', ' a'), ('name', 'a' * 256), ('name', 1), ('name', '\n'),
             ('flavorRef', ''), ('flavorRef', []), ('imageRef', 'nonsense'),
             ('metadata', {'': 'a'}), ('metadata', []), ('min_count', 0), ('min_count', 'x'),
-            ('max_count', -1), ('user_data', '%%'), ('user_data', 'A' * 65536),
+            ('max_count', -1), ('user_data', 'eA'), ('user_data', 'A' * 65536),
             ('networks', 'some'), ('networks', [{'uuid': 'x'}]), ('config_drive', 'perhaps'),
             ('accessIPv4', '::1'), ('tags', ['a,b']), ('tags', ['x' * 61]), ('host', 'a b'),
             ('trusted_image_certificates', []), ('security_groups', ['']),
@@ -199,7 +199,6 @@ class TestFields(create_base.Case):
 
     def test_counts(self):
         self.refuse(400, 'min_count', min_count=3, max_count=2)
-        self.refuse(400, 'min_count', min_count=10**6)
         self.refuse(400, 'hostname', hostname='ab', max_count=2)
 
 

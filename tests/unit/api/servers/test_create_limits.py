@@ -17,6 +17,15 @@ class TestQuota(create_base.Case):
         body = self.body()
         self.refused('POST', '/servers', body, code=403, version='2.104', text='instances')
 
+    def test_counts_of_any_size(self):
+        self.limit(instances=1200, cores=-1, ram=-1)
+        self.assertEqual(1200, len(self.create(max_count=2**40)))
+
+    def test_more_than_a_transaction_holds(self):
+        self.refuse(403, 'instances', min_count=2**40)
+        self.limit(instances=-1, cores=-1, ram=-1)
+        self.refuse(400, 'min_count', min_count=2**40)
+
     def test_cores_and_ram(self):
         self.limit(cores=0)
         self.refuse(403, 'cores')

@@ -282,8 +282,14 @@ class TestFilters(Case):
         self.add('one')
         self.assertEqual(['one'], self.names('?nonsense=1'))
         self.refused('?nonsense=1', 400, version='2.75', text='nonsense')
-        self.refused('?_private=1', 400)
-        self.refused('?metadata=1', 400)
+        for query in ('?_private=1', '?metadata=1'):
+            for version in ('2.1', '2.104'):
+                self.assertEqual(['one'], self.names(query, version=version))
+                self.refused(query, 400, version=version, who=ADMIN_OF_ALPHA, text=query[1:-2])
+        for query in ('?sort_dir=', '?sort_dir=ASC'):
+            self.refused(query, 400, text='sort direction')
+        self.refused('?locked=maybe', 400, version='2.73', text='locked')
+        self.assertEqual(['one'], self.names('?locked=maybe&locked=n', version='2.73'))
         self.refused('?sort_key=nonsense', 400, text='sort_key')
         self.assertEqual(['one'], self.names('?sort_key=vcpus'))
         self.refused('?sort_key=vcpus', 400, version='2.75')

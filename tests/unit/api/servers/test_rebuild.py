@@ -219,7 +219,7 @@ class BadInputTest(Case):
             ('accessIPv4', '::1'),
             ('accessIPv6', '192.0.2.1'),
             ('key_name', ''),
-            ('user_data', '?'),
+            ('user_data', 'eA'),
             ('trusted_image_certificates', []),
             ('hostname', '-'),
             ('config_drive', True),
