@@ -88,6 +88,8 @@ def judge(samples):
             made[key].validate(sample['value'])
         except exception.NovaException as error:
             yield {'judged': True, 'reason': str(error)}
+        except UnicodeError as error:
+            yield {'judged': True, 'reason': f'fails: {error}'}  # its check of base64
         else:
             yield {'judged': True, 'reason': None}
 

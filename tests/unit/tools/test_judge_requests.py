@@ -2,14 +2,21 @@
 
 import testtools
 
+from nova_lite.api import operation as operations
+from tests.fixtures import request_samples
 from tools import judge_requests
+from tools.comparison import odd_requests
+
+SERVERS = 'GET /servers'
 
 
-def _sample(value, accepted, minor=1):
+def _sample(value, accepted, minor=1, field='a'):
     return {
-        'operation': 'GET /servers ',
+        'operation': f'{SERVERS} ',
+        'known': SERVERS,
         'kind': 'query',
         'minor': minor,
+        'field': field,
         'value': value,
         'accepted': accepted,
     }
@@ -27,8 +34,39 @@ class SamplesTest(testtools.TestCase):
         self.assertEqual({1, 33, 53, 70}, {1, 33, 53, 70} & {each['minor'] for each in found})
         accepted = [each['value'] for each in found if each['accepted'] and each['minor'] == 53]
         self.assertIn({'limit': ['1']}, accepted)
-        refused = [each['value'] for each in found if not each['accepted'] and each['minor'] == 53]
-        self.assertIn({'limit': ['-1']}, refused)
+        refused = [each for each in found if not each['accepted'] and each['minor'] == 53]
+        self.assertIn({'limit': ['-1']}, [each['value'] for each in refused])
+        self.assertIn(('limit', 'GET /os-hypervisors'), [(e['field'], e['known']) for e in refused])
+
+
+class OddRequestsTest(testtools.TestCase):
+    def find(self, name):
+        (found,) = (each for each in operations.load_all() if str(each) == name)
+        return found
+
+    def test_bodies_have_one_in_each_place(self):
+        operation = self.find('POST /os-server-groups')
+        body = request_samples.load().body(operation)
+        found = list(odd_requests.bodies(body, operation, [1, 64]))
+        places = {field for _minor, field, _value, _accepted in found}
+        self.assertLessEqual({'', 'server_group.name', 'server_group.rules'}, places)
+        self.assertIn('server_group.unknown_name', places)
+        # Each place once: at its newest microversion.
+        names = {minor for minor, field, _value, _ok in found if field == 'server_group.name'}
+        self.assertEqual({64}, names)
+        lists = {minor for minor, field, _value, _ok in found if field == 'server_group.policies'}
+        self.assertEqual({1}, lists)
+        group = {'name': ' x', 'policy': 'affinity'}
+        self.assertIn((64, 'server_group.name', {'server_group': group}, False), found)
+        without = {'server_group': {'policy': 'affinity'}}
+        self.assertIn((64, 'server_group.name', without, False), found)
+
+    def test_queries(self):
+        operation = self.find('GET /os-hypervisors')
+        query = request_samples.load().query(operation)
+        found = list(odd_requests.queries(query, operation, [1, 53]))
+        self.assertIn((53, 'limit', {'limit': ['1', 'x']}, False), found)
+        self.assertIn((1, 'limit', {'limit': ['1', 'x']}, True), found)
 
 
 class DifferencesTest(testtools.TestCase):
@@ -46,10 +84,27 @@ class DifferencesTest(testtools.TestCase):
         self.assertEqual(
             (
                 {
-                    'accepted here: GET /servers  query {"a": ["3"]}': 5,
-                    'refused here: GET /servers  query {"a": ["4"]}': 1,
+                    'accepted here: GET /servers  query {"a": ["3"]}': asked[2],
+                    'refused here: GET /servers  query {"a": ["4"]}': asked[4],
                 },
                 5,
             ),
             judge_requests.differences(asked, verdicts),
         )
+
+    def test_what_nova_refuses_behind_its_schema_is_explained(self):
+        found = {
+            'one': _sample({'a': ['1']}, False),
+            'two': _sample({'b': ['1']}, False, field='b'),
+            'three': _sample({'a': ['1']}, True),
+        }
+        left, used = judge_requests.explained(
+            found, {SERVERS: {'a': 500}, 'GET /os-hosts': {'b': 500}}
+        )
+        # What is accepted only here has no explanation.
+        self.assertEqual({'two', 'three'}, left.keys())
+        self.assertEqual({(SERVERS, 'a')}, used)
+
+    def test_operations_with_an_explanation_exist(self):
+        known = {request_samples.name_of(each) for each in operations.load_all()}
+        self.assertEqual(set(), request_samples.load().behind.keys() - known)
