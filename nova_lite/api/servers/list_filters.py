@@ -62,7 +62,7 @@ class Criteria:
     """The criteria of a list request.
 
     project_id: None for all; filters: [Filter]; addresses: [(version, pattern)]
-    plain: nothing was filtered but the project, so partial results may be shown
+    plain: no filter was given, also none without effect, so partial results may be shown
     """
 
     project_id: str | None
@@ -97,7 +97,7 @@ def parse(req, all_rule):
     """
     given = _permitted(req)
     everyone = _all_tenants(req, given, all_rule)
-    plain = all(_is_default(req, everyone, *each) for each in given.items())
+    plain = not given
     if not everyone:
         given.pop('tenant_id', None)
         given.pop('project_id', None)
@@ -136,16 +136,6 @@ def _all_tenants(req, given, rule):
         return False
     req.authorize(rule)
     return True
-
-
-def _is_default(req, everyone, name, values):
-    """Return whether a filter says what holds without it: clients send such ones.
-
-    Any other counts, also if it has no effect.
-    """
-    if name == 'deleted':
-        return not _is_deleted(values)
-    return name in ('project_id', 'tenant_id') and not everyone and values == [req.ctxt.project_id]
 
 
 def _is_deleted(values):
