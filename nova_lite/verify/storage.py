@@ -26,6 +26,8 @@ _V = states.VmState
 PASSING = ('reserved', 'attaching', 'detaching')
 # Statuses in which a volume is not kept for the servers that have it.
 LOST = ('available', 'error')
+# The migration status of a volume to which Cinder copies another one.
+TARGET = 'target:'
 # Servers in these states keep the volumes that were reserved for them.
 RESERVING = (_V.SHELVED_OFFLOADED, _V.ERROR, _V.BUILDING)
 UPLOADING = ('queued', 'saving', 'importing', 'uploading')
@@ -170,6 +172,9 @@ def made_twice(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
     for volume in snapshot.volumes:
         device = devices.get((volume.get('metadata') or {}).get(volume_client.DEVICE))
         if device is None or device.source_type == 'volume' or not device.volume_id:
+            continue
+        # A migration that Cinder has not ended copies the volume with its name.
+        if (volume.get('migration_status') or '').startswith(TARGET):
             continue
         if device.volume_id != volume['id'] and volume['status'] == 'available':
             yield Finding(

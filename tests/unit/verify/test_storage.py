@@ -164,6 +164,8 @@ class VolumesTest(base.VerifyTest):
         self.assertEqual(
             ['I5 volume stray: was made for server a server, which has a volume'], self.found()
         )
+        self.snapshot.volumes[0]['migration_status'] = 'target:a volume'
+        self.assertEqual([], self.found())
 
 
 class ImagesTest(base.VerifyTest):
