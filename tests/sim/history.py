@@ -11,6 +11,7 @@ from tests.sim.oracle import excuses
 from tests.sim.oracle import guests as guests_module
 from tests.sim.oracle import limits
 from tests.sim.oracle import placing
+from tests.sim.oracle import repairs as repairs_module
 from tests.sim.oracle import watching
 from tests.sim.workload import caller as caller_module
 from tests.sim.workload import client as client_module
@@ -37,6 +38,8 @@ class History:
         world, cloud = self._begun.world, self._begun.cloud
         self._begun.have(plan)
         guests = self._watch(world, cloud.places)
+        repairs = repairs_module.Repairs()
+        repairs.listen()
         ledger = ledger_module.Ledger(
             excuses.Excuses(world.faults, plan.refusals), plan.quota, now.journal.counts
         )
@@ -49,7 +52,7 @@ class History:
         self._race(cloud, world, ledger, guests)
         with now.process('oracle', machine=cloud_module.HYPERVISORS).entered():
             caller = caller_module.Caller(world.network, ledger, 'oracle', _apis(plan))
-            end = ending.Ending(cloud, ledger, caller)
+            end = ending.Ending(cloud, ledger, caller, repairs)
             end.check(plan.moments(now.time()))
             for fault in world.faults.injected:
                 if fault.end == math.inf:

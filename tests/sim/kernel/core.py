@@ -106,10 +106,6 @@ class Kernel:
         """Return the virtual seconds since the history began."""
         return (self.now_us() - self._began_us) / 10**6
 
-    def since_epoch(self, timestamp):
-        """Return the virtual time at which an undisturbed wall clock shows `timestamp`."""
-        return timestamp - processes.EPOCH_US / 10**6
-
     def stream(self, name):
         """Return the generator of the choices called `name`."""
         return self._streams[name]

@@ -7,39 +7,16 @@ remove one thing may fail when there were several.
 
 import datetime
 
-from tests.sim import kernel
+from tests.sim.kernel import process
 from tests.sim.oracle import effects
+from tests.sim.oracle import refusals
 
-# Actions that only a fault can make fail once they were accepted, unless the server is gone or
-# being deleted. Moves are not among them: there may be no room for them, and they can be aborted.
-CERTAIN = frozenset(
-    (
-        'create',
-        'start',
-        'stop',
-        'reboot',
-        'pause',
-        'unpause',
-        'suspend',
-        'resume',
-        'rebuild',
-        'rescue',
-        'unrescue',
-        'shelve',
-        'shelveOffload',
-        'unshelve',
-        'confirmResize',
-        'revertResize',
-        'attach_volume',
-        'detach_volume',
-        'attach_interface',
-        'detach_interface',
-    )
-)
-# A server that no host takes is as it was before: it shows no fault that says why.
-SCHEDULED = 'unshelve'
+# A move may fail though nothing went wrong: no host takes the server, or one refuses it.
+REFUSED = ('No valid host', 'policy of server group', 'injected failure of')
+# What it was to act on may be over by then.
+LATE = ('live_migration_cancel', 'live_migration_force_complete')
 HOST, TASK = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-STS:task_state'
-CLIENT = 'client'
+CLIENT, LIVE = 'client', 'live-migration'
 # An audit asks for it, too, of servers that were shelved some time ago.
 OFFLOAD = 'shelveOffload'
 # It waits for an audit if a fault kept its host from hearing of it.
@@ -57,7 +34,7 @@ class Deeds:
 
     def __init__(self, caller, ledger):
         self._caller, self._ledger, self._excuses = caller, ledger, ledger.excuses
-        self._effects = effects.Effects(ledger)
+        self._effects = effects.Effects(ledger, caller)
 
     def findings(self, server):
         """Yield what is not as it should be with a server, as the API shows it.
@@ -71,7 +48,8 @@ class Deeds:
             return
         actions = found['instanceActions']
         message = server.get('fault', {}).get('message', '')
-        if server['status'] == 'ERROR' and not self._is_excused(message, server, actions):
+        failed = [each for each in actions if each['message'] == 'Error']
+        if server['status'] == 'ERROR' and not self._is_excused(message, server, failed or actions):
             yield f'unexplained ERROR: {server["id"]}: {message}'
         if not self._is_where_requested(server, actions):
             yield f'not where requested: {server["id"]}'
@@ -98,22 +76,39 @@ class Deeds:
         return None in (host, wanted) or host == wanted or moved
 
     def _may_fail(self, message, server, action):
+        cancelled = action['action'] == LIVE and self._ledger.is_cancelled(server['id'])
+        moves = action['action'] in effects.MOVES
         return (
-            action['action'] not in CERTAIN
-            or server[TASK] == DELETING
+            server[TASK] == DELETING
+            or cancelled
+            or action['action'] in LATE
             or action['request_id'] in self._ledger.rivals
-            or (action['action'] == SCHEDULED and self._excuses.of_scheduling())
             or self._is_excused(message, server, [action])
+            or self._has_reason(server, action, moves=moves)
         )
 
+    def _has_reason(self, server, action, *, moves):
+        """Return whether what is on record of a failure excuses it."""
+        path = f'/servers/{server["id"]}/os-instance-actions/{action["request_id"]}'
+        code, found = self._caller.send('action', 'GET', path)
+        events = found['instanceAction']['events'] if code == 200 else ()
+        told = ' '.join(each['details'] or '' for each in events)
+        _request_id, began, ended = _work(action)
+        silenced = refusals.DOWN in told and self._excuses.of_down(began, ended)
+        return silenced or (moves and any(each in told for each in REFUSED))
+
     def _is_excused(self, message, server, actions):
-        work = [
-            (each['request_id'], _virtual(each['start_time']), _virtual(each['updated_at']))
-            for each in actions
-        ]
+        work = [_work(each) for each in actions]
         return self._excuses.of_error(message, server['id'], work)
 
 
+def _work(action):
+    """Return (request id, begin, end) of an action."""
+    began, ended = (_virtual(action[name]) for name in ('start_time', 'updated_at'))
+    return action['request_id'], began, ended
+
+
 def _virtual(text):
+    """The virtual time at which an undisturbed clock shows this."""
     moment = datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.UTC)
-    return kernel.current().since_epoch(moment.timestamp())
+    return moment.timestamp() - process.EPOCH_US / 10**6

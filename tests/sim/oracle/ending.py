@@ -7,18 +7,24 @@ from nova_lite.verify import reader as reader_module
 from nova_lite.verify import settling
 from tests.sim import kernel
 from tests.sim.oracle import deeds
+from tests.sim.workload import caller as caller_module
 from tests.sim.world import places as places_module
 
+VOLUMES = f'/volume/v3/{caller_module.PROJECT}/volumes/detail?all_tenants=1'
 # How long a snapshot may show what was begun just now.
 LOOK_S = 10
 BOUNDS = bounds.Bounds(work=60, audit=60, power=60)
 
 
 class Ending:
-    """cloud: a world.cloud.Cloud that is whole; caller: a workload.caller.Caller"""
+    """cloud: a world.cloud.Cloud that is whole; caller: a workload.caller.Caller
 
-    def __init__(self, cloud, ledger, caller):
+    repairs: a repairs.Repairs that has listened
+    """
+
+    def __init__(self, cloud, ledger, caller, repairs):
         self._cloud, self._ledger, self._caller = cloud, ledger, caller
+        self._repairs = repairs
         self._deeds = deeds.Deeds(caller, ledger)
 
     def check(self, moments):
@@ -53,7 +59,28 @@ class Ending:
         return self._unverified(reader) or [*self._verify(reader)]
 
     def _unverified(self, reader):
-        return [*self._sagas(reader), *self._servers()]
+        found = [*self._sagas(reader), *self._servers()]
+        if not self._ledger.excuses.of_repairs():
+            found += [*self._repaired(), *self._left()]
+        return found
+
+    def _repaired(self):
+        """What audits have repaired though no fault had broken it."""
+        for each in self._repairs.found:
+            yield deeds.Lasting(f'repaired without a fault: {each}')
+
+    def _left(self):
+        """What was made for servers, which have gone, or never had it."""
+        code, found = self._caller.neighbour('ports', 'GET', '/network/v2.0/ports')
+        for port in found['ports'] if code == 200 else ():
+            if not port['device_id']:
+                yield f'left without a fault: port {port["id"]}'
+        code, found = self._caller.neighbour('volumes', 'GET', VOLUMES)
+        for volume in found['volumes'] if code == 200 else ():
+            # Those of clients are named so, and stay. One that migrates cannot be deleted.
+            stays = volume['name'].startswith('client') or volume['migration_status']
+            if not stays and volume['status'] == 'available':
+                yield f'left without a fault: volume {volume["id"]}'
 
     def _verify(self, reader):
         verdict = settling.look(reader, settle_s=LOOK_S, bounds=BOUNDS)

@@ -16,6 +16,8 @@ DOWN_S = 60
 HARMLESS = ('clock', 'power off', losses.FATE)
 # What outlives these: an action that was accepted is ended by others, or by their successors.
 ENDURED = ('api', 'super', 'conductor')
+# Kinds of faults by which reports of hosts come too late: a database may be slow.
+SILENCING = ('nemesis', 'begin')
 # What refuses no request, and reports for no host.
 DECIDING = ('api', 'super', 'scheduler')
 # Some of its threads read for all requests, and do not say for which one they do just now. A
@@ -36,9 +38,9 @@ class Excuses:
         met = _lost_guest if call.code == codes.INTERNAL_ERROR else _met
         return any(met(fault, call) for fault in self._faults.injected)
 
-    def of_down(self, call):
-        """Whether a host may have counted as down. call: a workload.caller.Call"""
-        return any(_silences(fault, call) for fault in self._faults.injected)
+    def of_down(self, began, ended):
+        """Whether a host may have counted as down between two virtual times."""
+        return any(_silences(fault, began, ended) for fault in self._faults.injected)
 
     def of_unasked(self, server):
         """Whether the guest of a server may have stopped by itself. server: its id"""
@@ -47,9 +49,9 @@ class Excuses:
             for fault in self._faults.injected
         )
 
-    def of_scheduling(self):
-        """Whether no host may take a server though nothing went wrong."""
-        return bool(self._refusals)
+    def of_repairs(self):
+        """Whether there may be something for audits to repair."""
+        return bool(self._faults.injected)
 
     def of_error(self, message, server, work):
         """Whether a server may be in ERROR, with that fault.
@@ -69,14 +71,14 @@ def _is_of_another(fault, server):
     return fault.fate == losses.FATE and fault.where != server
 
 
-def _silences(fault, call):
+def _silences(fault, began, ended):
     """Whether a fault kept a host from reporting, or a request from seeing that it did."""
-    if fault.kind != 'nemesis' or fault.fate == losses.FATE:
+    if fault.fate == losses.FATE or fault.kind not in SILENCING:
         return False
     if fault.fate.startswith('clock'):
         return True
     reports = not fault.process.startswith(DECIDING)
-    return reports and fault.overlaps(call.began, call.ended, DOWN_S)
+    return reports and fault.overlaps(began, ended, DOWN_S)
 
 
 def _lost_guest(fault, call):

@@ -82,8 +82,15 @@ WRONG = {
 NAMED = re.compile(' (to host|by force)$')
 SHOWN = ('status', 'OS-EXT-STS:task_state', 'updated')
 # A volume or port that was listed may be one that is just attached, or was detached since.
-APART = ('is not attached to volume', 'does not have a port with id')
-ATTACHING = ('attach volume', 'detach volume', 'attach interface', 'detach interface', 'swap')
+APART = (
+    'is not attached to volume',
+    'does not have a port with id',
+    'is not attached to instance',
+)
+ATTACHING = (
+    *('attach volume', 'detach volume', 'attach interface', 'detach interface', 'swap'),
+    *('attach share', 'detach share'),
+)
 SERVER = re.compile('/servers/([0-9a-f-]{36})')
 # The next page of a list begins behind a server that is gone.
 MARKER = re.compile(r'marker \[([0-9a-f-]{36})\] not found')
@@ -139,7 +146,9 @@ class Refusals:
         allowed = call.what in ALWAYS or before['status'] in ALLOWED.get(_kind(call), ())
         if not (same and at_rest and allowed) or self._has_rival(call, before['id'], text):
             return None
-        if self._excuses.of_call(call) or (DOWN in text and self._excuses.of_down(call)):
+        if self._excuses.of_call(call) or (
+            DOWN in text and self._excuses.of_down(call.began, call.ended)
+        ):
             return None
         return f'{who} {call.what}: refused in status {before["status"]}: {text[:500]}'
 

@@ -29,6 +29,7 @@ class Call:
 
     cell: that of its server, if servers never leave theirs
     count: how many servers it creates, if it does
+    body, answer: what was sent and answered, decoded
     """
 
     who: str
@@ -41,6 +42,8 @@ class Call:
     code: int = 0
     cell: str | None = None
     count: int = 1
+    body: dict | None = None
+    answer: dict = dataclasses.field(default_factory=dict)
 
 
 class Caller:
@@ -73,7 +76,7 @@ class Caller:
         call = Call(self.who, what, method, url, now.time(), cell=self._ledger.cell_of(url))
         headers, content = {**HEADERS, 'OpenStack-API-Version': version}, None
         if body is not None:
-            call.count = body.get('server', {}).get('max_count', 1)
+            call.body, call.count = body, body.get('server', {}).get('max_count', 1)
             headers['Content-Type'], content = 'application/json', json.dumps(body)
         self._ledger.refusals.began(call)
         now.log(f'{self.who}: {what}', f'{method} {url.partition(".sim")[2]} {content or ""}')
@@ -88,5 +91,7 @@ class Caller:
         call.ended, call.code = now.time(), code
         self.last = call
         now.log(f'{self.who}: {what} -> {code}', text if code == codes.LOST or code >= 400 else '')
+        if code != codes.LOST and text[:1] in '{[' and text:
+            call.answer = json.loads(text)
         self._ledger.answered(call, text)
-        return code, json.loads(text) if code != codes.LOST and text[:1] in '{[' and text else {}
+        return code, call.answer

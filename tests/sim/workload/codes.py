@@ -3,4 +3,4 @@
 # There was no answer.
 LOST = 0
 ACCEPTED, GONE, INTERNAL_ERROR = 202, 204, 500
-REFUSALS = range(400, 500)
+DONE, REFUSALS = range(200, 300), range(400, 500)

@@ -9,7 +9,10 @@ from tests.sim.oracle import refusals as refusals_module
 from tests.sim.workload import codes
 
 UNFILLED = re.compile(r'upload of image .* of server ([0-9a-f-]{36}) is queued')
-ACTION = re.compile('/servers/([^/]+)/action$')
+# Of which an action is recorded.
+ACTION = re.compile(
+    '/servers/([^/]+)/(?:action|os-interface|os-volume_attachments|shares|migrations)(?:/|$)'
+)
 # What may have been done all the same: another client may have detached the port that was
 # attached, before it was looked at for the answer.
 UNSURE = (('attach interface', 404),)
@@ -39,6 +42,7 @@ class Ledger:
         self._snapshots = []
         self._descriptions = collections.defaultdict(list)
         self.refused, self.rivals, self._removals, self.requested = {}, {}, {}, {}
+        self._cancels = []
 
     def violation(self, text):
         """Something is not as it should be: the history ends here."""
@@ -49,13 +53,15 @@ class Ledger:
         """A client was answered; code 0: it was not. call: a caller.Call"""
         code = call.code
         self._count(call)
+        if call.what == 'abort' and code not in codes.REFUSALS:
+            self._cancels.append(call.url)
         if code == codes.LOST and call.what == 'snapshot':
             self._snapshots.append(call.url)
         if code in codes.REFUSALS and (call.what, code) not in UNSURE:
             self.refused[call.request_id] = code
         elif call.method == 'DELETE':
             self._removal(call)
-        elif code == codes.ACCEPTED and (found := ACTION.search(call.url)):
+        if code in codes.DONE and call.method != 'GET' and (found := ACTION.search(call.url)):
             self.promised.setdefault(found[1], {})[call.request_id] = call
         if (code == codes.LOST or code >= 500) and not self.excuses.of_call(call):
             request = f'{call.method} {call.url}'
@@ -67,7 +73,7 @@ class Ledger:
         if call.method == 'GET' or not call.who.startswith('client'):
             return
         self._counts[f'{totals.ASKED}{call.what}'] += 1
-        if call.code in range(200, 300):
+        if call.code in codes.DONE:
             self._counts[f'{totals.ACCEPTED}{call.what}'] += 1
             self._asked[call.request_id] = call.what
 
@@ -107,6 +113,10 @@ class Ledger:
         """
         found = UNFILLED.search(finding)
         return found is not None and any(found[1] in url for url in self._snapshots)
+
+    def is_cancelled(self, uuid):
+        """Whether a live migration of a server may have been aborted."""
+        return any(uuid in url for url in self._cancels)
 
     def cell_of(self, url):
         """The cell of the server that a URL names, None where that does not matter."""

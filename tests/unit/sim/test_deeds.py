@@ -12,21 +12,28 @@ from tests.sim.workload import ledger
 SERVER = {'id': 'uuid', 'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'host1'}
 
 
-def findings(refused=(), removals=(), host=None, *, refusals=(), task=None, **action):
+TIMES = {'start_time': '2027-01-15T08:00:00', 'updated_at': '2027-01-15T08:00:01'}
+
+
+def findings(refused=(), removals=(), host=None, *, task=None, details=None, **action):
     """What is found of a server with one action.
 
     removals: ids of requests to remove one thing; host: the one that was asked for
-    refusals: see plan.Plan; task: the server's
+    task: the server's; details: of the failure
     """
-    done = {'action': 'stop', 'request_id': 'req-1', 'user_id': 'client', 'message': None, **action}
-    book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[]), refusals))
+    done = {'action': 'stop', 'request_id': 'req-1', 'user_id': 'client', 'message': None}
+    done |= {**TIMES, **action}
+    book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[])))
     book.accepted('uuid', host)
     book.refused.update(refused)
     for each in removals:
         url = 'http://api-1.sim/servers/uuid/os-interface/port'
         call = caller.Call('client', 'detach', 'DELETE', url, 0, request_id=each, code=202)
         book.answered(call, '')
-    asking = types.SimpleNamespace(send=lambda *_args: (200, {'instanceActions': [done]}))
+    others = [{**done, 'request_id': each, 'message': None} for each in removals if each != 'req-1']
+    found = {'instanceActions': [done, *others]}
+    found['instanceAction'] = {'events': [{'details': details}]}
+    asking = types.SimpleNamespace(send=lambda *_args: (200, found))
     return list(deeds.Deeds(asking, book).findings({**SERVER, 'OS-EXT-STS:task_state': task}))
 
 
@@ -61,8 +68,15 @@ class DeedsTestCase(testtools.TestCase):
     def test_a_server_is_on_the_host_that_was_asked_for_until_it_moves(self):
         self.assertEqual([], findings(host='host1'))
         self.assertEqual(['not where requested: uuid'], findings(host='host2'))
-        self.assertEqual([], findings(host='host2', action='migrate'))
+        self.assertEqual([], findings(host='host2', action='live-migration'))
 
-    def test_no_host_may_take_a_server_that_is_unshelved(self):
-        deed = {'action': 'unshelve', 'message': 'Error'}
-        self.assertEqual([], findings(refusals=('No valid host',), **deed))
+    def test_a_move_fails_for_a_reason_that_is_on_record(self):
+        deed = {'action': 'migrate', 'message': 'Error'}
+        for details, expected in (
+            ('No valid host was found.', 0),
+            ('finish_migration of guest uuid failed: injected failure of finish_migration', 0),
+            ('Compute host host2 could not be found.', 1),
+            (None, 1),
+        ):
+            found = findings(details=details, **deed)
+            self.assertEqual(expected, len(found))

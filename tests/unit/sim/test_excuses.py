@@ -89,7 +89,7 @@ class ExcusesTestCase(testtools.TestCase):
             killed = fault('nemesis', 'kill', process=process, end=110.0)
             self.assertIs(expected, self.excuse(killed, code=409))
             found = excuses.Excuses(types.SimpleNamespace(injected=[killed]))
-            self.assertIs(expected, found.of_down(call()))
+            self.assertIs(expected, found.of_down(call().began, call().ended))
 
     def test_no_action_fails_with_who_can_be_replaced(self):
         for process, expected in (
@@ -124,10 +124,10 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(fault('nemesis', 'kill', process='api-2')))
         self.assertFalse(self.excuse(fault('nemesis', 'clock leaps by 30 s', process='api-1')))
 
-    def test_only_a_history_that_expects_it_refuses_to_schedule(self):
-        nothing = types.SimpleNamespace(injected=[])
-        self.assertFalse(excuses.Excuses(nothing).of_scheduling())
-        self.assertTrue(excuses.Excuses(nothing, ('No valid host',)).of_scheduling())
+    def test_audits_repair_only_what_faults_have_broken(self):
+        for injected in ([], [fault()]):
+            found = excuses.Excuses(types.SimpleNamespace(injected=injected))
+            self.assertIs(bool(injected), found.of_repairs())
 
     def test_an_error_needs_a_fault_of_its_action_or_an_announced_refusal(self):
         found = excuses.Excuses(

@@ -1,0 +1,52 @@
+"""Audits repair what faults have broken: without a fault they find nothing to repair."""
+
+import logging
+
+from tests.sim import kernel
+
+# Where audits log what they repair, and how these messages begin.
+LOGGERS = (
+    'nova_lite.superconductor.audits',
+    'nova_lite.conductor.audit',
+    'nova_lite.compute.audit',
+    'nova_lite.compute.move_audit',
+    'nova_lite.compute.power_audit',
+)
+MESSAGES = (
+    'Deleted orphaned allocations',
+    'Server %s: moved the allocations',
+    'No saga will end migration',
+    'Repaired the aggregates',
+    'Finishing the interrupted deletion',
+    'Corrected the quota usage',
+    'Rescheduling the build',
+    'Removing guest',
+    'Cleaning up guest',
+    'Stopping the guest',
+)
+
+
+class Repairs(logging.Handler):
+    """found: [message, ...] of what was repaired"""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.found = []
+
+    def createLock(self):  # noqa: N802 the name of the base class
+        """Have none: of the threads of a history one runs at a time."""
+        self.lock = None
+
+    def listen(self):
+        """Hear of repairs from now on, until the process ends."""
+        for name in LOGGERS:
+            logger = logging.getLogger(name)
+            logger.setLevel(logging.WARNING)
+            logger.propagate = False
+            logger.addHandler(self)
+
+    def emit(self, record):
+        """Note a repair."""
+        if record.msg.startswith(MESSAGES):
+            self.found.append(record.getMessage())
+            kernel.current().log('repair', self.found[-1])
