@@ -310,6 +310,47 @@ DEFECTS = (
             ),
         ),
     ),
+    Defect(
+        'abort-does-nothing',
+        'the abort of a live migration is accepted and not carried out',
+        'places',
+        (
+            (
+                'api/servers/server_migrations.py',
+                '        raise exception.MigrationNotFoundForInstance('
+                'instance_id=server.uuid, migration_id=number)\n'
+                '    recorded = _record(',
+                '        raise exception.MigrationNotFoundForInstance('
+                'instance_id=server.uuid, migration_id=number)\n'
+                '    return\n'
+                '    recorded = _record(',
+            ),
+        ),
+    ),
+    Defect(
+        'migrate-ignores-the-named-host',
+        'a server is migrated to the host that the scheduler prefers',
+        'places',
+        (
+            (
+                'api/servers/migrate.py',
+                '            **wanted,\n',
+                '',
+            ),
+        ),
+    ),
+    Defect(
+        'resize-keeps-the-flavor',
+        'a server that is resized moves with the flavor that it has',
+        'places',
+        (
+            (
+                'api/servers/resize.py',
+                "'flavor': create_flavor.as_dict(flavor),",
+                "'flavor': row.flavor,",
+            ),
+        ),
+    ),
 )
 
 
