@@ -191,14 +191,15 @@ class Isolation:
         cell = self.useFixture(database.CellDatabase())
         uuid, ctxt = runtime.new_uuid(), context.admin()
         cell.write(instances.create, [{**RECORD, 'uuid': uuid}])
+        intent = intents.Intent(kind='x', uuid=SAGA, instance_uuid=uuid, order=ORDER)
 
         def first(connection):
-            self.assertTrue(moves.begin(connection, ctxt, uuid, ORDER))
-            other = self.pool.submit(cell.write, moves.begin, ctxt, uuid, ORDER)
-            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the record
+            intents._begin(connection, ctxt, intent)
+            other = self.pool.submit(cell.write, intents._begin, ctxt, intent)
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the epoch
             return other
 
-        self.assertFalse(cell.write(first).result(WAIT_S))
+        cell.write(first).result(WAIT_S)
         begun = sa.select(actions.ACTIONS.c.action).where(actions.ACTIONS.c.instance_uuid == uuid)
         found = cell.read(lambda connection: connection.scalars(begun).all())
         self.assertEqual(['attach_volume'], found)
