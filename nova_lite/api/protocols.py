@@ -41,9 +41,6 @@ class SecurityGroups(typing.Protocol):
     def of_server(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
         """Return the groups on any port of the server, with their rules."""
 
-    def names_of_servers(self, ctxt: session.Ctxt, server_uuids: list[str]) -> dict[str, list[str]]:
-        """Return {uuid: names of the groups, one for each port} of servers with ports."""
-
     def add(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
         """Put a group on every port of the server that can have one."""
 

@@ -5,7 +5,6 @@ import contextlib
 import typing
 
 from nova_lite import exception
-from nova_lite.clients import cache
 from nova_lite.clients import port_changes
 from nova_lite.clients import session
 
@@ -13,8 +12,6 @@ if typing.TYPE_CHECKING:
     from nova_lite.clients import network as networks
 
 DEFAULT = 'default'
-# The network service does not let groups of this name have another one.
-DEFAULT_KNOWN_S = 3600.0
 
 
 class SecurityGroups:
@@ -22,7 +19,6 @@ class SecurityGroups:
 
     def __init__(self, network: 'networks.Network') -> None:
         self.network = network
-        self._defaults: cache.Cache[str, str] = cache.Cache(DEFAULT_KNOWN_S)
 
     def find(
         self, ctxt: session.Ctxt, project_id: str | None, name_or_id: str, *, as_user: bool = False
@@ -86,32 +82,6 @@ class SecurityGroups:
         """Return the groups on any port of the server, with their rules."""
         ids = self._on_ports(self.network.ports(ctxt, server_uuid))
         return self.network.list(ctxt, 'security-groups', id=sorted(ids)) if ids else []
-
-    def names_of_servers(self, ctxt: session.Ctxt, server_uuids: list[str]) -> dict[str, list[str]]:
-        """Return {uuid: names of the groups, one for each port} of servers with ports."""
-        ports = self.network.list(
-            ctxt, 'ports', device_id=server_uuids, fields=['device_id', 'security_groups']
-        )
-        names = self._names(ctxt, self._on_ports(ports))
-        found: dict[str, list[str]] = {}
-        for port in ports:
-            of_server = found.setdefault(port['device_id'], [])
-            of_server += [names[group] for group in port['security_groups'] if group in names]
-        return {uuid: sorted(of_server) for uuid, of_server in found.items()}
-
-    def _names(self, ctxt: session.Ctxt, ids: set[str]) -> dict[str, str]:
-        names = {group: self._defaults.get(group) for group in ids}
-        unknown = sorted(group for group, name in names.items() if name is None)
-        asked = (
-            self.network.list(ctxt, 'security-groups', id=unknown, fields=['id', 'name'])
-            if unknown
-            else []
-        )
-        for group in asked:
-            names[group['id']] = group['name']
-            if group['name'] == DEFAULT:
-                self._defaults.put(group['id'], DEFAULT)
-        return {group: name for group, name in names.items() if name is not None}
 
     @staticmethod
     def _on_ports(ports: session.Jsons) -> set[str]:

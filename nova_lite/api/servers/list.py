@@ -135,7 +135,7 @@ def details(req, page):
         rows.update(_own(page, cell, found['rows']))
     if viewer.wants_specs and page.uuids:
         viewer.specs = req.app.api_db.read(request_specs.stored, page.uuids)
-    viewer.ask_groups(rows.values())
+    viewer.name_groups(rows.values())
     return [view.detail(viewer, rows[uuid]) for uuid in page.uuids if uuid in rows]
 
 

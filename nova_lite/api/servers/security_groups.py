@@ -1,7 +1,6 @@
 """Security groups of a server: on its ports, which the network service has.
 
-The server's record lists their names, as they were when this API last changed them: they are
-shown when the network service does not answer, and the metadata service has them.
+The server's record lists their names, as they were when this API last changed them.
 Source: reference/nova/api-surface 2.3 and 2.4.
 """
 

@@ -79,7 +79,7 @@ def represent(req, server, *, full=True):
 def _view(viewer, server, row):
     if server.cell is None:
         viewer.tags[server.uuid] = sorted(server.build_request.tags)
-    viewer.ask_groups([row])
+    viewer.name_groups([row])
     return view.detail(viewer, row)
 
 

@@ -7,16 +7,14 @@ Source: reference/nova/api-surface 6.
 import functools
 import hashlib
 
-from oslo_log import log
+from oslo_utils import uuidutils
 
-from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import links
 from nova_lite.api.servers import addresses
 from nova_lite.db.cell import services
 from nova_lite.policies import servers as rules
 
-LOG = log.getLogger(__name__)
 PROGRESS = frozenset(('ACTIVE', 'BUILD', 'REBUILD', 'RESIZE', 'VERIFY_RESIZE', 'MIGRATING'))
 FAULTY = frozenset(('ERROR', 'DELETED'))
 MISSING = ''
@@ -39,7 +37,7 @@ class Viewer:
 
     devices, faults, tags: by server uuid; services: by host; specs: stored request
     specs by server uuid; groups: uuid of the server group by server uuid
-    group_names: of the security groups on the ports, by server uuid
+    group_names: of security groups that servers were created with by id, by that id
     full: also what only GET answers carry below 2.75
     """
 
@@ -94,22 +92,17 @@ class Viewer:
             names.append('image_properties')
         return names
 
-    def ask_groups(self, rows):
-        """Ask the network service for the security groups of servers with ports.
+    def name_groups(self, rows):
+        """Ask for the names of the security groups that rows have by id.
 
-        A server that is being built shows what was requested, and all of them show what their
-        records have if the network service does not answer.
+        A server that is being built shows what was requested.
         """
-        asked = [row.uuid for row in rows if row.network_info and not _is_building(row)]
-        if not self.full or not asked:
-            return
-        groups = self.req.app.network.security_groups
-        try:
-            found = groups.names_of_servers(self.req.ctxt, asked)
-        except exception.NovaLiteError as error:
-            LOG.warning('Showing the recorded security groups of %s: %s', asked, error)
-            return
-        self.group_names = {uuid: found.get(uuid, []) for uuid in asked}
+        built = [row for row in rows if row.network_info and not _is_building(row)]
+        names = {name for row in built for name in row.security_groups or ()}
+        ids = sorted(filter(uuidutils.is_uuid_like, names))
+        if self.full and ids:
+            found = self.req.app.network.list(self.req.ctxt, 'security-groups', id=ids)
+            self.group_names = {group['id']: group['name'] for group in found}
 
     def take(self, found):
         """Add what `instance_lists.details` gave for one cell."""
@@ -174,10 +167,10 @@ def _add_extensions(viewer, row, shown):
     shown['OS-EXT-STS:task_state'] = row.task_state
     shown['OS-EXT-STS:vm_state'] = row.vm_state
     shown['OS-EXT-STS:power_state'] = row.power_state or 0
-    # A server without ports has none.
-    recorded = row.security_groups if row.network_info or _is_building(row) else None
-    names = viewer.group_names.get(row.uuid, recorded)
-    if names:
+    # In nova they are those of its ports: a server without ports has none.
+    if row.security_groups and (row.network_info or _is_building(row)):
+        known = {} if _is_building(row) else viewer.group_names
+        names = (known.get(name, name) for name in row.security_groups)
         shown['security_groups'] = [{'name': name} for name in names]
     volumes = viewer.devices.get(row.uuid, ())
     shown['os-extended-volumes:volumes_attached'] = [

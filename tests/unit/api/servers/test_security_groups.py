@@ -48,63 +48,14 @@ class TestSecurityGroups(base.Case):
         self.assertEqual(['default'], self.shown())
         self.assertEqual(['default'], list(self.listed()))
 
-    def change(self, *groups):
-        """Give the port these groups in the network service itself."""
-        values = {'port': {'security_groups': [group['id'] for group in groups]}}
-        path = f'/ports/{self.port["id"]}'
-        self.api.network.service.call(self.api.ctxt, 'PUT', path, json=values)
-
-    def test_of_the_ports_and_not_of_the_record(self):
+    def test_a_server_that_was_created_with_the_id(self):
         values = {'security_groups': [self.web['id']]}
         self.api.cell('cell1').db.write(instances.update, self.uuid, values)
-        self.assertEqual(['default'], self.shown())
-        self.change(self.web)
         self.assertEqual(['web'], self.shown())
         listed = self.ok('GET', '/servers/detail').json['servers']
         self.assertEqual([[{'name': 'web'}]], [each['security_groups'] for each in listed])
-        # One for each port, as in nova.
-        self.api.plug(self.uuid, self.port['network_id'])
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
         self.assertEqual(['default', 'web'], self.shown())
-        renamed = {'security_group': {'name': 'www'}}
-        path = f'/security-groups/{self.web["id"]}'
-        self.api.network.service.call(self.api.ctxt, 'PUT', path, json=renamed, as_user=True)
-        self.assertEqual(['default', 'www'], self.shown())
-
-    def test_a_port_without_groups(self):
-        self.change()
-        self.assertNotIn('security_groups', self.ok('GET', f'/servers/{self.uuid}').json['server'])
-        (listed,) = self.ok('GET', '/servers/detail').json['servers']
-        self.assertNotIn('security_groups', listed)
-
-    def test_requests(self):
-        """One for all servers, and one for the names of groups that may have another one."""
-        other = self.api.add_server(security_groups=['default'], network_info=[PORT])
-        self.api.plug(other, self.port['network_id'])
-        call, asked = self.api.network.service.call, []
-
-        def count(ctxt, method, path, **options):
-            asked.append(path)
-            return call(ctxt, method, path, **options)
-
-        self.api.network.service.call = count
-        for expected in (['/ports', '/security-groups'], ['/ports']):
-            self.ok('GET', '/servers/detail')
-            self.assertEqual(expected, asked)
-            asked.clear()
-        self.ok('GET', '/servers')
-        self.assertEqual([], asked)
-        self.change(self.web)
-        for _each in range(2):
-            asked.clear()
-            self.assertEqual(['web'], self.shown())
-            self.assertEqual(['/ports', '/security-groups'], asked)
-
-    def test_a_network_service_that_does_not_answer(self):
-        def fail(*args, **options):
-            raise exception.Unavailable(service='network', reason='test')
-
-        self.api.network.service.call = fail
-        self.assertEqual(['default'], self.shown())
 
     def test_a_server_without_ports(self):
         uuid = self.api.add_server(security_groups=['default'], vm_state='error', host=None)
@@ -134,7 +85,7 @@ class TestSecurityGroups(base.Case):
         self.assertEqual(['default', 'other', 'web'], self.shown())
 
     def test_a_port_that_is_refused(self):
-        """The ports before it have the group."""
+        """The record tells what the ports before it have."""
         self.api.plug(self.uuid, self.port['network_id'])
         call, changes = self.api.network.service.call, []
 
@@ -147,7 +98,7 @@ class TestSecurityGroups(base.Case):
 
         self.api.network.service.call = refuse_second
         self.refused_act(self.uuid, 'addSecurityGroup', {'name': 'web'}, code=503)
-        self.assertEqual(['default', 'default', 'web'], self.shown())
+        self.assertEqual(['default', 'web'], self.shown())
         self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
         self.assertIn(self.web['id'], self.on_port())
 
