@@ -38,7 +38,7 @@ class History:
         world, cloud = self._begun.world, self._begun.cloud
         self._begun.have(plan)
         guests = self._watch(world, cloud.places)
-        repairs = repairs_module.Repairs()
+        repairs = repairs_module.Repairs(now.log)
         repairs.listen()
         ledger = ledger_module.Ledger(
             excuses.Excuses(world.faults, plan.refusals), plan.quota, now.journal.counts

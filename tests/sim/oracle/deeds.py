@@ -16,7 +16,7 @@ REFUSED = ('No valid host', 'policy of server group', 'injected failure of')
 # What it was to act on may be over by then.
 LATE = ('live_migration_cancel', 'live_migration_force_complete')
 HOST, TASK = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-STS:task_state'
-CLIENT, LIVE = 'client', 'live-migration'
+CLIENT, LIVE, UNSHELVE = 'client', 'live-migration', 'unshelve'
 # An audit asks for it, too, of servers that were shelved some time ago.
 OFFLOAD = 'shelveOffload'
 # It waits for an audit if a fault kept its host from hearing of it.
@@ -92,10 +92,12 @@ class Deeds:
         path = f'/servers/{server["id"]}/os-instance-actions/{action["request_id"]}'
         code, found = self._caller.send('action', 'GET', path)
         events = found['instanceAction']['events'] if code == 200 else ()
-        told = ' '.join(each['details'] or '' for each in events)
+        details = ' '.join(each['details'] or '' for each in events)
         _request_id, began, ended = _work(action)
-        silenced = refusals.DOWN in told and self._excuses.of_down(began, ended)
-        return silenced or (moves and any(each in told for each in REFUSED))
+        silenced = refusals.DOWN in details and self._excuses.of_down(began, ended)
+        # Unshelved servers had room before, and there is room for as many in most plans.
+        moves = moves and (action['action'] != UNSHELVE or self._excuses.of_scheduling())
+        return silenced or (moves and any(each in details for each in REFUSED))
 
     def _is_excused(self, message, server, actions):
         work = [_work(each) for each in actions]

@@ -1,6 +1,6 @@
 """What was acknowledged was done: accepted actions are on record, and the last shows its effect."""
 
-from tests.sim.oracle import wishes
+from tests.sim.oracle import outcomes
 
 REST = ('ACTIVE', 'SHUTOFF')
 # What a server may be after an action that did not fail, if it was the last one.
@@ -40,7 +40,7 @@ class Effects:
 
     def __init__(self, ledger, caller):
         self._ledger, self._excuses = ledger, ledger.excuses
-        self._wishes = wishes.Wishes(caller)
+        self._outcomes = outcomes.Outcomes(caller)
 
     def findings(self, server, actions):
         """Yield what was not done to a server. actions: on record, in any order"""
@@ -54,9 +54,9 @@ class Effects:
             unlike = server['status'] not in _statuses(deeds)
             if unlike and not self._excuses.of_unasked(server['id']):
                 yield f'{server["id"]} is {server["status"]} after {deeds[-1].action}'
-            yield from self._wishes.of_actions(server, deeds)
-        if self._knows(recorded, promised, wishes.DEVICES):
-            yield from self._wishes.of_devices(server, promised, recorded)
+            yield from self._outcomes.of_actions(server, deeds)
+        if self._knows(recorded, promised, outcomes.DEVICES):
+            yield from self._outcomes.of_devices(server, promised, recorded)
         allowed = self._ledger.descriptions(server['id'])
         if allowed and server['description'] not in allowed:
             yield f'{server["id"]} has the description {server["description"]}, not of {allowed}'
@@ -89,7 +89,7 @@ class Effects:
             overtaken = any(other.ended >= call.began for other in calls)
             if overtaken or action['message'] is not None or action['action'] == CANCEL:
                 break
-            sure.insert(0, wishes.Deed(action['action'], call))
+            sure.insert(0, outcomes.Deed(action['action'], call))
         return sure
 
 

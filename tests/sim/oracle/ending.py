@@ -77,7 +77,8 @@ class Ending:
                 yield f'left without a fault: port {port["id"]}'
         code, found = self._caller.neighbour('volumes', 'GET', VOLUMES)
         for volume in found['volumes'] if code == 200 else ():
-            # Those of clients are named so, and stay. One that migrates cannot be deleted.
+            # Those of clients are named so, and stay. One that migrated may have done so when its
+            # server was deleted: Cinder refuses to delete it then.
             stays = volume['name'].startswith('client') or volume['migration_status']
             if not stays and volume['status'] == 'available':
                 yield f'left without a fault: volume {volume["id"]}'

@@ -49,6 +49,10 @@ class Excuses:
             for fault in self._faults.injected
         )
 
+    def of_scheduling(self):
+        """Whether no host may take a server though nothing went wrong."""
+        return bool(self._refusals)
+
     def of_repairs(self):
         """Whether there may be something for audits to repair."""
         return bool(self._faults.injected)

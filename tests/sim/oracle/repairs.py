@@ -2,8 +2,6 @@
 
 import logging
 
-from tests.sim import kernel
-
 # Where audits log what they repair, and how these messages begin.
 LOGGERS = (
     'nova_lite.superconductor.audits',
@@ -27,11 +25,11 @@ MESSAGES = (
 
 
 class Repairs(logging.Handler):
-    """found: [message, ...] of what was repaired"""
+    """log: called with a kind and a text; found: [message, ...] of what was repaired"""
 
-    def __init__(self):
+    def __init__(self, log):
         super().__init__(logging.WARNING)
-        self.found = []
+        self._log, self.found = log, []
 
     def createLock(self):  # noqa: N802 the name of the base class
         """Have none: of the threads of a history one runs at a time."""
@@ -49,4 +47,4 @@ class Repairs(logging.Handler):
         """Note a repair."""
         if record.msg.startswith(MESSAGES):
             self.found.append(record.getMessage())
-            kernel.current().log('repair', self.found[-1])
+            self._log('repair', self.found[-1])

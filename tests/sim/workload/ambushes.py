@@ -11,7 +11,7 @@ from tests.sim.world import places
 POWER = ('stop', 'start')
 REBOOTS = ('reboot_soft', 'pause', 'unpause')
 # Seconds after the last request at which to look: cleaning pauses for up to 600.
-FORSAKEN_S = (60.0, 90.0, 300.0, 600.0, 900.0, 1800.0)
+CLEANED_S = (60.0, 90.0, 300.0, 600.0, 900.0, 1800.0)
 
 
 def withdrawn(rng, **given):
@@ -133,7 +133,7 @@ def returns(rng, **given):
     )
 
 
-def forsaken(rng, options):
+def left_to_clean(rng, options):
     """Neighbours that die while hosts unshelve servers, for longer than they are asked again.
 
     The images of these servers are then left to be deleted after the ends of the sagas.
@@ -155,7 +155,7 @@ def forsaken(rng, options):
         ambush=True,
         options=options,
         profile=profiles.slow(rng.randrange(1000), 1),
-        settle_s=FORSAKEN_S,
+        settle_s=CLEANED_S,
     )
 
 

@@ -121,7 +121,7 @@ def _database(rng):
 def _neighbours(rng):
     made = _unanswering(rng)
     # Drawn last, so that the other plans do not change.
-    return ambushes.forsaken(rng, options=ingredients.HASTY) if rng.random() < 0.5 else made
+    return ambushes.left_to_clean(rng, options=ingredients.HASTY) if rng.random() < 0.5 else made
 
 
 def _unanswering(rng):
@@ -137,7 +137,7 @@ def _unanswering(rng):
         options=ingredients.HASTY,
         outages=2,
         ambush=True,
-        settle_s=ambushes.FORSAKEN_S,
+        settle_s=ambushes.CLEANED_S,
     )
 
 

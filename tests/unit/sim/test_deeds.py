@@ -72,6 +72,8 @@ class DeedsTestCase(testtools.TestCase):
 
     def test_a_move_fails_for_a_reason_that_is_on_record(self):
         deed = {'action': 'migrate', 'message': 'Error'}
+        unshelve = {'action': 'unshelve', 'message': 'Error', 'details': 'No valid host was found.'}
+        self.assertEqual(1, len(findings(**unshelve)))
         for details, expected in (
             ('No valid host was found.', 0),
             ('finish_migration of guest uuid failed: injected failure of finish_migration', 0),

@@ -6,7 +6,7 @@ import testtools
 
 from tests.sim.oracle import effects
 from tests.sim.oracle import excuses
-from tests.sim.oracle import wishes
+from tests.sim.oracle import outcomes
 from tests.sim.workload import caller
 from tests.sim.workload import ledger
 
@@ -73,13 +73,13 @@ class EffectsTestCase(testtools.TestCase):
     def test_a_move_ends_on_the_host_that_was_named(self):
         self.ask('req-1', 1, 2, body={'os-migrateLive': {'host': 'host2'}})
         move = _action('req-1', 'live-migration')
-        self.assertEqual([], self.found(move, **{wishes.HOST: 'host2'}))
-        found = self.found(move, **{wishes.HOST: 'host1'})
+        self.assertEqual([], self.found(move, **{outcomes.HOST: 'host2'}))
+        found = self.found(move, **{outcomes.HOST: 'host1'})
         self.assertEqual(['uuid is on host1 after live-migration to host2'], found)
         # It was aborted, or ended before.
         self.ask('req-2', 3, 4, path='/migrations/1', method='DELETE')
         cancel = _action('req-2', 'live_migration_cancel')
-        self.assertEqual([], self.found(move, cancel, **{wishes.HOST: 'host1'}))
+        self.assertEqual([], self.found(move, cancel, **{outcomes.HOST: 'host1'}))
 
     def test_a_resize_gives_the_flavor_and_leaves_the_power(self):
         flavors = {'/flavors?is_public=None': {'flavors': [{'id': '2', 'name': 'small'}]}}

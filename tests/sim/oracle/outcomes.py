@@ -27,7 +27,7 @@ class Deed(typing.NamedTuple):
         return content or {}
 
 
-class Wishes:
+class Outcomes:
     """caller: a workload.caller.Caller"""
 
     def __init__(self, caller):
