@@ -171,10 +171,8 @@ class SwapVolume(move.Move[guest_devices.Began]):
         return other.get('migration_status') == DELETING
 
     def tell_late(self) -> saga.Pending | None:
-        """Do the same after the saga's end. Record the id, unless the volume was detached since."""
-        kept = self.tell()
-        named = [each.volume_id for each in self.devices() if each.uuid == self.began.device]
-        return self._rename(kept, running=TELL) if named in ([self._new], [kept]) else None
+        """Do the same after the saga's end."""
+        return self._rename(self.tell(), running=TELL)
 
     def rename(self, **options: typing.Any) -> saga.Pending | None:
         """Record the id that the volume keeps. options: of `reconcile`"""
@@ -183,9 +181,11 @@ class SwapVolume(move.Move[guest_devices.Began]):
     def _rename(self, kept: str, **options: typing.Any) -> saga.Pending | None:
         """Record the id by which Cinder knows the volume, and give it to the guest's device.
 
-        Return a Pending while the host does that.
+        Return a Pending while the host does that. A device whose volume was detached or swapped
+        since stays as it is.
         """
-        if kept == self._new:
+        named = [each.volume_id for each in self.devices() if each.uuid == self.began.device]
+        if kept == self._new or named not in ([self._new], [kept]):
             return None
         self.write(children.update_block_device, self.guest.device, {'volume_id': kept})
         return self.reconcile(**options)
