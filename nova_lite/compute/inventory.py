@@ -86,12 +86,12 @@ class Inventory:
         }
 
     def _report_nodes(self, facts: Facts) -> None:
-        news = {}
+        news, configured = {}, self._configured()
         for (host, node), found in facts.items():
             said = (
                 *(found.hypervisor_type, found.hypervisor_version, found.host_ip),
                 *(found.cpu_info, found.supported_instances),
-                self._site.driver.get_inventory(node),
+                *(self._site.driver.get_inventory(node), configured),
             )
             if self._reported.get((host, node)) != said:
                 news[host, node] = said, self._columns(host, found)
@@ -107,13 +107,13 @@ class Inventory:
 
     def _register(self, facts: Facts) -> dict[str, exception.NovaLiteError]:
         """Register nodes in placement. Return {node uuid: error} of failures."""
-        news, wanted = {}, []
+        news, wanted, configured = {}, [], self._configured()
         for (host, node), found in facts.items():
             if node in self._uuids:
                 traits = _traits(tuple(found.traits), host in self._disabled)
                 said = (
                     *(node, traits, self._site.driver.get_inventory(node)),
-                    self._site.driver.get_nested_providers(node),
+                    *(self._site.driver.get_nested_providers(node), configured),
                 )
                 if self._registered.get(self._uuids[node]) != said:
                     news[self._uuids[node]] = said
@@ -211,6 +211,15 @@ class Inventory:
             return 1.0
         initial: float = self._site.conf.compute[f'initial_{RATIO_OPTIONS[name]}_allocation_ratio']
         return self._configured_ratio(name) or initial
+
+    def _configured(self) -> tuple[float, ...]:
+        """Return what the options say now: they may be read again."""
+        options = self._site.conf.compute
+        return (
+            *map(self._ratio, RATIO_OPTIONS),
+            *(options.reserved_host_cpus, options.reserved_host_memory_mb),
+            options.reserved_host_disk_mb,
+        )
 
     def _reserved(self, name: str, part: model.Inventory) -> int:
         if part.reserved is not None:

@@ -143,6 +143,16 @@ class TestInventory(testtools.TestCase):
         self.report()
         self.assertEqual(2.0, self.inventories()['VCPU']['allocation_ratio'])
 
+    def test_options_that_are_read_again(self):
+        self.report()
+        self.cell.conf.set_override('cpu_allocation_ratio', 7.0, group='compute')
+        self.cell.conf.set_override('reserved_host_memory_mb', 1024, group='compute')
+        self.report()
+        found = self.inventories()
+        self.assertEqual(7.0, found['VCPU']['allocation_ratio'])
+        self.assertEqual(1024, found['MEMORY_MB']['reserved'])
+        self.assertEqual(7.0, self.node().cpu_allocation_ratio)
+
     def set_ratio(self, ratio):
         wanted = self.inventories()
         wanted['VCPU']['allocation_ratio'] = ratio
