@@ -250,10 +250,18 @@ def spare_messages(engine):
     """Make the engine send a server nothing but statements and the ends of transactions.
 
     oslo.db's engine tries each connection before each use, and its pool rolls it back after
-    each. Placement's transactions end by themselves.
+    each. Placement's transactions end by themselves, unless their end fails: that connection is
+    not used again.
     """
     sqlalchemy_internals.trust_connections(engine)
     rested.try_first(engine)
+
+    def doubt(context):
+        if context.statement is None and context.connection is not None:
+            context.is_disconnect, context.invalidate_pool_on_disconnect = True, False
+
+    # Before oslo.db's, which raises.
+    sqlalchemy.event.listen(engine, 'handle_error', doubt, insert=True)
 
 
 def set_isolation(engine):

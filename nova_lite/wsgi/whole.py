@@ -20,9 +20,8 @@ class Refused(Exception):
 class Whole:
     """Makes one transaction of each request that reads, and of some that write.
 
-    writes: matches the paths of these. Requests that go on after errors of the database, which
-        end a transaction, are not among them, nor those that try again after another request
-        was faster: they would see what they have written themselves
+    writes: matches the paths of these. Requests that try again after another request was faster
+        are not among them: they would see what they have written themselves
     """
 
     def __init__(self, application, writes):

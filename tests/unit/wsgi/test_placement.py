@@ -1,6 +1,7 @@
 """The placement application: discovery, authentication, databases, many threads."""
 
 import json
+import sqlite3
 
 import fixtures
 import jsonschema
@@ -24,6 +25,31 @@ SCHEMA = {
     'required': ['a'],
     'additionalProperties': False,
 }
+
+
+class ConnectionsTest(testtools.TestCase):
+    """Connections that are not rolled back after each use."""
+
+    def test_one_whose_transaction_did_not_end_is_not_used_again(self):
+        path = self.useFixture(fixtures.TempDir()).join('database')
+        engine = sa.create_engine(f'sqlite:///{path}', poolclass=sa.pool.QueuePool, pool_size=1)
+        self.addCleanup(engine.dispose)
+        placement.spare_messages(engine)
+        with engine.begin() as connection:
+            connection.execute(sa.text('CREATE TABLE numbers (number INTEGER)'))
+
+        def refuse(_connection):
+            raise sqlite3.OperationalError('not now')
+
+        with engine.connect() as connection:
+            connection.execute(sa.text('INSERT INTO numbers VALUES (1)'))
+            engine.dialect.do_commit = refuse
+            self.assertRaises(sa.exc.OperationalError, connection.commit)
+            del engine.dialect.do_commit
+        with engine.connect() as connection:
+            self.assertFalse(connection.connection.driver_connection.in_transaction)
+            found = connection.scalars(sa.text('SELECT number FROM numbers')).all()
+            self.assertEqual([], found)
 
 
 class DiscoveryTest(testtools.TestCase):
