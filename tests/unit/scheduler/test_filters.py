@@ -149,7 +149,7 @@ class NumaFilterTest(FilterTestCase):
         self.refuses(self.name, host, three, because='has 2 NUMA nodes, not 3')
         self.refuses(self.name, base.make_host(), two, because='has 0 NUMA nodes')
 
-    def test_without_outcomes_it_has_no_rule(self):
+    def test_without_wishes_it_has_no_rule(self):
         self.assertIsNone(self.filter(self.name).rule(self.wanted({'hw:cpu_sockets': '2'})))
 
 

@@ -51,7 +51,7 @@ def made_aggregates(draw):
 
 
 @strategies.composite
-def made_outcomes(draw):
+def made_wishes(draw):
     """What a server asks for, in one group or two."""
     flavor = draw(values('required', 'required', 'required', 'forbidden'))
     suffix = draw(strategies.sampled_from(('', '', '_1')))
@@ -123,11 +123,11 @@ class RulesTest(cloud.ManagerTestCase):
         self.placement.delete_allocations(self.admin, uuid)
         return selections[0].service_host
 
-    def check(self, isolation, traits, found, outcomes):
+    def check(self, isolation, traits, found, wishes):
         self.set('scheduler', enable_isolated_aggregate_filtering=isolation)
         self.make_world(traits, found)
         self.scheduler.invalidate()
-        for wish in outcomes:
+        for wish in wishes:
             allowed = self.permitted(traits, found, wish, isolation=isolation)
             entered = {host for host in HOSTS if self.outcome(wish, host) == host}
             self.assertEqual(allowed, entered, (wish, traits, found))
@@ -139,7 +139,7 @@ class RulesTest(cloud.ManagerTestCase):
             isolation=strategies.sampled_from((*[True] * 5, False)),
             traits=strategies.fixed_dictionaries(dict.fromkeys(HOSTS, some_traits)),
             found=made_aggregates(),
-            outcomes=strategies.lists(made_outcomes(), min_size=1, max_size=2),
+            wishes=strategies.lists(made_wishes(), min_size=1, max_size=2),
         )
         @hypothesis.example(
             isolation=True,
@@ -148,7 +148,7 @@ class RulesTest(cloud.ManagerTestCase):
                 ({f'trait:{name}': 'required' for name in TRAITS}, ['a', 'c']),
                 ({rules.ZONE: 'az1'}, ['a', 'b']),
             ],
-            outcomes=[
+            wishes=[
                 rules.Wish({}, {}, None),
                 rules.Wish({}, {'trait:CUSTOM_V': 'required'}, 'az1'),
                 rules.Wish({'trait:CUSTOM_W': 'required'}, {'trait:CUSTOM_V': 'required'}, None),
@@ -159,7 +159,7 @@ class RulesTest(cloud.ManagerTestCase):
                 ),
             ],
         )
-        def run(isolation, traits, found, outcomes):
-            self.check(isolation, traits, found, outcomes)
+        def run(isolation, traits, found, wishes):
+            self.check(isolation, traits, found, wishes)
 
         run()

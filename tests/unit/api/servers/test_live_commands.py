@@ -14,7 +14,7 @@ from tests.unit.api.servers import base
 AWAY = exception.Unavailable(service='bus', reason='gone')
 
 
-class OutcomesTest(base.Case):
+class WishesTest(base.Case):
     def setUp(self):
         super().setUp()
         self.server = self.api.add_server(task_state='migrating')
