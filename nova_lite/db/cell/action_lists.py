@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import paging
 from nova_lite.db import rows
-from nova_lite.db.cell import models
+from nova_lite.db.cell import actions
 from nova_lite.dialects import lean
 
-TABLE = models.InstanceAction.__table__
+TABLE = actions.ACTIONS
 # Actions that make an image of a server.
 COPIES = ('createImage', 'createBackup')
 _COPYING = (
@@ -23,16 +23,7 @@ _COPYING = (
     )
     .limit(1)
 )
-# The newest action of a request.
-_NEWEST = (
-    sa.select(TABLE.c.id)
-    .where(
-        TABLE.c.instance_uuid == sa.bindparam('uuid'),
-        TABLE.c.request_id == sa.bindparam('request'),
-    )
-    .order_by(TABLE.c.id.desc())
-    .limit(1)
-)
+_NEWEST = actions.NEWEST_OF_REQUEST.with_only_columns(TABLE.c.id)
 _FOLLOWING = (
     sa.select(TABLE.c.id)
     .where(

@@ -26,7 +26,8 @@ _NEWEST_OF_SERVER = (
     .order_by(_NEWEST_FIRST)
     .limit(1)
 )
-_NEWEST_OF_REQUEST = (
+# The newest action of a request, by `uuid` and `request`.
+NEWEST_OF_REQUEST = (
     sa.select(ACTIONS)
     .where(
         ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
@@ -98,7 +99,7 @@ def asked(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row | N
     seen, key = known.of(connection), (uuid, request_id)
     found: rows.Row | None = seen.get(key)
     if found is None:
-        found = lean.first(connection, _NEWEST_OF_REQUEST, {'uuid': uuid, 'request': request_id})
+        found = lean.first(connection, NEWEST_OF_REQUEST, {'uuid': uuid, 'request': request_id})
         if found is not None:
             seen[key] = found
     return found
