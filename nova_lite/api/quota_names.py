@@ -18,13 +18,7 @@ _NETWORK = {
 _GROUPS = {name: name for name in ('server_groups', 'server_group_members')}
 _ALWAYS = {name: name for name in ('instances', 'cores', 'ram', 'metadata_items', 'key_pairs')}
 
-LIMIT = {
-    'type': ['integer', 'string'],
-    'pattern': r'^(-0{0,255}[01]|[0-9]{1,255})$',
-    'format': 'int32',
-    'minimum': -1,
-    'maximum': 0x7FFFFFFF,
-}
+LIMIT = {**types.OR_MINUS_ONE, 'format': 'int32', 'maximum': 0x7FFFFFFF}
 
 
 def of_sets(minor):

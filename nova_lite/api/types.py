@@ -33,6 +33,12 @@ UNBOUNDED_POSITIVE = {'type': ['integer', 'string'], 'pattern': _POSITIVE_DIGITS
 UNBOUNDED = {'type': ['integer', 'string'], 'pattern': _DIGITS, 'minimum': 0}
 POSITIVE = {**UNBOUNDED_POSITIVE, 'maximum': 0x7FFFFFFF, 'format': 'int32'}
 NON_NEGATIVE = {**UNBOUNDED, 'maximum': 0x7FFFFFFF, 'format': 'int32'}
+# -1 stands for all, or for no limit.
+OR_MINUS_ONE = {
+    'type': ['integer', 'string'],
+    'pattern': r'^(-0{0,255}[01]|[0-9]{1,255})$',
+    'minimum': -1,
+}
 # In a query. Larger ones than an answer may have entries are accepted too.
 NUMBER = {'type': 'string', 'pattern': _DIGITS}
 POSITIVE_NUMBER = {'type': 'string', 'pattern': _POSITIVE_DIGITS}

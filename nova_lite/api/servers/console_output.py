@@ -5,11 +5,7 @@ from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.policies import server_actions as rules
 
-LENGTH = {
-    'type': ['integer', 'string', 'null'],
-    'pattern': r'^(-0{0,255}[01]|[0-9]{1,255})$',
-    'minimum': -1,
-}
+LENGTH = {**types.OR_MINUS_ONE, 'type': ['integer', 'string', 'null']}
 BODY = types.body('os-getConsoleOutput', types.whole({'length': LENGTH}))
 
 
