@@ -278,7 +278,7 @@ class AttachmentsTest(base.CloudTest):
         self.cloud.admin.block_storage.delete_volume(volume)
 
     def test_volume_that_does_not_move(self):
-        """The host does not take the target, of which the volume service is told."""
+        """The host does not take the target, and the volume service gets a report of that."""
         volume = self.hands.volume()
         self.hands.attached(self.server, volume)
         self.addCleanup(self.cloud.behave, 'extends: instant\n')

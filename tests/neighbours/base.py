@@ -92,6 +92,16 @@ class CloudTest(testtools.TestCase):
         name = name or self._testMethodName
         return self.moving.boot_full(name, connection=self.demo, **options)
 
+    def boot_bare(self, image_id):
+        """A server of the member from an image, without a port."""
+        server = self.demo.compute.create_server(
+            name='bare',
+            image_id=image_id,
+            flavor_id=self.cloud.flavor_id('m1.tiny'),
+            networks='none',
+        )
+        return self.cloud.wait(server)
+
     def volume(self, **options):
         """A new volume of the member."""
         made = self.demo.block_storage.create_volume(size=1, **options)

@@ -148,13 +148,7 @@ class LifeTest(base.CloudTest):
         project = self.demo.current_project_id
         self.assertEqual(('active', project), (found.status, found.owner))
         self.assertEqual(server.id, found.instance_uuid)
-        other = self.demo.compute.create_server(
-            name='other',
-            image_id=image.id,
-            flavor_id=self.cloud.flavor_id('m1.tiny'),
-            networks='none',
-        )
-        self.cloud.wait(other)
+        self.boot_bare(image.id)
         self.demo.image.delete_image(image.id)
 
     def test_location_of_a_snapshot(self):
@@ -223,13 +217,7 @@ class LifeTest(base.CloudTest):
             data=b'shared',
         )
         image.add_member(shared, member_id=project)
-        server = self.demo.compute.create_server(
-            name='server',
-            image_id=shared.id,
-            flavor_id=self.cloud.flavor_id('m1.tiny'),
-            networks='none',
-        )
-        self.cloud.wait(server)
+        server = self.boot_bare(shared.id)
         made = self.demo.compute.create_server_image(server, 'snapshot', wait=True)
         found = self.looking.images()['snapshot']
         self.assertEqual(('private', project), (found.visibility, found.owner))

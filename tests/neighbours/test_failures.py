@@ -1,4 +1,4 @@
-"""Servers beside real services while hosts refuse, fail, or a service is away.
+"""Servers beside real services while hosts refuse or fail, or a service does not run.
 
 The hosts behave as behaviour.yaml says, which knows servers by their names.
 """
@@ -92,7 +92,7 @@ class FailureTest(base.CloudTest):
         self.reach(server, 'ACTIVE', host)
 
     def test_volume_that_does_not_move(self):
-        """The host does not take the new one, of which Cinder is told."""
+        """The host does not take the new one, and Cinder gets a report of that."""
         server, host = self.booted('unmoved')
         ((volume_id, volume),) = self.looking.volumes().items()
         (target,) = base.BACKENDS - {volume.host}
@@ -240,7 +240,7 @@ class FailureTest(base.CloudTest):
             self.evacuate(server, 'done')
             self.reach(server, 'ACTIVE', self.near(host))
 
-    # ---- services that are away ----
+    # ---- services that do not run ----
 
     @contextlib.contextmanager
     def away(self, service):
@@ -264,7 +264,7 @@ class FailureTest(base.CloudTest):
             self.assertEqual([], self.looking.ports(server))
 
     def test_deletion_of_a_shelved_server_without_glance(self):
-        """The answer says that Glance is away; the deletion ends when it is there again."""
+        """The response names Glance as unavailable; the deletion ends when Glance runs again."""
         server, _host = self.booted('shelved')
         self.demo.compute.shelve_server(server)
         self.cloud.wait(server, 'SHELVED_OFFLOADED')

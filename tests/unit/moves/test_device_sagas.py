@@ -253,7 +253,7 @@ class SwappedTest(DeviceSagasCase):
         self.assertEqual(swap.arguments.old_volume_id, steps[swap_volume.TELL].do())
 
     def test_migration_of_a_volume_that_stays(self):
-        """Cinder is told, but not while the guest may still have the new volume."""
+        """Cinder gets a report, but not while the guest may still have the new volume."""
         swap = self.swap_volume()
         (begin, mark, *_others) = swap.steps()
         self.do(swap, [begin, mark])
