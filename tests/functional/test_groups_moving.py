@@ -18,6 +18,7 @@ REFUSES_ONCE = """
 extends: instant
 failures: [{verb: spawn, first: 1, reschedule: true, message: no room, match: {server: early}}]
 """
+SLOW = "extends: instant\nhosts: [{match: '*', delays: {destroy: 2}}]\n"
 HOSTS = ('cell1-host1', 'cell1-host2', 'cell1-host3')
 OTHER = 'cell2-host1'
 
@@ -104,6 +105,19 @@ class GroupsMovingTest(moves_base.MovesTest):
         early = self.cloud.wait(early)
         self.assertEqual(alternate, late.compute_host)
         self.assertNotEqual(alternate, early.compute_host)
+
+    def test_a_member_that_is_being_deleted_leaves_room(self):
+        """It is no member any more once its deletion was accepted."""
+        for policy, host in (('anti-affinity', HOSTS[0]), ('affinity', HOSTS[1])):
+            with self.subTest(policy):
+                self.group = self.make_group(policy)
+                early = self.member('early', HOSTS[0])
+                self.cloud.behave(SLOW)
+                self.cloud.admin.compute.delete_server(early)
+                late = self.member('late', host)
+                self.assertEqual(host, late.compute_host)
+                self.assertEqual('deleting', self.build_of(early).task_state)
+                self.cloud.admin.compute.wait_for_delete(early)
 
     def test_both_move_to_one_host(self):
         """The first is still being copied when the second asks for the same host."""

@@ -38,7 +38,12 @@ _MEMBERS = (
     .order_by(INSTANCES.c.id)
 )
 _SERVERS = _MEMBERS.where(INSTANCES.c.uuid.in_(sa.bindparam('uuids')))
-_GROUP = _MEMBERS.where(INSTANCES.c.group_uuid == sa.bindparam('group'))
+# A server is no member any more once its deletion was accepted.
+_STAYS = sa.and_(
+    INSTANCES.c.deleted_at.is_(None),
+    sa.func.coalesce(INSTANCES.c.task_state, '') != str(states.TaskState.DELETING),
+)
+_GROUP = _MEMBERS.where(INSTANCES.c.group_uuid == sa.bindparam('group'), _STAYS)
 _HOLD_GROUP = _GROUP.with_for_update()
 _OPEN_MOVES = sa.select(
     MIGRATIONS.c.instance_uuid, MIGRATIONS.c.source_compute, MIGRATIONS.c.dest_compute
@@ -59,6 +64,8 @@ def of_servers(connection: sa.Connection, uuids: Iterable[str]) -> Places:
 
 def of_group(connection: sa.Connection, group_uuid: str, *, building: bool = False) -> Places:
     """Return as `of_servers` does for all members of a group, with hidden records.
+
+    Members that are being deleted, or can be restored, are left out.
 
     building: whether a host counts that has not begun to build the server
     """

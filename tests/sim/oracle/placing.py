@@ -1,7 +1,7 @@
 """Rules of placing, asked after each commit of a cell or of placement.
 
 All server groups of a history have one policy. A server that is being built, or that could
-not be, is not on its host yet.
+not be, is not on its host yet. One whose deletion was accepted is no member of its group.
 """
 
 import json
@@ -9,12 +9,16 @@ import json
 from nova_lite.launcher import layout
 
 THERE = "host IS NOT NULL AND NOT deleted AND vm_state NOT IN ('building', 'error')"
+MEMBER = (
+    f'group_uuid IS NOT NULL AND {THERE} AND deleted_at IS NULL'
+    " AND COALESCE(task_state, '') != 'deleting'"
+)
 SHARED = f"""
     SELECT group_uuid, host, COUNT(*) FROM instances
-    WHERE group_uuid IS NOT NULL AND {THERE}
+    WHERE {MEMBER}
     GROUP BY group_uuid, host HAVING COUNT(*) > ?
 """
-HOSTS = f'SELECT group_uuid, host FROM instances WHERE group_uuid IS NOT NULL AND {THERE}'
+HOSTS = f'SELECT group_uuid, host FROM instances WHERE {MEMBER}'
 ON_HOST = f'SELECT uuid, flavor FROM instances WHERE host = ? AND {THERE}'
 CLAIMED_TWICE = """
     SELECT consumer_id, COUNT(DISTINCT resource_provider_id) FROM allocations

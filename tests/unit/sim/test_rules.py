@@ -14,14 +14,20 @@ TRAIT = 'CUSTOM_LICENSED'
 
 
 def cell(*servers):
-    """The database of a cell. servers: (uuid, host, group, traits required, deleted, vm_state)"""
+    """The database of a cell.
+
+    servers: (uuid, host, group, traits required, deleted, vm_state, more columns ...)
+    """
     connection = sqlite3.connect(':memory:')
-    connection.execute('CREATE TABLE instances (uuid, host, group_uuid, flavor, deleted, vm_state)')
-    for uuid, host, group, traits, deleted, state in servers:
+    connection.execute(
+        'CREATE TABLE instances '
+        '(uuid, host, group_uuid, flavor, deleted, vm_state, task_state, deleted_at)'
+    )
+    for uuid, host, group, traits, deleted, state, *more in servers:
         flavor = {'extra_specs': {f'trait:{trait}': 'required' for trait in traits}}
         connection.execute(
-            'INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?)',
-            [uuid, host, group, json.dumps(flavor), deleted, state],
+            'INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+            [uuid, host, group, json.dumps(flavor), deleted, state, *(more or (None, None))],
         )
     return connection
 
@@ -100,6 +106,8 @@ class RulesTestCase(testtools.TestCase):
             ('b', 'host1', 'other', (), 0, 'active'),
             ('b', 'host1', 'group', (), 1, 'active'),
             ('b', 'host1', 'group', (), 0, 'building'),
+            ('b', 'host1', 'group', (), 0, 'active', 'deleting', None),
+            ('b', 'host1', 'group', (), 0, 'soft-delete', None, 'T1'),
         ):
             self.assertIsNone(placing.anti_affinity(1)({'cell1': cell(one, passing)}))
         found = placing.anti_affinity(1)({'cell1': cell(one, other)})
@@ -120,6 +128,7 @@ class RulesTestCase(testtools.TestCase):
             ('b', 'host2', 'other', (), 0, 'active'),
             ('b', 'host2', 'group', (), 1, 'active'),
             ('b', 'host2', 'group', (), 0, 'building'),
+            ('b', 'host2', 'group', (), 0, 'active', 'deleting', None),
         ):
             self.assertIsNone(placing.affinity({'cell1': cell(one, passing)}))
         found = placing.affinity({'cell1': cell(one), 'cell2': cell(away)})
