@@ -38,6 +38,11 @@ class Excuses:
         met = _lost_guest if call.code == codes.INTERNAL_ERROR else _met
         return any(met(fault, call) for fault in self._faults.injected)
 
+    def of_delay(self, call):
+        """Whether a fault met what an accepted request began, so that it may end late."""
+        accepted = call.code in (codes.ACCEPTED, codes.GONE)
+        return accepted and any(call.request_id in each.requests for each in self._faults.injected)
+
     def of_down(self, began, ended):
         """Whether a host may have counted as down between two virtual times."""
         return any(_silences(fault, began, ended) for fault in self._faults.injected)

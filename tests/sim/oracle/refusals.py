@@ -59,9 +59,11 @@ UNSHOWN = (
         for kind in ('volume', 'interface', 'share')
     ),
 )
+# A saga of the server is under way, and lets no other one begin.
+HELD = 'another operation is moving the server'
 # The states may be right while such a saga is under way.
 BUSY = (
-    'another operation is moving the server',
+    HELD,
     'Instance has not been resized',
     'its status must be',
     'status must be available or in-use',
@@ -77,6 +79,10 @@ WRONG = {
     'detach volume': ('Cannot detach a root device volume',),
     'backup': ('Backup is not supported for volume-backed instances',),
     'force': ('Cannot complete migration',),
+    'abort': tuple(
+        f'it is {status}.'
+        for status in ('post-migrating', 'completed', 'cancelled', 'failed', 'error')
+    ),
 }
 # A client names a host at random: it may be the server's own, of another cell, or down.
 NAMED = re.compile(' (to host|by force)$')
@@ -161,6 +167,9 @@ class Refusals:
             over = other.code != codes.LOST and other.ended < call.began
             begun = other.what in UNSHOWN and other.code not in codes.REFUSALS
             if not over or (begun and any(each in text for each in BUSY)):
+                return True
+            # A saga that met a fault may end long after the server shows its last state.
+            if HELD in text and self._excuses.of_delay(other):
                 return True
         return False
 

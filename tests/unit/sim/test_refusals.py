@@ -7,6 +7,7 @@ import testtools
 from tests.sim.oracle import excuses
 from tests.sim.oracle import refusals
 from tests.sim.workload import caller
+from tests.sim.world import faults
 
 UUID = 'c0ffee00-c0ff-c0ff-c0ff-c0ffee00c0ff'
 SERVER = {
@@ -23,17 +24,17 @@ def call(what, began=100.0, ended=101.0, *, who='client-0', method='POST', **mor
     return caller.Call(who, what, method, **{'url': url, 'began': began, 'ended': ended, **more})
 
 
-def judged(refused, *others, text='no', leaving=(), quota=2):
+def judged(refused, *others, text='no', leaving=(), quota=2, injected=()):
     """Return what is wrong with an answer, and the Refusals that found it."""
-    made = refusals.Refusals(excuses.Excuses(types.SimpleNamespace(injected=[])), quota)
+    made = refusals.Refusals(excuses.Excuses(types.SimpleNamespace(injected=injected)), quota)
     for each in (*others, refused):
         made.began(each)
     return made.answered(refused, text, leaving=leaving), made
 
 
-def settled(refused, *others, text='no', before=(), after=()):
+def settled(refused, *others, text='no', before=(), after=(), injected=()):
     """Return what is wrong with a 409. before, after: of the server, if not as SERVER"""
-    _wrong, made = judged(refused, *others, text=text)
+    _wrong, made = judged(refused, *others, text=text, injected=injected)
     shown = {**SERVER, **dict(before)}
     return made.settled(refused.who, shown, {**shown, **dict(after)})
 
@@ -65,6 +66,15 @@ class ConflictTestCase(testtools.TestCase):
         self.assertIsNotNone(settled(refused, call('confirm', 50.0, 90.0, code=409), text=text))
         self.assertIsNotNone(settled(refused, call('stop', 50.0, 90.0, code=202), text=text))
 
+    def test_a_saga_that_met_a_fault(self):
+        refused, text = call('confirm', code=409), f'Conflict: {refusals.HELD}'
+        fault = faults.Fault('commit', 'busy', 'cell1', 'super-1', 60.0, 60.0, ('req-1',))
+        more = {'before': {'status': 'VERIFY_RESIZE'}, 'injected': [fault]}
+        for number, look in (('1', self.assertIsNone), ('2', self.assertIsNotNone)):
+            resize = call('resize', 50.0, 51.0, code=202, request_id=f'req-{number}')
+            look(settled(refused, resize, text=text, **more))
+        look(settled(refused, resize, **more))
+
     def test_a_server_that_is_not_shown_again(self):
         refused = call('resize', code=409)
         wrong, made = judged(refused)
@@ -84,6 +94,9 @@ class OthersTestCase(testtools.TestCase):
         text = 'When resizing, instances must change flavor!'
         self.assertIsNone(judged(call('resize', code=400), text=text)[0])
         self.assertIn('without a reason', judged(call('migrate', code=400), text=text)[0])
+        aborted, text = call('abort', code=400), 'Cannot abort migration 1 of server 2: it is {}.'
+        self.assertIsNone(judged(aborted, text=text.format('completed'))[0])
+        self.assertIn('without a reason', judged(aborted, text=text.format('running'))[0])
 
     def test_a_marker_that_no_client_deleted(self):
         refused, text = call('list', code=400, method='GET'), f'marker [{UUID}] not found'
