@@ -116,15 +116,23 @@ class SwapVolume(move.Move[guest_devices.Began]):
     def give_back(self) -> None:
         """Unmark the volume, and report to Cinder that it is not moved."""
         self.detaching.unmark()
-        if not self.has_begun or self.guest.keeps(neighbours.VOLUMES, self._new):
-            return
+        if self.has_begun and not self.guest.keeps(neighbours.VOLUMES, self._new):
+            self._report_failure()
+
+    def _report_failure(self) -> None:
+        """Report to Cinder that no guest has the other volume. Cinder may delete that."""
         # Without a migration there is nothing to end; after an earlier report it has ended.
         with contextlib.suppress(exception.VolumeNotFound, exception.VolumeNotUsable):
             self.world.volume.complete_migration(self.ctxt, self._old, self._new, error=True)
 
     def reconcile(self, **options: typing.Any) -> saga.Pending | None:
-        """Make the guest's volumes match the records. This is the duty of a failed `swap_back`."""
-        return self.guest.reconcile_volumes(self._new, self._old, **options)
+        """Make the guest's volumes match the records. This is the duty of a failed `swap_back`.
+
+        The duty also makes the report of `give_back`, which the undo of the mark had to omit.
+        """
+        return self.guest.reconcile_volumes(
+            self._new, self._old, freed=self._report_failure, **options
+        )
 
     def record(self) -> None:
         """Record the other volume. This is the pivot."""

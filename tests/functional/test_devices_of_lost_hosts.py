@@ -136,6 +136,23 @@ class LostHostTest(testtools.TestCase):
         self.assertEqual('available', self.hands.volume_status(new))
         self.assertEqual('in-use', self.hands.volume_status(old))
 
+    def test_volume_that_does_not_migrate(self):
+        """Cinder waits for a report until the guest has no target, and then deletes it."""
+        volume, storage = self.hands.volume(), self.cloud.admin.block_storage
+        self.hands.attached(self.server, volume)
+        self.lose_at('swap-volume', swap_volume.SWAP)
+        self.hands.migrate(volume)
+        self.cloud.wait_for(lambda: self.faults.fault.met, 'the swap')
+        row = self.in_vain()
+        self.assertEqual('migrating', storage.get_volume(volume).migration_status)
+        self.assertNotEqual([volume], self.hands.volumes_of_guest(self.server))
+        self.restore()
+        self.wait_settled(row)
+        self.assertEqual('error', storage.get_volume(volume).migration_status)
+        self.assertEqual('in-use', self.hands.volume_status(volume))
+        self.assertEqual([volume], self.hands.volumes_of_guest(self.server))
+        self.assertEqual([volume], [each.id for each in storage.volumes(all_projects=True)])
+
     def test_port(self):
         port = self.hands.port()
         seen = self.watch_ends()

@@ -251,10 +251,13 @@ class GuestDevices(part.Part):
         self.results[cleaning.HELD] = {**held, step: {**held.get(step, {}), kind: list(ids)}}
         return True
 
-    def reconcile_volumes(self, *volume_ids: str, **options: typing.Any) -> saga.Pending | None:
+    def reconcile_volumes(
+        self, *volume_ids: str, freed: Callable[[], None] = lambda: None, **options: typing.Any
+    ) -> saga.Pending | None:
         """Unplug and release those volumes that are not on record, plug the others.
 
         Return a Pending while that is in progress. options: of _reconcile
+        freed: is called once a volume that was held for the server is released
         """
         cell, row = duties.now(self.move)
         found, goes, comes = [], [], []
@@ -273,6 +276,8 @@ class GuestDevices(part.Part):
         named = {each.get('attachment_id') for each in found}
         for attachment_id in self._held(neighbours.ATTACHMENTS) - named:
             self.move.world.volume.delete_attachment(self.move.ctxt, attachment_id)
+        if self._held(neighbours.VOLUMES) - {each.get('volume_id') for each in found}:
+            freed()
         return self._reconcile(row, comes, **options)
 
     def reconcile_port(self, port: session.Json, **options: typing.Any) -> saga.Pending | None:

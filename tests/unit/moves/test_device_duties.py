@@ -67,6 +67,28 @@ class LostHostCase(test_device_sagas.DeviceSagasCase):
         silenced = Silenced(self.cell.answers, method, self.force_down)
         self.world.compute = lambda cell: silenced
 
+    def answer(self, method, error, *, after):
+        """The host's next answer to a method is an error."""
+        compute = self.cell.answers
+
+        class Answering:
+            def __getattr__(self, name):
+                target = getattr(compute, name)
+
+                def call(*args, **kwargs):
+                    if name != method or error in given:
+                        return target(*args, **kwargs)
+                    given.append(error)
+                    if after:
+                        target(*args, **kwargs)
+                    raise error
+
+                return call
+
+        given = []
+        self.world.compute = lambda cell: Answering()
+        self.force_down(False)
+
     def plugged(self, host=HOST):
         guest = self.cell.driver.get_guest(host, self.server)
         return {device.id for device in guest.spec.devices}
@@ -254,28 +276,6 @@ class HeldTest(LostHostCase):
 
 class AnswersTest(LostHostCase):
     """What becomes of a duty when the host is heard again, and its answers are not."""
-
-    def answer(self, method, error, *, after):
-        """The host's next answer to a method is an error."""
-        compute = self.cell.answers
-
-        class Answering:
-            def __getattr__(self, name):
-                target = getattr(compute, name)
-
-                def call(*args, **kwargs):
-                    if name != method or error in given:
-                        return target(*args, **kwargs)
-                    given.append(error)
-                    if after:
-                        target(*args, **kwargs)
-                    raise error
-
-                return call
-
-        given = []
-        self.world.compute = lambda cell: Answering()
-        self.force_down(False)
 
     def test_lost(self):
         """The guest may change yet: no other saga gets the server."""
