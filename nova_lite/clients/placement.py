@@ -249,12 +249,13 @@ class Placement:
         self,
         ctxt: session.Ctxt,
         consumer: str,
-        nodes: Iterable[str],
+        nodes: Iterable[str] | None,
         *,
         unless: Callable[[], bool] | None = None,
     ) -> bool:
         """Give up what the consumer (a uuid) holds on some nodes, and keep the rest.
 
+        nodes: None stands for all
         unless: called once it is known what is held; nothing is given up if it is true,
             nor what was claimed after that
         Returns False when it held nothing there, or keeps it.
@@ -263,7 +264,7 @@ class Placement:
             held = self.holding(ctxt, consumer)
             if unless is not None and unless():
                 return False
-            kept = self._besides(ctxt, held, nodes)
+            kept = {} if nodes is None else self._besides(ctxt, held, nodes)
             if len(kept) == len(held.allocations):
                 return False
             owner = Consumer(consumer, held.project_id, held.user_id)

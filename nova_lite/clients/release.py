@@ -62,11 +62,11 @@ class Allocations(typing.Protocol):
         self,
         ctxt: session.Ctxt,
         consumer: str,
-        provider_uuids: Collection[str],
+        nodes: Collection[str] | None,
         *,
         unless: typing.Callable[[], bool] | None = None,
     ) -> bool:
-        """Give up what a consumer holds on some providers; False when that was nothing."""
+        """Give up what a consumer holds on nodes, or on all; False when that was nothing."""
 
 
 class Network(typing.Protocol):

@@ -6,6 +6,7 @@ epoch. A super-conductor that loses it finds the reason and undoes only its own 
 """
 
 import collections
+from collections.abc import Collection
 from collections.abc import Iterable
 import typing
 
@@ -328,8 +329,20 @@ class Build:
         if self._away:
             self._release_elsewhere(uuid)
         else:
-            self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
+            self._release(uuid, None)
         return None
+
+    def _release(self, uuid: str, providers: Collection[str] | None) -> None:
+        """Release a former attempt's claim on some providers, or on all.
+
+        A request to placement may be late: the claim may be that of a successor by then.
+        """
+
+        def is_overtaken() -> bool:
+            request = self.world.api_db.read(build_requests.find, uuid)
+            return request is None or request.epoch != self.requests[uuid].epoch
+
+        self.world.placement.release(self.ctxt, uuid, providers, unless=is_overtaken)
 
     def _release_elsewhere(self, uuid: str) -> None:
         """Release a claim that is not on a host of a cell that does not answer.
@@ -345,7 +358,7 @@ class Build:
             raise exception.Unavailable(
                 service='A cell', reason=f'server {uuid} may be in one that does not answer'
             )
-        self.world.placement.release(self.ctxt, uuid, providers)
+        self._release(uuid, providers)
 
     def _epochs(self, uuids: Iterable[str] | None = None) -> dict[str, int]:
         """Return {uuid: epoch} of this attempt at some of its servers, or at all."""

@@ -331,6 +331,11 @@ class GiveUpTest(base.PlacementTestCase):
         )
         self.assertEqual(set(), self.hosts())
 
+    def test_whatever_it_holds(self):
+        for given in (True, False):
+            self.assertEqual(given, self.placement.release(self.admin, self.instance.uuid, None))
+            self.assertEqual(set(), self.hosts())
+
     def test_all(self):
         for force in (False, True):
             self.placement.claim(self.admin, self.instance, base.request(self.source))

@@ -54,10 +54,14 @@ class Scheduler:
 
 
 class Placement:
-    """Remembers whose allocations were given up. held: {consumer: provider uuids}"""
+    """Remembers whose allocations were given up.
+
+    held: {consumer: provider uuids}; `before` runs while a request to release is late
+    """
 
     def __init__(self):
         self.freed, self.held = [], {}
+        self.before = lambda: None
 
     def delete_allocations(self, ctxt, consumer, *, force=False, keep=()):
         self.freed.append(consumer)
@@ -66,7 +70,10 @@ class Placement:
     def holding(self, ctxt, consumer):
         return placement.Holding(dict.fromkeys(self.held.get(consumer, ()), {'VCPU': 1}))
 
-    def release(self, ctxt, consumer, provider_uuids, *, unless=None):
+    def release(self, ctxt, consumer, nodes, *, unless=None):
+        self.before()
+        if unless is not None and unless():
+            return False
         self.freed.append(consumer)
         return True
 

@@ -59,10 +59,10 @@ class BuildTest(build_base.BuildTestCase):
         working = self.world.placement
 
         class Down(build_base.Placement):
-            def delete_allocations(self, ctxt, consumer, *, force=False):
+            def release(self, ctxt, consumer, nodes, *, unless=None):
                 if consumer == waits:
                     raise exception.Unavailable(service='Placement', reason='down')
-                return working.delete_allocations(ctxt, consumer, force=force)
+                return working.release(ctxt, consumer, nodes, unless=unless)
 
         self.world.placement = Down()
         boss = super_module.SuperConductor(self.cells.conf, self.world, name='one')

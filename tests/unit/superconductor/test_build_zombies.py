@@ -76,6 +76,19 @@ class ZombieTest(build_base.BuildTestCase):
         self.take_over().run()
         self.assertEqual((['cell2'], 'cell2', False), self.where())
 
+    def test_a_zombie_whose_release_is_late_leaves_the_claim_of_the_next(self):
+        zombie = self.take_over()
+
+        def overtaken():
+            self.placement.before = lambda: None
+            self.take_over().run()
+            self.placement.freed.clear()
+
+        self.placement.before = overtaken
+        zombie.run()
+        self.assertEqual((['cell1'], 'cell1', False), self.where())
+        self.assertEqual([], self.placement.freed)
+
     def test_a_zombie_killed_after_the_clearing_leaves_no_record(self):
         zombie, other = self.attempt(), self.take_over()
         other._clear_former_attempt()
