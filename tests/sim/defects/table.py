@@ -351,6 +351,22 @@ DEFECTS = (
             ),
         ),
     ),
+    Defect(
+        'move-starts-the-guest',
+        'a cold move starts the guest of a server that is off',
+        'mixed',
+        (
+            (
+                'compute/cold.py',
+                "                arrival['handover'],\n"
+                "                key=arrival['key'],\n"
+                "                power_on=arrival['power_on'],",
+                "                arrival['handover'],\n"
+                "                key=arrival['key'],\n"
+                '                power_on=True,',
+            ),
+        ),
+    ),
 )
 
 

@@ -2,7 +2,10 @@
 
 from tests.sim.oracle import outcomes
 
-REST = ('ACTIVE', 'SHUTOFF')
+TASK, POWER = 'OS-EXT-STS:task_state', 'OS-EXT-STS:power_state'
+# The power states that belong to statuses.
+POWERED = {'ACTIVE': 1, 'SHUTOFF': 4}
+REST = tuple(POWERED)
 # What a server may be after an action that did not fail, if it was the last one.
 EFFECTS = {
     'start': ('ACTIVE',),
@@ -49,11 +52,10 @@ class Effects:
         for request_id, call in promised.items():
             if request_id not in recorded:
                 yield f'accepted and not on record: {server["id"]} {call.what} {request_id}'
-        deeds = self._sure(promised, recorded)
+        deeds, before = self._sure(promised, recorded)
         if deeds and server['status'] != 'ERROR':
-            unlike = server['status'] not in _statuses(deeds)
-            if unlike and not self._excuses.of_unasked(server['id']):
-                yield f'{server["id"]} is {server["status"]} after {deeds[-1].action}'
+            if not self._excuses.of_unasked(server['id']):
+                yield from _unlike(server, deeds, before)
             yield from self._outcomes.of_actions(server, deeds)
         if self._knows(recorded, promised, outcomes.DEVICES):
             yield from self._outcomes.of_devices(server, promised, recorded)
@@ -70,19 +72,20 @@ class Effects:
         )
 
     def _sure(self, promised, recorded):
-        """Return the deeds that were certainly the last, in order, and did not fail.
+        """Return the deeds that were certainly the last and did not fail, and what was before.
 
-        Clocks leap, so that what is on record does not tell the order: clients do.
+        Clocks leap, so that what is on record does not tell the order: clients do. Before the
+        first deed the server was shown at rest, with the status that is returned, or None.
         """
         if not self._knows(recorded, promised, EFFECTS):
-            return []
+            return [], None
         calls = [
             call
             for request_id, call in promised.items()
             if recorded.get(request_id, {}).get('action') in (*EFFECTS, CANCEL)
         ]
         calls.sort(key=lambda call: call.ended)
-        sure = []
+        sure, before = [], None
         while calls:
             call = calls.pop()
             action = recorded[call.request_id]
@@ -90,17 +93,45 @@ class Effects:
             if overtaken or action['message'] is not None or action['action'] == CANCEL:
                 break
             sure.insert(0, outcomes.Deed(action['action'], call))
-        return sure
+            before = _shown_before(call, calls)
+        return sure, before
 
 
-def _statuses(deeds):
-    """What a server may be after certain deeds."""
-    *before, last = deeds
+def _shown_before(call, earlier):
+    """Return the status in which a server was at rest before a call, None if that is unknown.
+
+    earlier: the calls before it
+    """
+    if call.look is None or any(other.ended >= call.look.time for other in earlier):
+        return None
+    server = call.look.server
+    at_rest = server[TASK] is None and server['status'] in REST
+    return server['status'] if at_rest else None
+
+
+def _unlike(server, deeds, before):
+    """Yield what is not as it is after certain deeds. before: the status before them, or None"""
+    told = f'{server["id"]} is {server["status"]}'
+    if server['status'] not in _statuses(deeds, before):
+        yield f'{told} after {deeds[-1].action}'
+    elif deeds[-1].action in RESIZES:
+        former = _statuses(deeds[:-1], before)
+        if server[POWER] not in [POWERED.get(each) for each in former]:
+            yield f'{told} with power state {server[POWER]}, and was {" or ".join(former)}'
+
+
+def _statuses(deeds, before):
+    """Return what a server may be after certain deeds. before: its status before them, or None"""
+    if not deeds:
+        return REST if before is None else (before,)
+    *former, last = deeds
     wanted = EFFECTS[last.action]
     if last.action in KEEPING:
-        kept = before
-    elif last.action in ENDS and before and before[-1].action in RESIZES:
-        kept = before[:-1]
+        kept = former
+    elif last.action in ENDS and former and former[-1].action in RESIZES:
+        kept = former[:-1]
     else:
         return wanted
-    return [each for each in _statuses(kept) if each in wanted] if kept else wanted
+    if not kept and before is None:
+        return wanted
+    return [each for each in _statuses(kept, before) if each in wanted]

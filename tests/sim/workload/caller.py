@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import typing
 
 import requests
 
@@ -23,6 +24,13 @@ PLACEMENT = 'placement 1.39'
 REQUEST_ID = 'x-openstack-request-id'
 
 
+class Look(typing.NamedTuple):
+    """A server as it was shown to a client that had asked at a virtual time."""
+
+    server: dict
+    time: float
+
+
 @dataclasses.dataclass
 class Call:
     """A request of a client, from when to when it was under way, and its id if that is known.
@@ -30,6 +38,7 @@ class Call:
     cell: that of its server, if servers never leave theirs
     count: how many servers it creates, if it does
     body, answer: what was sent and answered, decoded
+    look: at its server, just before, if its client had one
     """
 
     who: str
@@ -44,18 +53,19 @@ class Call:
     count: int = 1
     body: dict | None = None
     answer: dict = dataclasses.field(default_factory=dict)
+    look: Look | None = None
 
 
 class Caller:
     """Sends requests for one client. who: its name; apis: addresses of the compute APIs
 
-    last: the Call that was answered last
+    last: the Call that was answered last; look: the last Look at a server
     """
 
     def __init__(self, network, ledger, who, apis):
         self._network, self._ledger, self.who = network, ledger, who
         self._apis, self._rng = apis, kernel.current().stream(f'caller {who}')
-        self.last = None
+        self.last = self.look = None
 
     def send(self, what, method, path, body=None, *, version=VERSION):
         """Send a compute request; (code, decoded answer). The code is codes.LOST without one."""
@@ -74,6 +84,8 @@ class Caller:
     def _send(self, what, method, url, *, body, version=VERSION):
         now = kernel.current()
         call = Call(self.who, what, method, url, now.time(), cell=self._ledger.cell_of(url))
+        if self.look is not None and self.look.server['id'] in url:
+            call.look = self.look
         headers, content = {**HEADERS, 'OpenStack-API-Version': version}, None
         if body is not None:
             call.body, call.count = body, body.get('server', {}).get('max_count', 1)

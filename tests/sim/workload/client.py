@@ -3,6 +3,7 @@
 import itertools
 
 from tests.sim import kernel
+from tests.sim.workload import caller as caller_module
 from tests.sim.workload import devices
 
 # The chance to ask for something that the server's status does not allow.
@@ -111,6 +112,7 @@ class Client:
             if code == 404 and uuid in self._ledger.standing():
                 self._ledger.violation(f'lost server {uuid}: GET answered 404')
             return
+        self._caller.look = caller_module.Look(found['server'], self._caller.last.began)
         host = found['server'].get(HOST)
         if self._plan.apart and host:
             self._ledger.cells[uuid] = host.partition('-')[0]

@@ -100,6 +100,26 @@ class EffectsTestCase(testtools.TestCase):
             found = self.found(*actions, status=status, flavor=flavor, answers=flavors)
             self.assertEqual(expected, found)
 
+    def test_a_cold_move_leaves_the_power(self):
+        shown = {'id': 'uuid', effects.TASK: None, 'status': 'SHUTOFF'}
+        look = caller.Look(shown, 0.5)
+        self.ask('req-1', 1, 2, look=look, body={'migrate': None})
+        move, moved = _action('req-1', 'migrate'), {'status': 'VERIFY_RESIZE'}
+        self.assertEqual([], self.found(move, **moved, **{effects.POWER: 4}))
+        found = self.found(move, **moved, **{effects.POWER: 1})
+        self.assertEqual(['uuid is VERIFY_RESIZE with power state 1, and was SHUTOFF'], found)
+        self.ask('req-2', 3, 4)
+        confirm = _action('req-2', 'confirmResize')
+        self.assertEqual([], self.found(move, confirm, status='SHUTOFF'))
+        self.assertEqual(['uuid is ACTIVE after confirmResize'], self.found(move, confirm))
+        # Another request was accepted between the look and the move.
+        self.ask('req-0', 0.3, 0.6)
+        self.assertEqual([], self.found(_action('req-0', 'start'), move, confirm))
+        # It was not at rest.
+        self.ledger.promised['uuid'].pop('req-0')
+        shown[effects.TASK] = 'powering-on'
+        self.assertEqual([], self.found(move, confirm))
+
     def test_a_rebuilt_server_has_the_image(self):
         self.ask('req-1', 1, 2, body={'rebuild': {'imageRef': 'new'}})
         rebuild = _action('req-1', 'rebuild')
