@@ -10,16 +10,8 @@ from nova_lite import runtime
 from nova_lite.db import engine
 from nova_lite.dialects import mariadb as connections
 from nova_lite.simcloud import database as simcloud
+from tests.fixtures import clock
 from tests.fixtures import mariadb
-
-
-class Later(runtime.Runtime):
-    """A clock that is ahead by `ahead_s`."""
-
-    ahead_s = 0
-
-    def monotonic(self):
-        return super().monotonic() + self.ahead_s
 
 
 class TestConnections(testtools.TestCase):
@@ -93,11 +85,11 @@ class TestConnections(testtools.TestCase):
         self.assertNotEqual(before, self.connection_id())
 
     def test_killed_while_it_rests(self):
-        clock = Later()
-        with runtime.install(clock):
+        later = clock.Later()
+        with runtime.install(later):
             before = self.connection_id()
             self.kill()
-            clock.ahead_s = 60
+            later.ahead_s = 60
             self.assertEqual(1, self.one())
             self.assertNotEqual(before, self.connection_id())
 

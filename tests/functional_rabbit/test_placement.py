@@ -2,13 +2,15 @@
 
 import fixtures
 from placement import db_api
-from placement import exception
+from placement import exception as placement_exception
 from placement.objects import allocation
 import sqlalchemy as sa
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.dialects import mariadb as connections
 from nova_lite.wsgi import placement
+from tests.fixtures import clock
 from tests.fixtures import http
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
@@ -17,6 +19,12 @@ from tests.unit.clients import base
 
 # More than the connections that SQLAlchemy pools unless told otherwise.
 THREADS = 16
+# The end of a query of the connections to a database of MariaDB, and their transactions.
+PROCESSES = (
+    'FROM information_schema.processlist'
+    ' LEFT JOIN information_schema.innodb_trx ON trx_mysql_thread_id = id'
+    ' WHERE db = %(database)s'
+)
 
 
 class PlacementOn:
@@ -162,7 +170,33 @@ class LostRaces(fixtures.Fixture):
             if not self.missing:
                 self.all_there.set()
         self.all_there.wait(60)
-        raise exception.ResourceProviderConcurrentUpdateDetected()
+        raise placement_exception.ResourceProviderConcurrentUpdateDetected()
+
+
+class Killer(fixtures.Fixture):
+    """Kills the connection of the first statement that begins like this, before it is sent.
+
+    killed: how many
+    """
+
+    def __init__(self, beginning):
+        super().__init__()
+        self._beginning, self.killed = beginning, 0
+
+    def _setUp(self):
+        self._engine = db_api.get_placement_engine()
+        event = self._engine, 'before_cursor_execute', self._kill
+        sa.event.listen(*event)
+        self.addCleanup(sa.event.remove, *event)
+
+    def _kill(self, connection, _cursor, statement, *_others):
+        if self.killed or not statement.startswith(self._beginning):
+            return
+        self.killed += 1
+        number = connection.connection.driver_connection.thread_id()
+        with self._engine.connect() as other:
+            other.exec_driver_sql(f'KILL {number}')
+            other.rollback()
 
 
 class MariaDBTest(PlacementOn, base.PlacementClientTestCase):
@@ -190,6 +224,57 @@ class MariaDBTest(PlacementOn, base.PlacementClientTestCase):
             {'Com_commit': 1, 'Com_rollback': 0, 'Questions': 6 + 1},
             {name: after[name] - value for name, value in before.items()},
         )
+
+    def ask(self, sql):
+        """Run a statement as the administrator of the server, with the name of the database."""
+        name = db_api.get_placement_engine().url.database
+        with servers.shared(self.server).connect('root', '') as connection:
+            with connection.cursor() as cursor:
+                cursor.execute(sql, {'database': name})
+                return [value for (value,) in cursor.fetchall()]
+
+    def kill_all(self):
+        """Kill the connections to the database. The pool does not get to know that."""
+        for number in self.ask(f'SELECT id {PROCESSES}'):
+            self.ask(f'KILL {number}')
+
+    def test_connections_that_were_killed_while_they_rested(self):
+        """They are replaced, and the requests that follow get what they ask for."""
+        self.addCleanup(db_api.get_placement_engine().dispose)
+        later = clock.Later()
+        with runtime.install(later):
+            host = self.add_host(self.id())
+            self.kill_all()
+            later.ahead_s = 60
+            self.providers.set_traits(self.admin, host, ['OWNER_NOVA'], generation=1)
+            self.assertEqual(({'OWNER_NOVA'}, 2), self.providers.traits(self.admin, host))
+            consumer = base.consumer()
+            self.kill_all()
+            later.ahead_s = 120
+            self.assertTrue(
+                self.placement.claim(self.admin, consumer, base.request(host), new=True)
+            )
+
+    def test_a_connection_that_is_killed_within_a_request(self):
+        """The request fails; none of its statements is left, and no transaction stays open."""
+        host, killer = self.add_host(self.id()), self.useFixture(Killer('UPDATE resource_prov'))
+        body = {'traits': ['OWNER_NOVA'], 'resource_provider_generation': 1}
+        path = f'/resource_providers/{host}/traits'
+        self.assertRaises(
+            exception.Unavailable, self.placement.service.call, self.admin, 'PUT', path, json=body
+        )
+        self.assertEqual(1, killer.killed)
+        self.assertEqual((set(), 1), self.providers.traits(self.admin, host))
+        self.providers.set_traits(self.admin, host, ['OWNER_NOVA'], generation=1)
+        self.assertEqual(({'OWNER_NOVA'}, 2), self.providers.traits(self.admin, host))
+
+    def test_a_refused_request_leaves_no_transaction_open(self):
+        host = self.add_host(self.id())
+        body = {'traits': ['CUSTOM_UNKNOWN'], 'resource_provider_generation': 1}
+        path = f'/resource_providers/{host}/traits'
+        errors = {400: None}
+        self.placement.service.call(self.admin, 'PUT', path, json=body, errors=errors)
+        self.assertEqual([0], self.ask(f'SELECT count(trx_id) {PROCESSES}'))
 
     def status(self, connection):
         """Return how many messages of some kinds the server has got."""
