@@ -10,6 +10,7 @@ import datetime
 from tests.sim.kernel import process
 from tests.sim.oracle import effects
 from tests.sim.oracle import refusals
+from tests.sim.workload import profiles
 
 # A move may fail though nothing went wrong: no host takes the server, or one refuses it.
 REFUSED = ('No valid host', 'policy of server group', 'injected failure of')
@@ -97,7 +98,20 @@ class Deeds:
         silenced = refusals.DOWN in details and self._excuses.of_down(began, ended)
         # Unshelved servers had room before, and there is room for as many in most plans.
         moves = moves and (action['action'] != UNSHELVE or self._excuses.of_scheduling())
-        return silenced or (moves and any(each in details for each in REFUSED))
+        refused = any(each in details for each in REFUSED)
+        return silenced or (moves and (refused or self._is_unreached(server, action, details)))
+
+    def _is_unreached(self, server, action, details):
+        """Return whether a host was named that does not reach a volume of the server.
+
+        Where none was named, another one is tried.
+        """
+        if not self._excuses.of_refusal(profiles.UNREACHED):
+            return False
+        request_id, began, _ended = _work(action)
+        hosts = self._ledger.named_hosts(server['id'], request_id, began)
+        reason = f'cannot take instance {server["id"]}: {profiles.UNREACHED}'
+        return any(f'Host {host} {reason}' in details for host in hosts)
 
     def _is_excused(self, message, server, actions):
         work = [_work(each) for each in actions]

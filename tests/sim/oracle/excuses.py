@@ -58,6 +58,10 @@ class Excuses:
         """Whether no host may take a server though nothing went wrong."""
         return bool(self._refusals)
 
+    def of_refusal(self, reason):
+        """Whether hosts refuse for this reason though nothing went wrong."""
+        return reason in self._refusals
+
     def of_repairs(self):
         """Whether there may be something for audits to repair."""
         return bool(self._faults.injected)

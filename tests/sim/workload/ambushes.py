@@ -55,7 +55,7 @@ def alternates(rng, options):
         operations=frozenset(('migrate', 'confirm')),
         rates={'http': {'lost answer': rng.choice((0.1, 0.15))}},
         single=True,
-        refusals=profiles.REFUSED,
+        refusals=(*profiles.REFUSED, profiles.UNREACHED),
         profile=profiles.slow(rng.randrange(1000), 1) + _UNREACHED,
         options=places.merged(options, {'placement': {'connect_retries': 0}}),
     )

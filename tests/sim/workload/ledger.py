@@ -42,7 +42,7 @@ class Ledger:
         self._snapshots = []
         self._descriptions = collections.defaultdict(list)
         self.refused, self.rivals, self._removals, self.requested = {}, {}, {}, {}
-        self._cancels = []
+        self._cancels, self._lost = [], []
 
     def violation(self, text):
         """Something is not as it should be: the history ends here."""
@@ -55,8 +55,10 @@ class Ledger:
         self._count(call)
         if call.what == 'abort' and code not in codes.REFUSALS:
             self._cancels.append(call.url)
-        if code == codes.LOST and call.what == 'snapshot':
-            self._snapshots.append(call.url)
+        if code == codes.LOST:
+            self._lost.append(call)
+            if call.what == 'snapshot':
+                self._snapshots.append(call.url)
         if code in codes.REFUSALS and (call.what, code) not in UNSURE:
             self.refused[call.request_id] = code
         elif call.method == 'DELETE':
@@ -117,6 +119,22 @@ class Ledger:
     def is_cancelled(self, uuid):
         """Whether a live migration of a server may have been aborted."""
         return any(uuid in url for url in self._cancels)
+
+    def named_hosts(self, uuid, request_id, began):
+        """Return the hosts that the request for an action of a server may have named.
+
+        began: virtual time at which the action began. The id of a request without an answer is
+            not known: those for the server at that time count
+        """
+        calls = [self.promised.get(uuid, {}).get(request_id)]
+        if calls == [None]:
+            calls = [
+                each
+                for each in self._lost
+                if uuid in each.url and int(each.began) <= began <= each.ended
+            ]
+        contents = [content for each in calls for content in (each.body or {}).values()]
+        return [each['host'] for each in contents if isinstance(each, dict) and each.get('host')]
 
     def cell_of(self, url):
         """The cell of the server that a URL names, None where that does not matter."""

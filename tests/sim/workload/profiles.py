@@ -10,6 +10,8 @@ hosts:
 # How the faults begin of servers that hosts have refused.
 NO_HOST = ('Exceeded maximum number of retries', 'No valid host')
 REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
+# What a host says of a move that it refuses for ever.
+UNREACHED = 'it cannot connect to volume'
 
 
 def slow(seed, high, *, low=0, more=''):

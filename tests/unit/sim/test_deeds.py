@@ -8,29 +8,48 @@ from tests.sim.oracle import deeds
 from tests.sim.oracle import excuses
 from tests.sim.workload import caller
 from tests.sim.workload import ledger
+from tests.sim.workload import profiles
+from tests.sim.world import faults
 
+REPLY = faults.Fault(
+    'http', 'lost answer', process='client', where='', begin=0, end=10, requests=()
+)
 SERVER = {'id': 'uuid', 'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'host1'}
 
 
 TIMES = {'start_time': '2027-01-15T08:00:00', 'updated_at': '2027-01-15T08:00:01'}
 
 
-def findings(refused=(), removals=(), host=None, *, task=None, details=None, **action):
-    """What is found of a server with one action.
+UNREACHED = 'Host host2 cannot take instance uuid: it cannot connect to volume v'
 
-    removals: ids of requests to remove one thing; host: the one that was asked for
-    task: the server's; details: of the failure
+
+def removal(request_id):
+    """Return a request to remove a port."""
+    url = 'http://api-1.sim/servers/uuid/os-interface/port'
+    return caller.Call('client', 'detach', 'DELETE', url, 0, request_id=request_id, code=202)
+
+
+def migration(host, began=0, **answer):
+    """Return a request to migrate, to a host or to any. answer: see caller.Call"""
+    url, body = 'http://api-1.sim/servers/uuid/action', {'migrate': host and {'host': host}}
+    return caller.Call('client', 'migrate', 'POST', url, began, ended=began, body=body, **answer)
+
+
+def findings(refused=(), calls=(), host=None, *, task=None, details=None, **action):
+    """What is found of a server with the actions of some calls, the first as given.
+
+    host: the one that was asked for; task: the server's; details: of the failure
     """
     done = {'action': 'stop', 'request_id': 'req-1', 'user_id': 'client', 'message': None}
     done |= {**TIMES, **action}
-    book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[])))
+    reasons = [profiles.UNREACHED] if details == UNREACHED else []
+    book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[]), reasons))
     book.accepted('uuid', host)
     book.refused.update(refused)
-    for each in removals:
-        url = 'http://api-1.sim/servers/uuid/os-interface/port'
-        call = caller.Call('client', 'detach', 'DELETE', url, 0, request_id=each, code=202)
+    for call in calls:
         book.answered(call, '')
-    others = [{**done, 'request_id': each, 'message': None} for each in removals if each != 'req-1']
+    ids = [call.request_id for call in calls if call.request_id not in (None, 'req-1')]
+    others = [{**done, 'request_id': each, 'message': None} for each in ids]
     found = {'instanceActions': [done, *others]}
     found['instanceAction'] = {'events': [{'details': details}]}
     asking = types.SimpleNamespace(send=lambda *_args: (200, found))
@@ -62,8 +81,9 @@ class DeedsTestCase(testtools.TestCase):
 
     def test_of_two_requests_to_remove_one_thing_either_may_fail(self):
         deed = {'action': 'detach_interface', 'message': 'Error'}
-        self.assertEqual([], findings(removals=('req-1', 'req-2'), **deed))
-        self.assertEqual([], findings(removals=('req-2', 'req-1'), **deed))
+        first, second = removal('req-1'), removal('req-2')
+        self.assertEqual([], findings(calls=(first, second), **deed))
+        self.assertEqual([], findings(calls=(second, first), **deed))
 
     def test_a_server_is_on_the_host_that_was_asked_for_until_it_moves(self):
         self.assertEqual([], findings(host='host1'))
@@ -82,3 +102,20 @@ class DeedsTestCase(testtools.TestCase):
         ):
             found = findings(details=details, **deed)
             self.assertEqual(expected, len(found))
+
+    def test_a_move_to_a_host_that_does_not_reach_the_volumes(self):
+        deed = {'action': 'migrate', 'message': 'Error', 'details': UNREACHED}
+        known = {'request_id': 'req-1', 'code': 202}
+        for call, expected in (
+            (migration('host2', **known), 0),
+            (migration('host3', **known), 1),
+            (migration(None, **known), 1),
+        ):
+            self.assertEqual(expected, len(findings(calls=[call], **deed)))
+
+    def test_such_a_move_whose_request_was_not_answered(self):
+        book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[REPLY])))
+        book.answered(migration('host2', began=3.5), '')
+        for began, expected in ((3, ['host2']), (2, []), (4, [])):
+            self.assertEqual(expected, book.named_hosts('uuid', 'req-1', began))
+        self.assertEqual([], book.named_hosts('another', 'req-1', 3))

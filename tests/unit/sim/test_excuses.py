@@ -145,3 +145,8 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(found.of_error('', 'server-2', work))
         self.assertTrue(found.of_unasked('server-1'))
         self.assertFalse(found.of_unasked('server-2'))
+
+    def test_reasons_for_which_hosts_refuse(self):
+        excused = excuses.Excuses(types.SimpleNamespace(injected=[]), ['it is full'])
+        self.assertTrue(excused.of_refusal('it is full'))
+        self.assertFalse(excused.of_refusal('it is'))
