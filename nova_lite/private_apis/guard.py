@@ -49,6 +49,17 @@ class Library:
             if name not in known:
                 raise self._lacks(f'{owner.__name__}().{name}')
 
+    def uses(self, owner: typing.Any, name: str, *attributes: str) -> None:
+        """Raise Unsupported unless a method of a class uses all these attributes.
+
+        They are what a class of ours gives that method, in place of the library's own.
+        """
+        self.has(owner, name)
+        known = inspect.unwrap(getattr(owner, name)).__code__.co_names
+        for attribute in attributes:
+            if attribute not in known:
+                raise self._lacks(f'{attribute} in {owner.__name__}.{name}()')
+
     def _lacks(self, what: str) -> Unsupported:
         return Unsupported(
             f'{self.name} {metadata.version(self.name)} has no {what}, which nova_lite uses. '

@@ -61,6 +61,11 @@ LIBRARY.keeps(
     *('_declared_on', 'durable', 'enable_cancel_on_failover', 'exchange', 'queue'),
     *('queue_arguments', 'queue_auto_delete'),
 )
+# Of the queue of a Consumer, which is a rpc.consumer.Queues with ours.
+LIBRARY.uses(impl_rabbit.Consumer, 'consume', '_declared_on', 'channel', 'declare')
+LIBRARY.uses(impl_rabbit.Consumer, 'consume', 'queue', 'consume', '_callback', 'nowait')
+LIBRARY.uses(impl_rabbit.Consumer, 'cancel', 'queue', 'cancel')
+LIBRARY.uses(impl_rabbit.Consumer, '_callback', 'queue', 'channel')
 LIBRARY.takes(transport.Transport, '_send_notification', 'target', 'ctxt', 'message', 'retry')
 LIBRARY.keeps(transport.Transport, '_driver')
 LIBRARY.keeps(server.RPCServer, '_executor_cls')

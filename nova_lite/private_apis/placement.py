@@ -40,7 +40,14 @@ LIBRARY.has(resource_class, '_RESOURCE_CLASSES_SYNCED')
 LIBRARY.keeps(contexts.RequestContext, 'ct_cache', 'rc_cache', 'trait_cache')
 LIBRARY.takes(attribute_cache.TraitCache, '__init__', 'ctx')
 LIBRARY.keeps(attribute_cache.TraitCache, '_ctx')
-LIBRARY.takes(attribute_cache.ResourceClassCache, 'clear')
+# Replaced by ResourceClasses, which fills the caches with {name: number} and {number: name}.
+LIBRARY.keeps(contexts.RequestContext, 'attribute_cache', 'ResourceClassCache', 'TraitCache')
+LIBRARY.keeps(attribute_cache.ResourceClassCache, 'clear')
+LIBRARY.uses(attribute_cache.ResourceClassCache, 'clear', '_id_cache', '_str_cache', '_all_cache')
+LIBRARY.uses(attribute_cache.ResourceClassCache, 'id_from_string', '_id_cache')
+LIBRARY.uses(attribute_cache.ResourceClassCache, 'string_from_id', '_str_cache')
+for _method in ('all_from_string', 'get_all'):
+    LIBRARY.uses(attribute_cache.ResourceClassCache, _method, '_all_cache', '_refresh_from_db')
 for _module in WITH_ALIASES:
     LIBRARY.has(_module, 'sa')
 

@@ -7,6 +7,7 @@ from tools import checks
 from tools.checks import constructs
 from tools.checks import docstrings
 from tools.checks import hacking_rules
+from tools.checks import inherited
 from tools.checks import places
 from tools.checks import private
 from tools.checks import revisions
@@ -18,6 +19,7 @@ CHECKS = (
     constructs.check,
     docstrings.check,
     hacking_rules.check,
+    inherited.check,
     places.check,
     private.check,
     revisions.check,

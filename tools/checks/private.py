@@ -2,7 +2,7 @@
 
 Names of our own classes and modules are not told apart, so an attribute with an underscore
 is refused wherever it is asked of anything but `self`, `cls` or `super()`, or of the class
-that the statement stands in.
+that the statement stands in. Of those, `inherited` judges what a library's class has made.
 """
 
 import ast
@@ -29,20 +29,21 @@ def check(source):
 def _private(node, classes):
     """The private name that a statement or expression uses of something else, or None."""
     match node:
-        case ast.ImportFrom(module=str(module)) if _hidden(module):
+        case ast.ImportFrom(module=str(module)) if hidden(module):
             return module
         case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return next((each.name for each in names if _hidden(each.name)), None)
+            return next((each.name for each in names if hidden(each.name)), None)
         case (
             ast.Attribute(value=owner, attr=name)
             | ast.Call(func=ast.Name(id='getattr'), args=[owner, ast.Constant(value=str(name)), *_])
-        ) if _hidden(name) and name not in DOCUMENTED:
+        ) if hidden(name) and name not in DOCUMENTED:
             return None if _own(owner, classes) else name
         case _:
             return None
 
 
-def _hidden(path):
+def hidden(path):
+    """Return whether a part of a dotted name is private."""
     return any(part.startswith('_') and not part.startswith('__') for part in path.split('.'))
 
 

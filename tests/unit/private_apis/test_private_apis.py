@@ -40,7 +40,7 @@ class Base:
 
 class Thing(Base):
     def _method(self, one, two=None):
-        return one, two
+        return one, two, self._kept
 
 
 class GuardTest(testtools.TestCase):
@@ -54,6 +54,7 @@ class GuardTest(testtools.TestCase):
         self.library.has(Thing, '_method')
         self.library.takes(Thing, '_method', 'one', 'two')
         self.library.keeps(Thing, '_kept')
+        self.library.uses(Thing, '_method', '_kept')
 
     def test_error_names_versions(self):
         text = self._refused(self.library.has, Thing, '_method', '_other')
@@ -68,3 +69,7 @@ class GuardTest(testtools.TestCase):
             'Thing._method(three=)', self._refused(self.library.takes, Thing, '_method', 'three')
         )
         self.assertIn('Thing()._lost', self._refused(self.library.keeps, Thing, '_lost'))
+        self.assertIn('_other', self._refused(self.library.uses, Thing, '_other', '_kept'))
+        self.assertIn(
+            '_lost in Thing._method()', self._refused(self.library.uses, Thing, '_method', '_lost')
+        )

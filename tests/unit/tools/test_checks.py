@@ -9,6 +9,7 @@ from tools.checks import commit_message
 from tools.checks import constructs
 from tools.checks import docstrings
 from tools.checks import hacking_rules
+from tools.checks import inherited
 from tools.checks import places
 from tools.checks import private
 from tools.checks import revisions
@@ -125,6 +126,32 @@ class TestPrivate(testtools.TestCase):
                     return self._at(row._mapping), super()._read(), Thing._known, found
         """
         self.assertEqual([], _texts(private.check, text))
+
+
+class TestInherited(testtools.TestCase):
+    text = """
+        from oslo_messaging import driver
+        from nova_lite.private_apis import messaging
+        from nova_lite.rpc import consumer
+        class Thing({base}):
+            _known = None
+            def __init__(self):
+                self._made = 1
+            def _read(self):
+                self._lost = self._declared_on
+                return self._known, self._made, self._read()
+    """
+
+    def test_names_that_a_library_has_made(self):
+        for base in ('driver.Driver', 'messaging.impl_rabbit.Consumer', 'Own, driver.D[str]'):
+            found = _texts(inherited.check, self.text.format(base=base))
+            self.assertEqual(['declare in nova_lite.private_apis: _lost'], found, base)
+
+    def test_names_that_we_have_made(self):
+        for base in ('', 'Own', 'consumer.Queues'):
+            self.assertEqual([], _texts(inherited.check, self.text.format(base=base)), base)
+        text = self.text.format(base='driver.Driver')
+        self.assertEqual([], _texts(inherited.check, text, 'tests/x.py'))
 
 
 class TestRevisions(testtools.TestCase):
