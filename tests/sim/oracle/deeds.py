@@ -77,7 +77,9 @@ class Deeds:
         return None in (host, wanted) or host == wanted or moved
 
     def _may_fail(self, message, server, action):
-        cancelled = action['action'] == LIVE and self._ledger.is_cancelled(server['id'])
+        cancelled = action['action'] == LIVE and self._ledger.is_cancelled(
+            server['id'], action['request_id']
+        )
         moves = action['action'] in effects.MOVES
         return (
             server[TASK] == DELETING

@@ -13,6 +13,8 @@ UNFILLED = re.compile(r'upload of image .* of server ([0-9a-f-]{36}) is queued')
 ACTION = re.compile(
     '/servers/([^/]+)/(?:action|os-interface|os-volume_attachments|shares|migrations)(?:/|$)'
 )
+# Of requests for live migrations, by whatever host.
+LIVE = 'live migrate'
 # What may have been done all the same: another client may have detached the port that was
 # attached, before it was looked at for the answer.
 UNSURE = (('attach interface', 404),)
@@ -54,7 +56,7 @@ class Ledger:
         code = call.code
         self._count(call)
         if call.what == 'abort' and code not in codes.REFUSALS:
-            self._cancels.append(call.url)
+            self._cancels.append(call)
         if code == codes.LOST:
             self._lost.append(call)
             if call.what == 'snapshot':
@@ -116,9 +118,20 @@ class Ledger:
         found = UNFILLED.search(finding)
         return found is not None and any(found[1] in url for url in self._snapshots)
 
-    def is_cancelled(self, uuid):
-        """Whether a live migration of a server may have been aborted."""
-        return any(uuid in url for url in self._cancels)
+    def is_cancelled(self, uuid, request_id):
+        """Whether a live migration of a server, asked for so, may have been aborted.
+
+        The abort was answered after that, and no later one was accepted before the abort.
+        """
+        calls = [each for each in self.promised.get(uuid, {}).values() if LIVE in each.what]
+        asked = next((each for each in calls if each.request_id == request_id), None)
+        later = [each for each in calls if asked and asked.ended < each.began]
+        return any(
+            uuid in cancel.url
+            and (asked is None or asked.began < cancel.ended)
+            and not any(each.ended < cancel.began for each in later)
+            for cancel in self._cancels
+        )
 
     def named_hosts(self, uuid, request_id, began):
         """Return the hosts that the request for an action of a server may have named.
