@@ -9,9 +9,12 @@ A step that reads something before it calls a host reads the host's service with
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
+import contextlib
 import typing
 
+from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -21,6 +24,8 @@ from nova_lite.db.cell import services
 
 if typing.TYPE_CHECKING:
     from nova_lite.moves import move as moves
+
+LOG = log.getLogger(__name__)
 
 # The result of a step that calls a host, from its reply.
 Reply: typing.TypeAlias = saga.Pending | saga.Data | None
@@ -101,6 +106,20 @@ def _call(move: 'moves.AnyMove', method: Method, arguments: saga.Data) -> Reply:
         if move.undoing and not _is_up(move, _service(move, host)):
             raise _down(host) from error
         raise
+
+
+@contextlib.contextmanager
+def unless_deleted(move: 'moves.AnyMove') -> Iterator[None]:
+    """Ignore a failed effect on a guest whose server is gone: the deletion may interrupt it.
+
+    What the effect should have removed is left to the caller.
+    """
+    try:
+        yield
+    except exception.DriverError as error:
+        if not move.is_gone():
+            raise
+        LOG.info('Saga %s: server %s is being deleted: %s', move.uuid, move.instance_uuid, error)
 
 
 def _down(host: str) -> exception.ServiceIsDown:

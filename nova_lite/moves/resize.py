@@ -261,14 +261,15 @@ class Resize(move.Move[Began]):
             # guest may run on a destination that could not remove it.
             was_on = self.began.vm_state == states.VmState.ACTIVE
             alone = self.arrival not in self.not_undone
-            waits = self.ask(
-                self.compute.finish_revert_resize,
-                **self.at_source(LEAVE),
-                move=self.uuid,
-                power_on=was_on and alone and row.task_state in self.tasks,
-            )
-            if isinstance(waits, saga.Pending):
-                return waits
+            with asking.unless_deleted(self):
+                waits = self.ask(
+                    self.compute.finish_revert_resize,
+                    **self.at_source(LEAVE),
+                    move=self.uuid,
+                    power_on=was_on and alone and row.task_state in self.tasks,
+                )
+                if isinstance(waits, saga.Pending):
+                    return waits
         if self.is_gone():
             discard = self.at_source(f'{LEAVE}/discard')
             return self.ask(self.compute.discard_guest, **discard, move=self.uuid)

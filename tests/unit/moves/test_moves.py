@@ -166,6 +166,47 @@ class MovesTest(moves_base.MoveTestCase):
         guests = self.cell.guests()[self.server]
         self.assertIn((SOURCE, 'resident', 4), guests)
 
+    def test_a_deletion_interrupts_the_return_of_a_guest(self):
+        """The guest's definition at the source goes, too: the deletion does not look for it."""
+        made = self.resize()
+        steps = {step.id: step for step in made.steps()}
+        self.do(made, self.before_pivot(made.steps()))
+        steps[resize.FINISH].undo()
+        self.interrupt('finish_revert_resize')
+        self.assertRaises(exception.DriverError, steps[resize.LEAVE].undo)
+        self.assertEqual([(SOURCE, 'departed', 4)], self.cell.guests()[self.server])
+        self.interrupt('finish_revert_resize', deletes=True)
+        steps[resize.LEAVE].undo()
+        self.assertEqual({}, self.cell.guests())
+
+    def test_a_deletion_interrupts_the_end_of_a_live_migration(self):
+        made = self.live_migration()
+        names = [step.id for step in made.steps()]
+        self.do(made, made.steps()[: names.index(move_steps.RECORD) + 1])
+        self.interrupt('rollback_live_migration')
+        self.assertRaises(exception.DriverError, made.roll_source_back)
+        asked = self.interrupt('rollback_live_migration', deletes=True)
+        made.roll_source_back()
+        self.assertEqual([False, True], asked)
+
+    def interrupt(self, method, *, deletes=False):
+        """Let what a host is asked for fail, because the server is deleted or not.
+
+        Return whether each request said that the server is gone.
+        """
+        asked = []
+
+        def fail(*_args, gone=False, **_kwargs):
+            asked.append(gone)
+            if gone:
+                return {'done': True}
+            if deletes:
+                self.cell.delete(self.server)
+            raise exception.DriverError(verb='v', guest=self.server, node=SOURCE, reason='gone')
+
+        setattr(self.cell.answers, method, fail)
+        return asked
+
     def resize_steps(self):
         made = self.resize()
         self.cell.db.write(instances.force, self.server, {'task_state': None})
