@@ -243,12 +243,14 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
     def _free(self, connection: sa.Connection, row: rows.Row) -> None:
         """Clear the task and add a fault. Set a server that could not be restored to ERROR."""
-        changes = self.changes_of_failure(row)
-        if set(self.not_undone) - set(self.harmless):
+        changes, error = self.changes_of_failure(row), self.error
+        lost = [self.not_undone[step] for step in self.not_undone if step not in self.harmless]
+        if lost:
             changes = {**changes, 'vm_state': states.VmState.ERROR}
+            error = error if error is not None and self.shown(error) else lost[0]
         first = self.order['changes'].get('task_state')
         self.clear_task(connection, changes, tasks=(*self.tasks, first))
-        self.add_fault(connection, self.error)
+        self.add_fault(connection, error)
 
     def clear_task(
         self, connection: sa.Connection, changes: rows.Values, *, tasks: Tasks | None = None

@@ -96,6 +96,18 @@ class MovesTest(moves_base.MoveTestCase):
         self.assertEqual((None, None), (row.new_flavor, row.availability_zone))
         self.events_have_ended()
 
+    def test_an_abort_that_was_not_rolled_back_says_why(self):
+        """An abort is no fault, but the server is in ERROR."""
+        aborted = {'type': live_migrate.ABORTED, 'message': 'aborted', 'traceback': 't'}
+        why = {'type': 'ServiceIsDown', 'message': 'its host is not up', 'traceback': 't'}
+        for lost, state, fault in (({}, 'active', None), ({'copy': why}, 'error', why['message'])):
+            made = self.live_migration()
+            self.do(made, made.steps()[:1])
+            made.error, made.data['_not_undone'] = aborted, lost
+            made.steps()[0].undo()
+            self.assertEqual((state, None, SOURCE), self.cell.state(self.server))
+            self.assertEqual(fault, self.cell.fault(self.server))
+
     def test_the_event_of_a_rollback_lasts_as_long_as_that(self):
         made = self.live_migration()
         names = [step.id for step in made.steps()]
