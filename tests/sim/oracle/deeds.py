@@ -117,6 +117,8 @@ class Deeds:
 
     def _is_excused(self, message, server, actions):
         work = [_work(each) for each in actions]
+        if refusals.DOWN in message and any(self._excuses.of_down(*each[1:]) for each in work):
+            return True
         return self._excuses.of_error(message, server['id'], work)
 
 

@@ -18,7 +18,7 @@ HARMLESS = ('clock', 'power off', losses.FATE)
 ENDURED = ('api', 'super', 'conductor')
 # Kinds of faults by which reports of hosts come too late: a database may be slow.
 SILENCING = ('nemesis', 'begin')
-# What refuses no request, and reports for no host.
+# What refuses no request, and reports for no host, but may leave a database locked.
 DECIDING = ('api', 'super', 'scheduler')
 # Some of its threads read for all requests, and do not say for which one they do just now. A
 # new server's action is recorded when it has answered: so many seconds later at most.
@@ -90,7 +90,8 @@ def _silences(fault, began, ended):
         return False
     if fault.fate.startswith('clock'):
         return True
-    reports = not fault.process.startswith(DECIDING)
+    locks = any(name.startswith('cell') for name in fault.locked)
+    reports = locks or not fault.process.startswith(DECIDING)
     return reports and fault.overlaps(began, ended, DOWN_S)
 
 

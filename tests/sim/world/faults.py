@@ -19,6 +19,7 @@ class Fault:
     """What went wrong, where and from when to when.
 
     process: the one it befell; requests: ids of the requests whose work met it
+    locked: names of the databases that it left locked
     """
 
     kind: str
@@ -28,6 +29,7 @@ class Fault:
     begin: float
     end: float
     requests: tuple = ()
+    locked: tuple = ()
 
     def overlaps(self, begin, end, aftermath_s=0.0):
         """Whether it lasted, or had just ended, at some time between these."""

@@ -125,7 +125,9 @@ class Nemesis:
 
     def _frozen(self, name):
         fault = self._faults.began('nemesis', 'freeze', name)
-        self._cloud.processes[name].freeze()
+        process = self._cloud.processes[name]
+        process.freeze()
+        fault.locked = self._world.locked_by(process)
         return fault
 
     def _lose_bus(self):

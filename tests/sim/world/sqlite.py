@@ -113,6 +113,11 @@ class Disk:
             kernel.current().block_until(lambda: path not in self.writers, f'db: lock {path}')
         self.writers[path] = connection
 
+    def locked_by(self, process):
+        """Return the paths of files to which a process writes, so that others have to wait."""
+        known = self.connections.get(process, ())
+        return [path for path, connection in self.writers.items() if id(connection) in known]
+
     def unlock(self, connection):
         """Let others write."""
         if self.writers.get(connection.path) is connection:

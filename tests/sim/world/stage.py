@@ -64,6 +64,13 @@ class Stage:
             return self.databases.reader(name)
         return sqlite.plain_connect(self._places.database_url(name).removeprefix('sqlite:///'))
 
+    def locked_by(self, process):
+        """Return the names of databases that a process has locked, or may have on a server."""
+        if self.databases is not None:
+            return tuple(self._places.cell_names)
+        paths = self.disk.locked_by(process)
+        return tuple(os.path.basename(path).partition('.')[0] for path in paths)
+
     def branch(self, branch, path_of):
         """Call `branch()` while no file is open; continue with a copy of the files.
 

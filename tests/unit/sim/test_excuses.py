@@ -91,6 +91,12 @@ class ExcusesTestCase(testtools.TestCase):
             found = excuses.Excuses(types.SimpleNamespace(injected=[killed]))
             self.assertIs(expected, found.of_down(call().began, call().ended))
 
+    def test_who_leaves_a_database_of_a_cell_locked_silences_its_hosts(self):
+        for locked, expected in (('cell1', True), ('api', False)):
+            frozen = fault('nemesis', 'freeze', process='api-1', end=110.0, locked=(locked,))
+            found = excuses.Excuses(types.SimpleNamespace(injected=[frozen]))
+            self.assertIs(expected, found.of_down(105.0, 106.0))
+
     def test_no_action_fails_with_who_can_be_replaced(self):
         for process, expected in (
             ('api-1', False),
