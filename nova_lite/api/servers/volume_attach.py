@@ -10,6 +10,7 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema
+from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
@@ -73,6 +74,9 @@ def attach(req, server):
         return operation.Answer(status=202)
     named = volume_attachments.found(server, volume['id'])
     devices.wait(req, uuid)
+    if named is None:
+        # A super-conductor made the first transaction, and the server may have changed cells since.
+        server.follow(server_access.load(req, server.uuid))
     return {KEY: _view(req, server, named or volume_attachments.find(server, volume['id']))}
 
 

@@ -3,7 +3,9 @@
 import requests
 
 from nova_lite import runtime
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.saga import journal
 from nova_lite.wsgi import server as wsgi_server
@@ -154,6 +156,24 @@ class ServedTest(base.Case):
 
     def all_begun(self):
         return len(self.begun) == self.AT_ONCE
+
+
+class MovedTest(Case):
+    def test_the_server_has_changed_cells_before_the_request_looks_again(self):
+        """Its transaction was slow: the sweep had found the saga, and a migration followed."""
+        first, second = self.api.cell('cell1'), self.api.cell('cell2')
+
+        def moved(saga):
+            self.api.api_db.write(end, saga, state=journal.DONE)
+            copy = first.db.read(copies.read, self.uuid)
+            second.db.write(copies.create, copy, runtime.new_uuid())
+            self.api.api_db.write(instance_mappings.switch, self.uuid, first.id, second.id)
+            first.db.write(copies.purge, self.uuid)
+
+        self.on_saga(moved)
+        answer = self.attach(self.uuid)
+        self.assertEqual(200, answer.status_code, answer.text)
+        self.assertEqual(self.uuid, answer.json['volumeAttachment']['serverId'])
 
 
 class RefusalTest(Case):
