@@ -66,6 +66,13 @@ class Queues:
             yield queue, number % BATCH == BATCH - 1 or number == last
 
 
+class Kind(typing.NamedTuple):
+    """How queues and their exchange are declared. durable: whether the queues outlive the broker"""
+
+    exchange: kombu.Exchange
+    durable: bool
+
+
 class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not typed
     """Consumes topic queues of these names. options: of oslo.messaging's own, for all"""
 
@@ -74,30 +81,50 @@ class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not 
         self._names, self._options = names, options
 
     def declare(self, conn: messaging.Connection) -> None:
-        """Declare the queues on the channel that a connection has now."""
+        """Declare the queues on the channel that a connection has now.
+
+        What the broker has corrected is not remembered: an exchange that does not outlive the
+        broker may be made as it should be after a restart.
+        """
+        kind = Kind(self.exchange, self.durable)
+        self.queue = self._queues(conn, self._names, kind)
+        self._declare(conn, self._names, kind)
+        self._declared_on = conn.channel
+
+    def _queues(self, conn: messaging.Connection, names: tuple[str, ...], kind: Kind) -> Queues:
         arguments = {'x-cancel-on-ha-failover': True} if self.enable_cancel_on_failover else None
-        self.queue = Queues(
-            self._names,
-            self.exchange,
+        return Queues(
+            names,
+            kind.exchange,
             conn.channel,
-            durable=self.durable,
+            durable=kind.durable,
             auto_delete=self.queue_auto_delete,
             queue_arguments=self.queue_arguments,
             consumer_arguments=arguments,
         )
-        try:
-            self.queue.declare()
-        except conn.connection.channel_errors:
-            self._declare_singly(conn)
-        self._declared_on = conn.channel
 
-    def _declare_singly(self, conn: messaging.Connection) -> None:
-        """Declare the queues as oslo.messaging does, which corrects what the broker refuses."""
-        for name in self._names:
-            single = messaging.impl_rabbit.Consumer(
-                queue_name=name, routing_key=name, type='topic', **self._options
-            )
-            single.declare(conn)
+    def _declare(self, conn: messaging.Connection, names: tuple[str, ...], kind: Kind) -> Kind:
+        """Declare queues together. Return the kind that the broker accepts.
+
+        If it refuses one of them, halve them, until one is left. That is declared as oslo.messaging
+        does, which corrects what is refused, and those that follow are declared like it.
+        """
+        try:
+            self._queues(conn, names, kind).declare()
+        except conn.connection.channel_errors:
+            if len(names) == 1:
+                return self._correct(conn, *names)
+            middle = len(names) // 2
+            for half in (names[:middle], names[middle:]):
+                kind = self._declare(conn, half, kind)
+        return kind
+
+    def _correct(self, conn: messaging.Connection, name: str) -> Kind:
+        single = messaging.impl_rabbit.Consumer(
+            queue_name=name, routing_key=name, type='topic', **self._options
+        )
+        single.declare(conn)
+        return Kind(single.exchange, single.queue.durable)
 
 
 def listen(

@@ -117,10 +117,28 @@ class ManyQueuesTest(testtools.TestCase):
         self.assert_served()
 
     def test_exchange_of_other_kind(self):
-        """What oslo.messaging corrects is corrected: an exchange that does not survive restarts."""
+        """What oslo.messaging corrects is corrected, and the broker is not asked for each queue.
+
+        The exchange does not survive restarts, and the process wants one that does.
+        """
         with kombu.Connection(self.url.replace('rabbit://', 'amqp://')) as other:
             other.channel().exchange_declare(transport.EXCHANGE, 'topic', auto_delete=False)
         self.url += '?amqp_durable_queues=true'
         self.serve()
-        self.assertEqual(len(HOSTS), self.answers[spec.Queue.BindOk])
+        self.assert_halved()
         self.assert_served()
+        self.addCleanup(self.broker.come_back)
+        self.broker.withdraw()
+        self.answers.clear()
+        self.broker.come_back()
+        self.wait_for_consumers()
+        self.assert_halved()
+        self.assert_served()
+
+    def assert_halved(self):
+        """The exchange is refused until one queue is left, and once to oslo.messaging."""
+        halvings = len(HOSTS).bit_length()
+        self.assertEqual(halvings + 1, self.answers[spec.Channel.Close])
+        # That of the one queue, and one or two for each half that follows; and of replies.
+        self.assertLess(self.answers[spec.Queue.BindOk], 2 * halvings)
+        self.assertLess(self.answers[spec.Basic.ConsumeOk], 5)
