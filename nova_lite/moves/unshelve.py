@@ -119,6 +119,17 @@ class Unshelve(move.Move[Began]):
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
 
+    def give_up(self) -> asking.Reply:
+        """Also delete the image if the server was deleted after a pivot of unknown outcome.
+
+        The pivot removes the image's id from the record, so the deletion does not know it.
+        """
+        super().give_up()
+        row = self.find()
+        if self.has_begun and instances.is_gone(row) and not _has_image(row):
+            self.drop_image()
+        return None
+
     # ---- where it is ----
 
     def start(self) -> asking.Reply:
@@ -269,3 +280,8 @@ class Unshelve(move.Move[Began]):
     def drop_image(self) -> None:
         if self.began.image_id:
             self.world.image.delete(self.ctxt, self.began.image_id, missing_ok=True)
+
+
+def _has_image(row: rows.Row | None) -> bool:
+    """Return whether the record of a server, which may be None, names a shelved image."""
+    return row is not None and shelving.IMAGE_ID in row.system_metadata
