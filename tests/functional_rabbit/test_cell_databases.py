@@ -2,9 +2,8 @@
 
 from tests.fixtures import on_servers
 from tests.unit.db.cell import test_copies
-from tests.unit.db.cell import test_epochs
 from tests.unit.db.cell import test_fence
 
-CASES = (test_copies.CreateTest, test_epochs.TestFirst, test_fence.TestFence)
+CASES = (test_copies.CreateTest, test_fence.TestFence)
 
 globals().update(on_servers.classes(CASES, module=__name__))
