@@ -1,5 +1,6 @@
 """What the revisions make is what the models say."""
 
+import hashlib
 import os
 
 from alembic import util
@@ -11,7 +12,15 @@ import testtools
 from nova_lite import exception
 from nova_lite.db import engine
 from nova_lite.db import migrate
+from nova_lite.db.cell import models
 from tests.fixtures import database
+
+# The digests of the revisions.
+REVISIONS = {
+    'api/v0001_initial.py': 'f8cc54acad4420a391dee35f1ed9bd6b0668043e2b1d141902f20111827d9309',
+    'cell/v0001_initial.py': '3d60618fad6145e60656ff873eb2e64c6d1438616c1edc4c4d9779877b877941',
+    'cell/v0002_shares.py': 'a4cc44eedf98d66a0289901f9a75e9bc8b83e40bc3211f7bbb83b9dfae0f507c',
+}
 
 
 class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
@@ -50,6 +59,40 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
         made = self.useFixture(kind())
         migrate.upgrade(made.url, self.which)
         self.assertEqual(migrate.newest(self.which), migrate.version(made.url, self.which))
+
+
+class SharesTest(testtools.TestCase):
+    """Revision 0001 of cells once had the table of shares, and before that it had none."""
+
+    def setUp(self):
+        super().setUp()
+        path = self.useFixture(fixtures.TempDir()).join('cell.sqlite')
+        self.url = f'sqlite:///{path}'
+        migrate.upgrade(self.url, 'cell', '0001')
+
+    def test_a_database_without_it(self):
+        ((change, table),) = migrate.differences(self.url, 'cell')
+        self.assertEqual(('add_table', 'share_mapping'), (change, table.name))
+        migrate.upgrade(self.url, 'cell')
+        self.assertEqual([], migrate.differences(self.url, 'cell'))
+
+    def test_a_database_with_it(self):
+        found = engine.Database(self.url)
+        self.addCleanup(found.dispose)
+        found.write(models.ShareMapping.__table__.create)
+        migrate.upgrade(self.url, 'cell')
+        self.assertEqual([], migrate.differences(self.url, 'cell'))
+
+
+class StaysTest(testtools.TestCase):
+    def test_revisions_stay_as_they_are(self):
+        """A database that was made by one does not get what is added to it later."""
+        found = {
+            f'{which}/{path.name}': hashlib.sha256(path.read_bytes()).hexdigest()
+            for which in migrate.METADATA
+            for path in (migrate.SCHEMA / which).glob('v*.py')
+        }
+        self.assertEqual(REVISIONS, found)
 
 
 class UnreachableTest(testtools.TestCase):

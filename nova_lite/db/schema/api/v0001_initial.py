@@ -1,4 +1,4 @@
-"""The tables of the first release. Written by `python -m tools.schema`."""
+"""The first tables."""
 
 from alembic import op
 import sqlalchemy as sa
