@@ -367,6 +367,18 @@ DEFECTS = (
             ),
         ),
     ),
+    Defect(
+        'copy-without-tags',
+        'the tags of a server that moves to another cell stay behind',
+        'crossing',
+        (
+            (
+                'db/cell/copies.py',
+                'tags=children.tags(connection, [uuid]).get(uuid, []),',
+                'tags=[],',
+            ),
+        ),
+    ),
 )
 
 

@@ -59,9 +59,7 @@ class Effects:
             yield from self._outcomes.of_actions(server, deeds)
         if self._knows(recorded, promised, outcomes.DEVICES):
             yield from self._outcomes.of_devices(server, promised, recorded)
-        allowed = self._ledger.descriptions(server['id'])
-        if allowed and server['description'] not in allowed:
-            yield f'{server["id"]} has the description {server["description"]}, not of {allowed}'
+        yield from self._ledger.labels.findings(server)
 
     def _knows(self, recorded, promised, names):
         """Return whether clients know of all actions with such names whether they were accepted."""

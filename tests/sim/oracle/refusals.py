@@ -39,6 +39,8 @@ ALLOWED = {
     'snapshot': AT_REST,
     'backup': AT_REST,
     'password': ('ACTIVE',),
+    'metadata': AT_REST,
+    'tags': AT_REST,
     'crash_dump': ('ACTIVE', 'PAUSED', 'RESCUE', 'VERIFY_RESIZE', 'ERROR'),
     'attach volume': WITH_DISKS,
     'detach volume': WITH_DISKS,

@@ -5,6 +5,7 @@ import itertools
 from tests.sim import kernel
 from tests.sim.workload import caller as caller_module
 from tests.sim.workload import devices
+from tests.sim.workload import labels
 
 # The chance to ask for something that the server's status does not allow.
 SENSELESS = 0.08
@@ -37,7 +38,7 @@ ALLOWED = {
     'SUSPENDED': ('resume',),
     'RESCUE': ('unrescue',),
     'MIGRATING': ('abort', 'force'),
-    'VERIFY_RESIZE': ('confirm', 'confirm', 'revert', 'revert', 'stop'),
+    'VERIFY_RESIZE': ('confirm', 'confirm', 'revert', 'revert', 'stop', 'rename'),
     'SHELVED': ('unshelve', 'offload'),
     'SHELVED_OFFLOADED': ('unshelve', 'unshelve', 'attach_volume'),
     'ERROR': ('delete', 'reboot_hard', 'rebuild', *EVACUATE),
@@ -348,9 +349,11 @@ class Client:
 
     def _do_rename(self, server):
         text = f'by {self._caller.who} at {kernel.current().time()}'
-        body = {'server': {'description': text}}
-        self._caller.send('update', 'PUT', f'/servers/{server["id"]}', body)
-        self._ledger.described(server['id'], text, self._caller.last)
+        kind = self._rng.choice([*labels.LABELS])
+        label = labels.LABELS[kind]
+        path = f'/servers/{server["id"]}{label.path}'
+        self._caller.send(label.what, label.method, path, label.body(text))
+        self._ledger.labels.written(server['id'], kind, text, self._caller.last)
 
     def _migration(self, server):
         path = f'/servers/{server["id"]}/migrations'

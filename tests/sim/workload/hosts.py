@@ -83,7 +83,7 @@ def crossing(rng):
         pause_s=1.0,
         creates=0.5,
         deletes=rng.choice((0.02, 0.1)),
-        operations=frozenset(('resize', 'cross', 'confirm', 'revert', *more)),
+        operations=frozenset(('resize', 'cross', 'confirm', 'revert', 'rename', *more)),
         divided=rng.random() < 0.5,
         kills=rng.choice((0, 0, 2)),
         freezes=rng.choice((0, 0, 1)),

@@ -7,6 +7,7 @@ from tests.sim import kernel
 from tests.sim import totals
 from tests.sim.oracle import refusals as refusals_module
 from tests.sim.workload import codes
+from tests.sim.workload import labels
 
 UNFILLED = re.compile(r'upload of image .* of server ([0-9a-f-]{36}) is queued')
 # Of which an action is recorded.
@@ -29,6 +30,7 @@ class Ledger:
     requested: {id of a server: host that was named for it}
     promised: {id of a server: {request id: Call}} of its actions that were accepted
     excuses: an oracle.excuses.Excuses; quota: how many servers there may be
+    labels: a labels.Labels
     refusals: an oracle.refusals.Refusals; counts: {text: number}, those of the history
     """
 
@@ -42,7 +44,7 @@ class Ledger:
         self._accepted, self._ending, self.gone = {}, {}, {}
         self.cells, self.promised = {}, {}
         self._snapshots = []
-        self._descriptions = collections.defaultdict(list)
+        self.labels = labels.Labels()
         self.refused, self.rivals, self._removals, self.requested = {}, {}, {}, {}
         self._cancels, self._lost = [], []
 
@@ -98,17 +100,6 @@ class Ledger:
         self._accepted.setdefault(uuid, True)
         if host:
             self.requested[uuid] = host
-
-    def described(self, uuid, text, call):
-        """A description was asked for. call: a caller.Call that has ended"""
-        if call.code not in codes.REFUSALS:
-            self._descriptions[uuid].append((call, text))
-
-    def descriptions(self, uuid):
-        """Return those that a server may have; none if it may have had none of them."""
-        asked = self._descriptions[uuid]
-        written = [call.began for call, _text in asked if call.code == 200]
-        return written and [text for call, text in asked if call.ended >= max(written)]
 
     def is_unfilled(self, finding):
         """Whether `verify` has found an image that an API left empty which was killed.

@@ -1,4 +1,4 @@
-"""What was acknowledged shows: on record, in the status, in the description."""
+"""What was acknowledged shows: on record, in the status, in devices and labels."""
 
 import types
 
@@ -37,8 +37,8 @@ class EffectsTestCase(testtools.TestCase):
         made = {'body': {'action': None}, **more}
         self.ledger.answered(_call(request_id, began, ended, **made), '')
 
-    def found(self, *actions, status='ACTIVE', description=None, answers=(), **more):
-        server = {'id': 'uuid', 'status': status, 'description': description, **more}
+    def found(self, *actions, status='ACTIVE', answers=(), **more):
+        server = {'id': 'uuid', 'status': status, **more}
         checked = effects.Effects(self.ledger, _answers(dict(answers)))
         return list(checked.findings(server, actions))
 
@@ -143,12 +143,3 @@ class EffectsTestCase(testtools.TestCase):
             # The answer to another request about devices was lost.
             lost = _action('req-3', 'detach_volume')
             self.assertEqual([], self.found(*actions, lost, answers=answers))
-
-    def test_a_description_is_one_that_was_written_last(self):
-        for text, began, ended, code in (('a', 1, 2, 200), ('b', 3, 5, 200), ('c', 4, 6, 0)):
-            call = _call('req', began, ended, code=code, path='')
-            self.ledger.described('uuid', text, call)
-        for text in ('b', 'c'):
-            self.assertEqual([], self.found(description=text))
-        for text in ('a', None):
-            self.assertEqual(1, len(self.found(description=text)))
