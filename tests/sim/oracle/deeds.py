@@ -12,12 +12,13 @@ from tests.sim.oracle import effects
 from tests.sim.oracle import refusals
 from tests.sim.workload import profiles
 
-# A move may fail though nothing went wrong: no host takes the server, or one refuses it.
+# A move may fail though nothing went wrong, in some plans: no host takes the server, or one
+# refuses it.
 REFUSED = ('No valid host', 'policy of server group', 'injected failure of')
 # What it was to act on may be over by then.
 LATE = ('live_migration_cancel', 'live_migration_force_complete')
 HOST, TASK = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-STS:task_state'
-CLIENT, LIVE, UNSHELVE = 'client', 'live-migration', 'unshelve'
+CLIENT, LIVE = 'client', 'live-migration'
 # An audit asks for it, too, of servers that were shelved some time ago.
 OFFLOAD = 'shelveOffload'
 # It waits for an audit if a fault kept its host from hearing of it.
@@ -98,8 +99,8 @@ class Deeds:
         details = ' '.join(each['details'] or '' for each in events)
         _request_id, began, ended = _work(action)
         silenced = refusals.DOWN in details and self._excuses.of_down(began, ended)
-        # Unshelved servers had room before, and there is room for as many in most plans.
-        moves = moves and (action['action'] != UNSHELVE or self._excuses.of_scheduling())
+        # In most plans there is room for all servers, wherever they are.
+        moves = moves and self._excuses.of_scheduling()
         refused = any(each in details for each in REFUSED)
         return silenced or (moves and (refused or self._is_unreached(server, action, details)))
 

@@ -10,7 +10,7 @@ from tests.sim.world import losses
 # Seconds for which those who waited for a process that was in trouble may not know better:
 # the longest time of a call, and what is sent to it until it has its queues again.
 AFTERMATH_S = 30
-# By when a host that was in trouble has reported again; clocks stay wrong.
+# By when a host that was in trouble has reported again.
 DOWN_S = 60
 # What does no harm to a request.
 HARMLESS = ('clock', 'power off', losses.FATE)
@@ -55,7 +55,7 @@ class Excuses:
         )
 
     def of_scheduling(self):
-        """Whether no host may take a server though nothing went wrong."""
+        """Whether hosts may refuse servers, or none may take one, though nothing went wrong."""
         return bool(self._refusals)
 
     def of_refusal(self, reason):
@@ -86,10 +86,8 @@ def _is_of_another(fault, server):
 
 def _silences(fault, began, ended):
     """Whether a fault kept a host from reporting, or a request from seeing that it did."""
-    if fault.fate == losses.FATE or fault.kind not in SILENCING:
+    if fault.fate.startswith((losses.FATE, 'clock')) or fault.kind not in SILENCING:
         return False
-    if fault.fate.startswith('clock'):
-        return True
     locks = any(name.startswith('cell') for name in fault.locked)
     reports = locks or not fault.process.startswith(DECIDING)
     return reports and fault.overlaps(began, ended, DOWN_S)

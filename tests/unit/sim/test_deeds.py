@@ -35,14 +35,16 @@ def migration(host, began=0, **answer):
     return caller.Call('client', 'migrate', 'POST', url, began, ended=began, body=body, **answer)
 
 
-def findings(refused=(), calls=(), host=None, *, task=None, details=None, **action):
+def findings(refused=(), calls=(), host=None, *, task=None, details=None, reasons=None, **action):
     """What is found of a server with the actions of some calls, the first as given.
 
     host: the one that was asked for; task: the server's; details: of the failure
+    reasons: for which hosts may refuse servers; default: one, and that of `details`
     """
     done = {'action': 'stop', 'request_id': 'req-1', 'user_id': 'client', 'message': None}
     done |= {**TIMES, **action}
-    reasons = [profiles.UNREACHED] if details == UNREACHED else []
+    if reasons is None:
+        reasons = ['No valid host', *([profiles.UNREACHED] if details == UNREACHED else [])]
     book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[]), reasons))
     book.accepted('uuid', host)
     book.refused.update(refused)
@@ -92,8 +94,8 @@ class DeedsTestCase(testtools.TestCase):
 
     def test_a_move_fails_for_a_reason_that_is_on_record(self):
         deed = {'action': 'migrate', 'message': 'Error'}
-        unshelve = {'action': 'unshelve', 'message': 'Error', 'details': 'No valid host was found.'}
-        self.assertEqual(1, len(findings(**unshelve)))
+        told = 'No valid host was found.'
+        self.assertEqual(1, len(findings(details=told, reasons=(), **deed)))
         for details, expected in (
             ('No valid host was found.', 0),
             ('finish_migration of guest uuid failed: injected failure of finish_migration', 0),
