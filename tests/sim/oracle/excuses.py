@@ -39,9 +39,9 @@ class Excuses:
         return any(met(fault, call) for fault in self._faults.injected)
 
     def of_delay(self, call):
-        """Whether a fault met what an accepted request began, so that it may end late."""
-        accepted = call.code in (codes.ACCEPTED, codes.GONE)
-        return accepted and any(call.request_id in each.requests for each in self._faults.injected)
+        """Whether a fault met what a request began, so that it may end late, or be taken back."""
+        began = call.code not in codes.REFUSALS
+        return began and any(call.request_id in each.requests for each in self._faults.injected)
 
     def of_down(self, began, ended):
         """Whether a host may have counted as down between two virtual times."""

@@ -70,8 +70,13 @@ class ConflictTestCase(testtools.TestCase):
         refused, text = call('confirm', code=409), f'Conflict: {refusals.HELD}'
         fault = faults.Fault('commit', 'busy', 'cell1', 'super-1', 60.0, 60.0, ('req-1',))
         more = {'before': {'status': 'VERIFY_RESIZE'}, 'injected': [fault]}
-        for number, look in (('1', self.assertIsNone), ('2', self.assertIsNotNone)):
-            resize = call('resize', 50.0, 51.0, code=202, request_id=f'req-{number}')
+        for number, code, look in (
+            ('1', 202, self.assertIsNone),
+            ('1', 503, self.assertIsNone),
+            ('1', 409, self.assertIsNotNone),
+            ('2', 202, self.assertIsNotNone),
+        ):
+            resize = call('resize', 50.0, 51.0, code=code, request_id=f'req-{number}')
             look(settled(refused, resize, text=text, **more))
         look(settled(refused, resize, **more))
 
