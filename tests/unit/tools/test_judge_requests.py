@@ -5,6 +5,7 @@ import testtools
 from nova_lite.api import operation as operations
 from tests.fixtures import request_samples
 from tools import judge_requests
+from tools.comparison import kinds
 from tools.comparison import odd_requests
 
 SERVERS = 'GET /servers'
@@ -84,27 +85,62 @@ class DifferencesTest(testtools.TestCase):
         self.assertEqual(
             (
                 {
-                    'accepted here: GET /servers  query {"a": ["3"]}': asked[2],
-                    'refused here: GET /servers  query {"a": ["4"]}': asked[4],
+                    'accepted here: GET /servers  query a {"a": ["3"]}': asked[2],
+                    'refused here: GET /servers  query a {"a": ["4"]}': asked[4],
                 },
                 5,
             ),
             judge_requests.differences(asked, verdicts),
         )
 
+    def test_long_values_are_told_apart(self):
+        refused = {'judged': True, 'reason': 'no'}
+        asked = [_sample({'a': ['x' * 500 + end]}, True) for end in 'yz']
+        found, _judged = judge_requests.differences(asked, [refused, refused])
+        self.assertEqual(asked, list(found.values()))
+
     def test_what_nova_refuses_behind_its_schema_is_explained(self):
         found = {
-            'one': _sample({'a': ['1']}, False),
-            'two': _sample({'b': ['1']}, False, field='b'),
-            'three': _sample({'a': ['1']}, True),
+            'one': _sample({'a': ['0']}, False),
+            'another field': _sample({'b': ['0']}, False, field='b'),
+            'another kind of value': _sample({'a': ['1']}, False),
+            'accepted only here': _sample({'a': ['0']}, True),
         }
         left, used = judge_requests.explained(
-            found, {SERVERS: {'a': 500}, 'GET /os-hosts': {'b': 500}}
+            found, {SERVERS: {'a': '500 zeros'}, 'GET /os-hosts': {'b': '500 zeros'}}
         )
-        # What is accepted only here has no explanation.
-        self.assertEqual({'two', 'three'}, left.keys())
+        self.assertEqual(found.keys() - {'one'}, left.keys())
         self.assertEqual({(SERVERS, 'a')}, used)
 
     def test_operations_with_an_explanation_exist(self):
         known = {request_samples.name_of(each) for each in operations.load_all()}
-        self.assertEqual(set(), request_samples.load().behind.keys() - known)
+        behind = request_samples.load().behind
+        self.assertEqual(set(), behind.keys() - known)
+        for fields in behind.values():
+            for reason in fields.values():
+                status, kind = reason.split()
+                self.assertIn(status, ('400', '500'))
+                kinds.is_of(kind, 'x')
+
+
+class KindsTest(testtools.TestCase):
+    def test_values_in_a_field(self):
+        body = {'kind': 'body', 'field': 'a.b', 'value': {'a': [{'b': 1}, {}, 'x']}}
+        self.assertEqual([1, kinds.ABSENT, kinds.ABSENT], kinds.values(body))
+        whole = {'kind': 'body', 'field': '', 'value': {'a': 1}}
+        self.assertEqual([{'a': 1}], kinds.values(whole))
+        self.assertEqual(['1', '2'], kinds.values(_sample({'a': ['1', '2']}, True)))
+
+    def test_kinds(self):
+        for kind, value, other in (
+            ('absent', kinds.ABSENT, None),
+            ('empty_item', [{'a': 1}, {}], [{'a': 1}]),
+            ('key_longer_than_255', {'x' * 256: 1}, {'x' * 255: 1}),
+            ('line_break', '\n', 'x\n'),
+            ('longer_than_64', 'x' * 65, 'x' * 64),
+            ('no_pattern', '(', 'x'),
+            ('present', None, kinds.ABSENT),
+            ('zeros', '00', ''),
+        ):
+            self.assertTrue(kinds.is_of(kind, value), kind)
+            self.assertFalse(kinds.is_of(kind, other), kind)
