@@ -262,21 +262,15 @@ def take_up(connection: sa.Connection, row: rows.Row) -> rows.Row | None:
 
 def _take(connection: sa.Connection, row: rows.Row, values: rows.Values) -> None:
     """Change a hostless build that is as `row` says, to the microsecond of its last change."""
-    found = rows.change(
+    instances.update(
         connection,
-        instances.TABLE,
-        {'updated_at': runtime.naive_now(), **values},
-        uuid=row.uuid,
-        host=None,
-        deleted=False,
-        vm_state=states.VmState.BUILDING,
-        task_state=states.TaskState.SCHEDULING,
-        updated_at=row.updated_at,
+        row.uuid,
+        values,
+        expect_task=(states.TaskState.SCHEDULING,),
+        expect_vm=BUILDING,
+        expect_host=(None,),
+        expect_change=(row.updated_at,),
     )
-    if found != 1:
-        raise exception.StateChanged(
-            what='Instance', key=row.uuid, detail='its build is no longer without a host'
-        )
 
 
 def _end(connection: sa.Connection, host: str, uuid: str, values: rows.Values) -> None:
