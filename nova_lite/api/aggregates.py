@@ -39,9 +39,7 @@ UPDATE = types.body('aggregate', {**types.whole(CHANGES), 'minProperties': 1})
 HOST = types.whole({'host': types.HOST}, required=('host',))
 METADATA = {
     'type': 'object',
-    'patternProperties': {
-        r'^[a-zA-Z0-9\-_:. ]{1,255}$': {'type': ['string', 'null'], 'maxLength': 255}
-    },
+    'patternProperties': {types.METADATA_KEY: {'type': ['string', 'null'], 'maxLength': 255}},
     'additionalProperties': False,
 }
 SET_METADATA = types.whole({'metadata': METADATA}, required=('metadata',))
@@ -74,11 +72,11 @@ def show(req):
 @operation.operation('POST', ALL, policy=rules.CREATE, body={'2.1': CREATE}, faults=(400, 403, 409))
 def create(req):
     """Create an aggregate without hosts."""
-    zone = req.content.get('availability_zone')
+    zone = (req.content.get('availability_zone') or '').strip()
     aggregate = req.app.api_db.write(
         aggregates.create,
         uuid=runtime.new_uuid(),
-        name=req.content['name'],
+        name=req.content['name'].strip(),
         metadata={ZONE: zone} if zone else {},
     )
     shown = _view(req, aggregate)

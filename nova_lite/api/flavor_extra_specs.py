@@ -17,9 +17,7 @@ LENGTH = 255
 # A number is stored as its text.
 SPECS = {
     'type': 'object',
-    'patternProperties': {
-        r'^[a-zA-Z0-9\-_:. ]{1,255}$': {'type': ['string', 'number'], 'maxLength': LENGTH}
-    },
+    'patternProperties': {types.METADATA_KEY: {'type': ['string', 'number'], 'maxLength': LENGTH}},
     'additionalProperties': False,
 }
 CREATE = types.body('extra_specs', SPECS)

@@ -131,7 +131,7 @@ def create(req):
     flavorid = given.get('id')
     values = {
         'flavorid': runtime.new_uuid() if flavorid in (None, '') else str(flavorid),
-        'name': given['name'],
+        'name': given['name'].strip(),
         'memory_mb': int(given['ram']),
         'vcpus': int(given['vcpus']),
         'root_gb': int(given['disk']),

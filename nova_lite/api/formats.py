@@ -130,8 +130,8 @@ def is_name(text: str) -> bool:
 
 @_check('name_to_strip')
 def is_name_to_strip(text: str) -> bool:
-    """Return whether a text is a name without the blanks at its ends."""
-    return is_name(text.strip())
+    """Return whether a text is printable and has more than blanks, at its ends or alone."""
+    return bool(text.strip()) and is_printable(text)
 
 
 def _is_control(char: str) -> bool:

@@ -94,7 +94,7 @@ def _create(req):
         private, public = keys.generate(kind, user_id)
     values = {
         'user_id': user_id,
-        'name': given['name'],
+        'name': given['name'].strip(),
         'type': kind,
         'public_key': public,
         'fingerprint': keys.fingerprint(kind, public),

@@ -50,9 +50,11 @@ ANY_TEXT = {'type': 'string'}
 SOME_TEXT = {**TEXT, 'minLength': 1}
 TEXT_OR_NULL = {'type': ['string', 'null'], 'maxLength': 255}
 DESCRIPTION = {**TEXT_OR_NULL, 'format': 'printable'}
+# A line break may end it, as in nova; it counts too.
+METADATA_KEY = r'^(?![\s\S]{256})[a-zA-Z0-9\-_:. ]+$'
 METADATA = {
     'type': 'object',
-    'patternProperties': {r'^[a-zA-Z0-9\-_:. ]{1,255}$': {'type': 'string', 'maxLength': 255}},
+    'patternProperties': {METADATA_KEY: {'type': 'string', 'maxLength': 255}},
     'additionalProperties': False,
 }
 TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*$'}

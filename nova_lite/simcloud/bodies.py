@@ -15,7 +15,7 @@ NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
 TEXT = {'type': 'string', 'maxLength': 4096}
 ID = {'type': 'string', 'minLength': 1, 'maxLength': 64}
 _DIGITS = '[0-9a-fA-F]'
-UUID = {'type': 'string', 'pattern': f'^{_DIGITS}{{8}}(-?{_DIGITS}{{4}}){{4}}{_DIGITS}{{8}}$'}
+UUID = {'type': 'string', 'pattern': f'^{_DIGITS}{{8}}(-?{_DIGITS}{{4}}){{4}}{_DIGITS}{{8}}\\Z'}
 BOOLEAN = {'type': 'boolean'}
 COUNT = {'type': 'integer', 'minimum': 0, 'maximum': INT_LIMIT}
 

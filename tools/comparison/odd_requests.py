@@ -20,7 +20,8 @@ _DIGITS = [
     *('999999999', '1234567890', str(2**31 - 1), str(2**31), str(2**63), '9' * 30),
 ]
 _WORDS = [
-    *('', ' ', '  ', 'x', ' x', 'x ', 'ü', 'x\n', '\n', 'x\ty', 'a,b', 'a/b', 'a.b', 'a_b', '-a'),
+    *('', ' ', '  ', 'x', ' x', 'x ', 'ü', 'x\ty', 'a,b', 'a/b', 'a.b', 'a_b', '-a'),
+    *('x\n', 'x\r\n', 'x\n\n', '\n'),
     *('a-', 'AUTO', 'auto', 'none', 'soft', 'Soft', 'zone:host', 'zone:host:node', '/', 'eA==\n'),
     *('eA==', 'eA', 'e A==', '!', '====', 'é'),
     *('x' * size for size in (36, 37, 60, 61, 64, 65, 255, 256, 257)),
@@ -31,7 +32,7 @@ _ADDRESSES = [
     *('1.2.3.4/24', '2001:DB8::1', '/24', '/33', '/129'),
 ]
 _LISTS = [[], [None], ['x'], [1], [{}], ['x', 'x'], [UUID], [UUID, UUID]]
-_KEYS = ['', 'a/b', 'ü', 'x' * 256, 'a b', 'a\n', ' a ', '1']
+_KEYS = ['', 'a/b', 'ü', 'x' * 256, f'{"x" * 255}\n', 'a b', 'a\n', 'a\n\n', ' a ', '1']
 _VALUES = ['y', None, 1, 1.5, True, {}, [], 'c' * 256]
 _OBJECTS = [{}, *({key: 'y'} for key in _KEYS), *({'x': value} for value in _VALUES)]
 _TEXTS = [*_WORDS, *_DIGITS, *_BOOLEANS, *_ADDRESSES, *_UUIDS]

@@ -116,7 +116,7 @@ def _queue(req, server, backup_type):
         properties['backup_type'] = backup_type
     return req.app.image.create_snapshot(
         req.ctxt,
-        req.content['name'],
+        req.content['name'].strip(),
         server.row,
         base=_base(req, server),
         properties=properties,
@@ -168,7 +168,7 @@ def _made_of(req, server, mapping):
         'block_device_mapping': json.dumps(mapping),
     }
     image = req.app.image.create_snapshot(
-        req.ctxt, req.content['name'], server.row, properties=properties
+        req.ctxt, req.content['name'].strip(), server.row, properties=properties
     )
     try:
         req.app.image.upload(req.ctxt, image['id'], b'')

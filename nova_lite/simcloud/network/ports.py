@@ -13,7 +13,7 @@ from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
 PORTS = tables.ports
-MAC = {'type': 'string', 'pattern': '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$'}
+MAC = {'type': 'string', 'pattern': r'^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}\Z'}
 ADDRESS = {'type': 'string', 'maxLength': 64}
 
 

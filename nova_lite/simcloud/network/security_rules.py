@@ -32,7 +32,7 @@ CREATE = bodies.wrapped(
         'security_group_id': bodies.ID,
         'description': bodies.OPTIONAL_STRING,
         'direction': {'enum': ['ingress', 'egress']},
-        'ethertype': bodies.nullable({'type': 'string', 'pattern': '^[Ii][Pp][Vv][46]$'}),
+        'ethertype': bodies.nullable({'type': 'string', 'pattern': r'^[Ii][Pp][Vv][46]\Z'}),
         'protocol': bodies.nullable({'type': ['string', 'integer'], 'maxLength': 32}),
         'port_range_min': _PORT,
         'port_range_max': _PORT,

@@ -90,6 +90,11 @@ class FlavorsTest(FlavorTest):
         self.get('/flavors?sort_key=rxtx_factor', version='2.101')
         self.get('/flavors?sort_key=rxtx_factor', status=400, version='2.102')
 
+    def test_a_line_break_after_a_name(self):
+        self.assertEqual('small', self.create('small\n')['name'])
+        self.create('small', status=409)
+        self.create('other\n\n', status=400)
+
     def test_create_refuses(self):
         self.create(id='1')
         self.create(status=409, id='2')

@@ -24,6 +24,11 @@ class KeypairsTest(base.ApiTest):
         found = self.get('/os-keypairs' + query, **options)['keypairs']
         return [each['keypair']['name'] for each in found]
 
+    def test_a_line_break_after_a_name(self):
+        self.assertEqual('k', self.create('k\n')['name'])
+        self.assertEqual(['k'], self.names())
+        self.create(status=409)
+
     def test_made_here(self):
         shown = self.create()
         serialization.load_pem_private_key(shown['private_key'].encode(), None)

@@ -171,6 +171,8 @@ class PortTestCase(base.SimCloudTestCase):
 
     def test_mac_addresses_are_alone_on_their_network(self):
         port = self.port(mac_address='fa:16:3e:AA:00:01')
+        broken = {'network_id': port['network_id'], 'mac_address': 'fa:16:3e:aa:00:03\n'}
+        self.admin.post(PORTS, {'port': broken}, expect=400)
         self.assertEqual('fa:16:3e:aa:00:01', port['mac_address'])
         fault = self.admin.post(
             PORTS,

@@ -252,6 +252,7 @@ class TestMetadata(base.Case):
         self.refused('POST', path, {'metadata': {'a': 1}}, code=400)
         self.refused('POST', path, {'metadata': {'a': 'b' * 256}}, code=400, text='a')
         self.refused('POST', path, {'metadata': {'ä': 'b'}}, code=400)
+        self.refused('POST', path, {'metadata': {'k' * 255 + '\n': 'b'}}, code=400)
         many = {f'k{number}': 'v' for number in range(129)}
         self.refused('POST', path, {'metadata': many}, code=403, text='metadata_items')
 

@@ -35,6 +35,14 @@ class TestImages(base.Case):
         self.assertEqual('image_backup', self.api.row(uuid).task_state)
         self.refused_act(uuid, 'createBackup', {**body, 'rotation': -1}, code=400, text='rotation')
 
+    def test_line_breaks_after_names(self):
+        images = self.api.neighbours.image.images
+        backup = {'backup_type': 'daily', 'rotation': 1}
+        for action, more in (('createImage', {}), ('createBackup', backup)):
+            body = {'name': 'copy\n', **more}
+            answer = self.act(self.api.add_server(), action, body, version='2.45')
+            self.assertEqual('copy', images[answer.json['image_id']]['name'])
+
     def test_rotation(self):
         """Only backups of the same kind take turns."""
         uuid, images = self.api.add_server(), self.api.neighbours.image
