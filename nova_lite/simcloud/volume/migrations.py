@@ -76,7 +76,11 @@ def begin(conn, caller, volume, wanted):
         return
     _note(conn, volume, MIGRATING)
     kept = {name: value for name, value in volume.items() if name not in _OWN}
-    target = {tables.MIGRATION: TARGET + volume['id'], tables.HOST: host}
+    target = {
+        tables.MIGRATION: TARGET + volume['id'],
+        tables.HOST: host,
+        tables.UNCOUNTED: True,
+    }
     database.insert(conn, VOLUMES, **kept, status='available', admin_metadata=target)
 
 

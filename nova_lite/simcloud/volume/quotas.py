@@ -25,11 +25,13 @@ EXCEEDED = {
     'backups': 'BackupLimitExceeded: the number of backups',
     'backup_gigabytes': 'VolumeBackupSizeExceedsAvailableQuota: the requested size',
 }
-# (resource, its table, what the sizes of its rows count for)
+# The targets of migrations are not counted.
+_COUNTED_VOLUMES = tables.volumes.c.admin_metadata[tables.UNCOUNTED].as_string().is_(None)
+# (resource, its table, which of its rows, what their sizes count for)
 COUNTED = (
-    ('volumes', tables.volumes, 'gigabytes'),
-    ('snapshots', tables.snapshots, 'gigabytes'),
-    ('backups', tables.backups, 'backup_gigabytes'),
+    ('volumes', tables.volumes, _COUNTED_VOLUMES, 'gigabytes'),
+    ('snapshots', tables.snapshots, sa.true(), 'gigabytes'),
+    ('backups', tables.backups, sa.true(), 'backup_gigabytes'),
 )
 LIMITS = project_limits.Limits(tables.quotas, BUILTIN)
 UPDATE = bodies.wrapped(
@@ -53,10 +55,10 @@ def _limits(conn, project_id):
 def usage(conn, project_id):
     """Return {resource: used} of what is counted: numbers, and GiB together."""
     used = dict.fromkeys(BUILTIN, 0)
-    for name, table, size_name in COUNTED:
+    for name, table, counted, size_name in COUNTED:
         count, size = conn.execute(
             sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(table.c.size), 0)).where(
-                table.c.project_id == project_id
+                table.c.project_id == project_id, counted
             )
         ).one()
         used[name] = count

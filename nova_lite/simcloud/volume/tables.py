@@ -6,8 +6,9 @@ from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import storage
 
-# Keys of admin_metadata: the progress of a migration, and the pool of a back end.
-MIGRATION, HOST = 'migration_status', 'host'
+# Keys of admin_metadata: the progress of a migration, the pool of a back end, and whether the
+# volume is none of those that quotas count.
+MIGRATION, HOST, UNCOUNTED = 'migration_status', 'host', 'uncounted'
 # Two pools, between which volumes can be migrated. New volumes are in the first one.
 HOSTS = ('simcloud@sim#sim', 'simcloud@other#other')
 # The availability zone of all volumes that are given none.

@@ -49,7 +49,7 @@ def _by_version(req, row):
         (48, {'shared_targets': False if minor < 69 else None, 'service_uuid': None}),
         (61, {'cluster_name': None} if caller.is_privileged else {}),
         (63, {'volume_type_id': row['volume_type_id']}),
-        (65, {'consumes_quota': True}),
+        (65, {'consumes_quota': tables.UNCOUNTED not in row['admin_metadata']}),
     )
     fields = {}
     for since, added in later:

@@ -6,6 +6,7 @@ from tests.unit.simcloud import base
 
 V3 = '/volume/v3'
 SIM, OTHER = 'simcloud@sim#sim', 'simcloud@other#other'
+OWNER = 'os-vol-tenant-attr:tenant_id'
 SERVER = '11111111-1111-4111-8111-111111111111'
 
 
@@ -127,6 +128,26 @@ class MigrationsTestCase(base.SimCloudTestCase):
         self.assertEqual(('in-use', 'success', OTHER, [SERVER]), self.look(volume))
         self.assertEqual({volume}, self.listed(self.admin))
         self.complete(volume, target, expect=404)
+
+    def test_quotas_do_not_count_targets(self):
+        self.nova.headers['OpenStack-API-Version'] = 'volume 3.65'
+        volume, target = self.begun()
+        project_id = self.nova.get(f'{V3}/volumes/{volume}')['volume'][OWNER]
+        for each, counts in ((volume, True), (target, False)):
+            shown = self.nova.get(f'{V3}/volumes/{each}')['volume']
+            self.assertIs(counts, shown['consumes_quota'])
+        used = self.admin.get(f'{V3}/os-quota-sets/{project_id}?usage=true')['quota_set']
+        self.assertEqual((1, 1), (used['volumes']['in_use'], used['gigabytes']['in_use']))
+        absolute = self.demo.get(f'{V3}/limits')['limits']['absolute']
+        found = absolute['totalVolumesUsed'], absolute['totalGigabytesUsed']
+        self.assertEqual((1, 1), found)
+        # It counts as a volume, as in Cinder.
+        summary = self.demo.get(f'{V3}/volumes/summary')['volume-summary']
+        self.assertEqual(2, summary['total_count'])
+        self.admin.put(f'{V3}/os-quota-sets/{project_id}', {'quota_set': {'volumes': 2}})
+        self.volume()
+        body = {'volume': {'size': 1}}
+        self.demo.post(f'{V3}/volumes', body, expect=413)
 
     def test_what_a_volume_that_migrates_refuses(self):
         volume, target = self.begun()
