@@ -86,8 +86,12 @@ def _require_supported(req, networks):
 
 
 def choose_groups(req, wanted, plan):
-    """Fill the security groups, each once; none for a server without networks."""
+    """Fill the security groups, each once.
+
+    They must exist also when the server has no networks, as in nova. Raise SecurityGroupNotUsable
+    or NoUniqueMatch.
+    """
     names = list(dict.fromkeys(each['name'] for each in wanted or () if 'name' in each))
     plan.groups = names or [DEFAULT_GROUP]
-    if plan.networks != NONE and plan.groups != [DEFAULT_GROUP]:
+    if plan.groups != [DEFAULT_GROUP]:
         req.app.network.security_groups.validate(req.ctxt, plan.groups)

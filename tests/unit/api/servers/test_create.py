@@ -328,8 +328,10 @@ class TestNetworks(create_base.Case):
         self.refuse_group()
 
     def refuse_group(self):
-        body = self.body(networks='auto', security_groups=[{'name': 'x'}])
-        self.refused('POST', '/servers', body, code=400, version='2.104', text='x')
+        for networks in ('auto', 'none'):
+            for name in ('x', 'web\n'):
+                body = self.body(networks=networks, security_groups=[{'name': name}])
+                self.refused('POST', '/servers', body, code=400, version='2.104', text=name)
 
 
 class TestUpdateWhileScheduled(create_base.Case):
