@@ -97,10 +97,13 @@ class Deeds:
         code, found = self._caller.send('action', 'GET', path)
         events = found['instanceAction']['events'] if code == 200 else ()
         details = ' '.join(each['details'] or '' for each in events)
-        _request_id, began, ended = _work(action)
+        request_id, began, ended = _work(action)
         silenced = refusals.DOWN in details and self._excuses.of_down(began, ended)
-        # In most plans there is room for all servers, wherever they are.
-        moves = moves and self._excuses.of_scheduling()
+        # In most plans there is room for all servers, but not on any host that a client names.
+        moves = moves and (
+            self._excuses.of_scheduling()
+            or bool(self._ledger.named_hosts(server['id'], request_id, began))
+        )
         refused = any(each in details for each in REFUSED)
         return silenced or (moves and (refused or self._is_unreached(server, action, details)))
 

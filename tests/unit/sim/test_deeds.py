@@ -96,6 +96,8 @@ class DeedsTestCase(testtools.TestCase):
         deed = {'action': 'migrate', 'message': 'Error'}
         told = 'No valid host was found.'
         self.assertEqual(1, len(findings(details=told, reasons=(), **deed)))
+        named = [migration('host2', request_id='req-1', code=202)]
+        self.assertEqual([], findings(calls=named, details=told, reasons=(), **deed))
         for details, expected in (
             ('No valid host was found.', 0),
             ('finish_migration of guest uuid failed: injected failure of finish_migration', 0),
