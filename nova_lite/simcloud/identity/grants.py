@@ -2,6 +2,7 @@
 
 from nova_lite.simcloud import database
 from nova_lite.simcloud.identity import access_rules
+from nova_lite.simcloud.identity import blobs
 from nova_lite.simcloud.identity import tables
 
 TABLES = {tables.USER: tables.assignments, tables.GROUP: tables.group_assignments}
@@ -98,9 +99,13 @@ def revoke(conn, **matching):
 
 
 def forget_user(conn, user_id):
-    """Remove what a user who is deleted has: roles, memberships in groups and access rules."""
+    """Remove what a user who is deleted has.
+
+    These are roles, memberships in groups, access rules and credentials.
+    """
     revoke(conn, user_id=user_id)
     access_rules.forget(conn, user_id)
+    blobs.forget(conn, user_id)
     database.delete(conn, tables.group_members, user_id=user_id)
 
 

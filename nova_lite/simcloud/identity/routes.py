@@ -6,6 +6,7 @@ from nova_lite.simcloud import routing
 from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import application_credentials
 from nova_lite.simcloud.identity import assignments
+from nova_lite.simcloud.identity import blobs
 from nova_lite.simcloud.identity import catalog_resources
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import endpoint_filters
@@ -56,9 +57,9 @@ def add(app, db, tokens, catalog, *, password_cost):
     (endpoints,) = (one for one in entries if one.name == 'endpoint')
     endpoint_filters.add(app, db, v3, catalog=catalog, endpoints=endpoints)
     people = (domains.RESOURCE, projects.RESOURCE, user, groups.RESOURCE, roles.RESOURCE)
-    for resource in (*people, *entries):
-        name = resource.name
-        routing.add_resource(app, db, f'{v3}/{name}s', field=f'{name}_id', resource=resource)
+    for resource in (*people, *entries, blobs.CREDENTIAL, blobs.POLICY):
+        path, field = f'{v3}/{resource.list_key}', f'{resource.name}_id'
+        routing.add_resource(app, db, path, field=field, resource=resource)
     routing.add_resource(
         app,
         db,

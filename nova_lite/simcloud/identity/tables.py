@@ -155,6 +155,24 @@ credential_rules = sa.Table(
     sa.Column('rule_id', database.Id, primary_key=True, index=True),
 )
 
+credentials = sa.Table(
+    'identity_credentials',
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True, default=new_id),
+    sa.Column('user_id', database.Id, nullable=False, index=True),
+    sa.Column('project_id', database.Id),
+    sa.Column('type', database.Name, nullable=False),
+    sa.Column('blob', database.Text, nullable=False),
+)
+
+policies = sa.Table(
+    'identity_policies',
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True, default=new_id),
+    sa.Column('type', database.Name, nullable=False),
+    sa.Column('blob', database.Text, nullable=False),
+)
+
 
 def _catalog(name, *columns):
     """Return a table of what differs from the configured catalog, see catalog.Catalog."""
@@ -220,7 +238,8 @@ def current_generation(conn):
 
 def kind_of(table):
     """Return the word for a row in messages, such as user or project."""
-    return table.name.removeprefix('identity_').removesuffix('s').replace('_', ' ')
+    name = table.name.removeprefix('identity_').replace('ies', 'y')
+    return name.removesuffix('s').replace('_', ' ')
 
 
 def is_expired(credential):

@@ -133,6 +133,8 @@ def add(app, db, events, plugging):
     routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
     app.add_route(f'{v2}/availability_zones', routing.Document(ZONES))
     routing.add_crud(app, f'{v2}/qos/rule-types', qos_rules.RuleTypes(), 'name')
+    # It has no hosts of its own.
+    app.add_route(f'{v2}/agents', routing.Document({'agents': []}))
     # None of the services that need one, such as VPN, is here.
     app.add_route(f'{v2}/service-providers', routing.Document({'service_providers': []}))
     for path, resource, field in (

@@ -1,0 +1,151 @@
+"""/v3/credentials and /v3/policies: texts that Keystone keeps for others and does not read."""
+
+import hashlib
+import json
+
+import sqlalchemy as sa
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
+from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import views
+
+CREDENTIALS, POLICIES = tables.credentials, tables.policies
+EC2 = 'ec2'
+_POLICY = {'type': bodies.NAME, 'blob': bodies.TEXT}
+_CREDENTIAL = {
+    **_POLICY,
+    'user_id': bodies.ID,
+    'project_id': bodies.nullable(bodies.ID),
+}
+
+
+def _lister(table, *filters):
+    """Return a `listed` of a resource: users who do not administer see their own rows."""
+
+    def listed(conn, req):
+        query = sa.select(table).order_by(table.c.id)
+        caller = req.context.caller
+        if 'user_id' in table.c and not caller.is_admin:
+            query = query.where(table.c.user_id == caller.user_id)
+        for name in filters:
+            if value := req.get_param(name):
+                query = query.where(table.c[name] == value)
+        return database.rows(conn, query)
+
+    return listed
+
+
+def _viewer(path):
+    def view(req, row):
+        return {**row, 'links': views.links(req, f'{path}/{row["id"]}')}
+
+    return resources.each_as_asked(view)
+
+
+def _require_change(wanted):
+    if not wanted:
+        raise faults.BadRequest('The request changes nothing.')
+
+
+# ---- credentials ----
+
+
+def _require_owner(caller, user_id):
+    if not caller.is_admin and user_id != caller.user_id:
+        raise faults.Forbidden(callers.NOT_ALLOWED)
+
+
+def _get(conn, caller, credential_id):
+    row = tables.get(conn, CREDENTIALS, credential_id)
+    _require_owner(caller, row['user_id'])
+    return row
+
+
+def _ec2_id(values):
+    """Return the ID of a credential of type ec2, by which its access key is found."""
+    if not values.get('project_id'):
+        raise faults.BadRequest('A credential of type ec2 needs a project_id.')
+    try:
+        access = json.loads(values['blob'])['access']
+        return hashlib.sha256(access.encode()).hexdigest()
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise faults.BadRequest('The blob is not JSON with a text `access`.') from error
+
+
+def _create(conn, caller, wanted):
+    _require_owner(caller, wanted['user_id'])
+    values = database.columns(CREDENTIALS, wanted)
+    if wanted['type'] == EC2:
+        values['id'] = _ec2_id(wanted)
+        if database.exists(conn, CREDENTIALS, id=values['id']):
+            raise faults.Conflict('Conflict occurred attempting to store credential.')
+    else:
+        values.pop('id', None)
+    return database.insert(conn, CREDENTIALS, **values)
+
+
+def _update(conn, caller, credential_id, wanted):
+    row = _get(conn, caller, credential_id)
+    _require_change(wanted)
+    return tables.save(conn, CREDENTIALS, row, **wanted)
+
+
+def _delete(conn, caller, credential_id):
+    _get(conn, caller, credential_id)
+    database.delete(conn, CREDENTIALS, id=credential_id)
+
+
+def forget(conn, user_id):
+    """Remove the credentials of a user who is deleted."""
+    database.delete(conn, CREDENTIALS, user_id=user_id)
+
+
+CREDENTIAL = resources.Resource(
+    name='credential',
+    style=views.STYLE,
+    listed=_lister(CREDENTIALS, 'user_id', 'type'),
+    get=_get,
+    views=_viewer('credentials'),
+    create=(
+        _create,
+        bodies.wrapped('credential', _CREDENTIAL, ['type', 'blob', 'user_id'], extra=True),
+    ),
+    # Keystone refuses changes of all else.
+    update=(_update, bodies.wrapped('credential', {'blob': bodies.TEXT}, extra=False)),
+    delete=_delete,
+)
+
+
+# ---- policies ----
+
+
+def _create_policy(conn, _caller, wanted):
+    return database.insert(conn, POLICIES, **wanted)
+
+
+def _update_policy(conn, _caller, policy_id, wanted):
+    _require_change(wanted)
+    return tables.save(conn, POLICIES, tables.get(conn, POLICIES, policy_id), **wanted)
+
+
+def _delete_policy(conn, _caller, policy_id):
+    tables.get(conn, POLICIES, policy_id)
+    database.delete(conn, POLICIES, id=policy_id)
+
+
+POLICY = resources.Resource(
+    name='policy',
+    plural='policies',
+    style=views.STYLE,
+    permit=resources.admins('policy'),
+    listed=_lister(POLICIES, 'type'),
+    get=views.known(POLICIES),
+    views=_viewer('policies'),
+    create=(_create_policy, bodies.wrapped('policy', _POLICY, ['type', 'blob'], extra=False)),
+    update=(_update_policy, bodies.wrapped('policy', _POLICY, extra=False)),
+    delete=_delete_policy,
+)
