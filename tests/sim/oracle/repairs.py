@@ -24,6 +24,22 @@ MESSAGES = (
 )
 
 
+class NoLock:
+    """A lock that is always free. Handlers enter it since Python 3.13, and acquired it before."""
+
+    def acquire(self):
+        """Do nothing."""
+
+    def release(self):
+        """Do nothing."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        pass
+
+
 class Repairs(logging.Handler):
     """log: called with a kind and a text; found: [message, ...] of what was repaired"""
 
@@ -32,8 +48,8 @@ class Repairs(logging.Handler):
         self._log, self.found = log, []
 
     def createLock(self):  # noqa: N802 the name of the base class
-        """Have none: of the threads of a history one runs at a time."""
-        self.lock = None
+        """Have one that does nothing: of the threads of a history one runs at a time."""
+        self.lock = NoLock()
 
     def listen(self):
         """Hear of repairs from now on, until the process ends."""
