@@ -335,7 +335,8 @@ class Build:
     def _release(self, uuid: str, providers: Collection[str] | None) -> None:
         """Release a former attempt's claim on some providers, or on all.
 
-        A request to placement may be late: the claim may be that of a successor by then.
+        A request that reads may be late: the claim may be that of a successor by then. A late
+        change may still meet one, since the generations of a consumer begin anew with each first claim.
         """
 
         def is_overtaken() -> bool:
