@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.db import rows
+from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
 from nova_lite.objects import instance_group
@@ -39,11 +40,7 @@ _MEMBERS = (
 )
 _SERVERS = _MEMBERS.where(INSTANCES.c.uuid.in_(sa.bindparam('uuids')))
 # A server is no member any more once its deletion was accepted.
-_STAYS = sa.and_(
-    INSTANCES.c.deleted_at.is_(None),
-    sa.func.coalesce(INSTANCES.c.task_state, '') != str(states.TaskState.DELETING),
-)
-_GROUP = _MEMBERS.where(INSTANCES.c.group_uuid == sa.bindparam('group'), _STAYS)
+_GROUP = _MEMBERS.where(INSTANCES.c.group_uuid == sa.bindparam('group'), sa.not_(instances.GOES))
 _HOLD_GROUP = _GROUP.with_for_update()
 _OPEN_MOVES = sa.select(
     MIGRATIONS.c.instance_uuid, MIGRATIONS.c.source_compute, MIGRATIONS.c.dest_compute

@@ -48,12 +48,12 @@ _PORTS = sa.select(TABLE.c.network_info).where(
 )
 _COUNT_ON = sa.select(sa.func.count()).select_from(TABLE).where(*_ON_HOSTS)
 # Deleted, kept for a while and about to be deleted do not stay.
-_GOES = sa.or_(
+GOES = sa.or_(
     TABLE.c.deleted_at.is_not(None),
     sa.func.coalesce(TABLE.c.task_state, '') == str(states.TaskState.DELETING),
 )
 _CHANGED_UNTIL = (
-    sa.select(TABLE.c.id, TABLE.c.uuid, sa.not_(_GOES).label('stays'))
+    sa.select(TABLE.c.id, TABLE.c.uuid, sa.not_(GOES).label('stays'))
     .where(
         TABLE.c.hidden.is_(False),
         changed_at <= sa.bindparam('until'),
