@@ -46,11 +46,6 @@ def _viewer(path):
     return resources.each_as_asked(view)
 
 
-def _require_change(wanted):
-    if not wanted:
-        raise faults.BadRequest('The request changes nothing.')
-
-
 # ---- credentials ----
 
 
@@ -90,8 +85,8 @@ def _create(conn, caller, wanted):
 
 def _update(conn, caller, credential_id, wanted):
     row = _get(conn, caller, credential_id)
-    _require_change(wanted)
-    return tables.save(conn, CREDENTIALS, row, **wanted)
+    tables.require_change(wanted)
+    return database.save(conn, CREDENTIALS, row, **wanted)
 
 
 def _delete(conn, caller, credential_id):
@@ -128,8 +123,8 @@ def _create_policy(conn, _caller, wanted):
 
 
 def _update_policy(conn, _caller, policy_id, wanted):
-    _require_change(wanted)
-    return tables.save(conn, POLICIES, tables.get(conn, POLICIES, policy_id), **wanted)
+    tables.require_change(wanted)
+    return database.save(conn, POLICIES, tables.get(conn, POLICIES, policy_id), **wanted)
 
 
 def _delete_policy(conn, _caller, policy_id):

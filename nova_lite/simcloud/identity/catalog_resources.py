@@ -42,8 +42,7 @@ def _stored(table, wanted, row=None):
 
 
 def _require_change(wanted, row_id):
-    if not wanted:
-        raise faults.BadRequest('The request changes nothing.')
+    tables.require_change(wanted)
     if wanted.get('id') not in (None, row_id):
         raise faults.BadRequest('Cannot change ID.')
 

@@ -238,8 +238,8 @@ def current_generation(conn):
 
 def kind_of(table):
     """Return the word for a row in messages, such as user or project."""
-    name = table.name.removeprefix('identity_').replace('ies', 'y')
-    return name.removesuffix('s').replace('_', ' ')
+    name = table.name.removeprefix('identity_').replace('_', ' ')
+    return f'{name[:-3]}y' if name.endswith('ies') else name.removesuffix('s')
 
 
 def is_expired(credential):
@@ -286,6 +286,12 @@ def save_named(conn, table, row_id, wanted):
     values = database.columns(table, wanted)
     require_free_name(conn, table, values.get('name', row['name']), row_id=row_id)
     return save(conn, table, row, **values) if values else row
+
+
+def require_change(wanted):
+    """Refuse a request that changes nothing. wanted: the values that it has"""
+    if not wanted:
+        raise faults.BadRequest('The request changes nothing.')
 
 
 def require_free_name(conn, table, name, *, row_id='', **within):
