@@ -267,13 +267,12 @@ class LiveMigration(move.Move[Began]):
     def roll_source_back(self) -> asking.Reply:
         """Undo `copy`: the guest runs at the source, unless the server is deleted."""
         row = self.require_row(self.find())
-        if instances.is_gone(row):
-            return self._roll_source_back(row, True)
-        with asking.unless_deleted(self):
-            waits = self._roll_source_back(row, False)
-            if isinstance(waits, saga.Pending):
-                return waits
-        row = self.require_row(self.find())
+        if not instances.is_gone(row):
+            with asking.unless_deleted(self):
+                waits = self._roll_source_back(row, False)
+                if isinstance(waits, saga.Pending):
+                    return waits
+            row = self.require_row(self.find())
         return self._roll_source_back(row, True) if instances.is_gone(row) else None
 
     def _roll_source_back(self, row: rows.Row, gone: bool) -> asking.Reply:
