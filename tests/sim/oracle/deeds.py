@@ -9,6 +9,7 @@ import datetime
 
 from tests.sim.kernel import process
 from tests.sim.oracle import effects
+from tests.sim.oracle import outcomes
 from tests.sim.oracle import refusals
 from tests.sim.workload import profiles
 
@@ -17,7 +18,7 @@ from tests.sim.workload import profiles
 REFUSED = ('No valid host', 'policy of server group', 'injected failure of')
 # What it was to act on may be over by then.
 LATE = ('live_migration_cancel', 'live_migration_force_complete')
-HOST, TASK = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-STS:task_state'
+HOST, TASK = outcomes.HOST, effects.TASK
 CLIENT, LIVE = 'client', 'live-migration'
 # An audit asks for it, too, of servers that were shelved some time ago.
 OFFLOAD = 'shelveOffload'
@@ -100,24 +101,20 @@ class Deeds:
         request_id, began, ended = _work(action)
         silenced = refusals.DOWN in details and self._excuses.of_down(began, ended)
         # In most plans there is room for all servers, but not on any host that a client names.
-        moves = moves and (
-            self._excuses.of_scheduling()
-            or bool(self._ledger.named_hosts(server['id'], request_id, began))
-        )
+        named = self._ledger.named_hosts(server['id'], request_id, began)
+        moves = moves and (self._excuses.of_scheduling() or bool(named))
         refused = any(each in details for each in REFUSED)
-        return silenced or (moves and (refused or self._is_unreached(server, action, details)))
+        return silenced or (moves and (refused or self._is_unreached(server, named, details)))
 
-    def _is_unreached(self, server, action, details):
+    def _is_unreached(self, server, named, details):
         """Return whether a host was named that does not reach a volume of the server.
 
-        Where none was named, another one is tried.
+        Where none was named, another one is tried. named: the hosts that may have been
         """
         if not self._excuses.of_refusal(profiles.UNREACHED):
             return False
-        request_id, began, _ended = _work(action)
-        hosts = self._ledger.named_hosts(server['id'], request_id, began)
         reason = f'cannot take instance {server["id"]}: {profiles.UNREACHED}'
-        return any(f'Host {host} {reason}' in details for host in hosts)
+        return any(f'Host {host} {reason}' in details for host in named)
 
     def _is_excused(self, message, server, actions):
         work = [_work(each) for each in actions]

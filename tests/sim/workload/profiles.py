@@ -10,7 +10,7 @@ hosts:
 # How the faults begin of servers that hosts have refused.
 NO_HOST = ('Exceeded maximum number of retries', 'No valid host')
 REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
-# What a host says of a move that it refuses for ever.
+# What a host says of a move that it refuses each time.
 UNREACHED = 'it cannot connect to volume'
 
 

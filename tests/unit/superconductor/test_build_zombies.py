@@ -39,15 +39,19 @@ class ZombieTest(build_base.BuildTestCase):
         self.assertEqual([('host-2', self.uuid)], self.compute.built)
         self.assertEqual([], self.placement.freed, "the allocation is the other one's")
 
-    def test_a_zombie_in_the_same_cell_changes_nothing(self):
-        zombie = self.attempt()
+    def overtake_before(self, asked):
+        """Let another one take over and build when `asked`, a double, is asked next."""
 
         def overtaken():
-            self.scheduler.before = lambda: None
+            asked.before = lambda: None
             self.take_over().run()
             self.placement.freed.clear()
 
-        self.scheduler.before = overtaken
+        asked.before = overtaken
+
+    def test_a_zombie_in_the_same_cell_changes_nothing(self):
+        zombie = self.attempt()
+        self.overtake_before(self.scheduler)
         zombie.run()
         self.assertEqual((['cell1'], 'cell1', False), self.where())
         self.assertEqual([('host-1', self.uuid)], self.compute.built)
@@ -78,13 +82,7 @@ class ZombieTest(build_base.BuildTestCase):
 
     def test_a_zombie_whose_release_is_late_leaves_the_claim_of_the_next(self):
         zombie = self.take_over()
-
-        def overtaken():
-            self.placement.before = lambda: None
-            self.take_over().run()
-            self.placement.freed.clear()
-
-        self.placement.before = overtaken
+        self.overtake_before(self.placement)
         zombie.run()
         self.assertEqual((['cell1'], 'cell1', False), self.where())
         self.assertEqual([], self.placement.freed)
