@@ -336,7 +336,7 @@ class Build:
         """Release a former attempt's claim on some providers, or on all.
 
         A request that reads may be late: the claim may be that of a successor by then. A late
-        change may still meet one, since a consumer's generations begin anew after each.
+        change may still meet one, since a consumer that holds nothing is forgotten.
         """
 
         def is_overtaken() -> bool:
