@@ -257,7 +257,9 @@ class Placement:
 
         nodes: None stands for all
         unless: called once it is known what is held; nothing is given up if it is true,
-            nor what was claimed after that
+            or raises
+        A change of the consumer after that call is noticed by its generation, unless it
+        became empty: placement forgets it then, and a new claim starts at 1 (see `advance`).
         Returns False when it held nothing there, or keeps it.
         """
         for _ in range(TRIES):
@@ -278,6 +280,22 @@ class Placement:
                 return True
             self._only_stale(outcome, consumer)
         raise exception.AllocationConflict(consumer=consumer)
+
+    def advance(self, ctxt: session.Ctxt, consumer: str, generation: int) -> None:
+        """Raise the generation of a consumer (a uuid) to `generation`; keep what it holds.
+
+        Late changes by others that read a lower generation are refused from then on.
+        Raises AllocationConflict when it holds nothing, or another process changes it.
+        """
+        held = self.holding(ctxt, consumer)
+        if not held:
+            raise exception.AllocationConflict(consumer=consumer)
+        owner = Consumer(consumer, held.project_id, held.user_id)
+        for number in range(held.generation or 0, generation):
+            entry = holdings.entry(owner, holdings.as_request(held.allocations), number)
+            outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer}', entry)
+            if outcome is not Outcome.DONE:
+                raise exception.AllocationConflict(consumer=consumer)
 
     def delete_allocations(
         self, ctxt: session.Ctxt, consumer: str, *, force: bool = False, keep: Iterable[str] = ()

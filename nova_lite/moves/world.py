@@ -36,6 +36,12 @@ class Holdings(release.Placement, release.Allocations, typing.Protocol):
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding: ...
 
 
+class Claims(Holdings, typing.Protocol):
+    """Placement, as builds tell their claims from those of former attempts."""
+
+    def advance(self, ctxt: session.Ctxt, consumer: str, generation: int) -> None: ...
+
+
 class Providers(typing.Protocol):
     """Resource providers, as rebuilds and audits use them."""
 
@@ -52,7 +58,7 @@ class Providers(typing.Protocol):
     def allocations(self, ctxt: session.Ctxt, uuid: str) -> dict[str, dict[str, int]]: ...
 
 
-class Placement(Holdings, port_allocations.Placement, typing.Protocol):
+class Placement(Claims, port_allocations.Placement, typing.Protocol):
     """Placement, as moves change what servers hold."""
 
     @property

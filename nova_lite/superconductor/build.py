@@ -44,6 +44,11 @@ Chosen: typing.TypeAlias = dict[str, list[selection.Selection]]
 # A server's row and its block devices.
 Created: typing.TypeAlias = tuple[rows.Row, list[rows.Row]]
 
+# Another process holds the claim, or placement was too busy. A later sweep tries again.
+CONFLICTS = (exception.AllocationConflict, exception.ProviderConflict)
+# The claims of so many attempts in a row have generations of their own.
+GENERATIONS = 16
+
 
 class Build:
     """One attempt at a batch of servers that were asked for together."""
@@ -62,7 +67,7 @@ class Build:
         if any(request.epoch for request in self.requests.values()):
             try:
                 self._clear_former_attempt()
-            except exception.Unavailable as error:
+            except (exception.Unavailable, *CONFLICTS) as error:
                 # The lease stays: other builds are taken up before this one is tried again.
                 LOG.warning('Build of %s is postponed: %s', list(self.requests), error)
                 return
@@ -71,7 +76,8 @@ class Build:
             return
         try:
             selections = self._select(spec)
-        except exception.AllocationConflict as error:
+            self._distinguish()
+        except CONFLICTS as error:
             # Another process builds the same servers: a message that came twice.
             LOG.warning(
                 'Build of %s is already in progress in another process: %s',
@@ -122,6 +128,17 @@ class Build:
         )
         return dict(zip(uuids, found, strict=True))
 
+    def _distinguish(self) -> None:
+        """Give the claims generations that those of the attempts before did not have.
+
+        A former owner may have read the claim that it meant to release, and its request may
+        still come: placement would take it for one about the new claim, since a consumer that
+        holds nothing is forgotten and starts at the same generation again.
+        """
+        for uuid, request in self.requests.items():
+            if request.epoch:
+                self.world.placement.advance(self.ctxt, uuid, 1 + request.epoch % GENERATIONS)
+
     def _by_cell(self, selections: Chosen) -> dict[deployment.Cell, Chosen]:
         """Return {cell: {uuid: [Selection, ...]}}; servers on unmapped hosts are buried."""
         hosts = {choice[0].service_host for choice in selections.values()}
@@ -132,8 +149,8 @@ class Build:
             if host in mapped:
                 grouped[self.world.cells.by_id(mapped[host])][uuid] = choice
                 continue
-            # No more than this attempt's own: another may have claimed elsewhere since.
-            self.world.placement.release(self.ctxt, uuid, {choice[0].compute_node_uuid})
+            if not self._give_back(uuid, choice):
+                continue
             bury.bury(
                 self.world,
                 self.ctxt,
@@ -191,8 +208,8 @@ class Build:
         free = []
         for uuid, choice in chosen.items():
             epoch = self.requests[uuid].epoch
-            if cell.db.write(attempts.take_back, uuid, epoch, keep_begun=True):
-                self.world.placement.release(self.ctxt, uuid, {choice[0].compute_node_uuid})
+            cleared = cell.db.write(attempts.take_back, uuid, epoch, keep_begun=True)
+            if cleared and self._give_back(uuid, choice):
                 free.append(uuid)
         again = self._epochs(chosen)
         if free and not getattr(reason, 'transient', False):
@@ -332,16 +349,28 @@ class Build:
             self._release(uuid, None)
         return None
 
-    def _release(self, uuid: str, providers: Collection[str] | None) -> None:
-        """Release a former attempt's claim on some providers, or on all.
+    def _give_back(self, uuid: str, choice: list[selection.Selection]) -> bool:
+        """Release this attempt's own claim. Return False when the build is another's."""
+        try:
+            self._release(uuid, {choice[0].compute_node_uuid})
+        except exception.StaleEpoch as error:
+            LOG.warning('Build of %s was taken over: %s', uuid, error)
+            return False
+        return True
 
-        A request that reads may be late: the claim may be that of a successor by then. A late
-        change may still meet one, since a consumer that holds nothing is forgotten.
+    def _release(self, uuid: str, providers: Collection[str] | None) -> None:
+        """Release a claim on some providers, or on all.
+
+        Raises StaleEpoch, and releases nothing, if what was read may be a successor's claim.
         """
+        own = self.requests[uuid].epoch
 
         def is_overtaken() -> bool:
             request = self.world.api_db.read(build_requests.find, uuid)
-            return request is None or request.epoch != self.requests[uuid].epoch
+            if request is None or request.epoch != own:
+                seen = 'none' if request is None else request.epoch
+                raise exception.StaleEpoch(saga=f'build of {uuid}', seen=seen, epoch=own)
+            return False
 
         self.world.placement.release(self.ctxt, uuid, providers, unless=is_overtaken)
 

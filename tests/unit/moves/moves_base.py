@@ -5,6 +5,7 @@ import types
 import testtools
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import transitions
@@ -38,6 +39,12 @@ class Placement(neighbours.Placement):
         claimed = super().claim(ctxt, consumer, request, **options)
         self.allocations[consumer.uuid] = {**held, **self.allocations.get(consumer.uuid, {})}
         return claimed
+
+    @neighbours.faulty
+    def advance(self, ctxt, consumer, generation):
+        if consumer not in self.allocations:
+            raise exception.AllocationConflict(consumer=consumer)
+        self.generations[consumer] = max(generation, self.generations.get(consumer, 0))
 
     def candidates(self, ctxt, query):
         return {'allocation_requests': [], 'provider_summaries': {}}

@@ -54,6 +54,10 @@ def holdings() -> list[world.Holdings]:
     return [neighbours.Placement(), build_base.Placement()]
 
 
+def attempts() -> list[world.Claims]:
+    return [build_base.Placement()]
+
+
 def released() -> list[release.Image]:
     return [neighbours.Image()]
 
@@ -75,6 +79,12 @@ class WorldProtocolsTest(testtools.TestCase):
             self.assertEqual({}, double.holding(None, 'consumer').allocations)
             double.release(None, 'consumer', {'provider'})
             double.delete_allocations(None, 'consumer', force=True, keep=())
+
+    def test_doubles_raise_generations(self):
+        """Given doubles, when builds tell their claims apart, then all take the arguments."""
+        for double in attempts():
+            double.advance(None, 'consumer', 2)
+            self.assertEqual([2], double.advanced)
 
     def test_doubles_delete_images(self):
         """Given an image that is gone, when it is deleted again, then that is no error."""

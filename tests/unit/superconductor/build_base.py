@@ -57,11 +57,17 @@ class Placement:
     """Remembers whose allocations were given up.
 
     held: {consumer: provider uuids}; `before` runs while a request to release is late
+    advanced: generations that claims were raised to; `conflict`: raised instead, if any
     """
 
     def __init__(self):
-        self.freed, self.held = [], {}
+        self.freed, self.held, self.advanced, self.conflict = [], {}, [], None
         self.before = lambda: None
+
+    def advance(self, ctxt, consumer, generation):
+        if self.conflict is not None:
+            raise self.conflict
+        self.advanced.append(generation)
 
     def delete_allocations(self, ctxt, consumer, *, force=False, keep=()):
         self.freed.append(consumer)

@@ -1,5 +1,7 @@
 """Who loses a build to another takes back only what is its own, and adds nothing."""
 
+import types
+
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
@@ -83,6 +85,58 @@ class ZombieTest(build_base.BuildTestCase):
     def test_a_zombie_whose_release_is_late_leaves_the_claim_of_the_next(self):
         zombie = self.take_over()
         self.overtake_before(self.placement)
+        asked = []
+        zombie.world = types.SimpleNamespace(
+            **{name: getattr(self.world, name) for name in ('cells', 'api_db', 'placement')},
+            scheduler=types.SimpleNamespace(
+                select_destinations=lambda *_args, **_what: asked.append(1)
+            ),
+        )
+        zombie.run()
+        self.assertEqual((['cell1'], 'cell1', False), self.where())
+        self.assertEqual(([], []), (self.placement.freed, asked))
+
+    def test_a_zombie_that_gives_up_late_ends_no_attachment(self):
+        """Given a build that was overtaken, when its former owner gives up, then nothing ends."""
+        zombie, ended = self.take_over(), []
+        self.overtake_before(self.placement)
+        self.world.volume = types.SimpleNamespace(
+            delete_attachment=lambda _ctxt, attachment: ended.append(attachment)
+        )
+        for request in zombie.requests.values():
+            request.block_devices.append({'attachment_id': 'its'})
+        zombie.give_up(exception.NoValidHost(reason='each time'))
+        self.assertEqual((['cell1'], 'cell1', False), self.where())
+        self.assertEqual(([], []), (self.placement.freed, ended))
+
+    def test_claims_of_later_attempts_have_other_generations(self):
+        """Given builds that are taken over, when they claim, then no generation is repeated."""
+        self.scheduler.before = lambda: self.placement.advanced.append('claim')
+        for number in range(3):
+            self.placement.conflict = exception.AllocationConflict(consumer=self.uuid)
+            self.take_over().run()
+            self.assertEqual(([], None, True), self.where(), f'attempt {number}')
+            self.placement.conflict = None
+        self.take_over().run()
+        self.assertEqual(['claim'] * 4 + [5], self.placement.advanced)
+        self.assertEqual((['cell1'], 'cell1', False), self.where())
+
+    def test_a_first_attempt_changes_no_generation(self):
+        self.attempt().run()
+        self.assertEqual([], self.placement.advanced)
+
+    def test_an_attempt_that_is_overtaken_gives_no_claim_back(self):
+        """Given a claim on a host without a mapping, when another has taken over, it stays."""
+        self.scheduler.host = 'elsewhere'
+        zombie = self.attempt()
+        self.overtake_before(self.placement)
+        before = self.placement.before
+
+        def overtaken():
+            self.scheduler.host = 'host-1'
+            before()
+
+        self.placement.before = overtaken
         zombie.run()
         self.assertEqual((['cell1'], 'cell1', False), self.where())
         self.assertEqual([], self.placement.freed)
