@@ -25,14 +25,14 @@ ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETE
 
 def violations(snapshot: snapshots.Snapshot) -> Violations:
     """Yield (server uuid, problem) of servers on hosts where they must not be."""
-    hosts = {
-        row.uuid: row.host for _cell, row in snapshot.instances() if not row.hidden and row.host
-    }
+    servers = {row.uuid: row for _cell, row in snapshot.instances() if not row.hidden and row.host}
     by_force = _moved_by_force(snapshot)
-    hosts = {uuid: host for uuid, host in hosts.items() if by_force.get(uuid) != host}
+    hosts = {uuid: row.host for uuid, row in servers.items() if by_force.get(uuid) != row.host}
     yield from _zones(snapshot, hosts)
     yield from _isolation(snapshot, hosts)
-    yield from _groups(snapshot, hosts, _arriving(snapshot))
+    # A server whose deletion was accepted is no member of its group.
+    members = {uuid: host for uuid, host in hosts.items() if not snapshots.is_going(servers[uuid])}
+    yield from _groups(snapshot, members, _arriving(snapshot))
 
 
 def _arriving(snapshot: snapshots.Snapshot) -> dict[str, str]:

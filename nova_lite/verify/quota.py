@@ -3,7 +3,6 @@
 import collections
 from collections.abc import Iterator
 
-from nova_lite import states
 from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import findings
 from nova_lite.verify import snapshot as snapshots
@@ -23,9 +22,9 @@ def counted(
         _cell, row = records[0]
         mapping = snapshot.mappings.get(row.uuid)
         if mapping is None or mapping.queued_for_delete:
-            stays = row.deleted_at is None and row.task_state != states.TaskState.DELETING
             since = (snapshot.now - (row.updated_at or row.created_at)).total_seconds()
-            if mapping is not None and stays and row.uuid not in busy and since > bounds.audit:
+            is_free = not snapshots.is_going(row) and row.uuid not in busy
+            if mapping is not None and is_free and since > bounds.audit:
                 yield Finding('I11', f'server {row.uuid}', 'exists and does not count in quotas')
             continue
         # A saga changes one after the other; until it ends, the greater size counts.

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 import dataclasses
 import datetime
 
+from nova_lite import states
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.virt.sim import census
+
+
+def is_going(row: rows.Row) -> bool:
+    """Return whether a server is being deleted, or was deleted and can be restored."""
+    return row.deleted_at is not None or row.task_state == states.TaskState.DELETING
 
 
 @dataclasses.dataclass

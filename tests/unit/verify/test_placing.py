@@ -28,8 +28,16 @@ class PlacingTest(testtools.TestCase):
             'image': {'properties': properties} if properties is not None else None,
             **spec,
         }
-        row = types.SimpleNamespace(uuid=uuid, host=host, hidden=False, vm_state='active')
+        row = types.SimpleNamespace(
+            uuid=uuid,
+            host=host,
+            hidden=False,
+            vm_state='active',
+            task_state=None,
+            deleted_at=None,
+        )
         self.rows.append((None, row))
+        return row
 
     def move(self, uuid, host, *, forced=True, status='completed', hidden=False):
         """A migration that was asked for later than those before."""
@@ -178,3 +186,18 @@ class PlacingTest(testtools.TestCase):
         self.plant('two', 'a')
         self.rows[1][1].vm_state = 'error'
         self.assertEqual(1, len(self.found()))
+
+    def test_a_group_of_which_one_is_being_deleted(self):
+        """It is no member, also while it can be restored: the cell does not count it."""
+        for policy, host in (('anti-affinity', 'a'), ('affinity', 'b')):
+            group = types.SimpleNamespace(uuid='group', policy=policy, rules={})
+            self.groups, self.rows = {'group': (group, {'one', 'two'})}, []
+            self.plant('one', 'a')
+            second = self.plant('two', host)
+            self.assertEqual(1, len(self.found()))
+            second.task_state = 'deleting'
+            self.assertEqual({}, self.found())
+            second.task_state, second.vm_state, second.deleted_at = None, 'soft-delete', 'T1'
+            self.assertEqual({}, self.found())
+            second.vm_state, second.deleted_at = 'active', None
+            self.assertEqual(1, len(self.found()))
