@@ -7,6 +7,7 @@ import typing
 
 import sqlalchemy as sa
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import resource_requests
@@ -89,6 +90,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
         """Return the port's entry of network information.
 
         A port of the user is first noted as theirs, for a deletion that finds it on the server.
+        A server may be deleted before a late request arrives: the port is released again then.
         """
         row = self.guest.current()
         self.here.require_up_or_fail(row.host)
@@ -97,7 +99,12 @@ class AttachInterface(move.Move[guest_devices.Began]):
             self._note(self.given)
         found = self.results.get(port_resources.CLAIM)
         request = {**self.arguments.request, resource_requests.ALLOCATION: found}
-        return self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
+        vif = self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
+        if self.is_gone():
+            # A successor may have undone this saga already: its own context may not change ports.
+            self._take_back(context.admin(), known)
+            raise exception.InstanceNotFound(instance_id=self.instance_uuid)
+        return vif
 
     def require_free(self) -> list[str]:
         """Return `known`. Raise PortInUse if the user's port is among them."""
@@ -116,10 +123,13 @@ class AttachInterface(move.Move[guest_devices.Began]):
         if BIND in self.results and self.guest.keeps(neighbours.PORTS, self.results[BIND]['id']):
             return
         known = self.known
-        request = self.arguments.request
-        self.world.network.undo_attach(self.ctxt, self.instance_uuid, request, known=known)
+        self._take_back(self.ctxt, known)
         if self.given and self.given not in known:
             self.write(user_ports.forget, self.instance_uuid, self.given)
+
+    def _take_back(self, ctxt: context.RequestContext, known: list[str]) -> None:
+        request = self.arguments.request
+        self.world.network.undo_attach(ctxt, self.instance_uuid, request, known=known)
 
     def plug(self) -> asking.Reply:
         return self.guest.ask(self.compute.attach_interface, vif=self.results[BIND])
