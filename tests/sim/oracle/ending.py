@@ -11,6 +11,7 @@ from tests.sim.workload import caller as caller_module
 from tests.sim.world import places as places_module
 
 VOLUMES = f'/volume/v3/{caller_module.PROJECT}/volumes/detail?all_tenants=1'
+SNAPSHOTS = f'/volume/v3/{caller_module.PROJECT}/snapshots?all_tenants=1'
 # How long a snapshot may show what was begun just now.
 LOOK_S = 10
 BOUNDS = bounds.Bounds(work=60, audit=60, power=60)
@@ -76,11 +77,13 @@ class Ending:
             if not port['device_id']:
                 yield f'left without a fault: port {port["id"]}'
         code, found = self._caller.neighbour('volumes', 'GET', VOLUMES)
+        _code, kept = self._caller.neighbour('snapshots', 'GET', SNAPSHOTS)
+        copied = {each['volume_id'] for each in kept.get('snapshots', ())}
         for volume in found['volumes'] if code == 200 else ():
-            # Those of clients are named so, and stay. One that migrated may have done so when its
-            # server was deleted: Cinder refuses to delete it then.
+            # Those of clients are named so, and stay. Cinder refuses to delete one that has a
+            # snapshot, as images of servers have, or that migrated when its server was deleted.
             stays = volume['name'].startswith('client') or volume['migration_status']
-            if not stays and volume['status'] == 'available':
+            if not (stays or volume['id'] in copied) and volume['status'] == 'available':
                 yield f'left without a fault: volume {volume["id"]}'
 
     def _verify(self, reader):

@@ -72,6 +72,8 @@ BUSY = (
 )
 # A host does not report, or so it seems.
 DOWN = 'is not up'
+# The guest has stopped by itself, and its record does not say so yet.
+STOPPED = 'instance is not running'
 # What a client asks wrongly at times.
 WRONG = {
     'resize': ('When resizing, instances must change flavor',),
@@ -154,11 +156,14 @@ class Refusals:
         allowed = call.what in ALWAYS or before['status'] in ALLOWED.get(_kind(call), ())
         if not (same and at_rest and allowed) or self._has_rival(call, before['id'], text):
             return None
-        if self._excuses.of_call(call) or (
-            DOWN in text and self._excuses.of_down(call.began, call.ended)
-        ):
+        if self._excuses.of_call(call) or self._is_of_a_fault(call, before['id'], text):
             return None
         return f'{who} {call.what}: refused in status {before["status"]}: {text[:500]}'
+
+    def _is_of_a_fault(self, call, uuid, text):
+        """Return whether a fault left a host or a guest as the refusal says."""
+        down = DOWN in text and self._excuses.of_down(call.began, call.ended)
+        return down or (STOPPED in text and self._excuses.of_unasked(uuid))
 
     def _has_rival(self, call, uuid, text):
         """Return whether another request for the server was, or may have been, under way."""
