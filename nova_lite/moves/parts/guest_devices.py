@@ -31,6 +31,7 @@ from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import server_cell
 from nova_lite.objects import block_device
 from nova_lite.saga import cleaning
 
@@ -256,8 +257,10 @@ class GuestDevices(part.Part):
     ) -> saga.Pending | None:
         """Unplug and release those volumes that are not on record, plug the others.
 
-        Return a Pending while that is in progress. options: of _reconcile
+        Return a Pending while that is in progress. An error of Cinder does not keep a volume of the
+        server out of the guest, nor does an error of the host keep a volume reserved.
         freed: is called once a volume that was held for the server is released
+        options: of _reconcile
         """
         cell, row = duties.now(self.move)
         found, goes, comes = [], [], []
@@ -273,12 +276,25 @@ class GuestDevices(part.Part):
         waits = self._reconcile(row, goes, **options)
         if waits is not None:
             return waits
+        failed = None
+        try:
+            self._release_volumes(found, freed)
+        except exception.StaleEpoch:
+            raise
+        except exception.NovaLiteError as error:
+            failed = error
+        waits = self._reconcile(row, comes, **options)
+        if waits is None and failed is not None:
+            raise failed
+        return waits
+
+    def _release_volumes(self, found: server_cell.Devices, freed: Callable[[], None]) -> None:
+        """Release the volumes that were held for the server. found: its devices on record"""
         named = {each.get('attachment_id') for each in found}
         for attachment_id in self._held(neighbours.ATTACHMENTS) - named:
             self.move.world.volume.delete_attachment(self.move.ctxt, attachment_id)
         if self._held(neighbours.VOLUMES) - {each.get('volume_id') for each in found}:
             freed()
-        return self._reconcile(row, comes, **options)
 
     def reconcile_port(self, port: session.Json, **options: typing.Any) -> saga.Pending | None:
         """Do the same for a port. port: its entry of network information"""

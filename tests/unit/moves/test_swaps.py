@@ -74,6 +74,24 @@ class MigratingTest(test_device_duties.LostHostCase):
         self.assertEqual('error', self.migration())
         self.assertEqual(2, self.cell.volume.calls.count('complete_migration'))
 
+    def plug_without(self, method):
+        """Run the duty while Cinder refuses one request. It plugs the volume nevertheless."""
+        self.force_down(False)
+        down = exception.Unavailable(service='volume', reason='down')
+        self.cell.volume.fail(method, down, times=1)
+        self.assertEqual(journal.CLEANING, self.attempt(self.made))
+        self.assertEqual({self.device.volume_id, self.vif['id']}, self.plugged())
+        self.assertEqual('migrating', self.migration())
+        self.assertEqual(journal.UNDONE, self.run_until(self.made, *journal.ENDED))
+        self.assertEqual('error', self.migration())
+        self.assertFalse(self.is_reserved())
+
+    def test_plugged_again_before_cinder_accepts_the_report(self):
+        self.plug_without('complete_migration')
+
+    def test_plugged_again_before_cinder_deletes_the_attachment(self):
+        self.plug_without('delete_attachment')
+
     def test_reported_before_the_volume_is_plugged_again(self):
         """That may fail for long, and Cinder need not wait for it."""
         refused = exception.Conflict(reason='no path')
