@@ -18,6 +18,8 @@ from tests.sim.workload import profiles
 REFUSED = ('No valid host', 'policy of server group', 'injected failure of')
 # What it was to act on may be over by then.
 LATE = ('live_migration_cancel', 'live_migration_force_complete')
+# Texts by which a failure says that a host counts as down: a request to it, or the scheduler.
+DOWN = (refusals.DOWN, 'ComputeFilter')
 HOST, TASK = outcomes.HOST, effects.TASK
 CLIENT, LIVE = 'client', 'live-migration'
 # An audit asks for it, too, of servers that were shelved some time ago.
@@ -99,7 +101,7 @@ class Deeds:
         events = found['instanceAction']['events'] if code == 200 else ()
         details = ' '.join(each['details'] or '' for each in events)
         request_id, began, ended = _work(action)
-        silenced = refusals.DOWN in details and self._excuses.of_down(began, ended)
+        silenced = _names_down(details) and self._excuses.of_down(began, ended)
         # In most plans there is room for all servers, but not on any host that a client names.
         named = self._ledger.named_hosts(server['id'], request_id, began)
         moves = moves and (self._excuses.of_scheduling() or bool(named))
@@ -118,9 +120,14 @@ class Deeds:
 
     def _is_excused(self, message, server, actions):
         work = [_work(each) for each in actions]
-        if refusals.DOWN in message and any(self._excuses.of_down(*each[1:]) for each in work):
+        if _names_down(message) and any(self._excuses.of_down(*each[1:]) for each in work):
             return True
         return self._excuses.of_error(message, server['id'], work)
+
+
+def _names_down(text):
+    """Whether a text says that a host counts as down."""
+    return any(each in text for each in DOWN)
 
 
 def _work(action):

@@ -1,5 +1,6 @@
 """What was done to a server is what was asked for, and what was answered."""
 
+import dataclasses
 import types
 
 import testtools
@@ -14,6 +15,8 @@ from tests.sim.world import faults
 REPLY = faults.Fault(
     'http', 'lost answer', process='client', where='', begin=0, end=10, requests=()
 )
+# After all that happens here.
+NEVER = 10.0**9
 SERVER = {'id': 'uuid', 'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'host1'}
 
 
@@ -56,6 +59,16 @@ def findings(refused=(), calls=(), host=None, *, task=None, details=None, reason
     found['instanceAction'] = {'events': [{'details': details}]}
     asking = types.SimpleNamespace(send=lambda *_args: (200, found))
     return list(deeds.Deeds(asking, book).findings({**SERVER, 'OS-EXT-STS:task_state': task}))
+
+
+def failed_build(message, excused):
+    """What is found of a server that could not be built. excused: an Excuses"""
+    action = {'action': 'create', 'request_id': 'req-1', 'user_id': 'client', 'message': 'Error'}
+    found = {'instanceActions': [{**TIMES, **action}], 'instanceAction': {'events': []}}
+    server = {**SERVER, 'OS-EXT-STS:task_state': None, 'status': 'ERROR'}
+    server |= {'OS-EXT-SRV-ATTR:host': None, 'fault': {'message': message}}
+    asking = types.SimpleNamespace(send=lambda *_args: (200, found))
+    return list(deeds.Deeds(asking, ledger.Ledger(excused)).findings(server))
 
 
 class DeedsTestCase(testtools.TestCase):
@@ -106,6 +119,21 @@ class DeedsTestCase(testtools.TestCase):
         ):
             found = findings(details=details, **deed)
             self.assertEqual(expected, len(found))
+
+    def test_a_build_fails_while_no_host_can_report(self):
+        """A process that is frozen has left the database of their cell locked."""
+        refused = 'No valid host was found. Of 3 hosts, refused by: '
+        frozen = faults.Fault(
+            'nemesis', 'freeze', where='', process='super-1', begin=0, end=0, requests=()
+        )
+        for locked, reason, expected in (
+            (('cell1',), 'ComputeFilter 3.', 0),
+            (('cell1',), 'ServerGroupAntiAffinityFilter 3.', 2),
+            (('api',), 'ComputeFilter 3.', 2),
+        ):
+            fault = dataclasses.replace(frozen, locked=locked, end=NEVER)
+            found = excuses.Excuses(types.SimpleNamespace(injected=[fault]))
+            self.assertEqual(expected, len(failed_build(refused + reason, found)))
 
     def test_a_move_to_a_host_that_does_not_reach_the_volumes(self):
         deed = {'action': 'migrate', 'message': 'Error', 'details': UNREACHED}
