@@ -72,6 +72,8 @@ BUSY = (
 )
 # A host does not report, or so it seems.
 DOWN = 'is not up'
+# A host that does not report may have kept a guest when a move to it was undone.
+LEFT = 'may still run on host'
 # The guest has stopped by itself, and its record does not say so yet.
 STOPPED = 'instance is not running'
 # What a client asks wrongly at times.
@@ -162,7 +164,8 @@ class Refusals:
 
     def _is_of_a_fault(self, call, uuid, text):
         """Return whether a fault left a host or a guest as the refusal says."""
-        down = DOWN in text and self._excuses.of_down(call.began, call.ended)
+        needs_host = DOWN in text or LEFT in text
+        down = needs_host and self._excuses.of_down(call.began, call.ended)
         return down or (STOPPED in text and self._excuses.of_unasked(uuid))
 
     def _has_rival(self, call, uuid, text):

@@ -66,6 +66,19 @@ class ConflictTestCase(testtools.TestCase):
         self.assertIsNotNone(settled(refused, call('confirm', 50.0, 90.0, code=409), text=text))
         self.assertIsNotNone(settled(refused, call('stop', 50.0, 90.0, code=202), text=text))
 
+    def test_a_host_that_does_not_report(self):
+        """It may have kept a guest, too."""
+        refused, off = call('start', code=409), {'before': {'status': 'SHUTOFF'}}
+        fault = faults.Fault('nemesis', 'power off', '', 'cell1-host1', 90.0, 130.0)
+        for text, injected, excused in (
+            ('Service nova-compute of host cell1-host1 is not up.', [fault], True),
+            ('Server may still run on host cell1-host1 after a move to it failed.', [fault], True),
+            ('Server may still run on host cell1-host1 after a move to it failed.', [], False),
+            ('Something else', [fault], False),
+        ):
+            found = settled(refused, text=text, injected=injected, **off)
+            self.assertIs(excused, found is None)
+
     def test_a_saga_that_met_a_fault(self):
         refused, text = call('confirm', code=409), f'Conflict: {refusals.HELD}'
         fault = faults.Fault('commit', 'busy', 'cell1', 'super-1', 60.0, 60.0, ('req-1',))
