@@ -5,6 +5,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import network_info
 
 LOG = log.getLogger(__name__)
 
@@ -43,5 +44,5 @@ def _store(connection, row, info):
     now = instances.lock(connection, row.uuid)
     if now.task_state is not None or now.network_info != row.network_info:
         return False
-    instances.update(connection, row.uuid, {'network_info': info}, expect_task=(None,))
+    network_info.store(connection, row.uuid, info, task_state=None)
     return True

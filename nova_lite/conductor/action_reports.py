@@ -21,11 +21,11 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.clients import release
-from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import network_info
 from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
 from nova_lite.objects import block_device
@@ -241,23 +241,10 @@ def change_network_info(
     ctxt: context.RequestContext,
     host: str,
     uuid: str,
-    network_info: list[rpcapi.Json],
+    info: list[rpcapi.Json],
 ) -> None:
-    """Store a server's network information.
-
-    It does not change when the server was updated: users list servers by that time, and in nova
-    this is the record of a cache. Raise StateChanged for one that is deleted.
-    """
-    found = rows.change(
-        connection,
-        instances.TABLE,
-        {'network_info': network_info},
-        computed={'updated_at': instances.TABLE.c.updated_at},
-        uuid=uuid,
-        deleted=False,
-    )
-    if not found:
-        raise exception.StateChanged(what='Instance', key=uuid, detail='it does not exist')
+    """Store a server's network information."""
+    network_info.store(connection, uuid, info)
 
 
 def change_block_devices(

@@ -14,6 +14,7 @@ from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import network_info
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import asking
 from nova_lite.moves import duties
@@ -160,5 +161,5 @@ class AttachInterface(move.Move[guest_devices.Began]):
     def _record(self, connection: sa.Connection, row: rows.Row) -> None:
         vif = self.results[BIND]
         others = [entry for entry in row.network_info or () if entry['id'] != vif['id']]
-        instances.update(connection, row.uuid, {'network_info': [*others, vif]})
+        network_info.store(connection, row.uuid, [*others, vif])
         user_ports.forget(connection, row.uuid, vif['id'])

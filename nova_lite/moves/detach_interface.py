@@ -14,6 +14,7 @@ from nova_lite import saga
 from nova_lite.clients import resource_requests
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import network_info
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import answers
 from nova_lite.moves import asking
@@ -99,5 +100,5 @@ class DetachInterface(move.Move[guest_devices.Began]):
         else:
             port_id = self.arguments.port_id
             kept = [entry for entry in row.network_info or () if entry['id'] != port_id]
-            instances.update(connection, row.uuid, {'network_info': kept})
+            network_info.store(connection, row.uuid, kept)
         self.events.end_all(connection)

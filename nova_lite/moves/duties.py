@@ -18,6 +18,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import network_info
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import neighbours
 from nova_lite.moves import server_cell
@@ -72,7 +73,7 @@ def activation(move: 'moves.AnyMove', *, leaves: bool = False) -> None:
     cell, row = now(move)
     if cell is not None and row is not None and row.host and row.network_info:
         info = neighbours.activate(move, row.network_info, row.host)
-        cell.write(instances.update, row.uuid, {'network_info': info}, expect_host=(row.host,))
+        cell.write(network_info.store, row.uuid, info, host=row.host)
     if leaves:
         drop_bindings(move, move.source_host)
 

@@ -1,6 +1,7 @@
 """Interfaces of servers in a whole cloud: attached, listed, detached."""
 
 from nova_lite import runtime
+from nova_lite.db.cell import instances
 from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.functional import base
@@ -64,6 +65,20 @@ class InterfacesTest(base.CloudTest):
         )
         self.delete(self.server)
         self.assertIsNone(self.find_port(second['port_id']))
+
+    def test_time_of_the_last_change(self):
+        """It stays, as in nova, so that `changes-since` does not list the server."""
+        (database,) = [cell.db for cell in self.stage.world.cells.every(cell0=False)]
+        before = database.read(instances.get, self.server.id)
+        made = self.hands.plug(self.server)
+        self.hands.unplug(self.server, made['port_id'])
+        self.hands.wait_idle(self.server)
+        volume = self.hands.volume()
+        self.hands.attached(self.server, volume)
+        self.hands.detach(self.server, volume)
+        self.hands.wait_idle(self.server)
+        after = database.read(instances.get, self.server.id)
+        self.assertEqual(before.updated_at, after.updated_at)
 
     def test_port_that_is_given(self):
         given = self.hands.port()

@@ -43,9 +43,6 @@ _BRIEF = (
 _FORMER = sa.select(
     TABLE.c.hidden, TABLE.c.vm_state, TABLE.c.task_state, TABLE.c.display_name
 ).where(TABLE.c.uuid == sa.bindparam('uuid'))
-_PORTS = sa.select(TABLE.c.network_info).where(
-    TABLE.c.uuid == sa.bindparam('uuid'), _STAYS, TABLE.c.hidden.is_(False)
-)
 _COUNT_ON = sa.select(sa.func.count()).select_from(TABLE).where(*_ON_HOSTS)
 # Deleted, kept for a while and about to be deleted do not stay.
 GOES = sa.or_(
@@ -115,12 +112,6 @@ def get(connection: sa.Connection, uuid: str, *, hidden: bool = False) -> rows.R
     if row is None or row.deleted or (row.hidden and not hidden):
         raise exception.InstanceNotFound(instance_id=uuid)
     return row
-
-
-def network_info(connection: sa.Connection, uuid: str) -> list[dict[str, typing.Any]]:
-    """Return the network information of a server that is neither deleted nor hidden, or []."""
-    found = lean.value(connection, _PORTS, {'uuid': uuid})
-    return found or []
 
 
 def hold(connection: sa.Connection, uuid: str) -> rows.Row:

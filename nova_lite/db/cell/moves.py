@@ -66,7 +66,8 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
     """Begin a move of a server; False when that was done before.
 
     The caller holds the epoch of the saga, so no other process makes it meanwhile.
-    If it replaces a task of the server, it ends the open events of that work.
+    If it replaces a task of the server, it ends the open events of that work. Without changes
+    the time of the server's last change stays as it is.
     Raises InstanceNotFound, and StateChanged when its states or its host do not
     allow it, ServiceIsUp when a host is not down that must be.
     """
@@ -79,7 +80,7 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
     instances.update(
         connection,
         uuid,
-        order['changes'],
+        order['changes'] or {'updated_at': row.updated_at},
         former=row,
         expect_task=_allowed(order['task_states']),
         expect_vm=_allowed(order['vm_states']),

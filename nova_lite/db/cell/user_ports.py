@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import network_info
 
 PREFIX = 'user_port:'
 
@@ -48,7 +49,7 @@ def note(connection: sa.Connection, row: rows.Row, port_id: str) -> None:
     key = PREFIX + port_id
     if key not in row.system_metadata:
         metadata = {**row.system_metadata, key: 'yes'}
-        instances.update(connection, row.uuid, {'system_metadata': metadata})
+        network_info.change(connection, row.uuid, {'system_metadata': metadata})
 
 
 def forget(connection: sa.Connection, uuid: str, port_id: str) -> None:
@@ -62,7 +63,8 @@ def forget(connection: sa.Connection, uuid: str, port_id: str) -> None:
         {**vif, 'preserve_on_delete': True} if vif['id'] == port_id else vif
         for vif in row.network_info or ()
     ]
-    instances.update(connection, uuid, {'system_metadata': metadata, 'network_info': info})
+    values = {'system_metadata': metadata, 'network_info': info}
+    network_info.change(connection, uuid, values)
 
 
 def _noted(row: rows.Row) -> set[str]:

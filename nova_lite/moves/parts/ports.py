@@ -7,7 +7,7 @@ import typing
 
 from nova_lite import saga
 from nova_lite.clients import session
-from nova_lite.db.cell import instances
+from nova_lite.db.cell import network_info
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
@@ -26,7 +26,7 @@ class Ports(part.Part):
 
     def _bind(self) -> saga.Skipped | None:
         move = self.move
-        info = move.read(instances.network_info, move.instance_uuid)
+        info = move.read(network_info.of, move.instance_uuid)
         if move.stays or not info:
             return saga.Skipped()
         neighbours.bind(move, info, move.dest_host)

@@ -111,6 +111,20 @@ class DeviceSagasCase(testtools.TestCase):
 
     # ---- playing them ----
 
+    def picture(self):
+        """What the server, its guest and the neighbours have."""
+        devices = [
+            (each.volume_id, each.device_name, each.attachment_id)
+            for each in self.cell.devices(self.server)
+        ]
+        guest = self.cell.driver.get_guest(HOST, self.server)
+        plugged = sorted(device.id for device in guest.spec.devices)
+        info = self.cell.row(self.server).network_info
+        return devices, plugged, info, self.cell.leftovers()
+
+    def pivot(self, made):
+        return next(i for i, step in enumerate(made.steps()) if step.pivot)
+
     def do(self, made, steps, *, times=1):
         for step in steps:
             for _time in range(times):
@@ -136,20 +150,6 @@ class DeviceSagasTest(testscenarios.WithScenarios, DeviceSagasCase):
         ('attach a given port', {'name': 'attach_port'}),
         ('detach interface', {'name': 'detach_interface'}),
     ]
-
-    def picture(self):
-        """What the server, its guest and the neighbours have."""
-        devices = [
-            (each.volume_id, each.device_name, each.attachment_id)
-            for each in self.cell.devices(self.server)
-        ]
-        guest = self.cell.driver.get_guest(HOST, self.server)
-        plugged = sorted(device.id for device in guest.spec.devices)
-        info = self.cell.row(self.server).network_info
-        return devices, plugged, info, self.cell.leftovers()
-
-    def pivot(self, made):
-        return next(i for i, step in enumerate(made.steps()) if step.pivot)
 
     def test_each_step_is_undone(self):
         start, last, pivot = self.picture(), 0, 1

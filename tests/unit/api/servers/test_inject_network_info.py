@@ -20,10 +20,13 @@ class TestInjectNetworkInfo(base.Case):
     def test_ports_are_read_anew(self):
         uuid = self.api.add_server()
         port = self.api.plug(uuid, self.api.add_network()['id'])
-        self.assertEqual([], self.api.row(uuid).network_info)
+        before = self.api.row(uuid)
+        self.assertEqual([], before.network_info)
         self.inject(uuid, who=base.ADMIN)
-        (vif,) = self.api.row(uuid).network_info
+        after = self.api.row(uuid)
+        (vif,) = after.network_info
         self.assertEqual(port['id'], vif['id'])
+        self.assertEqual(before.updated_at, after.updated_at)
 
     def test_a_server_that_changes_cells(self):
         uuid, there = self.api.add_server(), self.api.cell('cell2')
