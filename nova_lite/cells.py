@@ -20,10 +20,10 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import incarnation
 from nova_lite import runtime
-from nova_lite.db import engine
 from nova_lite.db import errors
 from nova_lite.db import notes
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
@@ -52,7 +52,7 @@ class Cell:
         self.id, self.uuid, self.name, self.disabled = row.id, row.uuid, row.name, row.disabled
         self.urls = (row.transport_url, row.database_connection)
         url = fill(row.database_connection, conf.database.connection)
-        self.db = engine.Database(url, limits=engine.limits(conf), of=of)
+        self.db = transactions.Database(url, limits=transactions.limits(conf), of=of)
         self.oldest_compute = services.Oldest(self.db)
         self._conf, self._incarnation = conf, of
         self._bus: oslo_messaging.Transport | None = None
@@ -164,7 +164,7 @@ class Cells:
     """
 
     def __init__(
-        self, conf: cfg.ConfigOpts, api_db: engine.Database, timeout_s: float | None = None
+        self, conf: cfg.ConfigOpts, api_db: transactions.Database, timeout_s: float | None = None
     ) -> None:
         self.conf = conf
         self.api_db = api_db

@@ -10,8 +10,8 @@ turns, since the speed of a machine changes; figures are those of the best turn.
 import argparse
 
 from nova_lite import runtime
-from nova_lite.db import engine
-from nova_lite.db import migrate
+from nova_lite.db import schema_migration
+from nova_lite.db import transactions
 from nova_lite.db.cell import instances
 from tests.fixtures import mariadb
 
@@ -47,7 +47,7 @@ def boot(database):
 
 def measure(url, driver):
     """Return (ms of CPU for each server, ms for each row of a list) of a driver."""
-    database = engine.Database(url.replace('pymysql', driver, 1))
+    database = transactions.Database(url.replace('pymysql', driver, 1))
     try:
         database.read(instances.count_on, ['host-1'])
         begun = runtime.cpu_time()
@@ -70,7 +70,7 @@ def main(argv=None):
     best = {}
     with mariadb.MariaDB() as server:
         url = server.create_database('cell')
-        migrate.upgrade(url, 'cell')
+        schema_migration.upgrade(url, 'cell')
         for _turn in range(args.turns):
             for driver in args.drivers:
                 found = measure(url, driver)

@@ -6,12 +6,12 @@ Source: reference/nova/api-surface 2.5.
 from nova_lite import exception
 from nova_lite.api import identifiers
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.api import aggregates
 from nova_lite.policies import aggregates as rules
 
-IMAGE = types.whole({'id': types.UUID}, required=('id',))
-BODY = types.body('cache', {'type': 'array', 'minItems': 1, 'items': IMAGE})
+IMAGE = schema_parts.whole({'id': schema_parts.UUID}, required=('id',))
+BODY = schema_parts.body('cache', {'type': 'array', 'minItems': 1, 'items': IMAGE})
 
 
 class ImageTwice(exception.Invalid):

@@ -13,8 +13,8 @@ from nova_lite import runtime
 from nova_lite.api import aggregate_zones
 from nova_lite.api import identifiers
 from nova_lite.api import operation
+from nova_lite.api import schema_parts
 from nova_lite.api import times
-from nova_lite.api import types
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -30,19 +30,21 @@ ZONE = aggregates.ZONE
 
 # ---- schemas ----------------------------------------------------------------
 
-ZONE_NAME = types.null_or({**types.NAME, 'pattern': r'^[^:]*$'})
-FIELDS = {'name': types.NAME, 'availability_zone': ZONE_NAME}
-CREATE = types.body('aggregate', types.whole(FIELDS, required=('name',)))
+ZONE_NAME = schema_parts.null_or({**schema_parts.NAME, 'pattern': r'^[^:]*$'})
+FIELDS = {'name': schema_parts.NAME, 'availability_zone': ZONE_NAME}
+CREATE = schema_parts.body('aggregate', schema_parts.whole(FIELDS, required=('name',)))
 # A new name may have blanks at its ends, which are dropped.
-CHANGES = {**FIELDS, 'name': {**types.NAME, 'format': 'name_to_strip'}}
-UPDATE = types.body('aggregate', {**types.whole(CHANGES), 'minProperties': 1})
-HOST = types.whole({'host': types.HOST}, required=('host',))
+CHANGES = {**FIELDS, 'name': {**schema_parts.NAME, 'format': 'name_to_strip'}}
+UPDATE = schema_parts.body('aggregate', {**schema_parts.whole(CHANGES), 'minProperties': 1})
+HOST = schema_parts.whole({'host': schema_parts.HOST}, required=('host',))
 METADATA = {
     'type': 'object',
-    'patternProperties': {types.METADATA_KEY: {'type': ['string', 'null'], 'maxLength': 255}},
+    'patternProperties': {
+        schema_parts.METADATA_KEY: {'type': ['string', 'null'], 'maxLength': 255}
+    },
     'additionalProperties': False,
 }
-SET_METADATA = types.whole({'metadata': METADATA}, required=('metadata',))
+SET_METADATA = schema_parts.whole({'metadata': METADATA}, required=('metadata',))
 
 
 class UnknownHost(exception.NotFound):
@@ -107,7 +109,7 @@ def delete(req):
     ACTION,
     action='set_metadata',
     policy=rules.SET_METADATA,
-    body={'2.1': types.body('set_metadata', SET_METADATA)},
+    body={'2.1': schema_parts.body('set_metadata', SET_METADATA)},
     faults=(400, 403, 404, 409),
 )
 def set_metadata(req):
@@ -122,7 +124,7 @@ def set_metadata(req):
     ACTION,
     action='add_host',
     policy=rules.ADD_HOST,
-    body={'2.1': types.body('add_host', HOST)},
+    body={'2.1': schema_parts.body('add_host', HOST)},
     faults=(400, 403, 404, 409),
 )
 def add_host(req):
@@ -154,7 +156,7 @@ def add_host(req):
     ACTION,
     action='remove_host',
     policy=rules.REMOVE_HOST,
-    body={'2.1': types.body('remove_host', HOST)},
+    body={'2.1': schema_parts.body('remove_host', HOST)},
     faults=(400, 403, 404, 409),
 )
 def remove_host(req):

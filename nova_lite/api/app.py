@@ -23,7 +23,7 @@ from nova_lite.api import protocols
 from nova_lite.api import request_log
 from nova_lite.api import version_documents
 from nova_lite.api import waiting
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.rpcapi import compute as compute_rpc
 
 LOG = log.getLogger(__name__)
@@ -52,7 +52,7 @@ class App:
         self,
         conf: cfg.ConfigOpts,
         *,
-        api_db: engine.Database,
+        api_db: transactions.Database,
         cells: deployment.Cells,
         clients: protocols.Clients,
         super_conductor: protocols.SuperConductor,
@@ -89,7 +89,7 @@ def _compute_client(cell: deployment.Cell) -> compute_rpc.ComputeAPI:
 def make_app(
     conf: cfg.ConfigOpts,
     *,
-    api_db: engine.Database,
+    api_db: transactions.Database,
     cells: deployment.Cells,
     clients: protocols.Clients,
     super_conductor: protocols.SuperConductor,

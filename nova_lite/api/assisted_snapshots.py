@@ -12,8 +12,8 @@ from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
+from nova_lite.api import schema_parts
 from nova_lite.api import server_access
-from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import devices
 from nova_lite.db.cell import shares
@@ -25,10 +25,10 @@ PATH = '/os-assisted-volume-snapshots'
 # What is reported: the host has done its part, and the volume service may do the rest.
 CREATING, DELETING = 'creating', 'deleting'
 _ID = {'type': 'string', 'minLength': 1}
-_SNAPSHOT = types.whole(
+_SNAPSHOT = schema_parts.whole(
     {
         'volume_id': _ID,
-        'create_info': types.whole(
+        'create_info': schema_parts.whole(
             {
                 'snapshot_id': _ID,
                 'type': {'type': 'string', 'enum': ['qcow2']},
@@ -40,7 +40,7 @@ _SNAPSHOT = types.whole(
     },
     required=['volume_id', 'create_info'],
 )
-_QUERY = {'delete_info': types.multi({'type': 'string'})}
+_QUERY = {'delete_info': schema_parts.multi({'type': 'string'})}
 
 
 class NoSuchVolume(exception.Invalid):
@@ -59,7 +59,7 @@ class MalformedInfo(exception.Invalid):
     'POST',
     PATH,
     policy=rules.ASSISTED_CREATE,
-    body={'2.1': types.body('snapshot', _SNAPSHOT)},
+    body={'2.1': schema_parts.body('snapshot', _SNAPSHOT)},
     faults=(400, 403, 409),
 )
 def create(req):
@@ -73,7 +73,7 @@ def create(req):
     'DELETE',
     PATH + '/{id}',
     policy=rules.ASSISTED_DELETE,
-    query={'2.1': types.query(_QUERY), '2.75': types.query(_QUERY, strict=True)},
+    query={'2.1': schema_parts.query(_QUERY), '2.75': schema_parts.query(_QUERY, strict=True)},
     success=204,
     faults=(400, 403, 409),
 )

@@ -6,13 +6,13 @@ Source: reference/nova/api-surface 2.5.
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.cell import console_tokens
 from nova_lite.policies import system as rules
 
 URL = '/os-console-auth-tokens/{console_token}'
 TLS_PORT_SHOWN = 99
-QUERY = {'2.1': types.query({}), '2.99': types.query({}, strict=True)}
+QUERY = {'2.1': schema_parts.query({}), '2.99': schema_parts.query({}, strict=True)}
 
 
 class TokenNotFound(exception.NotFound):

@@ -13,7 +13,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import network_info
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import power_update
 from nova_lite.clients import plugging
@@ -41,16 +41,16 @@ MULTI_STATUS = 207
 
 
 def _events(*names):
-    event = types.whole(
+    event = schema_parts.whole(
         {
             'name': {'type': 'string', 'enum': [*NETWORK, *names]},
-            'server_uuid': types.UUID,
+            'server_uuid': schema_parts.UUID,
             'status': {'type': 'string', 'enum': ['failed', 'completed', 'in-progress']},
-            'tag': types.TEXT,
+            'tag': schema_parts.TEXT,
         },
         required=('name', 'server_uuid'),
     )
-    return types.whole(
+    return schema_parts.whole(
         {'events': {'type': 'array', 'minItems': 1, 'items': event}}, required=('events',)
     )
 

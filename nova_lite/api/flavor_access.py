@@ -7,12 +7,12 @@ from nova_lite import exception
 from nova_lite.api import flavors as flavors_api
 from nova_lite.api import operation
 from nova_lite.api import projects
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.api import flavors
 from nova_lite.policies import flavors as rules
 
 ACTION = '/flavors/{flavor_id}/action'
-PROJECT = types.whole(
+PROJECT = schema_parts.whole(
     {'tenant': {'type': 'string', 'minLength': 1, 'maxLength': 255}}, required=('tenant',)
 )
 
@@ -37,7 +37,7 @@ def list_access(req):
     ACTION,
     action='addTenantAccess',
     policy=rules.ADD_ACCESS,
-    body={'2.1': types.body('addTenantAccess', PROJECT)},
+    body={'2.1': schema_parts.body('addTenantAccess', PROJECT)},
     faults=(400, 403, 404, 409),
 )
 def add_access(req):
@@ -54,7 +54,7 @@ def add_access(req):
     ACTION,
     action='removeTenantAccess',
     policy=rules.REMOVE_ACCESS,
-    body={'2.1': types.body('removeTenantAccess', PROJECT)},
+    body={'2.1': schema_parts.body('removeTenantAccess', PROJECT)},
     faults=(400, 403, 404),
 )
 def remove_access(req):

@@ -7,7 +7,7 @@ from nova_lite import exception
 from nova_lite.api import flavors as flavors_api
 from nova_lite.api import known_extra_specs
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.api import flavors
 from nova_lite.policies import flavors as rules
 
@@ -17,10 +17,12 @@ LENGTH = 255
 # A number is stored as its text.
 SPECS = {
     'type': 'object',
-    'patternProperties': {types.METADATA_KEY: {'type': ['string', 'number'], 'maxLength': LENGTH}},
+    'patternProperties': {
+        schema_parts.METADATA_KEY: {'type': ['string', 'number'], 'maxLength': LENGTH}
+    },
     'additionalProperties': False,
 }
-CREATE = types.body('extra_specs', SPECS)
+CREATE = schema_parts.body('extra_specs', SPECS)
 UPDATE = {**SPECS, 'minProperties': 1, 'maxProperties': 1}
 
 

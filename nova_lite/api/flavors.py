@@ -11,7 +11,7 @@ from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import schema
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.api import flavors
 from nova_lite.policies import flavors as rules
 
@@ -38,55 +38,55 @@ SORT_KEYS = {
 # ---- schemas ----------------------------------------------------------------
 
 LIST = {
-    **types.PAGE,
-    'is_public': types.multi(),
-    'minRam': types.multi(),
-    'minDisk': types.multi(),
-    'sort_key': types.multi({'type': 'string', 'enum': list(SORT_KEYS)}),
-    'sort_dir': types.multi({'type': 'string', 'enum': ['asc', 'desc']}),
+    **schema_parts.PAGE,
+    'is_public': schema_parts.multi(),
+    'minRam': schema_parts.multi(),
+    'minDisk': schema_parts.multi(),
+    'sort_key': schema_parts.multi({'type': 'string', 'enum': list(SORT_KEYS)}),
+    'sort_dir': schema_parts.multi({'type': 'string', 'enum': ['asc', 'desc']}),
 }
-_V102_SORT = types.multi(
+_V102_SORT = schema_parts.multi(
     {'type': 'string', 'enum': [key for key in SORT_KEYS if key != 'rxtx_factor']}
 )
 LIST_QUERY = {
-    '2.1': types.query(LIST),
-    '2.75': types.query(LIST, strict=True),
-    '2.102': types.query(
+    '2.1': schema_parts.query(LIST),
+    '2.75': schema_parts.query(LIST, strict=True),
+    '2.102': schema_parts.query(
         {
             **LIST,
             'sort_key': _V102_SORT,
-            'name': types.multi({'type': 'string', 'format': 'regex'}),
+            'name': schema_parts.multi({'type': 'string', 'format': 'regex'}),
         },
         strict=True,
     ),
 }
 DESCRIPTION = {'type': ['string', 'null'], 'maxLength': 65535, 'format': 'printable'}
-CREATE_V1 = types.whole(
+CREATE_V1 = schema_parts.whole(
     {
-        'name': types.NAME,
+        'name': schema_parts.NAME,
         'id': {
             'type': ['string', 'number', 'null'],
             'maxLength': 255,
             'pattern': r'^(?! )[a-zA-Z0-9. _-]+(?<! )$',
         },
-        'ram': types.POSITIVE,
-        'vcpus': types.POSITIVE,
-        'disk': types.NON_NEGATIVE,
-        'OS-FLV-EXT-DATA:ephemeral': types.NON_NEGATIVE,
-        'swap': types.NON_NEGATIVE,
+        'ram': schema_parts.POSITIVE,
+        'vcpus': schema_parts.POSITIVE,
+        'disk': schema_parts.NON_NEGATIVE,
+        'OS-FLV-EXT-DATA:ephemeral': schema_parts.NON_NEGATIVE,
+        'swap': schema_parts.NON_NEGATIVE,
         'rxtx_factor': {
             'type': ['number', 'string'],
             'pattern': r'^(?=.*[1-9])[0-9]{1,30}(\.[0-9]{1,30})?$',
             'exclusiveMinimum': 0,
             'maximum': 3.40282e38,
         },
-        'os-flavor-access:is_public': types.BOOLEAN,
+        'os-flavor-access:is_public': schema_parts.BOOLEAN,
     },
     required=('name', 'ram', 'vcpus', 'disk'),
 )
 CREATE_V55 = schema.extended(CREATE_V1, description=DESCRIPTION)
 CREATE_V102 = schema.extended(CREATE_V55, rxtx_factor=None)
-UPDATE = types.whole({'description': DESCRIPTION}, required=('description',))
+UPDATE = schema_parts.whole({'description': DESCRIPTION}, required=('description',))
 
 
 # ---- operations -------------------------------------------------------------
@@ -119,9 +119,9 @@ def show(req):
     FLAVORS,
     policy=rules.CREATE,
     body={
-        '2.1': types.body('flavor', CREATE_V1),
-        '2.55': types.body('flavor', CREATE_V55),
-        '2.102': types.body('flavor', CREATE_V102),
+        '2.1': schema_parts.body('flavor', CREATE_V1),
+        '2.55': schema_parts.body('flavor', CREATE_V55),
+        '2.102': schema_parts.body('flavor', CREATE_V102),
     },
     faults=(400, 403, 409),
 )
@@ -138,7 +138,7 @@ def create(req):
         'ephemeral_gb': int(given.get('OS-FLV-EXT-DATA:ephemeral', 0)),
         'swap': int(given.get('swap', 0)),
         'rxtx_factor': float(given.get('rxtx_factor', 1.0)),
-        'is_public': types.is_true(given.get('os-flavor-access:is_public', True)),
+        'is_public': schema_parts.is_true(given.get('os-flavor-access:is_public', True)),
         'description': given.get('description'),
     }
     return {'flavor': view(req, req.app.api_db.write(flavors.create, values))}
@@ -149,7 +149,7 @@ def create(req):
     FLAVOR,
     since='2.55',
     policy=rules.UPDATE,
-    body={'2.55': types.body('flavor', UPDATE)},
+    body={'2.55': schema_parts.body('flavor', UPDATE)},
     faults=(400, 403, 404),
 )
 def update(req):

@@ -12,7 +12,7 @@ from nova_lite.api import hypervisor_records
 from nova_lite.api import identifiers
 from nova_lite.api import operation
 from nova_lite.api import paging
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api import uptimes
 from nova_lite.api.servers import view as server_view
 from nova_lite.db.cell import services
@@ -23,15 +23,18 @@ ONE = '/os-hypervisors/{hypervisor_id}'
 
 # ---- schemas ----------------------------------------------------------------
 
-WITH_SERVERS = {'with_servers': types.single(types.BOOLEAN)}
-PATTERN = {'hypervisor_hostname_pattern': types.single(types.HOST)}
-ONE_PAGE = {'limit': types.single(types.NUMBER), 'marker': types.single(types.ANY_TEXT)}
-LIST_QUERY = {
-    '2.1': types.query({}),
-    '2.33': types.query(types.PAGE),
-    '2.53': types.query({**ONE_PAGE, **PATTERN, **WITH_SERVERS}, strict=True),
+WITH_SERVERS = {'with_servers': schema_parts.single(schema_parts.BOOLEAN)}
+PATTERN = {'hypervisor_hostname_pattern': schema_parts.single(schema_parts.HOST)}
+ONE_PAGE = {
+    'limit': schema_parts.single(schema_parts.NUMBER),
+    'marker': schema_parts.single(schema_parts.ANY_TEXT),
 }
-SHOW_QUERY = {'2.1': types.query({}), '2.53': types.query(WITH_SERVERS, strict=True)}
+LIST_QUERY = {
+    '2.1': schema_parts.query({}),
+    '2.33': schema_parts.query(schema_parts.PAGE),
+    '2.53': schema_parts.query({**ONE_PAGE, **PATTERN, **WITH_SERVERS}, strict=True),
+}
+SHOW_QUERY = {'2.1': schema_parts.query({}), '2.53': schema_parts.query(WITH_SERVERS, strict=True)}
 
 
 class UnknownHypervisor(exception.NotFound):
@@ -220,7 +223,7 @@ def _add_uptimes(req, found, shown):
 
 def _add_servers(req, found, shown):
     wanted = req.param('with_servers')
-    if wanted is not None and types.is_true(wanted):
+    if wanted is not None and schema_parts.is_true(wanted):
         _put_servers(req, found, shown)
 
 

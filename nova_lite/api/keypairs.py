@@ -8,8 +8,8 @@ from nova_lite.api import keys
 from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import quota
+from nova_lite.api import schema_parts
 from nova_lite.api import times
-from nova_lite.api import types
 from nova_lite.db.api import keypairs
 from nova_lite.db.api import quota_locks
 from nova_lite.policies import keypairs as rules
@@ -20,8 +20,8 @@ TYPES = ('ssh', 'x509')
 
 # ---- schemas ----------------------------------------------------------------
 
-NAME = {**types.NAME, 'pattern': r'^[a-zA-Z0-9 _-]*$'}
-NAME_V92 = {**types.NAME, 'pattern': r'^[a-zA-Z0-9 @._-]*$'}
+NAME = {**schema_parts.NAME, 'pattern': r'^[a-zA-Z0-9 _-]*$'}
+NAME_V92 = {**schema_parts.NAME, 'pattern': r'^[a-zA-Z0-9 @._-]*$'}
 PUBLIC_KEY = {'type': 'string', 'maxLength': 16384}
 USER = {'type': 'string', 'maxLength': 255}
 V1 = {'name': NAME, 'public_key': PUBLIC_KEY}
@@ -29,22 +29,22 @@ V2 = {**V1, 'type': {'type': 'string', 'enum': [*TYPES]}}
 V10 = {**V2, 'user_id': USER}
 V92 = {**V10, 'name': NAME_V92}
 CREATE = {
-    '2.1': types.body('keypair', types.whole(V1, required=('name',))),
-    '2.2': types.body('keypair', types.whole(V2, required=('name',))),
-    '2.10': types.body('keypair', types.whole(V10, required=('name',))),
-    '2.92': types.body('keypair', types.whole(V92, required=('name', 'public_key'))),
+    '2.1': schema_parts.body('keypair', schema_parts.whole(V1, required=('name',))),
+    '2.2': schema_parts.body('keypair', schema_parts.whole(V2, required=('name',))),
+    '2.10': schema_parts.body('keypair', schema_parts.whole(V10, required=('name',))),
+    '2.92': schema_parts.body('keypair', schema_parts.whole(V92, required=('name', 'public_key'))),
 }
-OF_USER = {'user_id': types.multi()}
+OF_USER = {'user_id': schema_parts.multi()}
 LIST_QUERY = {
-    '2.1': types.query({}),
-    '2.10': types.query(OF_USER),
-    '2.35': types.query({**OF_USER, **types.PAGE}),
-    '2.75': types.query({**OF_USER, **types.PAGE}, strict=True),
+    '2.1': schema_parts.query({}),
+    '2.10': schema_parts.query(OF_USER),
+    '2.35': schema_parts.query({**OF_USER, **schema_parts.PAGE}),
+    '2.75': schema_parts.query({**OF_USER, **schema_parts.PAGE}, strict=True),
 }
 ONE_QUERY = {
-    '2.1': types.query({}),
-    '2.10': types.query(OF_USER),
-    '2.75': types.query(OF_USER, strict=True),
+    '2.1': schema_parts.query({}),
+    '2.10': schema_parts.query(OF_USER),
+    '2.75': schema_parts.query(OF_USER, strict=True),
 }
 
 

@@ -5,13 +5,13 @@ Source: reference/nova/api-surface 2.1.
 
 from nova_lite.api import operation
 from nova_lite.api import quota_sets
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.policies import quotas as rules
 
-PARAMS = {'tenant_id': types.multi()}
+PARAMS = {'tenant_id': schema_parts.multi()}
 QUERY = {
-    '2.1': types.query(PARAMS),
-    '2.75': types.query(PARAMS, strict=True),
+    '2.1': schema_parts.query(PARAMS),
+    '2.75': schema_parts.query(PARAMS, strict=True),
 }
 
 # name in the answer -> limit, and the microversion from which it is gone

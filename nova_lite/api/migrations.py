@@ -13,8 +13,8 @@ from nova_lite.api import cross_cell_lists
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import schema_parts
 from nova_lite.api import times
-from nova_lite.api import types
 from nova_lite.db.cell import migration_lists
 from nova_lite.policies import cold_moves as rules
 
@@ -31,21 +31,21 @@ PLACES = ('source_compute', 'source_node', 'dest_compute', 'dest_node', 'dest_ho
 FIELDS = ('id', 'status', 'instance_uuid', 'old_instance_type_id', 'new_instance_type_id')
 PAGES, OWNED = 59, 80
 
-_TIME = types.single({'type': 'string', 'format': 'date-time'})
-_PLAIN = {name: types.multi() for name in FILTERS}
+_TIME = schema_parts.single({'type': 'string', 'format': 'date-time'})
+_PLAIN = {name: schema_parts.multi() for name in FILTERS}
 _V59 = {
     **_PLAIN,
-    'limit': types.single(types.NUMBER),
-    'marker': types.single(types.ANY_TEXT),
+    'limit': schema_parts.single(schema_parts.NUMBER),
+    'marker': schema_parts.single(schema_parts.ANY_TEXT),
     'changes-since': _TIME,
 }
 _V66 = {**_V59, 'changes-before': _TIME}
 QUERY = {
-    '2.1': types.query(_PLAIN),
-    '2.59': types.query(_V59, strict=True),
-    '2.66': types.query(_V66, strict=True),
-    '2.80': types.query(
-        {**_V66, **dict.fromkeys(OWNERS, types.single(types.ANY_TEXT))},
+    '2.1': schema_parts.query(_PLAIN),
+    '2.59': schema_parts.query(_V59, strict=True),
+    '2.66': schema_parts.query(_V66, strict=True),
+    '2.80': schema_parts.query(
+        {**_V66, **dict.fromkeys(OWNERS, schema_parts.single(schema_parts.ANY_TEXT))},
         strict=True,
     ),
 }
@@ -78,7 +78,7 @@ def _where(req):
     for name in (*FILTERS, *(OWNERS if req.minor >= OWNED else ())):
         value = req.param(name)
         if value is not None:
-            where[name] = types.is_true(value) if name == 'hidden' else value
+            where[name] = schema_parts.is_true(value) if name == 'hidden' else value
     return where
 
 

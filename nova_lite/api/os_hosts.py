@@ -6,18 +6,23 @@ Source: reference/nova/api-surface 2.5 and 4.
 from nova_lite import exception
 from nova_lite.api import hypervisor_records
 from nova_lite.api import operation
+from nova_lite.api import schema_parts
 from nova_lite.api import service_changes
 from nova_lite.api import service_records
-from nova_lite.api import types
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.policies import os_hosts as rules
 
 ALL, ONE = '/os-hosts', '/os-hosts/{host}'
 UNTIL = '2.42'
-QUERY = {'2.1': types.query({'zone': types.multi()})}
+QUERY = {'2.1': schema_parts.query({'zone': schema_parts.multi()})}
 SWITCH = {'type': 'string', 'enum': ['enable', 'disable', 'Enable', 'Disable', 'ENABLE', 'DISABLE']}
-BODY = {'2.1': {**types.whole({'status': SWITCH, 'maintenance_mode': SWITCH}), 'minProperties': 1}}
+BODY = {
+    '2.1': {
+        **schema_parts.whole({'status': SWITCH, 'maintenance_mode': SWITCH}),
+        'minProperties': 1,
+    }
+}
 DISABLED = {'disabled': True, 'disabled_reason': None}
 
 

@@ -15,7 +15,7 @@ from nova_lite.clients import providers
 from nova_lite.clients import release
 from nova_lite.clients import requested
 from nova_lite.clients import session
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.rpcapi import compute as compute_rpc
 
 
@@ -206,7 +206,7 @@ class App(Clients, typing.Protocol):
     def conf(self) -> cfg.ConfigOpts: ...
 
     @property
-    def api_db(self) -> engine.Database: ...
+    def api_db(self) -> transactions.Database: ...
 
     @property
     def cells(self) -> deployment.Cells: ...

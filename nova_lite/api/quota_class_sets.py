@@ -6,13 +6,15 @@ Source: reference/nova/api-surface 2.5.
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import quota_names
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.api import quotas
 from nova_lite.policies import quotas as rules
 
 ONE = '/os-quota-class-sets/{quota_class}'
 UPDATE = {
-    f'2.{minor}': types.body('quota_class_set', quota_names.schema(quota_names.settable(minor)))
+    f'2.{minor}': schema_parts.body(
+        'quota_class_set', quota_names.schema(quota_names.settable(minor))
+    )
     for minor in (1, 50, 57)
 }
 

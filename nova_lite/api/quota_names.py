@@ -4,7 +4,7 @@ Limits of networks come from when compute had networks: they can be set and
 shown, and mean nothing. Source: reference/nova/api-surface 2.5 and 4.
 """
 
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
 # API name -> name of the limit
 _INJECTED = {
@@ -18,7 +18,7 @@ _NETWORK = {
 _GROUPS = {name: name for name in ('server_groups', 'server_group_members')}
 _ALWAYS = {name: name for name in ('instances', 'cores', 'ram', 'metadata_items', 'key_pairs')}
 
-LIMIT = {**types.OR_MINUS_ONE, 'format': 'int32', 'maximum': 0x7FFFFFFF}
+LIMIT = {**schema_parts.OR_MINUS_ONE, 'format': 'int32', 'maximum': 0x7FFFFFFF}
 
 
 def of_sets(minor):
@@ -47,7 +47,7 @@ def settable(minor):
 
 def schema(names, **more):
     """Return what limits of these names may be set."""
-    return types.whole({**dict.fromkeys(names, LIMIT), **more})
+    return schema_parts.whole({**dict.fromkeys(names, LIMIT), **more})
 
 
 def shown(names, limits):

@@ -10,7 +10,7 @@ from nova_lite.api import operation
 from nova_lite.api import projects
 from nova_lite.api import quota
 from nova_lite.api import quota_names
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import keypairs
 from nova_lite.db.api import quotas
@@ -18,11 +18,11 @@ from nova_lite.db.api import server_groups
 from nova_lite.policies import quotas as rules
 
 ONE = '/os-quota-sets/{target_id}'
-OF_USER = {'user_id': types.multi()}
-QUERY = {'2.1': types.query(OF_USER), '2.75': types.query(OF_USER, strict=True)}
+OF_USER = {'user_id': schema_parts.multi()}
+QUERY = {'2.1': schema_parts.query(OF_USER), '2.75': schema_parts.query(OF_USER, strict=True)}
 UPDATE = {
-    f'2.{minor}': types.body(
-        'quota_set', quota_names.schema(quota_names.of_sets(minor), force=types.BOOLEAN)
+    f'2.{minor}': schema_parts.body(
+        'quota_set', quota_names.schema(quota_names.of_sets(minor), force=schema_parts.BOOLEAN)
     )
     for minor in (1, 36, 57)
 }
@@ -74,7 +74,7 @@ def update(req):
     """Set limits; those below what is used only with `force`."""
     project_id = _project(req, rules.UPDATE)
     wanted = quota_names.given(_names(req), req.content)
-    forced = types.is_true(req.content.get('force', False))
+    forced = schema_parts.is_true(req.content.get('force', False))
     limits = req.app.api_db.write(
         _set, req.conf, wanted, project_id=project_id, user_id=req.param('user_id'), forced=forced
     )

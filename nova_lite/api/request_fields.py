@@ -8,7 +8,7 @@ import dataclasses
 import re
 
 from nova_lite.api import microversion
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
 UUID = 'd7a0f0a1-5f3e-4a39-9f8a-2d3d1c6d2f11'
 # Of each format, the words for it and a sample.
@@ -48,8 +48,8 @@ _NAMED = {
 _SAMPLES = {'integer': 1, 'number': 1, 'boolean': True, 'null': None, 'array': [], 'object': {}}
 # Shorter than the many spellings of a boolean.
 _BOOLEANS = {
-    'boolean': types.BOOLEAN['enum'],
-    'boolean, or "auto"': types.BOOLEAN_OR_AUTO['enum'],
+    'boolean': schema_parts.BOOLEAN['enum'],
+    'boolean, or "auto"': schema_parts.BOOLEAN_OR_AUTO['enum'],
 }
 
 

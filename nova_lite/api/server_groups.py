@@ -8,7 +8,7 @@ from nova_lite import runtime
 from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import quota
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import quotas
 from nova_lite.db.api import server_groups
@@ -30,26 +30,28 @@ def _with_policies(allowed):
         'items': False,
         'minItems': 1,
     }
-    group = types.whole({'name': types.NAME, 'policies': policies}, required=('name', 'policies'))
-    return types.body('server_group', group)
+    group = schema_parts.whole(
+        {'name': schema_parts.NAME, 'policies': policies}, required=('name', 'policies')
+    )
+    return schema_parts.body('server_group', group)
 
 
-RULES = types.whole({'max_server_per_host': types.UNBOUNDED_POSITIVE})
-WITH_RULES = types.whole(
-    {'name': types.NAME, 'policy': {'type': 'string', 'enum': [*POLICIES]}, 'rules': RULES},
+RULES = schema_parts.whole({'max_server_per_host': schema_parts.UNBOUNDED_POSITIVE})
+WITH_RULES = schema_parts.whole(
+    {'name': schema_parts.NAME, 'policy': {'type': 'string', 'enum': [*POLICIES]}, 'rules': RULES},
     required=('name', 'policy'),
 )
 CREATE = {
     '2.1': _with_policies(HARD),
     '2.15': _with_policies(POLICIES),
-    '2.64': types.body('server_group', WITH_RULES),
+    '2.64': schema_parts.body('server_group', WITH_RULES),
 }
 LIST = {
-    'all_projects': types.multi(),
-    'limit': types.multi(types.NUMBER),
-    'offset': types.multi(types.NUMBER),
+    'all_projects': schema_parts.multi(),
+    'limit': schema_parts.multi(schema_parts.NUMBER),
+    'offset': schema_parts.multi(schema_parts.NUMBER),
 }
-LIST_QUERY = {'2.1': types.query(LIST), '2.75': types.query(LIST, strict=True)}
+LIST_QUERY = {'2.1': schema_parts.query(LIST), '2.75': schema_parts.query(LIST, strict=True)}
 
 
 class QuotaReached(exception.OverQuota):

@@ -6,10 +6,10 @@ Source: reference/nova/api-surface 2.5, reference/nova/cells-and-rpc 3.
 from nova_lite import exception
 from nova_lite.api import identifiers
 from nova_lite.api import operation
+from nova_lite.api import schema_parts
 from nova_lite.api import service_changes
 from nova_lite.api import service_records
 from nova_lite.api import times
-from nova_lite.api import types
 from nova_lite.db.cell import services
 from nova_lite.policies import hosts as rules
 
@@ -18,24 +18,26 @@ ONE = '/os-services/{service_id}'
 
 # ---- schemas ----------------------------------------------------------------
 
-LIST = {'host': types.multi(), 'binary': types.multi()}
-LIST_QUERY = {'2.1': types.query(LIST), '2.75': types.query(LIST, strict=True)}
+LIST = {'host': schema_parts.multi(), 'binary': schema_parts.multi()}
+LIST_QUERY = {'2.1': schema_parts.query(LIST), '2.75': schema_parts.query(LIST, strict=True)}
 REASON = {'type': 'string', 'minLength': 1, 'maxLength': 255}
 NAMED = {
-    'host': types.HOST,
+    'host': schema_parts.HOST,
     'binary': {'type': 'string', 'minLength': 1, 'maxLength': 255},
     'disabled_reason': REASON,
 }
 UPDATE_NAMED = {
-    '2.1': types.whole(NAMED, required=('host', 'binary')),
-    '2.11': types.whole({**NAMED, 'forced_down': types.BOOLEAN}, required=('host', 'binary')),
+    '2.1': schema_parts.whole(NAMED, required=('host', 'binary')),
+    '2.11': schema_parts.whole(
+        {**NAMED, 'forced_down': schema_parts.BOOLEAN}, required=('host', 'binary')
+    ),
 }
 UPDATE = {
-    '2.53': types.whole(
+    '2.53': schema_parts.whole(
         {
             'status': {'type': 'string', 'enum': ['enabled', 'disabled']},
             'disabled_reason': REASON,
-            'forced_down': types.BOOLEAN,
+            'forced_down': schema_parts.BOOLEAN,
         }
     )
 }
@@ -135,7 +137,7 @@ def _disable_with_reason(body):
 def _force_down(body):
     if 'forced_down' not in body:
         raise exception.Invalid('Missing forced_down field')
-    forced = types.is_true(body['forced_down'])
+    forced = schema_parts.is_true(body['forced_down'])
     return {'forced_down': forced}, {'forced_down': forced}
 
 
@@ -182,7 +184,7 @@ def _changes(body):
     elif status == 'disabled':
         values.update(disabled=True, disabled_reason=reason)
     if 'forced_down' in body:
-        values['forced_down'] = types.is_true(body['forced_down'])
+        values['forced_down'] = schema_parts.is_true(body['forced_down'])
     if not values:
         raise exception.Invalid(
             "No updates were requested. Fields 'status' or 'forced_down' should be specified."

@@ -13,8 +13,8 @@ from nova_lite.api import cross_cell_lists
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import schema_parts
 from nova_lite.api import times
-from nova_lite.api import types
 from nova_lite.db.cell import usage
 from nova_lite.policies import quotas as rules
 
@@ -23,17 +23,17 @@ ONE = '/os-simple-tenant-usage/{target_id}'
 FORMATS = ('%Y-%m-%dT%H:%M:%S', '%Y-%m-%dT%H:%M:%S.%f', '%Y-%m-%d %H:%M:%S.%f')
 SECONDS = 3600
 
-PERIOD = {'start': types.multi(), 'end': types.multi()}
-DETAILED = {'detailed': types.multi()}
+PERIOD = {'start': schema_parts.multi(), 'end': schema_parts.multi()}
+DETAILED = {'detailed': schema_parts.multi()}
 LIST_QUERY = {
-    '2.1': types.query({**PERIOD, **DETAILED}),
-    '2.40': types.query({**PERIOD, **DETAILED, **types.PAGE}),
-    '2.75': types.query({**PERIOD, **DETAILED, **types.PAGE}, strict=True),
+    '2.1': schema_parts.query({**PERIOD, **DETAILED}),
+    '2.40': schema_parts.query({**PERIOD, **DETAILED, **schema_parts.PAGE}),
+    '2.75': schema_parts.query({**PERIOD, **DETAILED, **schema_parts.PAGE}, strict=True),
 }
 SHOW_QUERY = {
-    '2.1': types.query(PERIOD),
-    '2.40': types.query({**PERIOD, **types.PAGE}),
-    '2.75': types.query({**PERIOD, **types.PAGE}, strict=True),
+    '2.1': schema_parts.query(PERIOD),
+    '2.40': schema_parts.query({**PERIOD, **schema_parts.PAGE}),
+    '2.75': schema_parts.query({**PERIOD, **schema_parts.PAGE}, strict=True),
 }
 
 

@@ -4,8 +4,8 @@ import collections
 import json
 
 from nova_lite import runtime
-from nova_lite.bench import report
-from nova_lite.console import progress
+from nova_lite.bench import results
+from nova_lite.console import progress_display
 
 KINDS = ('processes', 'threads', 'rss_mb', 'pss_mb', 'cpu_percent')
 MIB = 1024
@@ -13,19 +13,19 @@ MIB = 1024
 
 def measure(directory, also, seconds):
     """Return {kind: {figure: value}} after `seconds` of watching; CPU in percent of one core."""
-    pids = report.pids_of(directory, also)
-    began, before = runtime.monotonic(), report.cpu_of(pids)
-    with progress.Count('seconds watched', round(seconds)) as count:
+    pids = results.pids_of(directory, also)
+    began, before = runtime.monotonic(), results.cpu_of(pids)
+    with progress_display.Count('seconds watched', round(seconds)) as count:
         for _second in range(round(seconds)):
             runtime.sleep(1)
             count.add()
-    passed, after = runtime.monotonic() - began, report.cpu_of(pids)
+    passed, after = runtime.monotonic() - began, results.cpu_of(pids)
     found = collections.defaultdict(lambda: dict.fromkeys(KINDS, 0))
-    children = report.children()
+    children = results.children()
     for name, pid in pids.items():
         figures = found[name.split('.')[0]]
         figures['cpu_percent'] += 100 * (after[name] - before[name]) / passed
-        for process in report.tree(pid, children):
+        for process in results.tree(pid, children):
             for key, value in _held(process).items():
                 figures[key] += value
     return dict(found)

@@ -9,8 +9,8 @@ import collections
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.bench import phases
-from nova_lite.bench import watch
-from nova_lite.console import progress
+from nova_lite.bench import polling
+from nova_lite.console import progress_display
 
 # Servers are booted and deleted in an unmeasured crowd.
 CROWD = 16
@@ -61,7 +61,7 @@ class Moves(abc.ABC):
     def run(self):
         """Boot, measure, delete. Return the Phases."""
         self.prepare()
-        self._watch = watch.Watch(
+        self._watch = polling.Watch(
             self.cloud, self.name, pause_s=self.args.poll, timeout_s=self.timeout_s
         )
         with self._watch, self.cloud.without_quotas():
@@ -88,7 +88,7 @@ class Moves(abc.ABC):
             counted.add()
             return uuid
 
-        with progress.Count('booted', count) as counted, runtime.executor(CROWD) as pool:
+        with progress_display.Count('booted', count) as counted, runtime.executor(CROWD) as pool:
             made = list(pool.map(one, range(count)))
         self.hosts |= self.where()
         return made
@@ -114,7 +114,7 @@ class Moves(abc.ABC):
                 counted.add()
 
         with (
-            progress.Count(measured.scenario, len(servers)) as counted,
+            progress_display.Count(measured.scenario, len(servers)) as counted,
             runtime.executor(self.args.concurrency) as pool,
         ):
             return [uuid for uuid in pool.map(one, servers) if uuid]
@@ -134,7 +134,7 @@ class Moves(abc.ABC):
         """Delete every server of this run and wait until they are gone."""
         deadline = runtime.monotonic() + self.timeout_s
         asked, left = {}, self._left()
-        with progress.Count('deleted', len(left)) as counted:
+        with progress_display.Count('deleted', len(left)) as counted:
             while left:
                 with runtime.executor(CROWD) as pool:
                     again = [uuid for uuid in left if asked.get(uuid) != 'accepted']

@@ -3,7 +3,7 @@
 import contextlib
 import json
 
-from nova_lite.bench import report
+from nova_lite.bench import results
 
 # What follows the moment that a client waits for belongs to the move as well.
 TAIL_S = 0.5
@@ -22,7 +22,7 @@ class Phases:
     @contextlib.contextmanager
     def phase(self, name):
         """Measure what is done within; the block counts with `add` and `failures`."""
-        measured = report.Measured(
+        measured = results.Measured(
             name, self._args.state_dir, self._args.also, sampler=self._args.sampler
         )
         measured.begin()

@@ -3,7 +3,7 @@
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.console import durations
-from nova_lite.console import progress
+from nova_lite.console import progress_display
 
 
 def boot(cloud, args, measured):
@@ -19,7 +19,7 @@ def boot(cloud, args, measured):
 
     with cloud.without_quotas():
         try:
-            with progress.Count('ACTIVE', args.count) as count:
+            with progress_display.Count('ACTIVE', args.count) as count:
                 measured.begin()
                 with runtime.executor(args.concurrency) as pool:
                     list(pool.map(create, range(args.count)))
@@ -40,7 +40,7 @@ def _settled(cloud, args, measured, *, servers):
 
 
 def _delete(cloud, servers):
-    with progress.Count('deleted', len(servers)) as count:
+    with progress_display.Count('deleted', len(servers)) as count:
         for uuid in servers:
             cloud.call('DELETE', f'/servers/{uuid}')
             count.add()
@@ -52,7 +52,7 @@ def list_(cloud, args, measured):
     def ask():
         return len(cloud.call('GET', '/servers/detail?limit=1000')['servers'])
 
-    with progress.Count('lists', args.count) as count:
+    with progress_display.Count('lists', args.count) as count:
         measured.begin()
         shown = _repeat(args, measured, ask, what='GET /servers/detail', count=count)
         measured.end(max(1, sum(shown)))
@@ -67,7 +67,7 @@ def show(cloud, args, measured):
     def ask():
         cloud.call('GET', f'/servers/{uuid}')
 
-    with progress.Count('shown', args.count) as count:
+    with progress_display.Count('shown', args.count) as count:
         measured.begin()
         _repeat(args, measured, ask, what='GET /servers/ID', count=count)
         measured.end(args.count)

@@ -11,7 +11,7 @@ Examples: nova-lite bench boot --count 100
 from nova_lite.bench import measuring
 from nova_lite.bench import moves
 from nova_lite.bench import scenarios
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import durations
 
 HELP = 'measure a running cloud'
@@ -28,7 +28,7 @@ def add_arguments(parser):
         metavar='SCENARIO',
         help='after `profile`: the scenario during which py-spy samples every daemon',
     )
-    actions.add_options(parser)
+    subcommands.add_options(parser)
     moves.add_options(parser)
     scenarios.add_options(parser)
     parser.add_argument(

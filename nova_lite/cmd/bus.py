@@ -5,7 +5,7 @@ A bus that is cut closes its connections and refuses others; messages in its que
 Example: nova-lite bus cut cell1
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import injected_faults
 from nova_lite.launcher import control_request
 
@@ -19,7 +19,7 @@ def add_arguments(parser):
     parser.add_argument(
         'name', nargs='?', metavar='NAME', help='top or the name of a cell (default: all buses)'
     )
-    actions.add_options(parser)
+    subcommands.add_options(parser)
 
 
 def run(args):

@@ -5,7 +5,7 @@ Without --database or --bus both are switched.
 Example: nova-lite cell down cell2 --database
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import injected_faults
 from nova_lite.launcher import control_request
 
@@ -24,7 +24,7 @@ def add_arguments(parser):
             const=part,
             help=f'switch the {part}',
         )
-    actions.add_options(parser)
+    subcommands.add_options(parser)
 
 
 def run(args):

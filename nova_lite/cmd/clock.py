@@ -7,9 +7,9 @@ Examples: nova-lite clock advance 24h
           nova-lite clock rate 1000
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import durations
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 from nova_lite.launcher import control_request
 
 HELP = 'change the time of a running cloud'
@@ -25,14 +25,14 @@ TIMEOUT_S = 3600
 
 def add_arguments(parser):
     """Add the actions with their arguments and options."""
-    parsers = actions.add(parser, ACTIONS)
+    parsers = subcommands.add(parser, ACTIONS)
     parsers['advance'].add_argument('duration', metavar='DURATION', help='such as 90s, 1h30m or 2d')
     parsers['rate'].add_argument('rate', type=float, metavar='N', help='1 to 100000')
 
 
 def run(args):
     """Change the clock and print what it shows."""
-    request = control_request.Request('clock', tables.show_fields, _arguments(args))
+    request = control_request.Request('clock', text_tables.show_fields, _arguments(args))
     control_request.run(args, request, timeout_s=TIMEOUT_S)
 
 

@@ -6,9 +6,9 @@ or stopping, a daemon is not healthy, or it refuses all requests because a reset
 Example: nova-lite status --json
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import output
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 from nova_lite.launcher import cloud_state
 
 HELP = 'show whether a cloud runs'
@@ -16,12 +16,12 @@ HELP = 'show whether a cloud runs'
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    actions.add_options(parser)
+    subcommands.add_options(parser)
 
 
 def run(args):
     """Print the state and return the exit code."""
     shown = cloud_state.read(args.state_dir)
-    output.show(shown, tables.show_fields, as_json=args.json)
+    output.show(shown, text_tables.show_fields, as_json=args.json)
     serves = shown['state'] == cloud_state.RUNNING and not shown.get('problem')
     return 0 if serves and not shown['unhealthy'] else 1

@@ -7,8 +7,8 @@ directory, plays scenes through its HTTP API with openstacksdk, and ends with
 Example: nova-lite demo --scene cross-cell --html moves.html
 """
 
+from nova_lite.demo import demo
 from nova_lite.demo import scenes
-from nova_lite.demo import show
 
 HELP = 'show the main features'
 
@@ -29,4 +29,4 @@ def add_arguments(parser):
 
 def run(args):
     """Play the scenes and return the exit code."""
-    return show.play(args.scene or scenes.SCENES, html=args.html, debug=args.debug)
+    return demo.play(args.scene or scenes.SCENES, html=args.html, debug=args.debug)

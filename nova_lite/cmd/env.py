@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.launcher import openrc
 from nova_lite.launcher import state_dir
 
@@ -20,7 +20,7 @@ HELP = 'print the settings of clients'
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    actions.add_options(parser)
+    subcommands.add_options(parser)
     parser.add_argument(
         '--cloud',
         default='nova-lite',

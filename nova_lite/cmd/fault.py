@@ -11,7 +11,7 @@ Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
           nova-lite fault clear
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import durations
 from nova_lite.console import injected_faults
 from nova_lite.launcher import control_request
@@ -34,7 +34,7 @@ OF_HOSTS = (
 
 def add_arguments(parser):
     """Add the actions with their arguments and options."""
-    parsers = actions.add(parser, ACTIONS)
+    parsers = subcommands.add(parser, ACTIONS)
     _add_options(parsers['add'])
     parsers['clear'].add_argument('id', nargs='?', type=int, metavar='ID', help='default: all')
 

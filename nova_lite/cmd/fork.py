@@ -9,7 +9,7 @@ The exit code is 2 if the running cloud cannot be read or the new one does not s
 Example: nova-lite fork ./what-if
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.daemons import leash
 from nova_lite.launcher import branches
 from nova_lite.launcher import foreground
@@ -19,7 +19,7 @@ HELP = 'start a second cloud from a running one'
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    actions.add_options(parser)
+    subcommands.add_options(parser)
     parser.add_argument('to', metavar='TO', help='state directory of the new cloud')
     parser.add_argument(
         '--port',

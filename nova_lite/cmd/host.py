@@ -6,7 +6,7 @@ considers the host down.
 Example: nova-lite host off cell1-host1
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import injected_faults
 from nova_lite.launcher import control_request
 
@@ -17,7 +17,7 @@ def add_arguments(parser):
     """Add the arguments and options."""
     parser.add_argument('power', choices=('off', 'on'))
     parser.add_argument('name', metavar='NAME', help='name of the host')
-    actions.add_options(parser)
+    subcommands.add_options(parser)
 
 
 def run(args):

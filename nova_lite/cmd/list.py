@@ -6,7 +6,7 @@ Example: nova-lite list --json
 """
 
 from nova_lite.console import output
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 from nova_lite.launcher import known_clouds
 
 HELP = 'list the default cloud and those with a name'
@@ -29,4 +29,4 @@ def run(args):
 
 
 def _show(found):
-    tables.show(COLUMNS.values(), [[each[name] or '' for name in COLUMNS] for each in found])
+    text_tables.show(COLUMNS.values(), [[each[name] or '' for name in COLUMNS] for each in found])

@@ -10,7 +10,7 @@ The exit code is 0 if the cloud was reset or the state saved, and 2 if it could 
 Example: nova-lite reset --save three-servers && nova-lite reset three-servers
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import saved_states
 from nova_lite.launcher import control_request
 from nova_lite.launcher import state_dir
@@ -20,7 +20,7 @@ HELP = 'return a cloud to a saved state'
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    actions.add_options(parser)
+    subcommands.add_options(parser)
     parser.add_argument(
         'state',
         nargs='?',

@@ -14,7 +14,7 @@ Examples: nova-lite saga list --active
           nova-lite saga step my-server
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import breakpoints
 from nova_lite.console import durations
 from nova_lite.launcher import sagas
@@ -36,7 +36,7 @@ ACTIONS = {
 
 def add_arguments(parser):
     """Add the actions with their arguments and options."""
-    parsers = actions.add(parser, ACTIONS)
+    parsers = subcommands.add(parser, ACTIONS)
     parsers['list'].add_argument(
         '--active', action='store_true', help='only sagas that run, wait or clean up'
     )

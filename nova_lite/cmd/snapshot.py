@@ -12,12 +12,12 @@ Example: nova-lite snapshot save moving.snapshot && nova-lite snapshot show movi
 
 import os
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import output
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 from nova_lite.launcher import branches
+from nova_lite.launcher import cloud_snapshots
 from nova_lite.launcher import control_request
-from nova_lite.launcher import snapshots
 
 HELP = 'write a cloud to a file'
 ACTIONS = {
@@ -28,7 +28,7 @@ ACTIONS = {
 
 def add_arguments(parser):
     """Add the actions with their arguments and options."""
-    for each in actions.add(parser, ACTIONS).values():
+    for each in subcommands.add(parser, ACTIONS).values():
         each.add_argument('file', metavar='FILE', help='file of the snapshot')
 
 
@@ -39,8 +39,8 @@ def run(args):
         request = control_request.Request('snapshot', _show_saved, {'file': path})
         control_request.run(args, request, timeout_s=branches.TIMEOUT_S)
         return
-    found = snapshots.describe(snapshots.read(args.file).manifest)
-    output.show(found, tables.show_fields, as_json=args.json)
+    found = cloud_snapshots.describe(cloud_snapshots.read(args.file).manifest)
+    output.show(found, text_tables.show_fields, as_json=args.json)
 
 
 def _show_saved(found):

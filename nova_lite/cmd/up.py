@@ -7,7 +7,7 @@ Examples: nova-lite up --cells 3 --hosts 10
 With --detach, --json prints the URLs and the state directory for programs.
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.daemons import leash
 from nova_lite.launcher import foreground
 from nova_lite.launcher import layout
@@ -18,7 +18,7 @@ HELP = 'start a cloud'
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    actions.add_options(parser)
+    subcommands.add_options(parser)
     parser.add_argument(
         '--cells',
         type=int,

@@ -9,12 +9,12 @@ Example: nova-lite verify --settle 30 --json
 
 import sys
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import durations
-from nova_lite.console import progress
+from nova_lite.console import progress_display
 from nova_lite.console import verdicts
 from nova_lite.launcher import verification
-from nova_lite.verify import bounds as bounds_module
+from nova_lite.verify import age_limits
 from nova_lite.verify import settling
 
 EXIT_CODES = {
@@ -27,8 +27,8 @@ HELP = 'check that a cloud is consistent'
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    defaults = bounds_module.Bounds()
-    actions.add_options(parser)
+    defaults = age_limits.Bounds()
+    subcommands.add_options(parser)
     for option, default, text in (
         ('--settle', 10.0, 'time for which a finding must persist; 0 reads the cloud once'),
         (
@@ -59,14 +59,14 @@ def add_arguments(parser):
 
 def run(args):
     """Print the result and return the exit code."""
-    bounds = bounds_module.Bounds(
+    bounds = age_limits.Bounds(
         work=args.bound,
         audit=args.audit_bound,
         power=args.audit_bound,
         limits=args.quota_limits,
         journal=args.journal,
     )
-    with progress.Steps('Reading', stream=sys.stderr, passing=True) as steps:
+    with progress_display.Steps('Reading', stream=sys.stderr, passing=True) as steps:
         verdict = verification.find(
             args.state_dir, settle_s=args.settle, bounds=bounds, say=steps.begin
         )

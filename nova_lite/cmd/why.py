@@ -6,7 +6,7 @@ An embedded cloud is asked over a local HTTP connection, since its buses are pri
 Example: nova-lite why my-server cell2-host1
 """
 
-from nova_lite.cmd import actions
+from nova_lite.cmd import subcommands
 from nova_lite.console import explanation
 from nova_lite.console import output
 from nova_lite.launcher import decisions
@@ -16,7 +16,7 @@ HELP = 'explain the last scheduling decision'
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    actions.add_options(parser)
+    subcommands.add_options(parser)
     parser.add_argument('server', metavar='SERVER', help='uuid or name of the server')
     parser.add_argument('host', metavar='HOST', nargs='?', help='explain only this host')
 

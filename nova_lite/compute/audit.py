@@ -14,7 +14,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.compute import claims
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import move_audit
 from nova_lite.compute import power_audit
 from nova_lite.compute import site
@@ -120,8 +120,8 @@ class Audit:
                     work = self._remove(guest, promised[guest.node])
                     self._site.jobs.run((host, guest.uuid), work)
 
-    def _remove(self, guest: model.Guest, promised: claims.Held) -> jobs.Work[None]:
-        """Remove a guest as it was listed; work for `jobs`.
+    def _remove(self, guest: model.Guest, promised: claims.Held) -> guest_work.Work[None]:
+        """Remove a guest as it was listed; work for `guest_work`.
 
         promised: by its node before it was known that the guest belongs to no server
         """
@@ -133,7 +133,7 @@ class Audit:
         else:
             job = self._site.driver.destroy(guest.node, guest.uuid, key=key, seen=guest)
         try:
-            yield from jobs.ended(job)
+            yield from guest_work.ended(job)
         except exception.DriverError as error:
             LOG.warning(
                 'Cannot remove guest %s from node %s: %s. Retrying at the next audit.',

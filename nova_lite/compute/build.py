@@ -18,8 +18,8 @@ from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.compute import claims
 from nova_lite.compute import config_drives
+from nova_lite.compute import guest_work
 from nova_lite.compute import guests
-from nova_lite.compute import jobs
 from nova_lite.compute import port_waits
 from nova_lite.compute import site
 from nova_lite.compute import volumes
@@ -66,8 +66,8 @@ class Build:
         self._tries = ''
         self._volumes = volumes.Volumes(site, ctxt, host, order.instance, order.block_devices)
 
-    def run(self) -> jobs.Work[None]:
-        """Yield the whole build; work for `jobs`."""
+    def run(self) -> guest_work.Work[None]:
+        """Yield the whole build; work for `guest_work`."""
         try:
             begun = yield from self._start()
             if begun:
@@ -92,9 +92,9 @@ class Build:
 
     # ---- forward ----
 
-    def _start(self) -> jobs.Work[str | bool]:
+    def _start(self) -> guest_work.Work[str | bool]:
         return (
-            yield from jobs.insist(
+            yield from guest_work.insist(
                 self._site.conductor.build_started,
                 self._ctxt,
                 host=self._host,
@@ -104,7 +104,7 @@ class Build:
             )
         )
 
-    def _outlast_former_requests(self) -> jobs.Work[None]:
+    def _outlast_former_requests(self) -> guest_work.Work[None]:
         """Wait until requests of a former process to neighbours cannot arrive any more.
 
         What is not there yet would be made twice. A guest was asked for when all was there.
@@ -114,7 +114,7 @@ class Build:
         seconds = site.conf.compute.late_requests_s - (runtime.boottime() - site.began)
         if makes and seconds > 0 and not self._has_guest():
             LOG.info('Build of server %s continues in %.0f s', self._uuid, seconds)
-            yield jobs.Pause(seconds)
+            yield guest_work.Pause(seconds)
 
     def _has_guest(self) -> bool:
         try:
@@ -123,13 +123,13 @@ class Build:
             return False
         return True
 
-    def _provide(self) -> jobs.Work[None]:
+    def _provide(self) -> guest_work.Work[None]:
         """Claim, networks, volumes, guest, record."""
         order = self._order
         self._claim()
         if order.requested_networks != NO_NETWORKS:
             self._site.plugs.expect((self._host, self._uuid))
-            self._network_info = yield from jobs.persist(self._allocate_ports)
+            self._network_info = yield from guest_work.persist(self._allocate_ports)
         named = volumes.name_devices(order.block_devices)
         yield from self._volumes.provide(again=order.again)
         self._network_info = yield from port_waits.wait(
@@ -138,7 +138,7 @@ class Build:
         job = yield from self._spawn()
         self._volumes.complete()
         changed = {device.uuid: device for device in (*named, *self._volumes.devices)}
-        finished = yield from jobs.insist(
+        finished = yield from guest_work.insist(
             self._site.conductor.build_finished,
             self._ctxt,
             host=self._host,
@@ -178,7 +178,7 @@ class Build:
             again=again,
         )
 
-    def _spawn(self) -> jobs.Work[model.Job]:
+    def _spawn(self) -> guest_work.Work[model.Job]:
         self._spawned = True
         try:
             job = self._site.driver.spawn(
@@ -187,7 +187,7 @@ class Build:
         except exception.Unavailable as error:
             error.reschedule = True
             raise
-        return (yield from jobs.ended(job))
+        return (yield from guest_work.ended(job))
 
     def _spec(self) -> model.GuestSpec:
         return guests.spec_of(
@@ -212,7 +212,7 @@ class Build:
 
     # ---- back ----
 
-    def _reschedule(self, error: exception.NovaLiteError) -> jobs.Work[None]:
+    def _reschedule(self, error: exception.NovaLiteError) -> guest_work.Work[None]:
         """Clean up and let the conductor reschedule the build.
 
         What cannot be taken back from a host that is up may run: then no other
@@ -223,7 +223,7 @@ class Build:
             yield from self._abort(error)
             return
         reason = exception.BuildRescheduled(instance_uuid=self._uuid, reason=error.message)
-        yield from jobs.insist(
+        yield from guest_work.insist(
             self._site.conductor.reschedule_build,
             self._ctxt,
             host=self._host,
@@ -231,7 +231,7 @@ class Build:
             failure=_failure(reason, error),
         )
 
-    def _abort(self, error: exception.NovaLiteError) -> jobs.Work[None]:
+    def _abort(self, error: exception.NovaLiteError) -> guest_work.Work[None]:
         """Clean up and set the server to ERROR, since no other host would succeed.
 
         If something stays, the server keeps its host and its allocations until `resume` has
@@ -240,7 +240,7 @@ class Build:
         """
         clean = yield from self._take_back(keep_volumes=False)
         reason = exception.BuildAborted(instance_uuid=self._uuid, reason=error.message)
-        yield from jobs.insist(
+        yield from guest_work.insist(
             self._site.conductor.build_failed,
             self._ctxt,
             host=self._host,
@@ -252,24 +252,24 @@ class Build:
             # Afterwards: a daemon that starts again builds what is not on record as failed.
             yield from self._tried_work(self._release_allocations)
 
-    def clear(self) -> jobs.Work[None]:
-        """Clean up an earlier failed build; work for `jobs`."""
+    def clear(self) -> guest_work.Work[None]:
+        """Clean up an earlier failed build; work for `guest_work`."""
         conductor, whose = self._site.conductor, {'host': self._host, 'instance_uuid': self._uuid}
-        if not (yield from jobs.insist(conductor.build_is_over, self._ctxt, **whose)):
+        if not (yield from guest_work.insist(conductor.build_is_over, self._ctxt, **whose)):
             return
         self._spawned, self._tries = True, f'/{runtime.new_uuid()}'
         if not (yield from self._take_back(keep_volumes=False)):
             return
-        if (yield from jobs.insist(conductor.build_cleared, self._ctxt, **whose)):
+        if (yield from guest_work.insist(conductor.build_cleared, self._ctxt, **whose)):
             LOG.info('Host %s was cleaned up after the build of server %s', self._host, self._uuid)
             yield from self._tried_work(self._release_allocations)
 
-    def _leave_to_others(self) -> jobs.Work[None]:
+    def _leave_to_others(self) -> guest_work.Work[None]:
         """Remove only the guest: another host has the server, its ports and its volumes."""
         yield from self._destroy_guest()
         self._site.claims.release(self._node, self._uuid)
 
-    def _take_back(self, *, keep_volumes: bool) -> jobs.Work[bool]:
+    def _take_back(self, *, keep_volumes: bool) -> guest_work.Work[bool]:
         """Undo the build as far as possible. Return whether nothing is left."""
         clean = yield from self._tried_work(self._destroy_guest)
         if keep_volumes:
@@ -280,10 +280,10 @@ class Build:
         self._site.claims.release(self._node, self._uuid)
         return clean
 
-    def _destroy_guest(self) -> jobs.Work[None]:
+    def _destroy_guest(self) -> guest_work.Work[None]:
         if self._spawned:
             job = self._site.driver.destroy(self._node, self._uuid, key=self._key('undo'))
-            yield from jobs.ended(job)
+            yield from guest_work.ended(job)
 
     def _release_ports(self) -> None:
         """Release ports, also those whose creation was not answered: they name the server."""
@@ -298,9 +298,9 @@ class Build:
         ]
         self._site.network.deallocate(self._ctxt, self._uuid, kept)
 
-    def _release_allocations(self) -> jobs.Work[None]:
+    def _release_allocations(self) -> guest_work.Work[None]:
         release = self._site.placement.delete_allocations
-        yield from jobs.persist(release, self._ctxt, self._uuid, force=True)
+        yield from guest_work.persist(release, self._ctxt, self._uuid, force=True)
 
     def _tried(self, step: Callable[[], None]) -> bool:
         """Run one step of the cleanup. An error is logged, and the next step runs."""
@@ -311,7 +311,7 @@ class Build:
             return False
         return True
 
-    def _tried_work(self, step: Callable[[], jobs.Work[None]]) -> jobs.Work[bool]:
+    def _tried_work(self, step: Callable[[], guest_work.Work[None]]) -> guest_work.Work[bool]:
         try:
             yield from step()
         except exception.NovaLiteError as error:

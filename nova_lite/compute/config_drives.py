@@ -13,7 +13,7 @@ import dataclasses
 from oslo_config import cfg
 
 from nova_lite.metadata import drive
-from nova_lite.metadata import facts
+from nova_lite.metadata import instance_metadata
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
 from nova_lite.virt import model
@@ -36,7 +36,7 @@ def written(
         return spec
     options = options or {}
     found = drive.files(
-        facts.gather(conf, instance, block_devices, network_info=network_info),
+        instance_metadata.gather(conf, instance, block_devices, network_info=network_info),
         admin_pass=options.get('admin_pass'),
         injected=[
             (path, base64.b64decode(contents))

@@ -15,7 +15,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import release
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import power
 from nova_lite.compute import site
 from nova_lite.compute import volumes
@@ -36,11 +36,11 @@ DELETE = _Action('compute_terminate_instance', (states.TaskState.DELETING,))
 
 def delete(
     site: site.Site, ctxt: context.RequestContext, host: str, instance: objects.Instance
-) -> jobs.Work[None]:
-    """Remove a server from its host and end its record; work for `jobs`."""
+) -> guest_work.Work[None]:
+    """Remove a server from its host and end its record; work for `guest_work`."""
     uuid, node = instance.uuid, site.node_of(host, instance)
     try:
-        found = yield from jobs.insist(
+        found = yield from guest_work.insist(
             site.conductor.delete_started,
             ctxt,
             host=host,
@@ -57,14 +57,14 @@ def delete(
     try:
         yield from _destroy(site, ctxt, node, uuid)
         kept = [{'id': port, 'preserve_on_delete': True} for port in found['kept_ports']]
-        yield from jobs.persist(site.network.deallocate, ctxt, uuid, kept)
+        yield from guest_work.persist(site.network.deallocate, ctxt, uuid, kept)
         held = volumes.Volumes(site, ctxt, host, instance, found['block_devices'])
-        yield from jobs.persist(held.give_back)
+        yield from guest_work.persist(held.give_back)
         shares = found.get('shares', ())
-        yield from jobs.persist(release.revoke_shares, site.share, ctxt, uuid, shares)
+        yield from guest_work.persist(release.revoke_shares, site.share, ctxt, uuid, shares)
         images = release.Images(**found['images'])
-        yield from jobs.persist(release.drop_images, site.image, ctxt, uuid, images)
-        yield from jobs.persist(site.placement.delete_allocations, ctxt, uuid, force=True)
+        yield from guest_work.persist(release.drop_images, site.image, ctxt, uuid, images)
+        yield from guest_work.persist(site.placement.delete_allocations, ctxt, uuid, force=True)
     except exception.Unavailable as error:
         LOG.warning('Server %s is not deleted yet; retrying at an audit: %s', uuid, error)
         return
@@ -73,7 +73,7 @@ def delete(
         changes = {'vm_state': states.VmState.ERROR}
         yield from power.fail(site, ctxt, host, uuid, DELETE, error=error, changes=changes)
         return
-    yield from jobs.insist(
+    yield from guest_work.insist(
         site.conductor.instance_deleted,
         ctxt,
         host=host,
@@ -85,7 +85,7 @@ def delete(
 
 def _destroy_rest(
     site: site.Site, ctxt: context.RequestContext, node: str, uuid: str
-) -> jobs.Work[None]:
+) -> guest_work.Work[None]:
     """Destroy the guest of a server without a record."""
     try:
         yield from _destroy(site, ctxt, node, uuid)
@@ -95,11 +95,11 @@ def _destroy_rest(
 
 def _destroy(
     site: site.Site, ctxt: context.RequestContext, node: str, uuid: str
-) -> jobs.Work[None]:
+) -> guest_work.Work[None]:
     """Destroy the guest. Raise Unavailable while its node is powered off."""
     key = f'{ctxt.request_id}/destroy'
     try:
-        yield from jobs.ended(site.driver.destroy(node, uuid, key=key))
+        yield from guest_work.ended(site.driver.destroy(node, uuid, key=key))
     except exception.DriverError as error:
         if error.error_class != model.POWER_LOST:
             raise
@@ -108,9 +108,9 @@ def _destroy(
     site.claims.release(node, uuid)
 
 
-def _destroy_again(site: site.Site, node: str, uuid: str, *, key: str) -> jobs.Work[None]:
+def _destroy_again(site: site.Site, node: str, uuid: str, *, key: str) -> guest_work.Work[None]:
     try:
-        yield from jobs.ended(site.driver.destroy(node, uuid, key=key))
+        yield from guest_work.ended(site.driver.destroy(node, uuid, key=key))
     except exception.DriverError as error:
         if error.error_class != model.POWER_LOST:
             raise

@@ -10,8 +10,8 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import arrivals
+from nova_lite.compute import guest_work
 from nova_lite.compute import guests
-from nova_lite.compute import jobs
 from nova_lite.compute import replies
 from nova_lite.compute import site
 from nova_lite.objects import block_device
@@ -125,13 +125,13 @@ class DeviceCalls:
 
     def _drop_interface(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str, port_id: str
-    ) -> jobs.Work[None]:
+    ) -> guest_work.Work[None]:
         device = model.Device(model.DeviceKind.INTERFACE, port_id)
         try:
             node = self._site.node_with(host, instance_uuid)
             key = f'{ctxt.request_id}/vif-deleted'
             job = self._site.driver.detach(node, instance_uuid, device, key=key)
-            yield from jobs.ended(job)
+            yield from guest_work.ended(job)
         except exception.GuestNotFound:
             # The network service reports also the ports that end with their server.
             LOG.debug('Port %s need not be detached: server %s is gone', port_id, instance_uuid)

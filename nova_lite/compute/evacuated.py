@@ -16,7 +16,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import site
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import model
@@ -80,22 +80,24 @@ class Evacuated:
     def _left(self, hosts: list[str]) -> list[conductor_rpc.Evacuation]:
         return self._site.conductor.evacuations_from(context.admin(), hosts=hosts)
 
-    def _clean(self, host: str) -> jobs.Work[None]:
+    def _clean(self, host: str) -> guest_work.Work[None]:
         """Remove evacuated guests. Keep those stopped whose evacuation is still in progress."""
         attempt = 0
         while True:
-            found = yield from jobs.insist(self._left, [host])
+            found = yield from guest_work.insist(self._left, [host])
             if not found:
                 break
             for each in found:
                 yield from self._tried(each, attempt)
             attempt += 1
-            yield jobs.Pause(0 if all(each['done'] for each in found) else WAIT_S)
+            yield guest_work.Pause(0 if all(each['done'] for each in found) else WAIT_S)
         self._clear.add(host)
         LOG.info('All servers that were evacuated from host %s have been removed from it', host)
-        yield from jobs.insist(self._beat)
+        yield from guest_work.insist(self._beat)
 
-    def _tried(self, evacuation: conductor_rpc.Evacuation, attempt: int | str) -> jobs.Work[None]:
+    def _tried(
+        self, evacuation: conductor_rpc.Evacuation, attempt: int | str
+    ) -> guest_work.Work[None]:
         key = f'{evacuation["migration_uuid"]}/returned/{attempt}'
         try:
             if evacuation['done']:
@@ -109,17 +111,17 @@ class Evacuated:
                 evacuation['host'],
                 error,
             )
-            yield jobs.Pause(WAIT_S)
+            yield guest_work.Pause(WAIT_S)
 
-    def _remove(self, evacuation: conductor_rpc.Evacuation, key: str) -> jobs.Work[None]:
+    def _remove(self, evacuation: conductor_rpc.Evacuation, key: str) -> guest_work.Work[None]:
         site, ctxt = self._site, context.admin()
         uuid, node = evacuation['instance_uuid'], evacuation['node']
         job = site.driver.destroy(node, uuid, key=key)
-        yield from jobs.ended(job)
+        yield from guest_work.ended(job)
         site.claims.release(node, uuid)
         if evacuation['provider']:
             site.placement.release(ctxt, uuid, {evacuation['provider']})
-        yield from jobs.insist(
+        yield from guest_work.insist(
             site.conductor.evacuation_cleaned,
             ctxt,
             host=evacuation['host'],
@@ -127,7 +129,7 @@ class Evacuated:
         )
         LOG.info('Removed evacuated server %s from node %s', uuid, node)
 
-    def _stop(self, evacuation: conductor_rpc.Evacuation, key: str) -> jobs.Work[None]:
+    def _stop(self, evacuation: conductor_rpc.Evacuation, key: str) -> guest_work.Work[None]:
         """Stop a guest whose server is being rebuilt elsewhere."""
         uuid, node = evacuation['instance_uuid'], evacuation['node']
         try:
@@ -137,13 +139,13 @@ class Evacuated:
         if guest.power_state in (states.PowerState.RUNNING, states.PowerState.PAUSED):
             yield from self._end_copy(node, uuid, key)
             job = self._site.driver.change_power(node, uuid, model.PowerAction.OFF, key=key)
-            yield from jobs.ended(job)
+            yield from guest_work.ended(job)
 
-    def _end_copy(self, node: str, uuid: str, key: str) -> jobs.Work[None]:
+    def _end_copy(self, node: str, uuid: str, key: str) -> guest_work.Work[None]:
         """End a live migration that was undone without the host and that may still run there."""
         for copy in self._site.driver.list_jobs(node, uuid):
             if copy.verb is model.Verb.LIVE_MIGRATE:
                 job = self._site.driver.abort_live_migration(
                     node, uuid, copy.subject, key=f'{key}/copy'
                 )
-                yield from jobs.ended(job)
+                yield from guest_work.ended(job)

@@ -13,7 +13,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
 from nova_lite import transitions
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import power
 from nova_lite.compute import replies
 from nova_lite.compute import site
@@ -49,8 +49,8 @@ def snapshot(
     instance: objects.Instance,
     *,
     image_id: str,
-) -> jobs.Work[None]:
-    """Copy the guest's disk and upload it as the image; work for `jobs`."""
+) -> guest_work.Work[None]:
+    """Copy the guest's disk and upload it as the image; work for `guest_work`."""
     uuid = instance.uuid
     if (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)) is None:
         _drop_unfilled(site, ctxt, image_id)
@@ -58,7 +58,7 @@ def snapshot(
     node = site.node_of(host, instance)
     try:
         job = site.driver.snapshot(node, uuid, key=f'{ctxt.request_id}/snapshot/{image_id}')
-        job = yield from jobs.ended(job)
+        job = yield from guest_work.ended(job)
         if (yield from power.begin(site, ctxt, host, uuid, UPLOAD)) is None:
             drop_image(site, ctxt, image_id)
             return
@@ -70,10 +70,10 @@ def snapshot(
         drop_image(site, ctxt, image_id)
         yield from power.fail(site, ctxt, host, uuid, SNAPSHOT, error=error, changes={})
         return
-    except jobs.Interrupted:
+    except guest_work.Interrupted:
         drop_image(site, ctxt, image_id)
         raise
-    yield from jobs.insist(
+    yield from guest_work.insist(
         site.conductor.action_finished,
         ctxt,
         host=host,

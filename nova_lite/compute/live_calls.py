@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from nova_lite import context
 from nova_lite.compute import evacuate
-from nova_lite.compute import live
 from nova_lite.compute import live_dest
+from nova_lite.compute import live_source
 from nova_lite.compute import replies
 from nova_lite.compute import site
 from nova_lite.objects import block_device
@@ -40,7 +40,7 @@ class LiveCalls:
     def take_live_migration_turn(
         self, ctxt: context.RequestContext, host: str, instance: objects.Instance, move: str
     ) -> replies.Reply:
-        return live.Source(self._site, ctxt, host, instance, move).take_turn()
+        return live_source.Source(self._site, ctxt, host, instance, move).take_turn()
 
     def live_migration(
         self,
@@ -53,7 +53,7 @@ class LiveCalls:
         move: str,
         key: str,
     ) -> replies.Reply:
-        source = live.Source(self._site, ctxt, host, instance, move)
+        source = live_source.Source(self._site, ctxt, host, instance, move)
         return source.copy(key=key, ticket=ticket, block_migration=block_migration)
 
     def post_live_migration(
@@ -65,7 +65,7 @@ class LiveCalls:
         move: str,
         key: str,
     ) -> replies.Reply:
-        return live.Source(self._site, ctxt, host, instance, move).finish(key=key)
+        return live_source.Source(self._site, ctxt, host, instance, move).finish(key=key)
 
     def rollback_live_migration(
         self,
@@ -77,18 +77,27 @@ class LiveCalls:
         key: str,
         gone: bool,
     ) -> replies.Reply:
-        return live.Source(self._site, ctxt, host, instance, move).roll_back(key=key, gone=gone)
+        return live_source.Source(self._site, ctxt, host, instance, move).roll_back(
+            key=key, gone=gone
+        )
 
     def live_migration_abort(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str, migration_uuid: str
     ) -> None:
-        live.fulfil(self._site, ctxt, host, instance_uuid, migration_uuid, command=live.ABORT)
+        live_source.fulfil(
+            self._site, ctxt, host, instance_uuid, migration_uuid, command=live_source.ABORT
+        )
 
     def live_migration_force_complete(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str, migration_uuid: str
     ) -> None:
-        live.fulfil(
-            self._site, ctxt, host, instance_uuid, migration_uuid, command=live.FORCE_COMPLETE
+        live_source.fulfil(
+            self._site,
+            ctxt,
+            host,
+            instance_uuid,
+            migration_uuid,
+            command=live_source.FORCE_COMPLETE,
         )
 
     # ---- the destination ----

@@ -24,10 +24,10 @@ from nova_lite.compute import delete
 from nova_lite.compute import device_calls
 from nova_lite.compute import evacuated
 from nova_lite.compute import fence
+from nova_lite.compute import guest_work
 from nova_lite.compute import guests
 from nova_lite.compute import images
 from nova_lite.compute import inventory
-from nova_lite.compute import jobs
 from nova_lite.compute import live_calls
 from nova_lite.compute import passwords
 from nova_lite.compute import plugs
@@ -83,7 +83,7 @@ class ComputeManager:
             volume=neighbours.volume,
             share=neighbours.share,
             image=neighbours.image,
-            jobs=jobs.Jobs(driver, threads=conf.compute.job_threads),
+            jobs=guest_work.Jobs(driver, threads=conf.compute.job_threads),
             claims=claims.Claims(driver),
             plugs=plugs.Plugs(),
         )
@@ -112,11 +112,11 @@ class ComputeManager:
         """
         return self.site.jobs.stop(self.conf.graceful_shutdown_timeout)
 
-    def _come_up(self) -> jobs.Work[None]:
-        yield from jobs.insist(self.beat)
-        yield from jobs.insist(self._resume.run, 0)
+    def _come_up(self) -> guest_work.Work[None]:
+        yield from guest_work.insist(self.beat)
+        yield from guest_work.insist(self._resume.run, 0)
         if not self._reported:
-            yield from jobs.insist(self._inventory.report)
+            yield from guest_work.insist(self._inventory.report)
         LOG.info('%s hosts are in service', len(self.site.hosts))
 
     @property
@@ -156,8 +156,8 @@ class ComputeManager:
         if not self.is_coming_up:
             self._inventory.report()
 
-    def _report(self) -> jobs.Work[None]:
-        yield from jobs.insist(self._inventory.report)
+    def _report(self) -> guest_work.Work[None]:
+        yield from guest_work.insist(self._inventory.report)
 
     def audit(self) -> None:
         """Compare guests and records, and resume unfinished work."""

@@ -11,8 +11,8 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.compute import guest_work
 from nova_lite.compute import guests
-from nova_lite.compute import jobs
 from nova_lite.compute import site
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import model
@@ -54,7 +54,7 @@ class Mounts:
         self.node, self.uuid = node, uuid
         self.shares = [share for share in shares if share['status'] not in BETWEEN]
 
-    def before(self, power: model.PowerAction | None) -> jobs.Work[None]:
+    def before(self, power: model.PowerAction | None) -> guest_work.Work[None]:
         """Mount the shares if the guest is about to start. Raise ShareNotMounted."""
         if power not in STARTING:
             return
@@ -70,12 +70,12 @@ class Mounts:
                 raise ShareNotMounted(share_id=share['share_id'], reason=error.message) from error
         yield from self._report({share['uuid']: Status.ACTIVE for share in self.shares})
 
-    def after(self, power: model.PowerAction | None) -> jobs.Work[None]:
+    def after(self, power: model.PowerAction | None) -> guest_work.Work[None]:
         """Unmount the shares if the guest was switched off."""
         if power is model.PowerAction.OFF:
             yield from self._unmount()
 
-    def after_failure(self) -> jobs.Work[None]:
+    def after_failure(self) -> guest_work.Work[None]:
         """Unmount the shares if the guest is off after all, or lost."""
         try:
             guest = self._site.driver.get_guest(self.node, self.uuid)
@@ -88,7 +88,7 @@ class Mounts:
         if is_off:
             yield from self._unmount()
 
-    def _unmount(self) -> jobs.Work[None]:
+    def _unmount(self) -> guest_work.Work[None]:
         failed = yield from self._unplug(self._plugged())
         statuses = {
             share['uuid']: Status.ERROR if share['share_id'] in failed else Status.INACTIVE
@@ -97,7 +97,7 @@ class Mounts:
         }
         yield from self._report(statuses)
 
-    def _mount(self, share: conductor_rpc.Share) -> jobs.Work[None]:
+    def _mount(self, share: conductor_rpc.Share) -> guest_work.Work[None]:
         if not share['granted']:
             raise exception.Conflict(reason='its host has no access. Detach the share')
         try:
@@ -107,13 +107,13 @@ class Mounts:
                 guests.share_of(share),
                 key=self._key('mount', share['share_id']),
             )
-            yield from jobs.ended(job)
+            yield from guest_work.ended(job)
         except exception.DriverError as error:
             # A hard reboot makes a guest that is lost, with its shares.
             if error.error_class != 'GuestNotFound':
                 raise
 
-    def _unplug(self, devices: Sequence[model.Device]) -> jobs.Work[set[str]]:
+    def _unplug(self, devices: Sequence[model.Device]) -> guest_work.Work[set[str]]:
         """Unplug devices. Return the ids of those that could not be."""
         failed = set()
         for device in devices:
@@ -121,7 +121,7 @@ class Mounts:
                 job = self._site.driver.detach(
                     self.node, self.uuid, device, key=self._key('unmount', device.id)
                 )
-                yield from jobs.ended(job)
+                yield from guest_work.ended(job)
             except exception.NovaLiteError as error:
                 failed.add(device.id)
                 LOG.warning('Cannot unmount share %s of server %s: %s', device.id, self.uuid, error)
@@ -138,9 +138,9 @@ class Mounts:
     def _key(self, verb: str, share_id: str) -> str:
         return f'{self._ctxt.request_id}/{verb}/{share_id}'
 
-    def _report(self, statuses: dict[str, Status]) -> jobs.Work[None]:
+    def _report(self, statuses: dict[str, Status]) -> guest_work.Work[None]:
         if statuses:
-            yield from jobs.insist(
+            yield from guest_work.insist(
                 self._site.conductor.update_shares,
                 self._ctxt,
                 host=self._host,

@@ -10,7 +10,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import site
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import model
@@ -67,7 +67,7 @@ class MoveAudit:
         }
         return [guest for guest in found if guest.role in LEFT or guest.uuid in copied]
 
-    def _take_back(self, guest: model.Guest, newest: str) -> jobs.Work[None]:
+    def _take_back(self, guest: model.Guest, newest: str) -> guest_work.Work[None]:
         """Undo the guest's move; newest: uuid of the newest one of its server. Work."""
         if not self._is_left(guest):
             return
@@ -81,7 +81,7 @@ class MoveAudit:
                 guest.node, guest.uuid, guest.last_move, key=key, power_on=False
             )
         try:
-            yield from jobs.ended(job)
+            yield from guest_work.ended(job)
         except exception.DriverError as error:
             LOG.warning(
                 'Cannot clean up guest %s on node %s: %s. Retrying at the next audit.',

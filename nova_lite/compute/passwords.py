@@ -8,8 +8,8 @@ import functools
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.compute import guest_work
 from nova_lite.compute import guests
-from nova_lite.compute import jobs
 from nova_lite.compute import power
 from nova_lite.compute import site
 from nova_lite.objects import instance as objects
@@ -40,7 +40,7 @@ def change(
     host: str,
     instance: objects.Instance,
     password: str,
-) -> jobs.Work[None]:
-    """Set the password; work for `jobs`."""
+) -> guest_work.Work[None]:
+    """Set the password; work for `guest_work`."""
     start = functools.partial(site.driver.set_admin_password, password=password)
     return power.act(site, ctxt, host, instance, name=ACTION, start=start)

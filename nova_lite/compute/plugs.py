@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nova_lite import runtime
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 
 
 class Plugs:
@@ -15,14 +15,14 @@ class Plugs:
 
     def __init__(self) -> None:
         self._lock = runtime.Lock()
-        self._events: dict[jobs.Key, dict[str, str]] = {}
+        self._events: dict[guest_work.Key, dict[str, str]] = {}
 
-    def expect(self, key: jobs.Key) -> None:
+    def expect(self, key: guest_work.Key) -> None:
         """Keep the events of a server from now on."""
         with self._lock:
             self._events.setdefault(key, {})
 
-    def note(self, key: jobs.Key, events: Mapping[str, str]) -> bool:
+    def note(self, key: guest_work.Key, events: Mapping[str, str]) -> bool:
         """Keep {port id: status} if the server's are expected. Return whether they are."""
         with self._lock:
             if key not in self._events:
@@ -30,12 +30,12 @@ class Plugs:
             self._events[key].update(events)
             return True
 
-    def of(self, key: jobs.Key) -> dict[str, str]:
+    def of(self, key: guest_work.Key) -> dict[str, str]:
         """Return {port id: status} of a server."""
         with self._lock:
             return dict(self._events.get(key, {}))
 
-    def forget(self, key: jobs.Key) -> None:
+    def forget(self, key: guest_work.Key) -> None:
         """Keep no events of a server any more."""
         with self._lock:
             self._events.pop(key, None)

@@ -11,7 +11,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import plugging
 from nova_lite.clients import session
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import site as sites
 
 LOG = log.getLogger(__name__)
@@ -21,9 +21,9 @@ POLL_S = 10.0
 
 
 def wait(
-    site: sites.Site, ctxt: context.RequestContext, key: jobs.Key, network_info: session.Jsons
-) -> jobs.Work[session.Jsons]:
-    """Wait until all ports are plugged and return network_info as it is then; work for `jobs`.
+    site: sites.Site, ctxt: context.RequestContext, key: guest_work.Key, network_info: session.Jsons
+) -> guest_work.Work[session.Jsons]:
+    """Wait until all ports are plugged and return their network_info; work for `guest_work`.
 
     key: of the build's work
     Raises NetworksNotAllocated if a port cannot be plugged or is not in time, unless
@@ -43,7 +43,7 @@ def wait(
                 return network_info
             if left_s <= 0:
                 raise plugging.timed_out(network_info, seconds)
-            yield jobs.PauseForEvent(min(POLL_S, left_s))
+            yield guest_work.PauseForEvent(min(POLL_S, left_s))
     except exception.VirtualInterfaceCreateException as error:
         if conf.vif_plugging_is_fatal:
             raise exception.NetworksNotAllocated() from error
@@ -52,7 +52,7 @@ def wait(
 
 
 def _look(
-    site: sites.Site, ctxt: context.RequestContext, key: jobs.Key, network_info: session.Jsons
+    site: sites.Site, ctxt: context.RequestContext, key: guest_work.Key, network_info: session.Jsons
 ) -> session.Jsons:
     """Return network_info after the events that came, or as the network service has it."""
     network_info = plugging.with_events(network_info, site.plugs.of(key))

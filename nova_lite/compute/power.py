@@ -17,8 +17,8 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.compute import config_drives
+from nova_lite.compute import guest_work
 from nova_lite.compute import guests
-from nova_lite.compute import jobs
 from nova_lite.compute import mounts
 from nova_lite.compute import site
 from nova_lite.objects import instance as objects
@@ -130,8 +130,8 @@ def act(
     *,
     name: str,
     start: Start | None = None,
-) -> jobs.Work[None]:
-    """Do an action of `ACTIONS` to a server's guest; work for `jobs`.
+) -> guest_work.Work[None]:
+    """Do an action of `ACTIONS` to a server's guest; work for `guest_work`.
 
     start: where a change of power is not all
     """
@@ -146,7 +146,7 @@ def act(
         if start is None or action.power is model.PowerAction.HARD_REBOOT:
             start = yield from _starting(site, ctxt, host, mounted=mounted, name=name)
         job = start(node, instance.uuid, key=f'{ctxt.request_id}/{name}')
-        job = yield from jobs.ended(job)
+        job = yield from guest_work.ended(job)
         yield from mounted.after(action.power)
     except exception.NovaLiteError as error:
         LOG.warning('%s of server %s failed: %s', name, instance.uuid, error)
@@ -159,7 +159,7 @@ def act(
     changes = {'power_state': job.result['power_state']}
     if action.after is not None:
         changes['vm_state'] = action.after
-    done = yield from jobs.insist(
+    done = yield from guest_work.insist(
         site.conductor.action_finished,
         ctxt,
         host=host,
@@ -174,7 +174,7 @@ def act(
 
 def _starting(
     site: site.Site, ctxt: context.RequestContext, host: str, *, mounted: mounts.Mounts, name: str
-) -> jobs.Work[Start]:
+) -> guest_work.Work[Start]:
     """Return the method that starts a change of power. A hard reboot may make the guest again."""
     power = ACTIONS[name].power
     if power is None:
@@ -186,7 +186,9 @@ def _starting(
     return functools.partial(site.driver.change_power, action=power, spec=spec)
 
 
-def _return(site: site.Site, ctxt: context.RequestContext, node: str, uuid: str) -> jobs.Work[None]:
+def _return(
+    site: site.Site, ctxt: context.RequestContext, node: str, uuid: str
+) -> guest_work.Work[None]:
     """Restore a guest that left its node with an ended move and was not restored.
 
     The record says that the server is here, so nobody else may start it.
@@ -197,24 +199,24 @@ def _return(site: site.Site, ctxt: context.RequestContext, node: str, uuid: str)
         return
     if guest.role is not model.Role.DEPARTED:
         return
-    ended = yield from jobs.insist(site.conductor.ended_moves, ctxt, instances=[uuid])
+    ended = yield from guest_work.insist(site.conductor.ended_moves, ctxt, instances=[uuid])
     if uuid in ended:
         key = f'{ctxt.request_id}/return'
-        yield from jobs.ended(
+        yield from guest_work.ended(
             site.driver.revert_migration(node, uuid, guest.last_move, key=key, power_on=False)
         )
 
 
 def _definition(
     site: site.Site, ctxt: context.RequestContext, host: str, mounted: mounts.Mounts
-) -> jobs.Work[model.GuestSpec]:
+) -> guest_work.Work[model.GuestSpec]:
     """Return the definition of a guest from its current records, with its current devices.
 
     It has the shares that were mounted, and none whose attachment has ended since.
     A volume of which it is not on record how the host reaches it is not the server's yet: it is
     plugged in later, or not at all. Raises VolumeNotUsable when that is the root volume.
     """
-    found = yield from jobs.insist(
+    found = yield from guest_work.insist(
         site.conductor.instance_records, ctxt, host=host, instance_uuid=mounted.uuid
     )
     devices = []
@@ -234,10 +236,10 @@ def _definition(
 
 def begin(
     site: site.Site, ctxt: context.RequestContext, host: str, uuid: str, action: Begun
-) -> jobs.Work[Started | None]:
+) -> guest_work.Work[Started | None]:
     """Begin an action's event. Return None if the message is late, repeated or refused."""
     try:
-        shares = yield from jobs.insist(
+        shares = yield from guest_work.insist(
             site.conductor.action_started,
             ctxt,
             host=host,
@@ -266,14 +268,14 @@ def fail(
     *,
     error: exception.NovaLiteError,
     changes: model.Json,
-) -> jobs.Work[None]:
+) -> guest_work.Work[None]:
     """Record that an action failed: its event, a fault, and `changes` to the record."""
     failure: conductor_rpc.ActionFailure = {
         'error': error.message,
         'details': ''.join(traceback.format_exception(error)),
         'changes': changes,
     }
-    yield from jobs.insist(
+    yield from guest_work.insist(
         site.conductor.action_failed,
         ctxt,
         host=host,

@@ -14,7 +14,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import mounts
 from nova_lite.compute import site
 from nova_lite.rpcapi import conductor as conductor_rpc
@@ -66,8 +66,8 @@ class PowerAudit:
             return None
         return guest if guest.role is model.Role.RESIDENT else None
 
-    def _stop(self, host: str, node: str, uuid: str) -> jobs.Work[None]:
-        """Power off a guest if its server is still recorded as stopped; work for `jobs`.
+    def _stop(self, host: str, node: str, uuid: str) -> guest_work.Work[None]:
+        """Power off a guest if its server is still recorded as stopped; work for `guest_work`.
 
         Other work may have come before; what comes from now on waits for this.
         """
@@ -86,7 +86,7 @@ class PowerAudit:
             job = self._site.driver.change_power(
                 node, uuid, model.PowerAction.OFF, key=f'audit/{runtime.new_uuid()}'
             )
-            yield from jobs.ended(job)
+            yield from guest_work.ended(job)
         except exception.NovaLiteError as error:
             LOG.warning(
                 'Cannot stop guest %s on node %s, whose server is recorded as stopped: %s',
@@ -95,7 +95,7 @@ class PowerAudit:
                 error,
             )
 
-    def _unmount(self, host: str, node: str, uuid: str) -> jobs.Work[None]:
+    def _unmount(self, host: str, node: str, uuid: str) -> guest_work.Work[None]:
         """Unmount the shares of a guest that is off and whose server is stopped."""
         ctxt = context.admin()
         try:

@@ -18,8 +18,8 @@ from nova_lite import states
 from nova_lite.clients import release
 from nova_lite.compute import build as build_module
 from nova_lite.compute import delete
+from nova_lite.compute import guest_work
 from nova_lite.compute import images
-from nova_lite.compute import jobs
 from nova_lite.compute import passwords
 from nova_lite.compute import power
 from nova_lite.compute import site
@@ -167,14 +167,14 @@ class Resume:
         ctxt: context.RequestContext,
         work: conductor_rpc.Unfinished,
         error: exception.NovaLiteError,
-    ) -> jobs.Work[None]:
-        """Clear the task of work that will not be done; work for `jobs`."""
+    ) -> guest_work.Work[None]:
+        """Clear the task of work that will not be done; work for `guest_work`."""
         instance = work['instance']
         host, uuid = instance.host, instance.uuid
         LOG.warning('Cannot resume the work on server %s: %s', uuid, error)
         if instance.vm_state == states.VmState.BUILDING:
             failure: conductor_rpc.Failure = {'error': error.message, 'details': None}
-            yield from jobs.insist(
+            yield from guest_work.insist(
                 self._site.conductor.build_failed,
                 ctxt,
                 host=host,
@@ -184,7 +184,7 @@ class Resume:
             )
             return
         if instance.task_state in IMAGES:
-            yield from jobs.persist(release.drop_snapshots, self._site.image, ctxt, uuid)
+            yield from guest_work.persist(release.drop_snapshots, self._site.image, ctxt, uuid)
         action, changes = self._what_is_left(instance)
         yield from power.fail(self._site, ctxt, host, uuid, action, error=error, changes=changes)
 

@@ -19,7 +19,7 @@ from nova_lite.clients import requested
 from nova_lite.clients import session
 from nova_lite.clients import volume as volumes
 from nova_lite.compute import claims
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import plugs
 from nova_lite.objects import instance as objects
 from nova_lite.rpcapi import conductor as conductor_rpc
@@ -150,7 +150,7 @@ class Site:
     volume: Volume
     share: release.Share
     image: Image
-    jobs: jobs.Jobs
+    jobs: guest_work.Jobs
     claims: claims.Claims
     plugs: plugs.Plugs
     inventory: Inventory = dataclasses.field(init=False)

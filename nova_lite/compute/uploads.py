@@ -12,7 +12,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import replies
 from nova_lite.compute import site
 
@@ -74,8 +74,8 @@ class Uploads:
         self._site.jobs.run(('upload', image_id), work, here=False)
         return upload
 
-    def _run(self, upload: _Upload, work: jobs.Work[None]) -> jobs.Work[None]:
-        """Do the work and keep what came of it; work for `jobs`."""
+    def _run(self, upload: _Upload, work: guest_work.Work[None]) -> guest_work.Work[None]:
+        """Do the work and keep what came of it; work for `guest_work`."""
         upload.error = exception.Unavailable(service='Upload', reason='it was interrupted')
         try:
             yield from work
@@ -89,7 +89,7 @@ class Uploads:
 
     def _upload(
         self, ctxt: context.RequestContext, image_id: str, job_id: str, formats: dict[str, str]
-    ) -> jobs.Work[None]:
+    ) -> guest_work.Work[None]:
         image, driver = self._site.image, self._site.driver
         deadline = runtime.monotonic() + PATIENCE_S
         while image.get(ctxt, image_id)['status'] != 'active':
@@ -100,6 +100,6 @@ class Uploads:
                 if runtime.monotonic() > deadline:
                     raise
                 LOG.warning('Image %s is not ready for its contents: %s', image_id, error)
-                yield jobs.Pause(POLL_S)
+                yield guest_work.Pause(POLL_S)
             else:
                 return

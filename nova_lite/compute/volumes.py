@@ -19,8 +19,8 @@ from nova_lite import runtime
 from nova_lite.clients import release
 from nova_lite.clients import session
 from nova_lite.clients import volume as volume_client
+from nova_lite.compute import guest_work
 from nova_lite.compute import guests
-from nova_lite.compute import jobs
 from nova_lite.compute import site
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
@@ -81,8 +81,8 @@ class Volumes:
 
     # ---- providing ----
 
-    def provide(self, *, again: bool = False) -> jobs.Work[None]:
-        """Create and connect the volumes; work for `jobs`. Changes the devices.
+    def provide(self, *, again: bool = False) -> guest_work.Work[None]:
+        """Create and connect the volumes; work for `guest_work`. Changes the devices.
 
         again: part of it may be done already
         """
@@ -99,21 +99,21 @@ class Volumes:
         for device in self.devices:
             self._site.volume.complete_attachment(self._ctxt, device.attachment_id)
 
-    def _create(self, device: block_device.BlockDevice, again: bool) -> jobs.Work[None]:
+    def _create(self, device: block_device.BlockDevice, again: bool) -> guest_work.Work[None]:
         """Create the volume of a device, and wait until it can be attached."""
         made = self._made(device) if again else []
         volume = made[0] if made else self._order(device)
         device.volume_id, device.volume_size = volume['id'], volume['size']
         try:
             yield from self._record([changes_of(device, MADE)])
-        except jobs.Interrupted:
+        except guest_work.Interrupted:
             self._site.volume.delete(self._ctxt, volume['id'])
             raise
         pause_s, deadline = POLL_S, runtime.monotonic() + READY_TIMEOUT_S
         while volume['status'] in volume_client.WORKING:
             if runtime.monotonic() > deadline:
                 break
-            yield jobs.Pause(pause_s)
+            yield guest_work.Pause(pause_s)
             pause_s = min(LONGEST_POLL_S, pause_s * 2)
             volume = self._site.volume.get(self._ctxt, volume['id'])
         if volume['status'] != 'available':
@@ -166,8 +166,8 @@ class Volumes:
 
     # ---- taking back ----
 
-    def reserve(self) -> jobs.Work[None]:
-        """Disconnect the host from the volumes, which stay attached; work for `jobs`."""
+    def reserve(self) -> guest_work.Work[None]:
+        """Disconnect the host from the volumes, which stay attached; work for `guest_work`."""
         for device in self.devices:
             former = device.get('attachment_id')
             if not former:
@@ -209,8 +209,8 @@ class Volumes:
     def _delete(self, volume_id: str) -> None:
         release.delete_volume(self._site.volume, self._ctxt, self._instance.uuid, volume_id)
 
-    def _record(self, changed: list[model.Json]) -> jobs.Work[None]:
-        yield from jobs.insist(
+    def _record(self, changed: list[model.Json]) -> guest_work.Work[None]:
+        yield from guest_work.insist(
             self._site.conductor.update_block_devices,
             self._ctxt,
             host=self._host,

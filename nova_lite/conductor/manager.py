@@ -23,7 +23,7 @@ from nova_lite.conductor import host_reports
 from nova_lite.conductor import live_reports
 from nova_lite.conductor import reclaim
 from nova_lite.conductor import reschedule
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import live_turns
 from nova_lite.db.cell import services
@@ -58,7 +58,7 @@ class CellConductor:
         self,
         conf: cfg.ConfigOpts,
         *,
-        db: engine.Database,
+        db: transactions.Database,
         compute: compute_rpc.ComputeAPI,
         clients: Clients,
     ) -> None:

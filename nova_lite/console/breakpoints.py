@@ -1,6 +1,6 @@
 """Breakpoints and stopped sagas as people read them, for commands."""
 
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 
 
 def number(text):
@@ -10,7 +10,7 @@ def number(text):
 
 def show(shown):
     """Print the breakpoints of a cloud, and the sagas that are stopped."""
-    tables.show(
+    text_tables.show(
         ('Id', 'Server', 'Kind', 'Before step'),
         [
             (each['id'], each['server'] or 'any', each['kind'] or 'any', each['step'])

@@ -2,7 +2,7 @@
 
 from rich import console
 
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 
 
 def show(found):
@@ -20,7 +20,7 @@ def show(found):
         say(f'request filter {name}: {what}')
     for query in found['queries']:
         say(f'placement query: {query}')
-    tables.show(('host', 'stage', 'weight', 'reason'), map(_row, found['hosts']))
+    text_tables.show(('host', 'stage', 'weight', 'reason'), map(_row, found['hosts']))
     if found['more']:
         say(f'and {found["more"]} more hosts; add HOST to the command to see one of them')
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 
 MATCHES = ('host', 'flavor', 'server')
 OPTIONS = ('verb', 'when', 'error', 'message')
@@ -66,7 +66,7 @@ def lines(shown):
 
 def show(shown):
     """Print the faults that a cloud shows."""
-    tables.show(('Id', 'Fault'), lines(shown))
+    text_tables.show(('Id', 'Fault'), lines(shown))
 
 
 def _failure(entry):

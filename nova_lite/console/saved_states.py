@@ -1,11 +1,11 @@
 """Saved states of a cloud as people read them, for commands."""
 
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 
 
 def show_names(found):
     """Print the names of the saved states."""
-    tables.show(('State',), [(name,) for name in found['states']])
+    text_tables.show(('State',), [(name,) for name in found['states']])
 
 
 def show_saved(found):

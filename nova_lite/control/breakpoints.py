@@ -6,14 +6,14 @@ saga/step and saga/kill-here: each answers with one saga.
 """
 
 from nova_lite import exception
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.saga import breakpoints
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
-ADD = types.whole({'server': NAME, 'kind': NAME, 'step': NAME}, required=['step'])
-REMOVE = types.whole({'id': {'type': 'integer'}})
-SERVER = types.whole({'server': NAME}, required=['server'])
-SAGA = types.whole({'server': NAME, 'uuid': NAME})
+ADD = schema_parts.whole({'server': NAME, 'kind': NAME, 'step': NAME}, required=['step'])
+REMOVE = schema_parts.whole({'id': {'type': 'integer'}})
+SERVER = schema_parts.whole({'server': NAME}, required=['server'])
+SAGA = schema_parts.whole({'server': NAME, 'uuid': NAME})
 
 
 def add(endpoint, debugger):

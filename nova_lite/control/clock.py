@@ -1,10 +1,10 @@
 """The clock of an embedded cloud on its control endpoint: GET and POST /control/clock."""
 
 from nova_lite import exception
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
 ACTIONS = ('freeze', 'resume', 'advance', 'rate')
-SCHEMA = types.whole(
+SCHEMA = schema_parts.whole(
     {
         'action': {'enum': list(ACTIONS)},
         'seconds': {'type': 'number'},

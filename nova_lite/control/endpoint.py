@@ -13,14 +13,14 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite.api import faults
 from nova_lite.api import schema as schemas
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.daemons import door
 
 LOG = log.getLogger(__name__)
 
 PREFIX = '/control/'
 MAX_BODY = 1 << 20
-NO_ARGUMENTS = types.whole({})
+NO_ARGUMENTS = schema_parts.whole({})
 
 
 class NoSuchPath(exception.NotFound):

@@ -4,13 +4,15 @@ GET /control/faults; POST /control/faults/add, faults/clear, host, cell and bus.
 with all faults, and the first POST with the id of the new one, too.
 """
 
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
 PARTS = ('database', 'bus')
-CLEAR = types.whole({'id': {'type': 'integer'}})
-HOST = types.whole({'name': NAME, 'power': {'enum': ['on', 'off']}}, required=['name', 'power'])
-CELL = types.whole(
+CLEAR = schema_parts.whole({'id': {'type': 'integer'}})
+HOST = schema_parts.whole(
+    {'name': NAME, 'power': {'enum': ['on', 'off']}}, required=['name', 'power']
+)
+CELL = schema_parts.whole(
     {
         'name': NAME,
         'state': {'enum': ['up', 'down']},
@@ -23,7 +25,7 @@ CELL = types.whole(
     },
     required=['name', 'state'],
 )
-BUS = types.whole({'name': NAME, 'state': {'enum': ['cut', 'healed']}}, required=['state'])
+BUS = schema_parts.whole({'name': NAME, 'state': {'enum': ['cut', 'healed']}}, required=['state'])
 
 
 def add(endpoint, faults):

@@ -5,7 +5,7 @@ from oslo_config import cfg
 from nova_lite import service
 from nova_lite.conductor import manager as conductor_manager
 from nova_lite.daemons import neighbours as neighbours_module
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.cell import services
 from nova_lite.monitoring import checks
 from nova_lite.monitoring import databases
@@ -20,7 +20,7 @@ from nova_lite.rpcapi import conductor as conductor_rpc
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """Return the daemon that `conf` asks for."""
-    database = engine.Database(conf.database.connection, limits=engine.limits(conf))
+    database = transactions.Database(conf.database.connection, limits=transactions.limits(conf))
     notifier = notifiers.Notifier(conf, conf.transport_url, hub.of(conf.state_path))
     database.watcher = watch.Watcher(conf, notifier)
     bus = transport.open_bus(conf, conf.transport_url)

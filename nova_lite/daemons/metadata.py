@@ -4,7 +4,7 @@ from oslo_config import cfg
 
 from nova_lite import cells as cells_module
 from nova_lite.daemons import monitor
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.metadata_api import app
 from nova_lite.metadata_api import callers
 from nova_lite.metadata_api import servers
@@ -26,14 +26,14 @@ class Metadata:
     collectors = ()
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
-        limits = engine.limits(conf)
+        limits = transactions.limits(conf)
         found: servers.Servers
         if conf.api.local_metadata_per_cell:
-            database = engine.Database(conf.database.connection, limits=limits)
+            database = transactions.Database(conf.database.connection, limits=limits)
             self._closing = [database.dispose]
             found = servers.CellServers(database)
         else:
-            database = engine.Database(conf.api_database.connection, limits=limits)
+            database = transactions.Database(conf.api_database.connection, limits=limits)
             cells = cells_module.Cells(conf, database)
             self._closing = [cells.close, database.dispose]
             found = servers.AllServers(database, cells)

@@ -1,7 +1,7 @@
 """Real placement under its prefix, with a database of its own."""
 
 from nova_lite.daemons import monitor
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.monitoring import databases
 from nova_lite.wsgi import front
 from nova_lite.wsgi import placement
@@ -35,7 +35,7 @@ def application(conf):
         threads=options.threads,
     )
     # Last: threads that serve would keep alive a worker whose application cannot be made.
-    database = engine.Database(options.connection, threads=1)
+    database = transactions.Database(options.connection, threads=1)
     watched = monitor.Service('placement', {'database': databases.answers(database)})
     monitor.serve(conf, [watched], workers=options.workers)
     return front.Front({'/placement': service})

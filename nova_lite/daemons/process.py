@@ -9,9 +9,9 @@ from oslo_log import log
 
 from nova_lite import conf as conf_module
 from nova_lite import service
+from nova_lite.daemons import guru_meditation
 from nova_lite.daemons import leash
 from nova_lite.daemons import monitor
-from nova_lite.daemons import report
 from nova_lite.monitoring import health
 from nova_lite.rpc import pins
 
@@ -70,7 +70,7 @@ def run(argv, prog, make):
     conf = configure(argv, prog)
     daemon = make(conf)
     monitor.serve(conf, [daemon])
-    report.on_signal(conf, [health.Health(daemon.name, daemon.checks)])
+    guru_meditation.on_signal(conf, [health.Health(daemon.name, daemon.checks)])
 
     def reload():
         conf.reload_config_files()

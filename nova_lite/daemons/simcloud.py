@@ -1,7 +1,7 @@
 """The four stand-ins in one process."""
 
 from nova_lite.daemons import monitor
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.monitoring import databases
 from nova_lite.simcloud import app
 from nova_lite.virt.sim import profile
@@ -25,7 +25,7 @@ def application(conf):
         },
     )
     # Last: threads that serve would keep alive a worker whose application cannot be made.
-    database = engine.Database(options.connection, threads=1)
+    database = transactions.Database(options.connection, threads=1)
     watched = monitor.Service('simcloud', {'database': databases.answers(database)})
     monitor.serve(conf, [watched], workers=options.workers)
     return services

@@ -1,7 +1,7 @@
 """What the daemons above the cells have in common: databases, bus and notifications."""
 
 from nova_lite import cells as cells_module
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.notify import hub
 from nova_lite.notify import notifier as notifiers
 from nova_lite.notify import watch
@@ -10,7 +10,7 @@ from nova_lite.rpc import transport
 
 def connect(conf):
     """Return (API database, cells, top bus), what tells notifications, and what closes them."""
-    api_db = engine.Database(conf.api_database.connection, limits=engine.limits(conf))
+    api_db = transactions.Database(conf.api_database.connection, limits=transactions.limits(conf))
     cells = cells_module.Cells(conf, api_db)
     bus = transport.open_bus(conf, conf.transport_url)
     notifier = notifiers.Notifier(conf, conf.transport_url, hub.of(conf.state_path), cells)

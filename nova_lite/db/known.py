@@ -8,7 +8,7 @@ import typing
 
 import sqlalchemy as sa
 
-# In the `info` of a connection, during a transaction of `engine.Database`.
+# In the `info` of a connection, during a transaction of `transactions.Database`.
 KNOWN = 'nova_lite_known'
 
 

@@ -4,9 +4,9 @@ import collections
 
 from nova_lite.demo import booting
 from nova_lite.demo import cross_cell
-from nova_lite.demo import live
-from nova_lite.demo import moving
+from nova_lite.demo import live_migration
 from nova_lite.demo import placing
+from nova_lite.demo import resize
 
 SCENES = collections.OrderedDict(
     (
@@ -14,12 +14,12 @@ SCENES = collections.OrderedDict(
         ('lifecycle', booting.lifecycle),
         ('no-valid-host', booting.no_valid_host),
         ('multi-create', booting.multi_create),
-        ('resize', moving.resize),
-        ('named-host', moving.named_host),
-        ('live-migration', live.watched),
-        ('live-migration-ended-early', live.ended_early),
-        ('live-migration-checked', live.checked),
-        ('evacuation', live.evacuation),
+        ('resize', resize.resize),
+        ('named-host', resize.named_host),
+        ('live-migration', live_migration.watched),
+        ('live-migration-ended-early', live_migration.ended_early),
+        ('live-migration-checked', live_migration.checked),
+        ('evacuation', live_migration.evacuation),
         ('cross-cell', cross_cell.moves),
         ('requested-host', placing.requested_host),
         ('licensed-aggregate', placing.licensed_aggregate),

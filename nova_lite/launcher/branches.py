@@ -3,10 +3,10 @@
 import os
 import tempfile
 
+from nova_lite.launcher import cloud_snapshots
 from nova_lite.launcher import control_client
 from nova_lite.launcher import foreground
 from nova_lite.launcher import layout
-from nova_lite.launcher import snapshots
 from nova_lite.wsgi import server
 
 # A cloud with many hosts has large databases.
@@ -23,8 +23,8 @@ def begin(source, target, *, port, fresh, until_exit):
         path = os.path.join(directory, 'cloud.snapshot')
         control_client.Client(source, timeout_s=TIMEOUT_S).post('snapshot', file=path)
         given = {'port': port or server.free_port()}
-        snapshot = snapshots.read(path)
-        settings = snapshots.settings_of(snapshot.manifest, target, given)
+        snapshot = cloud_snapshots.read(path)
+        settings = cloud_snapshots.settings_of(snapshot.manifest, target, given)
         return foreground.run(
             layout.Settings(**settings),
             fresh=fresh,

@@ -7,7 +7,7 @@ import sys
 
 from nova_lite import exception
 from nova_lite.console import output
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 from nova_lite.launcher import server_names
 from nova_lite.launcher import state_dir
 from nova_lite.metadata import drive
@@ -39,7 +39,7 @@ def show(files, *, as_json):
 
 
 def _show(sizes):
-    tables.show(('path', 'bytes'), [each.values() for each in sizes])
+    text_tables.show(('path', 'bytes'), [each.values() for each in sizes])
 
 
 def print_file(files, path):

@@ -27,6 +27,7 @@ from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
 from nova_lite.db.cell import services
+from nova_lite.launcher import cloud_snapshots
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import debugger
 from nova_lite.launcher import ended
@@ -36,11 +37,10 @@ from nova_lite.launcher import live_page
 from nova_lite.launcher import preflight
 from nova_lite.launcher import saved_states
 from nova_lite.launcher import setup
-from nova_lite.launcher import snapshots
 from nova_lite.launcher import stand_ins
 from nova_lite.launcher import state_control
 from nova_lite.monitoring import app as monitoring
-from nova_lite.rpc import embedded as embedded_bus
+from nova_lite.rpc import memory_broker
 from nova_lite.rpc import transport
 from nova_lite.wsgi import front
 from nova_lite.wsgi import gate
@@ -180,7 +180,7 @@ class EmbeddedCloud:
     def snapshot(self, path):
         """Write a snapshot; return its snapshots.Manifest. Raise NotWritten, NotQuiet."""
         with self._whole():
-            return snapshots.save(self.places, self.states, path)
+            return cloud_snapshots.save(self.places, self.states, path)
 
     @contextlib.contextmanager
     def _whole(self):
@@ -287,7 +287,7 @@ class EmbeddedCloud:
         self._stand_ins.stop()
         if os.path.exists(self._pid_path):
             os.unlink(self._pid_path)
-        embedded_bus.forget(self.places.tag)
+        memory_broker.forget(self.places.tag)
         self.places.release()
 
     def _undo_control(self):

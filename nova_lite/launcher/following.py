@@ -9,7 +9,7 @@ import oslo_messaging
 from nova_lite import cells as cells_module
 from nova_lite import runtime
 from nova_lite.daemons import events_door
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.rpc import tap
 from nova_lite.rpc import transport
 
@@ -86,7 +86,7 @@ def _urls(conf):
     only = conf.oslo_messaging_notifications.transport_url
     if only:
         return [only]
-    api_db = engine.Database(conf.api_database.connection)
+    api_db = transactions.Database(conf.api_database.connection)
     cells = cells_module.Cells(conf, api_db)
     try:
         urls = [conf.transport_url, *(cell.bus_url for cell in cells.every(cell0=False))]

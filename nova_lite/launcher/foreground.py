@@ -10,16 +10,16 @@ import sys
 from nova_lite import conf as conf_module
 from nova_lite import runtime
 from nova_lite import service
-from nova_lite.console import progress
+from nova_lite.console import progress_display
 from nova_lite.daemons import leash
 from nova_lite.daemons import process
 from nova_lite.launcher import clocks
+from nova_lite.launcher import cloud_snapshots
 from nova_lite.launcher import layout
 from nova_lite.launcher import make
 from nova_lite.launcher import preflight
 from nova_lite.launcher import proxies
 from nova_lite.launcher import running
-from nova_lite.launcher import snapshots
 from nova_lite.launcher import state_dir
 from nova_lite.launcher import swap
 from nova_lite.virt.sim import profile
@@ -37,7 +37,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     preflight.check(settings, conf_module.make_conf(files=[]))
     cloud = make.cloud(settings)
     files = [] if snapshot is None else [snapshot.path]
-    if snapshot is None or not snapshots.brings_profile(cloud.places):
+    if snapshot is None or not cloud_snapshots.brings_profile(cloud.places):
         preflight.check_profile(settings.profile)
         files += {settings.profile}.difference(profile.bundled())
     if fresh:
@@ -54,7 +54,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     preflight.check_port(settings)
     swap.complete(cloud.places)
     if snapshot is not None:
-        snapshots.extract(snapshot, cloud.places, fresh=fresh)
+        cloud_snapshots.extract(snapshot, cloud.places, fresh=fresh)
     cloud.places.prepare(fresh=fresh and snapshot is None)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     with _clock(cloud):
@@ -106,7 +106,7 @@ def _serve(cloud, fresh, signals):
 
 def _start(cloud, fresh):
     settings = cloud.places.settings
-    with progress.Steps(
+    with progress_display.Steps(
         f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}'
     ) as steps:
         keep = {} if settings.bus else {'keep': True}

@@ -14,7 +14,7 @@ from nova_lite import runtime
 from nova_lite.db import outages
 from nova_lite.launcher import layout
 from nova_lite.launcher import request_faults
-from nova_lite.rpc import embedded
+from nova_lite.rpc import memory_broker
 from nova_lite.rpc import transport
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
@@ -180,7 +180,7 @@ class Faults:
 
     def _switch_bus(self, name, up):
         url = self._places.bus_url(name)
-        broker = embedded.broker(transport.embedded_name(url, self._incarnation()))
+        broker = memory_broker.broker(transport.embedded_name(url, self._incarnation()))
         (broker.heal if up else broker.cut)()
         (self._buses.discard if up else self._buses.add)(name)
         LOG.warning('The bus of %s was %s', name, 'healed' if up else 'cut')

@@ -1,9 +1,9 @@
 """The settings of a cloud, from the options of `nova-lite up`."""
 
 from nova_lite.daemons import exposure
+from nova_lite.launcher import cloud_snapshots
 from nova_lite.launcher import given_options
 from nova_lite.launcher import layout
-from nova_lite.launcher import snapshots
 from nova_lite.wsgi import server
 
 
@@ -23,8 +23,8 @@ def read(args):
     if args.snapshot is not None:
         if args.bus or args.db:
             raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
-        snapshot = snapshots.read(args.snapshot)
-        chosen = snapshots.settings_of(snapshot.manifest, args.state_dir, chosen)
+        snapshot = cloud_snapshots.read(args.snapshot)
+        chosen = cloud_snapshots.settings_of(snapshot.manifest, args.state_dir, chosen)
     found = exposure.problem(chosen.get('auth', layout.Settings.auth), args.listen)
     if found is not None:
         raise ValueError(found)

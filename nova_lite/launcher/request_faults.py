@@ -16,7 +16,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import schema as schemas
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.console import injected_faults as console
 from nova_lite.simcloud import faults as simcloud
 from nova_lite.virt.sim import rules
@@ -31,7 +31,7 @@ ANY = '*'
 # The key of an entry that others do not have.
 SERVICE = 'service'
 SCHEMA = schemas.Schema(
-    types.whole(
+    schema_parts.whole(
         {
             SERVICE: {'enum': list(SERVICES)},
             'request': {

@@ -1,6 +1,6 @@
 """The sagas of a cloud, from its API database."""
 
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.launcher import state_dir
 from nova_lite.timeline import listing
 from nova_lite.timeline import page
@@ -26,4 +26,4 @@ def show_one(directory, uuid, *, html, as_json):
 
 
 def _database(directory):
-    return engine.Database(state_dir.control_conf(directory).api_database.connection)
+    return transactions.Database(state_dir.control_conf(directory).api_database.connection)

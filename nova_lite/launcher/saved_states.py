@@ -4,7 +4,7 @@ A state lies in `saved/NAME` of the state directory. It is whole: a draft (`.NAM
 once all its files are there, and a former state of that name (`.NAME.old`) deleted after that.
 A restore overwrites the contents of the files of the cloud; readers in
 other processes keep their connections. One that was cut short is repeated by the next start,
-and a snapshot becomes the cloud of a directory in the same way (`snapshots`).
+and a snapshot becomes the cloud of a directory in the same way (`cloud_snapshots`).
 """
 
 import contextlib
@@ -16,10 +16,10 @@ import sqlite3
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import migrate
+from nova_lite.db import schema_migration
 from nova_lite.launcher import audits
-from nova_lite.launcher import copies
 from nova_lite.launcher import layout
+from nova_lite.launcher import sqlite_copies
 from nova_lite.simcloud import app as simcloud
 from nova_lite.virt.sim import store
 
@@ -140,7 +140,7 @@ class SavedStates:
         os.makedirs(directory, mode=0o700)
         files = {path: os.path.join(directory, name) for name, path in self.files().items()}
         found = []
-        copies.copy_all(files, noted=lambda: found.append(runtime.timestamp()))
+        sqlite_copies.copy_all(files, noted=lambda: found.append(runtime.timestamp()))
         self.describe(directory, saved_at=found[0])
         return found[0]
 
@@ -172,12 +172,12 @@ class SavedStates:
         with open(self._path(name, FACTS)) as file:
             passed_s = runtime.timestamp() - json.load(file)['saved_at']
         for file, target in self.files().items():
-            copies.copy(self._path(name, file), target)
+            sqlite_copies.copy(self._path(name, file), target)
         for cell in (layout.CELL0, *self._places.cell_names):
-            copies.execute(self._database(cell), SERVICES, f'{passed_s:+.3f} seconds')
+            sqlite_copies.execute(self._database(cell), SERVICES, f'{passed_s:+.3f} seconds')
         for cell in self._places.cell_names:
-            copies.execute(self._places.guests_path(cell), JOBS, passed_s)
-        copies.execute(self._database(layout.API), LEASES)
+            sqlite_copies.execute(self._places.guests_path(cell), JOBS, passed_s)
+        sqlite_copies.execute(self._database(layout.API), LEASES)
         audits.forget(self._places.root)
         os.unlink(marker)
 
@@ -246,8 +246,8 @@ class SavedStates:
 def schemas():
     """Return {kind of database: version} that a release must have to continue with copies."""
     return {
-        'api': migrate.newest('api'),
-        'cell': migrate.newest('cell'),
+        'api': schema_migration.newest('api'),
+        'cell': schema_migration.newest('cell'),
         'guests': store.VERSION,
         'simcloud': simcloud.fingerprint(),
     }

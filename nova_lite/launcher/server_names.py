@@ -6,7 +6,7 @@ from oslo_utils import uuidutils
 
 from nova_lite import cells as cells_module
 from nova_lite import exception
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.cell import instances
 
 
@@ -20,7 +20,7 @@ class NoServer(exception.InstanceNotFound):
 @contextlib.contextmanager
 def cells_of(conf):
     """Yield the cells of a cloud, by the configuration of its control daemons; close them then."""
-    api_db = engine.Database(conf.api_database.connection)
+    api_db = transactions.Database(conf.api_database.connection)
     cells = cells_module.Cells(conf, api_db)
     try:
         yield cells

@@ -11,8 +11,8 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import auth
 from nova_lite.clients import placement
-from nova_lite.db import engine
-from nova_lite.db import migrate
+from nova_lite.db import schema_migration
+from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import seed
 from nova_lite.db.cell import compute_nodes
@@ -30,9 +30,9 @@ DENIED = (1044, 1045, 1130, 1698)
 def databases(places, *, fresh=False):
     """Create what is missing and bring every schema up to date."""
     create_databases(places, fresh=fresh)
-    migrate.upgrade(places.database_url(layout.API), 'api')
+    schema_migration.upgrade(places.database_url(layout.API), 'api')
     for name in (layout.CELL0, *places.cell_names):
-        migrate.upgrade(places.database_url(name), 'cell')
+        schema_migration.upgrade(places.database_url(name), 'cell')
 
 
 def create_databases(places, *, fresh=False):
@@ -83,7 +83,7 @@ def _create_missing(places, connection, fresh):
 
 def mappings(places, conf):
     """Map cell0 and the cells, where they are now; add the default flavors to an empty cloud."""
-    database = engine.Database(conf.api_database.connection)
+    database = transactions.Database(conf.api_database.connection)
 
     def write(connection):
         known = {row.name: row for row in cell_mappings.every(connection)}
@@ -104,7 +104,7 @@ def mappings(places, conf):
 
 def hosts(places, conf):
     """Wait until every host has reported itself, map them all, wait for placement too."""
-    database = engine.Database(conf.api_database.connection)
+    database = transactions.Database(conf.api_database.connection)
     cells = cells_module.Cells(conf, database)
     try:
         count = places.settings.hosts * places.settings.cells

@@ -15,7 +15,7 @@ import zlib
 
 from nova_lite import exception
 from nova_lite.api import schema as schemas
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
 FORMAT = 1
 MANIFEST = 'manifest.json'
@@ -35,7 +35,7 @@ SETTINGS = {
     'shared_cidr': {'type': ['string', 'null']},
     'options': {'type': 'object', 'additionalProperties': {'type': 'object'}},
 }
-DIGEST = types.whole(
+DIGEST = schema_parts.whole(
     {'size': {'type': 'integer', 'minimum': 0}, 'sha256': TEXT}, required=['size', 'sha256']
 )
 PROPERTIES = {
@@ -43,10 +43,10 @@ PROPERTIES = {
     'release': TEXT,
     'schemas': {'type': 'object'},
     'taken_at': {'type': 'number', 'minimum': 0, 'maximum': LAST},
-    'settings': types.whole(SETTINGS, required=list(SETTINGS)),
+    'settings': schema_parts.whole(SETTINGS, required=list(SETTINGS)),
     'files': {'type': 'object', 'additionalProperties': DIGEST},
 }
-SCHEMA = schemas.Schema(types.whole(PROPERTIES, required=list(PROPERTIES)), place='manifest')
+SCHEMA = schemas.Schema(schema_parts.whole(PROPERTIES, required=list(PROPERTIES)), place='manifest')
 
 
 class Unusable(exception.Invalid):

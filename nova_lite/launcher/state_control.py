@@ -4,15 +4,15 @@ import os
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.api import types
+from nova_lite.api import schema_parts
+from nova_lite.launcher import cloud_snapshots
 from nova_lite.launcher import saved_states
-from nova_lite.launcher import snapshots
 
 STATE = {'type': 'string', 'pattern': rf'^{saved_states.NAME.pattern}\Z'}
-NAMED = types.whole({'state': STATE})
-SAVED = types.whole({'state': STATE}, required=['state'])
+NAMED = schema_parts.whole({'state': STATE})
+SAVED = schema_parts.whole({'state': STATE}, required=['state'])
 FILE = {'type': 'string', 'minLength': 1, 'maxLength': 4096}
-SNAPSHOT = types.whole({'file': FILE}, required=['file'])
+SNAPSHOT = schema_parts.whole({'file': FILE}, required=['file'])
 
 
 def register(control, cloud):
@@ -30,7 +30,7 @@ def register(control, cloud):
         path = arguments['file']
         _check(path)
         began = runtime.monotonic()
-        found = snapshots.describe(cloud.snapshot(path))
+        found = cloud_snapshots.describe(cloud.snapshot(path))
         return {
             'file': path,
             'bytes': os.path.getsize(path),

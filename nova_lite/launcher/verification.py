@@ -5,7 +5,7 @@ import contextlib
 from nova_lite.launcher import audits
 from nova_lite.launcher import state_dir
 from nova_lite.launcher import stopped
-from nova_lite.verify import bounds as bounds_module
+from nova_lite.verify import age_limits
 from nova_lite.verify import reader as reader_module
 from nova_lite.verify import settling
 
@@ -13,7 +13,7 @@ from nova_lite.verify import settling
 def find(directory, *, settle_s=10.0, bounds=None, say=lambda text: None):
     """Return the settling.Verdict on the cloud of `directory`.
 
-    bounds: verify.bounds.Bounds; say: called with what is being read
+    bounds: verify.age_limits.Bounds; say: called with what is being read
     """
     with stopped.reachable(directory) as (conf, running):
         opened = reader_module.Reader(conf, directory, running=running, say=say)
@@ -21,7 +21,7 @@ def find(directory, *, settle_s=10.0, bounds=None, say=lambda text: None):
             if running:
                 verdict = settling.look(reader, settle_s=settle_s, bounds=bounds, say=say)
             else:
-                bounds = (bounds or bounds_module.Bounds()).of_stopped()
+                bounds = (bounds or age_limits.Bounds()).of_stopped()
                 verdict = settling.look(reader, settle_s=0, bounds=bounds)
     audits.record(directory, verdict)
     return verdict

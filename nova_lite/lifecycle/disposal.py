@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from nova_lite import cells
 from nova_lite import context
 from nova_lite.clients import release
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
@@ -32,7 +32,7 @@ class World(release.Clients, typing.Protocol):
     """Databases, and the clients of the other services."""
 
     @property
-    def api_db(self) -> engine.Database: ...
+    def api_db(self) -> transactions.Database: ...
 
     @property
     def cells(self) -> cells.Cells: ...

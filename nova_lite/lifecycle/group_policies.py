@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from nova_lite import cells as deployment
 from nova_lite import exception
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import group_places
@@ -21,13 +21,13 @@ class World(typing.Protocol):
     """Databases."""
 
     @property
-    def api_db(self) -> engine.Database: ...
+    def api_db(self) -> transactions.Database: ...
 
     @property
     def cells(self) -> deployment.Cells: ...
 
 
-def find(api_db: engine.Database, uuid: str | None) -> instance_group.Group | None:
+def find(api_db: transactions.Database, uuid: str | None) -> instance_group.Group | None:
     """Return {'uuid', 'policy', 'rules'} of a server group, or None if it was deleted."""
     if uuid is None:
         return None

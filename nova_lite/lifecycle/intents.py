@@ -18,7 +18,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import transitions
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import sagas
@@ -92,7 +92,7 @@ def _texts(allowed: Iterable[str | None] | None) -> list[str | None] | None:
 
 
 def begin(
-    api_db: engine.Database, cell: cells.Cell, ctxt: context.RequestContext, intent: Intent
+    api_db: transactions.Database, cell: cells.Cell, ctxt: context.RequestContext, intent: Intent
 ) -> None:
     """Record the saga and make its first transaction.
 
@@ -113,7 +113,7 @@ def begin(
         raise
 
 
-def _goes_forward(api_db: engine.Database, uuid: str) -> bool:
+def _goes_forward(api_db: transactions.Database, uuid: str) -> bool:
     """Return whether a saga that was already run is done or still goes forward."""
     try:
         return bool(api_db.read(sagas.get, uuid).direction == journal.FORWARD)
@@ -140,7 +140,7 @@ def _begin(connection: sa.Connection, ctxt: context.RequestContext, intent: Inte
 
 
 def _record(
-    api_db: engine.Database, cell: cells.Cell, ctxt: context.RequestContext, intent: Intent
+    api_db: transactions.Database, cell: cells.Cell, ctxt: context.RequestContext, intent: Intent
 ) -> None:
     """Add the saga's row. Wait for a saga of the server that is about to end."""
     deadline = runtime.monotonic() + intent.patience_s

@@ -11,7 +11,7 @@ import sys
 
 from rich import console
 
-from nova_lite.console import progress
+from nova_lite.console import progress_display
 from nova_lite.maintenance import mover
 from nova_lite.maintenance import mover_pool
 from nova_lite.maintenance import plan
@@ -60,7 +60,7 @@ class Report:
         """Start the progress bar."""
         self._total = total
         if self._console.is_terminal and total:
-            count = progress.Count('leaving', total, on=self._console)
+            count = progress_display.Count('leaving', total, on=self._console)
             self._count = self._open.enter_context(count)
 
     def heard(self, kind, entry, said):

@@ -6,9 +6,9 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.console import progress
-from nova_lite.db import engine
+from nova_lite.console import progress_display
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import server_groups
@@ -61,7 +61,7 @@ def archive_deleted_rows(site, args):
         print(f'Failed to connect to API DB so aborting this archival attempt: {error}')
         return 3
     moved = collections.Counter()
-    with progress.Count('rows archived', None) as count:
+    with progress_display.Count('rows archived', None) as count:
         for cell_id, database in found:
             batches = _archive(site, args, database, cell_id=cell_id, before=before)
             for batch in batches:
@@ -110,7 +110,7 @@ def _databases(site, all_cells):
     for cell in every:
         if cell.db.url == site.cell_url:
             return [(cell.id, cell.db)]
-    return [(None, engine.Database(site.cell_url))]
+    return [(None, transactions.Database(site.cell_url))]
 
 
 def _archive(site, args, database, *, cell_id, before):

@@ -12,8 +12,8 @@ from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite.clients import auth
 from nova_lite.clients import placement
-from nova_lite.console import tables
-from nova_lite.db import engine
+from nova_lite.console import text_tables
+from nova_lite.db import transactions
 
 VERBS = collections.defaultdict(list)
 
@@ -99,7 +99,7 @@ class Site:
         url = self.conf.api_database.connection
         if not url:
             raise exception.Invalid(reason='[api_database]connection is not set')
-        return engine.Database(url)
+        return transactions.Database(url)
 
     @functools.cached_property
     def cells(self):
@@ -123,7 +123,7 @@ def print_list(site, args, columns, lines):
     if args.json:
         site.listed = [dict(zip(columns, line, strict=True)) for line in lines]
     else:
-        tables.show(columns.values(), lines)
+        text_tables.show(columns.values(), lines)
 
 
 def moment(text):

@@ -3,10 +3,10 @@
 from alembic import util
 
 from nova_lite import exception
-from nova_lite.db import migrate
+from nova_lite.db import schema_migration
 from nova_lite.manage import command
 
-REVISION = command.option('version', nargs='?', metavar='VERSION', default=migrate.HEAD)
+REVISION = command.option('version', nargs='?', metavar='VERSION', default=schema_migration.HEAD)
 LOCAL = command.option(
     '--local_cell', action='store_true', help='only the configured database, not that of cell0'
 )
@@ -58,7 +58,7 @@ def online_data_migrations(site, args):
 
 
 def _print_version(site, url, which):
-    site.found['version'] = migrate.version(url, which)
+    site.found['version'] = schema_migration.version(url, which)
     print(site.found['version'])
 
 
@@ -76,7 +76,7 @@ def _sync_cell0(site, revision):
 
 def _sync(url, which, revision):
     try:
-        migrate.upgrade(url, which, revision)
+        schema_migration.upgrade(url, which, revision)
     except (exception.Unavailable, util.CommandError) as error:
         print(f'ERROR: {error}')
         return 1

@@ -2,7 +2,7 @@
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite.console import progress
+from nova_lite.console import progress_display
 from nova_lite.manage import command
 from nova_lite.superconductor.audits import orphans
 
@@ -51,7 +51,7 @@ def audit(site, args):
 def _held(site, providers):
     """Return [(provider uuid, consumer, resources)] of everything on the providers."""
     found = []
-    with progress.Count('resource providers', len(providers)) as count:
+    with progress_display.Count('resource providers', len(providers)) as count:
         for uuid in providers:
             count.add()
             found += orphans.held(site.placement, uuid)

@@ -6,7 +6,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import placement
 from nova_lite.clients import resource_requests
-from nova_lite.console import progress
+from nova_lite.console import progress_display
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
@@ -91,7 +91,7 @@ def _heal_cell(site, args, cell, tally):
         for node in cell.db.read(compute_nodes.every)
     }
     rows = cell.db.read(instances.settled)
-    with progress.Count(f'servers of {cell.name}', len(rows)) as count:
+    with progress_display.Count(f'servers of {cell.name}', len(rows)) as count:
         for row in rows:
             if tally.is_used_up or tally.code:
                 return

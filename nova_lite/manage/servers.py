@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from nova_lite.console import progress
+from nova_lite.console import progress_display
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from nova_lite.manage import cells
@@ -55,7 +55,7 @@ def map_instances(site, args):
     # An unknown cell raises, because exit code 1 means that the command must be repeated.
     cell = site.cells.get(args.cell_uuid)
     left, site.found['mapped'] = args.max_count, 0
-    with progress.Count(f'servers of {cell.name}', None) as count:
+    with progress_display.Count(f'servers of {cell.name}', None) as count:
         for rows in _batches(cell):
             missing = site.api_db.read(_missing, rows)
             site.api_db.write(_map, cell.id, missing[:left])

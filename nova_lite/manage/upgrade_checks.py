@@ -18,7 +18,7 @@ from nova_lite.clients import auth
 from nova_lite.clients import bindings
 from nova_lite.clients import network
 from nova_lite.clients import session
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import compute_nodes
@@ -66,7 +66,7 @@ class Checks(upgradecheck.UpgradeCommands):
             url = self.conf.api_database.connection
             if not url:
                 raise exception.Invalid(reason='[api_database]connection is not set')
-            self._cells = cells_module.Cells(self.conf, engine.Database(url))
+            self._cells = cells_module.Cells(self.conf, transactions.Database(url))
         return self._cells
 
     def close(self):

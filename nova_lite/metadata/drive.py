@@ -9,17 +9,17 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import json
 
+from nova_lite.metadata import document_versions
 from nova_lite.metadata import ec2
-from nova_lite.metadata import facts as facts_module
+from nova_lite.metadata import instance_metadata
 from nova_lite.metadata import openstack
-from nova_lite.metadata import versions
 from nova_lite.objects import base
 
 CONTENT = 'content'
 
 
 def files(
-    facts: facts_module.Facts,
+    facts: instance_metadata.Facts,
     *,
     admin_pass: str | None = None,
     injected: Iterable[tuple[str, bytes]] = (),
@@ -39,8 +39,8 @@ def files(
         for name, content in openstack.documents(facts, version, extra).items():
             found[f'openstack/{version}/{name}'] = content
             if version == openstack.VERSIONS[-1]:
-                found[f'openstack/{versions.LATEST}/{name}'] = content
-    for version in (ec2.VERSIONS[-1], versions.LATEST):
+                found[f'openstack/{document_versions.LATEST}/{name}'] = content
+    for version in (ec2.VERSIONS[-1], document_versions.LATEST):
         meta_data = ec2.meta_data(facts, ec2.VERSIONS[-1])
         found[f'ec2/{version}/meta-data.json'] = json.dumps(meta_data).encode()
         if facts.user_data is not None:

@@ -2,7 +2,7 @@
 
 import typing
 
-from nova_lite.metadata import facts as facts_module
+from nova_lite.metadata import instance_metadata
 
 VERSIONS = (
     '1.0',
@@ -36,7 +36,9 @@ Node: typing.TypeAlias = dict[str, 'Node'] | str
 Directory: typing.TypeAlias = dict[str, Node]
 
 
-def meta_data(facts: facts_module.Facts, version: str, address: str | None = None) -> Directory:
+def meta_data(
+    facts: instance_metadata.Facts, version: str, address: str | None = None
+) -> Directory:
     """Return the directory meta-data of one of VERSIONS.
 
     address: at which the guest is known to the caller
@@ -50,7 +52,7 @@ def meta_data(facts: facts_module.Facts, version: str, address: str | None = Non
     }
 
 
-def _identity(facts: facts_module.Facts) -> dict[str, Node | None]:
+def _identity(facts: instance_metadata.Facts) -> dict[str, Node | None]:
     instance = facts.instance
     name, key = instance.get('key_name'), instance.get('key_data')
     return {
@@ -65,7 +67,7 @@ def _identity(facts: facts_module.Facts) -> dict[str, Node | None]:
     }
 
 
-def _network(facts: facts_module.Facts, address: str | None) -> dict[str, Node | None]:
+def _network(facts: instance_metadata.Facts, address: str | None) -> dict[str, Node | None]:
     fixed, floating = _addresses(facts)
     local = address if address in fixed else next(iter(fixed), '')
     return {
@@ -78,7 +80,7 @@ def _network(facts: facts_module.Facts, address: str | None) -> dict[str, Node |
     }
 
 
-def _machine(facts: facts_module.Facts) -> dict[str, Node | None]:
+def _machine(facts: instance_metadata.Facts) -> dict[str, Node | None]:
     return {
         'instance-type': facts.instance.flavor.name,
         'instance-action': 'none',
@@ -92,7 +94,7 @@ def _id(prefix: str, uuid: str | None) -> str | None:
     return f'{prefix}-{uuid[:ID_LENGTH]}' if uuid else None
 
 
-def _addresses(facts: facts_module.Facts) -> tuple[list[str], list[str]]:
+def _addresses(facts: instance_metadata.Facts) -> tuple[list[str], list[str]]:
     """Return the fixed and the floating IPv4 addresses of a server."""
     ips = [
         ip
@@ -107,7 +109,7 @@ def _addresses(facts: facts_module.Facts) -> tuple[list[str], list[str]]:
     )
 
 
-def _block_devices(facts: facts_module.Facts) -> Directory:
+def _block_devices(facts: instance_metadata.Facts) -> Directory:
     """Return the names of the root disk, and of further volumes, swap and ephemeral disks."""
     root = facts.instance.get('root_device_name')
     found: Directory = {'ami': root.rpartition('/')[2], 'root': root} if root else {}

@@ -4,7 +4,7 @@ import base64
 import json
 
 from nova_lite import runtime
-from nova_lite.metadata import facts as facts_module
+from nova_lite.metadata import instance_metadata
 from nova_lite.metadata import network_data
 from nova_lite.objects import base
 
@@ -44,7 +44,7 @@ NO_ADDRESS = {'bus': 'none', 'address': 'none'}
 
 
 def documents(
-    facts: facts_module.Facts, version: str, extra: base.Data | None = None
+    facts: instance_metadata.Facts, version: str, extra: base.Data | None = None
 ) -> dict[str, bytes]:
     """Return the documents of one of VERSIONS. extra: further keys of meta_data.json"""
     found = {
@@ -61,7 +61,9 @@ def documents(
     }
 
 
-def meta_data(facts: facts_module.Facts, version: str, extra: base.Data | None = None) -> base.Data:
+def meta_data(
+    facts: instance_metadata.Facts, version: str, extra: base.Data | None = None
+) -> base.Data:
     """Return the content of meta_data.json."""
     instance = facts.instance
     found = {
@@ -95,7 +97,7 @@ def _seed() -> str:
     return base64.b64encode(runtime.new_secret(SEED_ENTROPY_BYTES).encode()).decode()
 
 
-def _devices(facts: facts_module.Facts) -> list[base.Data]:
+def _devices(facts: instance_metadata.Facts) -> list[base.Data]:
     """Return the devices that their user has tagged."""
     interfaces = [
         {'type': 'nic', **NO_ADDRESS, 'mac': vif['address'], 'tags': [vif['tag']]}

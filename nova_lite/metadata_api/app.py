@@ -15,7 +15,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.db.cell import guest_passwords
-from nova_lite.metadata import facts
+from nova_lite.metadata import instance_metadata
 from nova_lite.metadata_api import callers
 from nova_lite.metadata_api import pages
 from nova_lite.metadata_api import servers as servers_module
@@ -89,7 +89,7 @@ class Application:
             return pages.Page(b'')
         return pages.find(
             parts,
-            facts.gather(self._conf, server.instance, server.block_devices),
+            instance_metadata.gather(self._conf, server.instance, server.block_devices),
             guest_passwords.of(server.row),
             address=caller.address,
         )

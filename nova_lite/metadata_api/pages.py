@@ -4,10 +4,10 @@ from collections.abc import Iterable
 import typing
 
 from nova_lite import exception
+from nova_lite.metadata import document_versions
 from nova_lite.metadata import ec2
-from nova_lite.metadata import facts as facts_module
+from nova_lite.metadata import instance_metadata
 from nova_lite.metadata import openstack
-from nova_lite.metadata import versions
 
 TEXT, JSON = 'text/plain; charset=UTF-8', 'application/json'
 OPENSTACK = 'openstack'
@@ -40,26 +40,26 @@ def split(path: str) -> list[str]:
 
 def root() -> Page:
     """Return the list of EC2's versions, which is the same for all servers."""
-    return _listing((*ec2.VERSIONS, versions.LATEST))
+    return _listing((*ec2.VERSIONS, document_versions.LATEST))
 
 
 def is_password(parts: list[str]) -> bool:
     """Return whether a path is that of the password."""
     if len(parts) != 3 or (parts[0], parts[2]) != (OPENSTACK, openstack.PASSWORD):
         return False
-    version = versions.resolve(parts[1], openstack.VERSIONS)
+    version = document_versions.resolve(parts[1], openstack.VERSIONS)
     return version is not None and version >= openstack.SINCE[openstack.PASSWORD]
 
 
 def find(
-    parts: list[str], facts: facts_module.Facts, password: str, *, address: str | None
+    parts: list[str], facts: instance_metadata.Facts, password: str, *, address: str | None
 ) -> Page:
     """Return the page at a path. Raise NoSuchPage.
 
     password: that the guest reported, '' for none; address: see ec2.meta_data
     """
     if parts == [OPENSTACK]:
-        return _listing((*openstack.VERSIONS, versions.LATEST))
+        return _listing((*openstack.VERSIONS, document_versions.LATEST))
     if is_password(parts):
         return Page(password.encode())
     if parts[0] == OPENSTACK:
@@ -71,8 +71,8 @@ def find(
     return found
 
 
-def _openstack(parts: list[str], facts: facts_module.Facts) -> Page | None:
-    version = versions.resolve(parts[0], openstack.VERSIONS)
+def _openstack(parts: list[str], facts: instance_metadata.Facts) -> Page | None:
+    version = document_versions.resolve(parts[0], openstack.VERSIONS)
     if version is None or len(parts) > 2:
         return None
     documents = openstack.documents(facts, version)
@@ -88,8 +88,8 @@ def _openstack(parts: list[str], facts: facts_module.Facts) -> Page | None:
     )
 
 
-def _ec2(parts: list[str], facts: facts_module.Facts, address: str | None) -> Page | None:
-    version = versions.resolve(parts[0], ec2.VERSIONS)
+def _ec2(parts: list[str], facts: instance_metadata.Facts, address: str | None) -> Page | None:
+    version = document_versions.resolve(parts[0], ec2.VERSIONS)
     if version is None:
         return None
     if parts[1:] == [ec2.USER_DATA]:

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
 from nova_lite import exception
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import children
 from nova_lite.db.cell import guest_passwords
@@ -45,7 +45,7 @@ class Servers(typing.Protocol):
 class AllServers:
     """The servers of all cells."""
 
-    def __init__(self, api_db: engine.Database, cells: cells_module.Cells) -> None:
+    def __init__(self, api_db: transactions.Database, cells: cells_module.Cells) -> None:
         self._api_db, self._cells = api_db, cells
 
     def get(self, uuid: str, project_id: str) -> Server:
@@ -89,7 +89,7 @@ class AllServers:
 class CellServers:
     """The servers of one cell. database: of the cell"""
 
-    def __init__(self, database: engine.Database) -> None:
+    def __init__(self, database: transactions.Database) -> None:
         self._database = database
 
     def get(self, uuid: str, project_id: str) -> Server:

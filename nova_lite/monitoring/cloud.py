@@ -15,8 +15,8 @@ from prometheus_client import core
 import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
-from nova_lite.db import engine
 from nova_lite.db import rows as db_rows
+from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
@@ -84,7 +84,7 @@ def family(name: str) -> Gauge:
 class Sagas:
     """Number of sagas by step and state, and how long the most overdue one has waited."""
 
-    def __init__(self, api_db: engine.Database) -> None:
+    def __init__(self, api_db: transactions.Database) -> None:
         self._api_db = api_db
 
     def collect(self) -> Iterator[Gauge]:
@@ -103,7 +103,7 @@ class Hosts:
     """Services and capacity of all cells that answer."""
 
     def __init__(
-        self, conf: cfg.ConfigOpts, api_db: engine.Database, cells: cells_module.Cells
+        self, conf: cfg.ConfigOpts, api_db: transactions.Database, cells: cells_module.Cells
     ) -> None:
         self._conf, self._api_db, self._cells = conf, api_db, cells
 

@@ -4,11 +4,11 @@ import functools
 
 import sqlalchemy as sa
 
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.monitoring import health
 
 
-def answers(found: engine.Database) -> health.Check:
+def answers(found: transactions.Database) -> health.Check:
     """Return a check that queries a Database."""
     return functools.partial(found.read, _one)
 

@@ -1,12 +1,12 @@
 """Health check of the daemon that sweeps sagas."""
 
 from nova_lite import exception
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.api import sagas
 from nova_lite.monitoring import health
 
 
-def lag(api_db: engine.Database, limit_s: float) -> health.Check:
+def lag(api_db: transactions.Database, limit_s: float) -> health.Check:
     """Return a check that raises when a due saga was not picked up within `limit_s`."""
 
     def check() -> None:

@@ -20,8 +20,8 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
@@ -31,9 +31,9 @@ from nova_lite.moves import part
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.moves import world as worlds
+from nova_lite.moves.parts import action_events
 from nova_lite.moves.parts import allocation
 from nova_lite.moves.parts import choice
-from nova_lite.moves.parts import events
 from nova_lite.moves.parts import stored_request
 from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import request_spec
@@ -88,7 +88,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     first: saga.Result[steps.Found]
     named: Sequence[str] = ()
     faults = True
-    events = part.Of(events.Events)
+    events = part.Of(action_events.Events)
     allocation = part.Of(allocation.Allocation)
     stored_request = part.Of(stored_request.StoredRequest)
     choice = part.Of(choice.Choice)
@@ -119,10 +119,10 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     def compute(self) -> compute_rpc.ComputeAPI:
         return self.here.compute
 
-    def read(self, function: engine.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def read(self, function: transactions.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self.here.read(function, *args, **kwargs)
 
-    def write(self, function: engine.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def write(self, function: transactions.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a transaction of the cell, which is refused if the epoch of the saga is old."""
         return self.here.write(function, *args, **kwargs)
 

@@ -16,7 +16,7 @@ from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import plugging
 from nova_lite.clients import session
-from nova_lite.db import clock
+from nova_lite.db import database_clock
 from nova_lite.db import rows
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
@@ -153,10 +153,10 @@ def _waited_s(move: 'moves.AnyMove', host: str) -> float:
     if awaited is None:
         return 0
     since = datetime.datetime.fromisoformat(awaited['since'])
-    return (move.world.api_db.read(clock.read) - since).total_seconds()
+    return (move.world.api_db.read(database_clock.read) - since).total_seconds()
 
 
 def _keep(move: 'moves.AnyMove', host: str, made: typing.Any) -> None:
     awaited = _awaited(move, host)
-    since = awaited['since'] if awaited else move.world.api_db.read(clock.read).isoformat()
+    since = awaited['since'] if awaited else move.world.api_db.read(database_clock.read).isoformat()
     move.results[AWAITED] = {'host': host, 'since': since, 'made': made}

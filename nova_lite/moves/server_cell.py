@@ -12,8 +12,8 @@ from nova_lite import cells
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import mapping_switch
 from nova_lite.db.cell import actions
@@ -47,18 +47,18 @@ class ServerCell:
         """Return a client of the cell's computes."""
         return self._world.compute(self.cell)
 
-    def read(self, function: engine.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def read(self, function: transactions.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a query in the cell's database."""
         return self.cell.db.read(function, *args, **kwargs)
 
-    def write(self, function: engine.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def write(self, function: transactions.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a transaction of the cell, which is refused if the epoch of the saga is old."""
         return self.cell.db.write(self._fenced, function, *args, **kwargs)
 
     def _fenced(
         self,
         connection: sa.Connection,
-        function: engine.Function[P, T],
+        function: transactions.Function[P, T],
         /,
         *args: P.args,
         **kwargs: P.kwargs,

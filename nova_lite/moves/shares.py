@@ -14,7 +14,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import share as share_client
-from nova_lite.db import clock
+from nova_lite.db import database_clock
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
@@ -118,7 +118,7 @@ class ShareAttachment(move.Move[Began]):
 
     def _waited_s(self) -> float:
         """Return for how long the rule has been found not to be active."""
-        now = self.world.api_db.read(clock.read)
+        now = self.world.api_db.read(database_clock.read)
         awaited = self.results.get(AWAITED)
         if awaited is None:
             self.results[AWAITED] = Awaited(since=now.isoformat())

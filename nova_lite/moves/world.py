@@ -24,7 +24,7 @@ from nova_lite.clients import release
 from nova_lite.clients import session
 from nova_lite.clients import share as share_client
 from nova_lite.clients import volume as volumes
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from nova_lite.rpcapi import compute as compute_rpc
@@ -210,7 +210,7 @@ class World(Clients, typing.Protocol):
     def conf(self) -> cfg.ConfigOpts: ...
 
     @property
-    def api_db(self) -> engine.Database: ...
+    def api_db(self) -> transactions.Database: ...
 
     @property
     def cells(self) -> deployment.Cells: ...

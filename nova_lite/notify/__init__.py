@@ -1,5 +1,5 @@
 """Versioned notifications: created from records and sent to the message buses.
 
 `derive` says which records become which notifications, `payloads` what they carry,
-`watch` sees the records being made, `notifier` and `bus` send without holding anyone up.
+`watch` sees the records being made, `notifier` and `outlets` send without holding anyone up.
 """

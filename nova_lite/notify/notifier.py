@@ -14,9 +14,9 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.notify import build
-from nova_lite.notify import bus
+from nova_lite.notify import envelope
 from nova_lite.notify import hub
+from nova_lite.notify import outlets
 from nova_lite.notify import watch
 from nova_lite.rpc import transport
 
@@ -90,10 +90,10 @@ class Notifier:
         self, conf: cfg.ConfigOpts, own: str, hub: hub.Hub, cells: Cells | None = None
     ) -> None:
         self._conf, self._hub, self._cells = conf, hub, cells
-        self._sends = bool(bus.drivers(conf))
-        self._builder = build.Builder(conf)
+        self._sends = bool(outlets.drivers(conf))
+        self._builder = envelope.Builder(conf)
         self._own = (transport.name_of(own), own)
-        self._outlets: dict[str, bus.Outlet] = {}
+        self._outlets: dict[str, outlets.Outlet] = {}
         self._homes: dict[str, tuple[Home, float]] = {}
         self._waiting: collections.deque[tuple[Cell | None, list[watch.Change]]] = (
             collections.deque()
@@ -163,7 +163,7 @@ class Notifier:
         if not self._sends:
             return
         if name not in self._outlets:
-            self._outlets[name] = bus.Outlet(self._conf, name, url)
+            self._outlets[name] = outlets.Outlet(self._conf, name, url)
         self._outlets[name].send(Message(body, legacy, self._builder.context_of(change)))
 
     # ---- where it belongs ----

@@ -21,7 +21,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.notify import derive
-from nova_lite.notify import make
+from nova_lite.notify import from_records
 from nova_lite.objects import request_spec
 
 LOG = log.getLogger(__name__)
@@ -191,7 +191,7 @@ class Notices:
         """Notify of the start or the end of a scheduling decision. phase: 'start' or 'end'"""
         if self._notifier.is_wanted():
             # Made now: the spec is the scheduler's to change.
-            payload = make.of_spec(spec)
+            payload = from_records.of_spec(spec)
             self.tell(ctxt, 'scheduler.select_destinations', payload=payload, phase=phase)
 
     def tell(self, ctxt: context.RequestContext, what: str, **facts: typing.Any) -> None:

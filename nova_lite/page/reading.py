@@ -13,9 +13,9 @@ import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
 from nova_lite import exception
-from nova_lite.db import engine
 from nova_lite.db import errors
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import models as api_models
 from nova_lite.db.cell import migrations
@@ -146,9 +146,11 @@ class Reader:
 
     def __init__(self, conf: cfg.ConfigOpts, placement_url: str) -> None:
         self._conf = conf
-        self.api_db = engine.Database(conf.api_database.connection, limits=engine.limits(conf))
+        self.api_db = transactions.Database(
+            conf.api_database.connection, limits=transactions.limits(conf)
+        )
         self.cells = cells_module.Cells(conf, self.api_db, timeout_s=ANSWER_S)
-        self._placement_db = engine.Database(placement_url, limits=engine.limits(conf))
+        self._placement_db = transactions.Database(placement_url, limits=transactions.limits(conf))
 
     def read(self) -> Reading:
         """Return a Reading. Raise Unavailable without the API database."""

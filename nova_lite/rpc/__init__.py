@@ -1,7 +1,7 @@
 """RPC over oslo.messaging: one declaration of an interface for both its ends.
 
 `interface` declares and binds, `transport` opens buses, `driver` lets one
-listener serve many hosts, `embedded` is the bus inside one process.
+listener serve many hosts, `memory_broker` is the bus inside one process.
 """
 
 from nova_lite.rpc.interface import call

@@ -11,7 +11,7 @@ import oslo_messaging
 
 from nova_lite import incarnation
 from nova_lite.rpc import driver
-from nova_lite.rpc import embedded
+from nova_lite.rpc import memory_broker
 
 EMBEDDED = 'embedded://'
 # Of cell0, which has no daemons.
@@ -32,14 +32,14 @@ def driver_url(url: str, of: incarnation.Incarnation | None = None) -> str:
     of: an embedded bus is that of this incarnation; None for the current one
     """
     if url.startswith(EMBEDDED):
-        embedded.install()
+        memory_broker.install()
         return f'{driver.PREFIX}kombu+memory:///{embedded_name(url, of)}'
     return driver.PREFIX + url
 
 
 def drop(url: str, of: incarnation.Incarnation) -> None:
     """Drop the embedded bus of an incarnation whose daemons have stopped."""
-    embedded.drop(embedded_name(url, of))
+    memory_broker.drop(embedded_name(url, of))
 
 
 def open_notifications(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:

@@ -16,8 +16,8 @@ from nova_lite import runtime
 from nova_lite.clients import placement as client
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
+from nova_lite.scheduler import allocation_claims
 from nova_lite.scheduler import candidates
-from nova_lite.scheduler import claims
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import features
 from nova_lite.scheduler import groups
@@ -25,8 +25,8 @@ from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import protocols
 from nova_lite.scheduler import query
-from nova_lite.scheduler import request
 from nova_lite.scheduler import request_filters
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import select
 
 LOG = log.getLogger(__name__)
@@ -69,11 +69,11 @@ class Decision:
         self.beside = tuple(beside)
         self.uuids = list(instance_uuids)
         self.record = decisions.Record(ctxt.request_id, tuple(self.uuids))
-        self.group: request.Group | None = None
-        self.hosts_of: request.HostsOf = {}
+        self.group: scheduling_request.Group | None = None
+        self.hosts_of: scheduling_request.HostsOf = {}
         # Both are there once the hosts were read.
         self.snapshot: hosts.Snapshot
-        self.request: request.Request
+        self.request: scheduling_request.Request
 
     def run(self, *, alternates: bool = True) -> list[list[selection.Selection]]:
         """Decide and claim; returns a list of Selections for each server, in their order."""
@@ -128,9 +128,11 @@ class Decision:
             self.world.cells, self.world.states, self.spec, known
         )
 
-    def _make_request(self) -> request.Request:
+    def _make_request(self) -> scheduling_request.Request:
         group = self.group.copy() if self.group else None
-        return request.Request(self.spec, self.uuids, group=group, hosts_of=self.hosts_of)
+        return scheduling_request.Request(
+            self.spec, self.uuids, group=group, hosts_of=self.hosts_of
+        )
 
     def _attempt(self, version: host_states.Version, since: float | None) -> select.Outcome:
         self.snapshot = self.world.states.get(version, since=since)
@@ -140,7 +142,7 @@ class Decision:
             return select.Outcome()
         answer = self._ask(wanted, version, since)
         world = self.world
-        held = claims.Claims(
+        held = allocation_claims.Claims(
             world.placement,
             world.states,
             self.ctxt,
@@ -152,7 +154,7 @@ class Decision:
         return self._claim(answer, held, together=together)
 
     def _claim(
-        self, answer: candidates.Candidates, held: claims.Claims, *, together: bool
+        self, answer: candidates.Candidates, held: allocation_claims.Claims, *, together: bool
     ) -> select.Outcome:
         """Select hosts, and claim one by one or all together. Release incomplete claims."""
         complete = False
@@ -262,7 +264,7 @@ class Decision:
             compute_node_uuid=host.uuid,
             cell_uuid=host.cell_uuid,
             availability_zone=hosts.zone_of(host, self.world.conf.default_availability_zone),
-            allocation_request=claims.as_text(choice.request),
+            allocation_request=allocation_claims.as_text(choice.request),
             allocation_request_version=REQUEST_VERSION if choice.request else None,
         )
 

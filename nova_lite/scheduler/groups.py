@@ -13,14 +13,14 @@ import sqlalchemy as sa
 
 from nova_lite import cells as deployment
 from nova_lite import exception
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import group_places
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import host_states
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 
 LOG = log.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def read(
     states: host_states.HostStates,
     spec: request_spec.RequestSpec,
     known: collections.abc.Container[str],
-) -> tuple[request.Group | None, request.HostsOf]:
+) -> tuple[scheduling_request.Group | None, scheduling_request.HostsOf]:
     """Return (Group or None, {server uuid: {host, ...}}) of a spec.
 
     known: names of the filters and weighers in use
@@ -58,10 +58,10 @@ def read(
         )
     members_on = collections.Counter(host for uuid in members for host in hosts_of.get(uuid, ()))
     limit = int((row.rules or {}).get('max_server_per_host', 1))
-    return request.Group(row.uuid, row.policy, members_on, limit), hosts_of
+    return scheduling_request.Group(row.uuid, row.policy, members_on, limit), hosts_of
 
 
-def _members(api_db: engine.Database, group_uuid: str) -> Members:
+def _members(api_db: transactions.Database, group_uuid: str) -> Members:
     """Return (row, uuids of the members); (None, []) for a group that was deleted."""
     try:
         found: Members = api_db.read(_read_members, group_uuid)
@@ -80,7 +80,7 @@ def locate(
     cells: deployment.Cells,
     states: host_states.HostStates,
     uuids: collections.abc.Collection[str],
-) -> request.HostsOf:
+) -> scheduling_request.HostsOf:
     """Return {server uuid: {host, ...}}: two hosts for one that moves or may be reverted.
 
     A server that was placed a moment ago counts, though no record tells of it yet.
@@ -89,7 +89,7 @@ def locate(
         return {}
     # Read first: once a record names its host, a server is no longer pending.
     pending = states.pending(uuids)
-    found: request.HostsOf = collections.defaultdict(set)
+    found: scheduling_request.HostsOf = collections.defaultdict(set)
     mappings = cells.api_db.read(instance_mappings.of, uuids)
     wanted = {row.cell_id for row in mappings if row.cell_id is not None}
     for cell, hosts in cells.scatter(

@@ -22,7 +22,7 @@ from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 
 # What changes whenever what hosts and candidates depend on does.
 Version: typing.TypeAlias = tuple[int, ...]
@@ -102,7 +102,9 @@ class HostStates:
 
     # ---- servers placed but not yet on record ----
 
-    def place(self, server_uuid: str, host: hosts.HostState, request: request.Request) -> None:
+    def place(
+        self, server_uuid: str, host: hosts.HostState, request: scheduling_request.Request
+    ) -> None:
         """Count a server that is given a host from now on, so that others see it."""
         placed = Placed(
             host.uuid,

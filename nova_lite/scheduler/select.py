@@ -17,12 +17,12 @@ from nova_lite.clients import offers as shapes
 from nova_lite.scheduler import candidates as offers
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import hosts as known
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler.filters import base as filtering
 from nova_lite.scheduler.weighers import base as weighing
 
 HostState: typing.TypeAlias = known.HostState
-Request: typing.TypeAlias = request.Request
+Request: typing.TypeAlias = scheduling_request.Request
 # Of a server, a host and an allocation request, which is None where placement is done
 # without: whether the claim was made.
 Claim: typing.TypeAlias = collections.abc.Callable[[str, HostState, typing.Any], bool]

@@ -8,7 +8,7 @@ import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import database as databases
-from nova_lite.simcloud import events
+from nova_lite.simcloud import external_events
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import middleware
 from nova_lite.simcloud import options as settings_module
@@ -118,9 +118,9 @@ def make_app(database, public_url, *, options=None, is_new=True):
         lifetime_s=settings.token_lifetime_s,
         expired_window_s=settings.expired_window_s,
     )
-    notices = events.Silent()
+    notices = external_events.Silent()
     if settings.compute_events:
-        notices = events.Events(db, tokens, catalog.compute_url)
+        notices = external_events.Events(db, tokens, catalog.compute_url)
     app = _bare(db, notices, middleware.Identify(tokens, catalog, settings, public_url))
     identity.add(app, db, tokens, catalog, password_cost=settings.password_cost)
     image.add(app, db)

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from nova_lite.simcloud.identity import passwords
+from nova_lite.simcloud.identity import password_hashes
 from nova_lite.simcloud.network import plugging
 
 KEYSTONE = 'keystone'
@@ -42,7 +42,7 @@ class Options:
     region: str = 'RegionOne'
     token_lifetime_s: int = 6 * 3600
     expired_window_s: int = 48 * 3600
-    password_cost: int = passwords.COST
+    password_cost: int = password_hashes.COST
     endpoints: dict = dataclasses.field(default_factory=dict)
     private_cidr: str = '10.0.0.0/16'
     shared_cidr: str | None = None

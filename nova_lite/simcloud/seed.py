@@ -8,7 +8,7 @@ from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
-from nova_lite.simcloud.identity import passwords
+from nova_lite.simcloud.identity import password_hashes
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables as identity
@@ -180,7 +180,7 @@ def _hashes(settings):
         password = getattr(settings, option)
         if not password:
             raise ValueError(f'option {option} is needed to make the first users')
-        found[option] = passwords.hashed(password, settings.password_cost)
+        found[option] = password_hashes.hashed(password, settings.password_cost)
     return found
 
 

@@ -10,7 +10,7 @@ from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 
 MOST = 1000
@@ -38,7 +38,7 @@ def stamp(moment):
 def of_everyone(req):
     """Return whether an administrator asks for all projects."""
     text = req.get_param('all_tenants') or '0'
-    return req.context.caller.is_privileged and (text == '' or listing.boolean(text, 'all_tenants'))
+    return req.context.caller.is_privileged and (text == '' or paging.boolean(text, 'all_tenants'))
 
 
 def owned(req, table):
@@ -58,7 +58,7 @@ def _number(text, problem):
 
 def _value(column, name, text):
     if isinstance(column.type, sa.Boolean):
-        return listing.boolean(text, name)
+        return paging.boolean(text, name)
     if isinstance(column.type, sa.Integer):
         return _number(text, f"Invalid filter {name}: '{text[:64]}' is not a number.")
     return text
@@ -80,19 +80,19 @@ def filtered(req, table, filters):
 
 
 def _limit(req):
-    return listing.limit_of(req, default=MOST, most=MOST)
+    return paging.limit_of(req, default=MOST, most=MOST)
 
 
 def page_of(conn, req, table, query):
     """Return the rows of the requested page."""
-    page = listing.Page(
-        sort=listing.sort_of(req, SORTABLE & set(table.c.keys()), (('created_at', True),)),
+    page = paging.Page(
+        sort=paging.sort_of(req, SORTABLE & set(table.c.keys()), (('created_at', True),)),
         limit=_limit(req),
         marker=req.get_param('marker'),
     )
     text = req.get_param('offset') or '0'
     offset = _number(text, f"offset must be a number, not '{text[:64]}'.")
-    return database.rows(conn, listing.paged(conn, query, table, page).offset(offset))
+    return database.rows(conn, paging.paged(conn, query, table, page).offset(offset))
 
 
 def listed(conn, req, table, filters):
@@ -102,7 +102,7 @@ def listed(conn, req, table, filters):
 
 def collection(req, key, items):
     """Return a list's body, with a link to the next page when there may be one."""
-    return {key: items, **listing.next_link(req, key, items, _limit(req))}
+    return {key: items, **paging.next_link(req, key, items, _limit(req))}
 
 
 STYLE = resources.Style(

@@ -18,7 +18,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite.db import engine as database
+from nova_lite.db import transactions
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
@@ -62,7 +62,7 @@ class World:
         self,
         conf: cfg.ConfigOpts,
         *,
-        api_db: database.Database,
+        api_db: transactions.Database,
         cells: deployment.Cells,
         scheduler: worlds.Scheduler,
         clients: worlds.Clients,

@@ -25,13 +25,13 @@ from openstack import connection
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.launcher import clouds
+from nova_lite.launcher import client_settings
 from nova_lite.launcher import control_client
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
+from nova_lite.testing import admin_requests
 from nova_lite.testing import limits
 from nova_lite.testing import profiles
-from nova_lite.testing import services
 
 # nova_lite itself, by the interpreter of the tests: its commands may not be in the PATH.
 COMMAND = (sys.executable, '-m', 'nova_lite.cmd.main')
@@ -72,9 +72,9 @@ class Cloud:
         return self.running.clouds_yaml
 
     @functools.cached_property
-    def requests(self) -> services.Services:
+    def requests(self) -> admin_requests.Services:
         """Plain requests of the administrator."""
-        return services.Services(self.clouds_yaml)
+        return admin_requests.Services(self.clouds_yaml)
 
     @functools.cached_property
     def member_role_id(self) -> str:
@@ -89,7 +89,7 @@ class Cloud:
     @functools.cached_property
     def admin(self) -> connection.Connection:
         """Return an openstacksdk Connection of the administrator."""
-        made: connection.Connection = clouds.connect(self.clouds_yaml)
+        made: connection.Connection = client_settings.connect(self.clouds_yaml)
         return made
 
     @functools.cached_property
@@ -158,7 +158,7 @@ class Clouds:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 found = _started(directory) or self._start_with(directory, text)
             # Again: the process that started it may have been killed before.
-            limits.lift_defaults(services.Services(found.clouds_yaml))
+            limits.lift_defaults(admin_requests.Services(found.clouds_yaml))
             self._known[name] = Cloud(directory, found, is_unlimited=True)
         return self._known[name]
 

@@ -2,24 +2,24 @@
 
 import typing
 
-from nova_lite.testing import services
+from nova_lite.testing import admin_requests
 
 UNLIMITED = -1
 SERVERS = ('instances', 'cores', 'ram', 'key_pairs', 'server_groups', 'server_group_members')
 VOLUMES = ('volumes', 'snapshots', 'gigabytes')
 NETWORKS = ('network', 'subnet', 'port', 'router', 'floatingip', 'security_group')
 # What has defaults that can be changed: (service, limits).
-WITH_DEFAULTS = (('compute', SERVERS), (services.VOLUME, VOLUMES))
+WITH_DEFAULTS = (('compute', SERVERS), (admin_requests.VOLUME, VOLUMES))
 
 
-def lift_defaults(admin: services.Services) -> None:
+def lift_defaults(admin: admin_requests.Services) -> None:
     """Limit no project of a cloud in the services that have defaults."""
     for service, names in WITH_DEFAULTS:
         body = {'quota_class_set': _lifted(names)}
         admin.call(service, 'PUT', '/os-quota-class-sets/default', body)
 
 
-def lift(admin: services.Services, project_id: str, *, defaults: bool) -> None:
+def lift(admin: admin_requests.Services, project_id: str, *, defaults: bool) -> None:
     """Do not limit a project. defaults: whether `lift_defaults` was called for its cloud"""
     if not defaults:
         for service, names in WITH_DEFAULTS:
@@ -29,7 +29,7 @@ def lift(admin: services.Services, project_id: str, *, defaults: bool) -> None:
     admin.call('network', 'PUT', f'/quotas/{project_id}', {'quota': _lifted(NETWORKS)})
 
 
-def forget(admin: services.Services, project_id: str, *, defaults: bool) -> None:
+def forget(admin: admin_requests.Services, project_id: str, *, defaults: bool) -> None:
     """Delete what `lift` has written for a project."""
     if not defaults:
         for service, _names in WITH_DEFAULTS:

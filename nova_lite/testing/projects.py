@@ -11,13 +11,13 @@ from openstack import connection
 import yaml
 
 from nova_lite import runtime
-from nova_lite.launcher import clouds as clouds_module
+from nova_lite.launcher import client_settings
 from nova_lite.launcher import layout
 from nova_lite.launcher import openrc
-from nova_lite.testing import cleaning
+from nova_lite.testing import admin_requests
 from nova_lite.testing import clouds
 from nova_lite.testing import limits
-from nova_lite.testing import services
+from nova_lite.testing import project_purge
 
 # Of a cloud in the project's clouds.yaml.
 CLOUD = 'nova-lite-test'
@@ -49,7 +49,7 @@ class Project:
 
     def connect(self, **options: typing.Any) -> connection.Connection:
         """Return a new openstacksdk Connection of the user, closed with the project."""
-        made: connection.Connection = clouds_module.connect(self.clouds_yaml, CLOUD, **options)
+        made: connection.Connection = client_settings.connect(self.clouds_yaml, CLOUD, **options)
         self._opened.append(made)
         return made
 
@@ -78,7 +78,7 @@ def project(cloud: clouds.Cloud, prefix: str = 'test') -> Iterator[Project]:
         admin.call('identity', 'PUT', path)
         undo.callback(limits.forget, admin, project_id, defaults=cloud.is_unlimited)
         limits.lift(admin, project_id, defaults=cloud.is_unlimited)
-        undo.callback(cleaning.clean, cloud, project_id=project_id, user_id=user_id)
+        undo.callback(project_purge.clean, cloud, project_id=project_id, user_id=user_id)
         made = Project(
             cloud=cloud,
             id=project_id,
@@ -94,7 +94,7 @@ def project(cloud: clouds.Cloud, prefix: str = 'test') -> Iterator[Project]:
         yield made
 
 
-def _create_user(admin: services.Services, name: str, password: str) -> str:
+def _create_user(admin: admin_requests.Services, name: str, password: str) -> str:
     wanted = {'user': {'name': name, 'password': password}}
     return str(admin.create('identity', '/users', wanted)['id'])
 
@@ -119,7 +119,7 @@ def _create_network(cloud: clouds.Cloud, project_id: str) -> str:
 def _write_clouds(cloud: clouds.Cloud, path: str, name: str, password: str) -> str:
     """Write clouds.yaml for the user: as the administrator's, with other credentials."""
     with open(cloud.clouds_yaml) as file:
-        admins = yaml.safe_load(file)['clouds'][clouds_module.ADMIN]
+        admins = yaml.safe_load(file)['clouds'][client_settings.ADMIN]
     own = {'username': name, 'project_name': name, 'password': password}
     layout.write(
         path, yaml.safe_dump({'clouds': {CLOUD: {**admins, 'auth': {**admins['auth'], **own}}}})

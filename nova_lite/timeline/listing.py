@@ -1,7 +1,7 @@
 """Sagas as text and as JSON, for commands."""
 
 from nova_lite.console import output
-from nova_lite.console import tables
+from nova_lite.console import text_tables
 from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.db.api import sagas
 from nova_lite.moves import kinds
@@ -97,7 +97,9 @@ def without_secrets(arguments):
 
 def _show(rows, columns):
     lines = [row.values() for row in rows]
-    tables.show(columns, [['' if value is None else value for value in line] for line in lines])
+    text_tables.show(
+        columns, [['' if value is None else value for value in line] for line in lines]
+    )
 
 
 def _saga(row):

@@ -7,10 +7,10 @@ import datetime
 
 from nova_lite import states
 from nova_lite.db import rows
-from nova_lite.verify import bounds as bounds_module
+from nova_lite.verify import age_limits
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
-from nova_lite.verify import snapshot as snapshots
+from nova_lite.verify import observed
 from nova_lite.virt import model
 from nova_lite.virt.sim import census
 
@@ -29,7 +29,7 @@ POWER = {
 }
 
 
-def one_guest(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def one_guest(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I3: at most one running guest per server, over all hosts."""
     running = collections.defaultdict(list)
     for guest in snapshot.guests:
@@ -40,7 +40,7 @@ def one_guest(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
             yield Finding('I3', f'server {uuid}', f'runs on {sorted(nodes)}')
 
 
-def owned(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def owned(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: each guest has a record on its node, and each record has a guest."""
     placed = holdings.guests_expected(snapshot)
     there = {
@@ -53,15 +53,15 @@ def owned(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
         yield Finding('I5', f'server {uuid}', f'has no guest on {node}')
 
 
-def drives(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def drives(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: each config drive has a guest."""
     for uuid, node in snapshot.ownerless_drives:
         yield Finding('I5', f'config drive of guest {uuid}', f'is on {node} without the guest')
 
 
 def _at_rest(
-    snapshot: snapshots.Snapshot,
-) -> Iterator[tuple[snapshots.CellSnapshot, rows.Row, census.Row]]:
+    snapshot: observed.Snapshot,
+) -> Iterator[tuple[observed.CellSnapshot, rows.Row, census.Row]]:
     """Yield (cell snapshot, row, guest) of servers at rest that have a resident guest."""
     there = {
         (guest.uuid, guest.node): guest
@@ -74,14 +74,14 @@ def _at_rest(
             yield cell, row, guest
 
 
-def idle(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def idle(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I6: no job of a guest is in progress if its server has no task."""
     for _cell, row, guest in _at_rest(snapshot):
         if guest.jobs:
             yield Finding('I6', f'guest {row.uuid}', f'has {guest.jobs} jobs on {guest.node}')
 
 
-def power(snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
+def power(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
     """I9: power states of guests and servers agree, on hosts whose services are up.
 
     A difference counts when record and guest have been as they are for `bounds.power`
@@ -98,7 +98,7 @@ def power(snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds) -> Iterato
             yield Finding('I9', what, f'is {guest.power_state.name}, on record is {recorded}')
 
 
-def _unchanged_s(snapshot: snapshots.Snapshot, row: rows.Row, guest: census.Row) -> float:
+def _unchanged_s(snapshot: observed.Snapshot, row: rows.Row, guest: census.Row) -> float:
     """Return seconds since the record or the guest was changed last."""
     changed = row.updated_at or row.created_at
     if guest.changed_at is not None:
@@ -107,7 +107,7 @@ def _unchanged_s(snapshot: snapshots.Snapshot, row: rows.Row, guest: census.Row)
     return unchanged.total_seconds()
 
 
-def made_as_recorded(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def made_as_recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: guests have the size of their flavors, and the recorded volumes and ports.
 
     The guest of a server that failed may lack some, and has none that are not its own.
@@ -118,7 +118,7 @@ def made_as_recorded(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]
             yield from _made_of(row, guest.spec, devices[row.uuid])
 
 
-def _devices(snapshot: snapshots.Snapshot) -> dict[str, dict[model.DeviceKind, set[str]]]:
+def _devices(snapshot: observed.Snapshot) -> dict[str, dict[model.DeviceKind, set[str]]]:
     """Return {server uuid: {DeviceKind: ids}} as the records say."""
     found = {}
     for cell in snapshot.cells:

@@ -11,7 +11,7 @@ from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.scheduler import query
-from nova_lite.verify import snapshot as snapshots
+from nova_lite.verify import observed
 
 # By resource class.
 Amounts: typing.TypeAlias = dict[str, int]
@@ -28,7 +28,7 @@ KEPT = (
 )
 
 
-def expected(snapshot: snapshots.Snapshot) -> dict[str, dict[str, Amounts]]:
+def expected(snapshot: observed.Snapshot) -> dict[str, dict[str, Amounts]]:
     """Return {consumer: {provider uuid: {resource class: amount}}} as it should be.
 
     Without the consumers of moves under way, who hold now the one and now the other.
@@ -79,7 +79,7 @@ def expected(snapshot: snapshots.Snapshot) -> dict[str, dict[str, Amounts]]:
     return wanted
 
 
-def port_amounts(snapshot: snapshots.Snapshot) -> dict[tuple[str, str], dict[str, Amounts]]:
+def port_amounts(snapshot: observed.Snapshot) -> dict[tuple[str, str], dict[str, Amounts]]:
     """Return {(server uuid, host): {provider uuid: amounts}} of what ports hold there."""
     found: dict[tuple[str, str], dict[str, Amounts]] = collections.defaultdict(dict)
     for port in snapshot.ports:
@@ -90,7 +90,7 @@ def port_amounts(snapshot: snapshots.Snapshot) -> dict[tuple[str, str], dict[str
     return found
 
 
-def _below(snapshot: snapshots.Snapshot, consumer: str, node: str) -> dict[str, Amounts]:
+def _below(snapshot: observed.Snapshot, consumer: str, node: str) -> dict[str, Amounts]:
     """Return what a consumer holds of the providers below a node's."""
     return {
         uuid: amounts
@@ -99,7 +99,7 @@ def _below(snapshot: snapshots.Snapshot, consumer: str, node: str) -> dict[str, 
     }
 
 
-def under_way(snapshot: snapshots.Snapshot) -> set[str]:
+def under_way(snapshot: observed.Snapshot) -> set[str]:
     """Return the consumers of moves that a saga works at: servers and their migrations."""
     servers = {saga.instance_uuid for saga in snapshot.sagas if saga.active_for}
     return servers | {
@@ -107,7 +107,7 @@ def under_way(snapshot: snapshots.Snapshot) -> set[str]:
     }
 
 
-def migrations(snapshot: snapshots.Snapshot) -> Iterator[rows.Row]:
+def migrations(snapshot: observed.Snapshot) -> Iterator[rows.Row]:
     """Return every migration of every cell."""
     return (migration for cell in snapshot.cells for migration in cell.migrations)
 
@@ -118,13 +118,13 @@ def is_evacuated(migration: rows.Row) -> bool:
     return bool(evacuates and migration.status == states.MigrationStatus.DONE)
 
 
-def down(snapshot: snapshots.Snapshot) -> set[str]:
+def down(snapshot: observed.Snapshot) -> set[str]:
     """Return hosts that cannot clear what an evacuation left on them: their services are not up."""
     return {host for cell in snapshot.cells for host in cell.down}
 
 
 def resources(
-    row: rows.Row, flavor: session.Json, snapshot: snapshots.Snapshot, held: Mapping[str, int]
+    row: rows.Row, flavor: session.Json, snapshot: observed.Snapshot, held: Mapping[str, int]
 ) -> Amounts:
     """Return {resource class: amount} that a server takes with a flavor (plain values).
 
@@ -137,7 +137,7 @@ def resources(
     return wanted
 
 
-def guests_expected(snapshot: snapshots.Snapshot) -> set[tuple[str, str]]:
+def guests_expected(snapshot: observed.Snapshot) -> set[tuple[str, str]]:
     """Return {(server uuid, node)} where a guest may be."""
     absent = down(snapshot)
     placed = {(row.uuid, row.node) for _cell, row in snapshot.instances() if row.host}
@@ -150,7 +150,7 @@ def guests_expected(snapshot: snapshots.Snapshot) -> set[tuple[str, str]]:
     return placed
 
 
-def guests_required(snapshot: snapshots.Snapshot) -> set[tuple[str, str]]:
+def guests_required(snapshot: observed.Snapshot) -> set[tuple[str, str]]:
     """Return {(server uuid, node)} where a guest must be."""
     return {
         (row.uuid, row.node)

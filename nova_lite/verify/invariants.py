@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from nova_lite import states
 from nova_lite import transitions as transition_table
-from nova_lite.verify import bounds as bounds_module
+from nova_lite.verify import age_limits
 from nova_lite.verify import findings
 from nova_lite.verify import guests
 from nova_lite.verify import holdings
@@ -18,17 +18,17 @@ from nova_lite.verify import inventories
 from nova_lite.verify import membership
 from nova_lite.verify import messaging
 from nova_lite.verify import networking
+from nova_lite.verify import observed
 from nova_lite.verify import placing
 from nova_lite.verify import quota
-from nova_lite.verify import sharing
-from nova_lite.verify import snapshot as snapshots
-from nova_lite.verify import storage
-from nova_lite.verify import work
+from nova_lite.verify import shares
+from nova_lite.verify import unfinished
+from nova_lite.verify import volumes
 
 Finding = findings.Finding
 
 
-def found(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def found(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I1: every accepted, undeleted server is found by GET."""
     visible = snapshot.visible()
     cells = {cell.id: cell for cell in snapshot.cells}
@@ -46,7 +46,7 @@ def found(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
             )
 
 
-def one_record(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def one_record(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I2: exactly one visible record per server, in the cell its mapping names."""
     for uuid, records in snapshot.visible().items():
         names = [cell.name for cell, _row in records]
@@ -59,7 +59,7 @@ def one_record(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
             yield Finding('I2', f'server {uuid}', f'is in {names}, its mapping names another cell')
 
 
-def hidden_copies(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def hidden_copies(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: a hidden record belongs to a move that has not ended."""
     moving = {
         migration.instance_uuid
@@ -75,7 +75,7 @@ def hidden_copies(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
             yield Finding('I6', f'server {row.uuid}', f'is sealed in {cell.name}')
 
 
-def allocations(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def allocations(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I4: placement holds exactly what servers and moves in progress hold."""
     expected = holdings.expected(snapshot)
     passing = holdings.under_way(snapshot) | snapshot.withdrawn.keys()
@@ -90,7 +90,7 @@ def allocations(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
 
 
 def late_claims(
-    snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds
+    snapshot: observed.Snapshot, bounds: age_limits.Bounds
 ) -> Iterator[findings.Finding]:
     """I4: claims of servers that do not exist are released.
 
@@ -113,7 +113,7 @@ def _sorted(holding: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
     }
 
 
-def owned(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def owned(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: each record and each resource has an owner."""
     records = {row.uuid for _cell, row in snapshot.instances()}
     known = records | snapshot.build_requests.keys() | snapshot.withdrawn.keys()
@@ -139,7 +139,7 @@ def owned(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
             yield Finding('I5', f'attachment {attachment["id"]}', f'belongs to no server: {owner}')
 
 
-def transitions(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def transitions(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I9: states follow the transition table.
 
     A copy that another cell hides while a move brings it is on no host yet, and has the
@@ -155,7 +155,7 @@ def transitions(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
             yield Finding('I9', f'server {row.uuid}', f'is active in {cell.name} on no host')
 
 
-def soft_deletions(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def soft_deletions(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I9: a server without a task has a date of deletion if, and only if, it is soft-deleted.
 
     Otherwise no quota counts it, or it is not reclaimed.
@@ -166,13 +166,13 @@ def soft_deletions(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
             yield Finding('I9', f'server {row.uuid}', detail)
 
 
-def no_server_error(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def no_server_error(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I10: the API does not answer 5xx."""
     for line in snapshot.server_errors:
         yield Finding('I10', 'the API answered 5xx', line)
 
 
-def filters(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def filters(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I12: servers are on hosts that placement rules allow, unless they were forced there."""
     for uuid, detail in placing.violations(snapshot):
         yield Finding('I12', f'server {uuid}', detail)
@@ -190,18 +190,18 @@ CHECKS = (
     guests.made_as_recorded,
     guests.idle,
     hidden_copies,
-    work.migrations,
+    unfinished.migrations,
     networking.bindings,
     networking.active_bindings,
     networking.recorded,
-    storage.attachments,
-    storage.connections,
-    storage.passing,
-    storage.statuses,
-    storage.made_twice,
-    storage.temporary_images,
-    sharing.locks,
-    sharing.mounts,
+    volumes.attachments,
+    volumes.connections,
+    volumes.passing,
+    volumes.statuses,
+    volumes.made_twice,
+    volumes.temporary_images,
+    shares.locks,
+    shares.mounts,
     membership.hosts,
     membership.groups,
     messaging.consumed,
@@ -214,16 +214,16 @@ CHECKS = (
 # Those that ask how old something is.
 BOUNDED = (
     guests.power,
-    work.ended,
-    work.owed,
+    unfinished.ended,
+    unfinished.owed,
     late_claims,
-    work.events,
-    storage.uploads,
-    storage.given_back,
+    unfinished.events,
+    volumes.uploads,
+    volumes.given_back,
     quota.counted,
 )
 # By the field of Bounds that asks for them.
-OPTIONAL = {'limits': quota.exceeded, 'journal': work.cleaned_up}
+OPTIONAL = {'limits': quota.exceeded, 'journal': unfinished.cleaned_up}
 
 
 def every() -> tuple[Callable[..., Iterator[findings.Finding]], ...]:
@@ -231,7 +231,7 @@ def every() -> tuple[Callable[..., Iterator[findings.Finding]], ...]:
     return (*CHECKS, *BOUNDED, *OPTIONAL.values())
 
 
-def check(snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds) -> Iterator[findings.Finding]:
+def check(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
     """Yield every finding of every invariant. bounds: a bounds.Bounds"""
     for invariant in CHECKS:
         yield from invariant(snapshot)

@@ -7,7 +7,7 @@ import os_traits
 
 from nova_lite.db import rows
 from nova_lite.verify import findings
-from nova_lite.verify import snapshot as snapshots
+from nova_lite.verify import observed
 
 Finding = findings.Finding
 DISABLED = os_traits.COMPUTE_STATUS_DISABLED
@@ -16,7 +16,7 @@ COMPUTE = 'nova-compute'
 SIZES = {orc.VCPU: 'vcpus', orc.MEMORY_MB: 'memory_mb', orc.DISK_GB: 'local_gb'}
 
 
-def providers(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def providers(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I4: each compute node has a provider with its inventories, aggregates and status trait."""
     nodes = {}
     for cell in snapshot.cells:
@@ -39,7 +39,7 @@ def providers(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
 
 
 def _aggregates(
-    snapshot: snapshots.Snapshot, node: rows.Row, provider: snapshots.Provider, what: str
+    snapshot: observed.Snapshot, node: rows.Row, provider: observed.Provider, what: str
 ) -> Iterator[findings.Finding]:
     """Yield the memberships that our aggregates have; others belong to somebody else."""
     ours = {aggregate.uuid for aggregate, _hosts in snapshot.aggregates}
@@ -54,7 +54,7 @@ def _aggregates(
 
 
 def _facts(
-    node: rows.Row, provider: snapshots.Provider, what: str, *, disabled: bool
+    node: rows.Row, provider: observed.Provider, what: str, *, disabled: bool
 ) -> Iterator[findings.Finding]:
     """Yield what the host itself reports. A class without inventory is one it has nothing of."""
     for name, column in SIZES.items():

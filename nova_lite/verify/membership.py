@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from nova_lite.verify import findings
-from nova_lite.verify import snapshot as snapshots
+from nova_lite.verify import observed
 
 Finding = findings.Finding
 COMPUTE = 'nova-compute'
 
 
-def hosts(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def hosts(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: host mappings, compute services and compute nodes belong together."""
     cells = {cell.id: cell for cell in snapshot.cells}
     mapped = {each.host: each.cell_id for each in snapshot.host_mappings}
@@ -34,11 +34,11 @@ def hosts(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
                 yield Finding('I5', f'host {host}', f'in {cell.name} has servers and no mapping')
 
 
-def _computes(cell: snapshots.CellSnapshot) -> set[str]:
+def _computes(cell: observed.CellSnapshot) -> set[str]:
     return {service.host for service in cell.services if service.binary == COMPUTE}
 
 
-def groups(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def groups(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: the members of server groups exist."""
     for uuid, (_group, members) in snapshot.groups.items():
         for member in members - snapshot.mappings.keys() - snapshot.build_requests.keys():

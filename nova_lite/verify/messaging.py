@@ -7,12 +7,12 @@ from nova_lite.rpcapi import conductor
 from nova_lite.rpcapi import scheduler
 from nova_lite.rpcapi import super_conductor
 from nova_lite.verify import findings
-from nova_lite.verify import snapshot as snapshots
+from nova_lite.verify import observed
 
 TOP = (super_conductor.SuperConductorAPI.topic, scheduler.SchedulerAPI.topic)
 
 
-def of_cell(cell: snapshots.CellSnapshot) -> list[str]:
+def of_cell(cell: observed.CellSnapshot) -> list[str]:
     """Return names of the queues that must have a consumer on the bus of a CellSnapshot."""
     hosts = sorted(
         service.host
@@ -22,12 +22,12 @@ def of_cell(cell: snapshots.CellSnapshot) -> list[str]:
     return [conductor.ConductorAPI.topic, *map(compute.queue_of, hosts)]
 
 
-def of_former_hosts(cell: snapshots.CellSnapshot) -> list[str]:
+def of_former_hosts(cell: observed.CellSnapshot) -> list[str]:
     """Return names of the queues that must not be on the bus of a CellSnapshot any more."""
     return [compute.queue_of(host) for host in sorted(cell.former_hosts)]
 
 
-def consumed(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def consumed(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: the queues of daemons that are up exist on RabbitMQ and have a consumer."""
     for bus, name, consumers in snapshot.queues:
         if not consumers:
@@ -35,7 +35,7 @@ def consumed(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
             yield findings.Finding('I5', f'queue {name}', f'on the bus of {bus} {problem}')
 
 
-def owned(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def owned(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: a host without a compute service has no queue on RabbitMQ."""
     for bus, name in snapshot.unowned_queues:
         yield findings.Finding('I5', f'queue {name}', f'on the bus of {bus} has no owner')

@@ -8,7 +8,7 @@ from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
-from nova_lite.verify import snapshot as snapshots
+from nova_lite.verify import observed
 
 Finding = findings.Finding
 ACTIVE = 'ACTIVE'
@@ -16,7 +16,7 @@ ACTIVE = 'ACTIVE'
 FAILED = (states.VmState.ERROR, states.VmState.BUILDING)
 
 
-def bindings(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def bindings(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: ports are bound only to hosts where the server is or to which it may return."""
     hosts = {row.uuid: {row.host} for _cell, row in snapshot.instances() if not row.hidden}
     busy = holdings.under_way(snapshot)
@@ -32,7 +32,7 @@ def bindings(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
                 yield Finding('I5', f'port {port["id"]}', f'of server {uuid} is bound to {host}')
 
 
-def active_bindings(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def active_bindings(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: each port of a server has one active binding, to the server's host."""
     for row, ports in _at_rest(snapshot):
         for port_id in ports:
@@ -46,7 +46,7 @@ def active_bindings(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
                 )
 
 
-def recorded(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: the network information of a server agrees with the network service."""
     for row, ports in _at_rest(snapshot):
         vifs = {vif['id']: vif for vif in row.network_info}
@@ -61,7 +61,7 @@ def recorded(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
                 yield Finding('I5', f'port {port_id}', f'has {there}, on record is {here}')
 
 
-def _at_rest(snapshot: snapshots.Snapshot) -> Iterator[tuple[rows.Row, dict[str, session.Json]]]:
+def _at_rest(snapshot: observed.Snapshot) -> Iterator[tuple[rows.Row, dict[str, session.Json]]]:
     """Yield (row, {port id: port}) of servers at rest."""
     ports: dict[str, dict[str, session.Json]] = collections.defaultdict(dict)
     for port in snapshot.ports:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import typing
 
 from nova_lite import states
-from nova_lite.verify import rules
-from nova_lite.verify import snapshot as snapshots
+from nova_lite.verify import allowed_hosts
+from nova_lite.verify import observed
 
 # A server and what is wrong with its host.
 Violations: typing.TypeAlias = Iterator[tuple[str, str]]
@@ -23,7 +23,7 @@ COMING = (
 ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETED, Status.DONE)
 
 
-def violations(snapshot: snapshots.Snapshot) -> Violations:
+def violations(snapshot: observed.Snapshot) -> Violations:
     """Yield (server uuid, problem) of servers on hosts where they must not be."""
     servers = {row.uuid: row for _cell, row in snapshot.instances() if not row.hidden and row.host}
     by_force = _moved_by_force(snapshot)
@@ -31,11 +31,11 @@ def violations(snapshot: snapshots.Snapshot) -> Violations:
     yield from _zones(snapshot, hosts)
     yield from _isolation(snapshot, hosts)
     # A server whose deletion was accepted is no member of its group.
-    members = {uuid: host for uuid, host in hosts.items() if not snapshots.is_going(servers[uuid])}
+    members = {uuid: host for uuid, host in hosts.items() if not observed.is_going(servers[uuid])}
     yield from _groups(snapshot, members, _arriving(snapshot))
 
 
-def _arriving(snapshot: snapshots.Snapshot) -> dict[str, str]:
+def _arriving(snapshot: observed.Snapshot) -> dict[str, str]:
     """Return {server: host} of servers that a move in progress will take there."""
     busy = snapshot.busy()
     return {
@@ -50,7 +50,7 @@ def _forced(spec: dict[str, typing.Any]) -> bool:
     return bool(spec.get('force_hosts') or spec.get('force_nodes'))
 
 
-def _moved_by_force(snapshot: snapshots.Snapshot) -> dict[str, str]:
+def _moved_by_force(snapshot: observed.Snapshot) -> dict[str, str]:
     """Return {server: host} of those whose last move did not ask the scheduler.
 
     That is the operator's word, until another move takes the server elsewhere.
@@ -64,18 +64,20 @@ def _moved_by_force(snapshot: snapshots.Snapshot) -> dict[str, str]:
     return {uuid: each.dest_compute for uuid, each in last.items() if each.forced}
 
 
-def _zones(snapshot: snapshots.Snapshot, hosts: dict[str, str]) -> Violations:
+def _zones(snapshot: observed.Snapshot, hosts: dict[str, str]) -> Violations:
     """Yield a server that asked for a zone which some aggregate is, is in such an aggregate."""
-    zones = {aggregate.metadata.get(rules.ZONE) for aggregate, _hosts in snapshot.aggregates}
+    zones = {
+        aggregate.metadata.get(allowed_hosts.ZONE) for aggregate, _hosts in snapshot.aggregates
+    }
     for uuid, host in hosts.items():
         spec = snapshot.specs.get(uuid, {})
-        wish = rules.wish_of(spec)
-        outside = wish.zone and rules.is_outside_zone(_place(snapshot, host), wish, zones)
+        wish = allowed_hosts.wish_of(spec)
+        outside = wish.zone and allowed_hosts.is_outside_zone(_place(snapshot, host), wish, zones)
         if outside and not _forced(spec):
             yield uuid, f'asked for zone {wish.zone} and is on {host}'
 
 
-def _isolation(snapshot: snapshots.Snapshot, hosts: dict[str, str]) -> Violations:
+def _isolation(snapshot: observed.Snapshot, hosts: dict[str, str]) -> Violations:
     """Check that a server in an isolated aggregate asks for every trait that this requires.
 
     Hosts forced at create are no exception. An aggregate that was isolated, or a host put
@@ -84,8 +86,8 @@ def _isolation(snapshot: snapshots.Snapshot, hosts: dict[str, str]) -> Violation
     if not snapshot.isolated_aggregates:
         return
     for uuid, host in hosts.items():
-        missing = rules.unlicensed(
-            _place(snapshot, host), rules.wish_of(snapshot.specs.get(uuid, {}))
+        missing = allowed_hosts.unlicensed(
+            _place(snapshot, host), allowed_hosts.wish_of(snapshot.specs.get(uuid, {}))
         )
         if missing:
             yield (
@@ -95,8 +97,8 @@ def _isolation(snapshot: snapshots.Snapshot, hosts: dict[str, str]) -> Violation
             )
 
 
-def _place(snapshot: snapshots.Snapshot, host: str) -> rules.Place:
-    return rules.Place(
+def _place(snapshot: observed.Snapshot, host: str) -> allowed_hosts.Place:
+    return allowed_hosts.Place(
         host,
         [aggregate.metadata for aggregate, members in snapshot.aggregates if host in members],
         frozenset(),
@@ -104,7 +106,7 @@ def _place(snapshot: snapshots.Snapshot, host: str) -> rules.Place:
 
 
 def _groups(
-    snapshot: snapshots.Snapshot, hosts: dict[str, str], arriving: dict[str, str]
+    snapshot: observed.Snapshot, hosts: dict[str, str], arriving: dict[str, str]
 ) -> Violations:
     """Hard policies of server groups hold among the members that were not forced."""
     for group, members in snapshot.groups.values():

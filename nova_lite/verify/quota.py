@@ -3,17 +3,15 @@
 import collections
 from collections.abc import Iterator
 
-from nova_lite.verify import bounds as bounds_module
+from nova_lite.verify import age_limits
 from nova_lite.verify import findings
-from nova_lite.verify import snapshot as snapshots
+from nova_lite.verify import observed
 
 Finding = findings.Finding
 COUNTED = ('instances', 'cores', 'ram')
 
 
-def counted(
-    snapshot: snapshots.Snapshot, bounds: bounds_module.Bounds
-) -> Iterator[findings.Finding]:
+def counted(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
     """I11: quota usage agrees with the existing servers."""
     busy = snapshot.busy()
     used = usage(snapshot)
@@ -23,7 +21,7 @@ def counted(
         mapping = snapshot.mappings.get(row.uuid)
         if mapping is None or mapping.queued_for_delete:
             since = (snapshot.now - (row.updated_at or row.created_at)).total_seconds()
-            is_free = not snapshots.is_going(row) and row.uuid not in busy
+            is_free = not observed.is_going(row) and row.uuid not in busy
             if mapping is not None and is_free and since > bounds.audit:
                 yield Finding('I11', f'server {row.uuid}', 'exists and does not count in quotas')
             continue
@@ -40,7 +38,7 @@ def counted(
             )
 
 
-def usage(snapshot: snapshots.Snapshot) -> collections.Counter[tuple[str, str]]:
+def usage(snapshot: observed.Snapshot) -> collections.Counter[tuple[str, str]]:
     """Return {(project, resource): amount} that quota counts of servers that are in a cell."""
     found: collections.Counter[tuple[str, str]] = collections.Counter()
     for uuid, mapping in snapshot.mappings.items():
@@ -50,7 +48,7 @@ def usage(snapshot: snapshots.Snapshot) -> collections.Counter[tuple[str, str]]:
     return found
 
 
-def exceeded(snapshot: snapshots.Snapshot) -> Iterator[findings.Finding]:
+def exceeded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I11: no project uses more than its limits (``--quota-limits``).
 
     Only where it was asked for: to lower a limit below what is used is no error.

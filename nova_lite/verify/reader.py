@@ -22,8 +22,8 @@ from nova_lite.clients import providers as providers_module
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.clients import share
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import models as api_models
 from nova_lite.db.cell import models as cell_models
 from nova_lite.db.cell import services
@@ -31,7 +31,7 @@ from nova_lite.rpc import queues
 from nova_lite.rpc import transport
 from nova_lite.verify import files
 from nova_lite.verify import messaging
-from nova_lite.verify import snapshot
+from nova_lite.verify import observed
 
 ALLOCATION = resource_requests.ALLOCATION
 
@@ -44,7 +44,7 @@ class _Read(typing.NamedTuple):
     """
 
     state: tuple[int, bool]
-    provider: snapshot.Provider
+    provider: observed.Provider
     is_used: bool
 
 
@@ -64,7 +64,7 @@ class Reader:
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.conf, self.directory, self._say = conf, directory, say
-        self.api_db = engine.Database(conf.api_database.connection)
+        self.api_db = transactions.Database(conf.api_database.connection)
         self.cells = cells_module.Cells(conf, self.api_db)
         credentials = auth.Credentials(conf)
         self.placement = placement.Placement(credentials)
@@ -85,7 +85,7 @@ class Reader:
         self.cells.close()
         self.api_db.dispose()
 
-    def read(self, ctxt: context.RequestContext) -> snapshot.Snapshot:
+    def read(self, ctxt: context.RequestContext) -> observed.Snapshot:
         """Return one snapshot.
 
         Guests first and allocations last: what is made later than what it belongs
@@ -98,7 +98,7 @@ class Reader:
         cells = [self._cell(cell) for cell in self.cells.every()]
         self._say('images, ports, volumes and allocations')
         ports = self.network.get(ctxt, '/ports')['ports']
-        return snapshot.Snapshot(
+        return observed.Snapshot(
             now=runtime.naive_now(),
             cells=cells,
             guests=guests,
@@ -117,13 +117,13 @@ class Reader:
             **api,
         )
 
-    def _cell(self, cell: cells_module.Cell) -> snapshot.CellSnapshot:
+    def _cell(self, cell: cells_module.Cell) -> observed.CellSnapshot:
         found = cell.db.read(_cell_rows, self.conf.service_down_time)
-        return snapshot.CellSnapshot(name=cell.name, id=cell.id, **found)
+        return observed.CellSnapshot(name=cell.name, id=cell.id, **found)
 
     # ---- buses ----
 
-    def _queues(self, snapshots: list[snapshot.CellSnapshot]) -> list[tuple[str, str, int | None]]:
+    def _queues(self, snapshots: list[observed.CellSnapshot]) -> list[tuple[str, str, int | None]]:
         """Return [(bus, queue, number of consumers or None), ...] of the required queues."""
         found = []
         if self._running and queues.is_real(self.conf.transport_url):
@@ -134,7 +134,7 @@ class Reader:
             found.extend(_consumers(cell.name, cell.bus, messaging.of_cell(seen)))
         return found
 
-    def _unowned_queues(self, snapshots: list[snapshot.CellSnapshot]) -> list[tuple[str, str]]:
+    def _unowned_queues(self, snapshots: list[observed.CellSnapshot]) -> list[tuple[str, str]]:
         """Return [(bus, queue), ...] of those that are there and have no service."""
         return [
             (bus, queue)
@@ -146,8 +146,8 @@ class Reader:
         ]
 
     def _with_broker(
-        self, snapshots: list[snapshot.CellSnapshot]
-    ) -> Iterator[tuple[cells_module.Cell, snapshot.CellSnapshot]]:
+        self, snapshots: list[observed.CellSnapshot]
+    ) -> Iterator[tuple[cells_module.Cell, observed.CellSnapshot]]:
         """Yield (cell, its snapshot) of those whose bus can be asked."""
         for cell, seen in zip(self.cells.every(), snapshots, strict=True):
             if self._running and not cell.is_cell0 and queues.is_real(cell.bus_url):
@@ -173,7 +173,7 @@ class Reader:
             offset += len(page)
 
     def _share_locks(
-        self, ctxt: context.RequestContext, cells: list[snapshot.CellSnapshot]
+        self, ctxt: context.RequestContext, cells: list[observed.CellSnapshot]
     ) -> session.Jsons:
         """Return the locks of attachments. A cloud without shares may have no such service."""
         try:
@@ -241,10 +241,10 @@ class Reader:
         provider: providers_module.Provider,
         *,
         with_aggregates: bool,
-    ) -> snapshot.Provider:
+    ) -> observed.Provider:
         client = self.placement.providers
         aggregates = client.aggregates(ctxt, provider.uuid)[0] if with_aggregates else ()
-        return snapshot.Provider(
+        return observed.Provider(
             provider.name,
             client.inventories(ctxt, provider.uuid)[0],
             frozenset(client.traits(ctxt, provider.uuid)[0]),

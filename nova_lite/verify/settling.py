@@ -14,7 +14,7 @@ import typing
 
 from nova_lite import context
 from nova_lite import runtime
-from nova_lite.verify import bounds as bounds_module
+from nova_lite.verify import age_limits
 from nova_lite.verify import findings as findings_module
 from nova_lite.verify import invariants
 from nova_lite.verify import stops
@@ -67,9 +67,9 @@ def look(
     reader: Reader,
     *,
     settle_s: float = 10.0,
-    bounds: bounds_module.Bounds | None = None,
+    bounds: age_limits.Bounds | None = None,
     say: Callable[[str], None] = lambda text: None,
-    check: Callable[[typing.Any, bounds_module.Bounds], Findings] = invariants.check,
+    check: Callable[[typing.Any, age_limits.Bounds], Findings] = invariants.check,
     explain: Callable[[typing.Any, Findings], tuple[Findings, Findings]] = stops.explain,
 ) -> Verdict:
     """Return the Verdict on the cloud that `reader` reads.
@@ -79,7 +79,7 @@ def look(
     bounds: Bounds; say: called with what is being read; check: yields a snapshot's findings
     explain: tells findings of a snapshot from what is explained
     """
-    bounds = bounds or bounds_module.Bounds()
+    bounds = bounds or age_limits.Bounds()
     deadline = runtime.monotonic() + settle_s
     pause_s, certain = FIRST_PAUSE_S, Found()
     lasting: Collection[Thing] | None = None

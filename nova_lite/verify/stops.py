@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.saga import breakpoints
 from nova_lite.verify import findings
-from nova_lite.verify import snapshot as snapshots
+from nova_lite.verify import observed
 
 # The other invariants hold between any two steps.
 EXPLAINED = frozenset(('I2', 'I6'))
 
 
 def explain(
-    snapshot: snapshots.Snapshot, found: Iterable[findings.Finding]
+    snapshot: observed.Snapshot, found: Iterable[findings.Finding]
 ) -> tuple[list[findings.Finding], list[findings.Finding]]:
     """Return (findings, what is explained): each stopped saga, its age, and its server's.
 

@@ -28,8 +28,8 @@ from placement import util
 import sqlalchemy
 
 from nova_lite.conf import keystone_authtoken
-from nova_lite.db import engine as database
 from nova_lite.db import rested
+from nova_lite.db import transactions
 from nova_lite.dialects import compiled
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import mariadb_url
@@ -274,7 +274,7 @@ def set_isolation(engine):
 
     @sqlalchemy.event.listens_for(engine, 'connect')
     def connect(connection, record):
-        engine.dialect.set_isolation_level(connection, database.ISOLATION)
+        engine.dialect.set_isolation_level(connection, transactions.ISOLATION)
 
     engine.dispose()
 

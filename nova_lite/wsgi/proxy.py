@@ -19,9 +19,9 @@ import falcon
 import urllib3
 
 from nova_lite import runtime
-from nova_lite.wsgi import transfers
+from nova_lite.wsgi import slow_clients
 
-PIECE_BYTES = transfers.PIECE_BYTES
+PIECE_BYTES = slow_clients.PIECE_BYTES
 BODY_LIMIT = 1024 * 1024
 DATA_LIMIT = 64 * 1024**3
 # Uploads of the image service.
@@ -104,7 +104,7 @@ class Proxy:
                 answer = self._send(environ, body, chunked)
                 kept = place.pop_all()
         except falcon.HTTPError as error:
-            return transfers.refuse(start_response, error)
+            return slow_clients.refuse(start_response, error)
         passing = Passing(answer, kept)
         headers = _end_to_end(answer.headers.items(), answer.headers.get('Connection'))
         try:

@@ -16,7 +16,7 @@ from oslo_utils import netutils
 
 from nova_lite import runtime
 from nova_lite import service
-from nova_lite.wsgi import transfers
+from nova_lite.wsgi import slow_clients
 
 LOG = logging.getLogger(__name__)
 
@@ -208,7 +208,7 @@ def serve(load_application, *, host, port, workers=1, threads=16):
         service.tell_systemd('READY=1', 'STATUS=Ready', address=systemd)
 
     Daemon(
-        lambda: transfers.Bounded(load_application(), threads),
+        lambda: slow_clients.Bounded(load_application(), threads),
         {
             'post_worker_init': ready,
             'worker_exit': lambda _arbiter, worker: _leave(worker),

@@ -8,7 +8,7 @@ LINGER_S = 0.5
 
 
 class Worker(gunicorn.gthread.ThreadWorker):
-    """Serves a `transfers.Bounded`."""
+    """Serves a `slow_clients.Bounded`."""
 
     def handle(self, conn):
         with self.wsgi.request(conn.sock):

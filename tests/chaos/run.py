@@ -3,7 +3,7 @@
 import os
 
 from nova_lite import runtime
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.launcher import layout
 from nova_lite.launcher import state_dir
 from tests.chaos import accounting
@@ -83,7 +83,7 @@ class Run:
 
     def _account(self):
         conf = state_dir.control_conf(self.cloud.state_dir)
-        api_db = engine.Database(conf.api_database.connection)
+        api_db = transactions.Database(conf.api_database.connection)
         try:
             account = accounting.Accounting(self.cloud, self.ledger, api_db)
             account.check()

@@ -7,11 +7,11 @@ import sys
 
 import fixtures
 
+from nova_lite.launcher import client_settings
 from nova_lite.launcher import clocks
-from nova_lite.launcher import clouds
-from nova_lite.launcher import copies
 from nova_lite.launcher import layout
 from nova_lite.launcher import running
+from nova_lite.launcher import sqlite_copies
 from nova_lite.launcher import state_dir
 from nova_lite.testing import clouds as testing_clouds
 from nova_lite.testing import fixture
@@ -110,7 +110,7 @@ class ForkTest(base.CloudTest):
             (second, running.read(second).compute_url), (shown['state_dir'], shown['compute_url'])
         )
         self.assertLess(abs(clocks.ahead_s(second)), LIMIT_S)
-        other = clouds.connect(os.path.join(second, 'clouds.yaml'))
+        other = client_settings.connect(os.path.join(second, 'clouds.yaml'))
         self.assertNotEqual(self.cloud.cloud.url, running.read(second).compute_url)
         self.assertEqual('ACTIVE', other.compute.get_server(server.id).status)
         other.compute.delete_server(server)
@@ -128,7 +128,7 @@ class ForkTest(base.CloudTest):
         paths = list(pathlib.Path(directory).rglob('*.sqlite'))
         self.assertNotEqual([], paths)
         for path in paths:
-            with copies.opened(path) as connection:
+            with sqlite_copies.opened(path) as connection:
                 dump = '\n'.join(connection.iterdump())
             for text in texts:
                 self.assertNotIn(text, dump, path)

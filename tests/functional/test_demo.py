@@ -5,8 +5,8 @@ import io
 
 import testtools
 
+from nova_lite.demo import demo
 from nova_lite.demo import scenes
-from nova_lite.demo import show
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -15,6 +15,6 @@ load_tests = loading.load_tests
 class DemoTest(testtools.TestCase):
     def test_every_scene(self):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            code = show.play(scenes.SCENES)
+            code = demo.play(scenes.SCENES)
         self.assertEqual(0, code, printed.getvalue())
         self.assertRegex(printed.getvalue(), r'\b(\d\d+) of \1 checks succeeded')

@@ -16,7 +16,7 @@ import fixtures
 import testtools
 
 from nova_lite import conf as configuration
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
 from tests.fixtures import units
 from tests.fixtures import warm_programs
@@ -104,7 +104,7 @@ class Devstack:
 
     def read(self, function):
         """What a query finds in the API database."""
-        database = engine.Database(f'sqlite:///{self.root}/databases/nova_lite_api')
+        database = transactions.Database(f'sqlite:///{self.root}/databases/nova_lite_api')
         try:
             return database.read(function)
         finally:

@@ -2,7 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.virt.sim import reader
+from nova_lite.virt.sim import strict_yaml
 from tests.functional import base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
@@ -109,8 +109,12 @@ class FaultsTest(own_cloud.OwnCloudTest):
 
     def test_refused(self):
         for error, call, said in (
-            (reader.ProfileError, lambda: self.faults.add({'verb': 'x'}), "'x' matches no verb"),
-            (reader.ProfileError, lambda: self.faults.add({}), 'verb'),
+            (
+                strict_yaml.ProfileError,
+                lambda: self.faults.add({'verb': 'x'}),
+                "'x' matches no verb",
+            ),
+            (strict_yaml.ProfileError, lambda: self.faults.add({}), 'verb'),
             (
                 exception.NotFound,
                 lambda: self.faults.add({'verb': 'spawn', 'match': {'host': 'x*'}}),

@@ -8,7 +8,7 @@ from nova_lite.daemons import compute
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
 from nova_lite.db.api import build_requests
-from nova_lite.rpc import embedded as embedded_bus
+from nova_lite.rpc import memory_broker
 from nova_lite.rpcapi import super_conductor as super_rpc
 from tests.fixtures import cloud as cloud_fixture
 from tests.sim.cases import loading
@@ -126,7 +126,7 @@ class SuperConductorTest(InterruptionTest):
 
     def lose_casts(self):
         """Drop what was sent to the super-conductors and nobody took yet; how much it was."""
-        broker = embedded_bus.broker(f'{self.cloud.cloud.places.tag}-top')
+        broker = memory_broker.broker(f'{self.cloud.cloud.places.tag}-top')
         lost = 0
         with broker.lock:
             for name, waiting in broker.queues.items():

@@ -1,6 +1,6 @@
 """Live migration in a whole cloud: watched, aborted, forced to its end, refused."""
 
-from nova_lite.compute import live
+from nova_lite.compute import live_source
 from nova_lite.moves import asking
 from tests.fixtures import live_moving
 from tests.functional import own_cloud
@@ -147,8 +147,8 @@ class LiveMigrationTest(LiveMigrationTestCase):
 
     def test_who_waits_is_called(self):
         """When a place frees, not at the next look."""
-        self.patch(live, 'TURN_S', 600.0)
-        self.patch(live, 'LONGEST_TURN_S', 600.0)
+        self.patch(live_source, 'TURN_S', 600.0)
+        self.patch(live_source, 'LONGEST_TURN_S', 600.0)
         self.patch(asking, 'LONGEST_POLL_S', 600.0)
         first, migration = self.begin_endless()
         second = self.cloud.boot('second', availability_zone=f'nova:{first.compute_host}')

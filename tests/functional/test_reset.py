@@ -13,7 +13,7 @@ import openstack
 import requests
 
 from nova_lite import runtime
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.launcher import running
 from nova_lite.launcher import saved_states
 from tests.fixtures import commands
@@ -286,7 +286,7 @@ class ResetTest(base.CloudTest):
     def databases(self):
         """How many databases are in memory: every daemon that is kept would keep some."""
         gc.collect()
-        return sum(isinstance(each, engine.Database) for each in gc.get_objects())
+        return sum(isinstance(each, transactions.Database) for each in gc.get_objects())
 
     def test_nothing_leaks(self):
         figures, databases = [], []

@@ -5,22 +5,22 @@ import os
 import fixtures
 from openstack import exceptions as sdk_exceptions
 
-from nova_lite.launcher import clouds as clouds_module
+from nova_lite.launcher import client_settings
 from nova_lite.launcher import running
 from nova_lite.simcloud import bodies
+from nova_lite.testing import admin_requests
 from nova_lite.testing import clouds
 from nova_lite.testing import fixture
 from nova_lite.testing import projects
-from nova_lite.testing import services
 from tests.functional import base
 
 # Lists for one project: (service, path, further filters).
 OF_PROJECT = (
     ('compute', '/servers', {'all_tenants': True, 'soft_deleted': True}),
-    (services.VOLUME, '/volumes', {'all_tenants': True}),
-    (services.VOLUME, '/snapshots', {'all_tenants': True}),
-    (services.VOLUME, '/backups', {'all_tenants': True}),
-    (services.SHARE, '/shares', {'all_tenants': 1}),
+    (admin_requests.VOLUME, '/volumes', {'all_tenants': True}),
+    (admin_requests.VOLUME, '/snapshots', {'all_tenants': True}),
+    (admin_requests.VOLUME, '/backups', {'all_tenants': True}),
+    (admin_requests.SHARE, '/shares', {'all_tenants': 1}),
     *(
         ('network', f'/{kind}', {})
         for kind in bodies.words(
@@ -111,7 +111,7 @@ class ProjectsTest(base.CloudTest):
         self.assertEqual(self.found, cloud.cloud)
         made = self.useFixture(fixture.Project(cloud, export=True))
         self.assertEqual(made.project.name, os.environ['OS_PROJECT_NAME'])
-        connection = clouds_module.connect(os.environ['OS_CLIENT_CONFIG_FILE'], 'nova-lite-test')
+        connection = client_settings.connect(os.environ['OS_CLIENT_CONFIG_FILE'], 'nova-lite-test')
         self.addCleanup(connection.close)
         limits = connection.compute.get_limits().absolute
         self.assertEqual((-1, -1), (limits.instances, limits.total_cores))

@@ -21,9 +21,9 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import clock
-from nova_lite.db import engine
+from nova_lite.db import database_clock
 from nova_lite.db import timeouts
+from nova_lite.db import transactions
 from tests.sim import kernel
 from tests.sim import session
 from tests.sim.world import databases as databases_module
@@ -77,7 +77,7 @@ class World:
     @contextlib.contextmanager
     def opened(self):
         """A connection of the calling process."""
-        database = engine.Database(self.databases.url('cell1'), limits=LIMITS)
+        database = transactions.Database(self.databases.url('cell1'), limits=LIMITS)
         yield database
         database.dispose()
 
@@ -184,7 +184,9 @@ def reads_the_clock(world):
     now.sleep(3600)
     with world.opened() as database:
         before = runtime.database_now().replace(tzinfo=None)
-        found = database.read(lambda connection: connection.scalar(sa.select(clock.after(60))))
+        found = database.read(
+            lambda connection: connection.scalar(sa.select(database_clock.after(60)))
+        )
         now.log('ahead', round((found - before).total_seconds(), 2))
 
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite import runtime
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.dialects import mariadb as connections
 from nova_lite.simcloud import database as simcloud
 from tests.fixtures import clock
@@ -25,7 +25,7 @@ class TestConnections(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.database = engine.Database(self.url, threads=1)
+        self.database = transactions.Database(self.url, threads=1)
         self.addCleanup(self.database.dispose)
 
     def one(self):
@@ -57,7 +57,7 @@ class TestConnections(testtools.TestCase):
         row = sa.insert(table).values(id=1)
         for driver in ('mysql+pymysql', 'mariadb+pymysql'):
             url = sa.make_url(self.url).set(drivername=driver)
-            found = engine.Database(url.render_as_string(hide_password=False), threads=1)
+            found = transactions.Database(url.render_as_string(hide_password=False), threads=1)
             self.addCleanup(found.dispose)
             with testtools.ExpectedException(db_exception.DBDuplicateEntry):
                 found.write(lambda connection: [connection.execute(row) for _ in range(2)])

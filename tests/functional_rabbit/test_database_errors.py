@@ -6,10 +6,10 @@ from testtools import matchers
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import clock
-from nova_lite.db import engine
+from nova_lite.db import database_clock
 from nova_lite.db import patterns
 from nova_lite.db import timeouts
+from nova_lite.db import transactions
 from nova_lite.db import types
 from nova_lite.db.cell import models as cell_models
 from tests.fixtures import mariadb
@@ -42,7 +42,7 @@ class Case(testtools.TestCase):
 
     def open(self, limits, **query):
         url = sa.make_url(self.url).update_query_dict(query)
-        found = engine.Database(url.render_as_string(hide_password=False), limits=limits)
+        found = transactions.Database(url.render_as_string(hide_password=False), limits=limits)
         self.addCleanup(found.dispose)
         return found
 
@@ -173,13 +173,17 @@ class Common:
 
         def write(connection):
             found = connection.execute(
-                sa.select(clock.now(), clock.after(2.5), clock.after(-86400))
+                sa.select(
+                    database_clock.now(), database_clock.after(2.5), database_clock.after(-86400)
+                )
             ).one()
             self.run_sql(self.other, self.short_sleep)
-            connection.execute(instants.insert().values(id=1, at=clock.after(60)))
+            connection.execute(instants.insert().values(id=1, at=database_clock.after(60)))
             left = connection.scalar(sa.select(instants.c.at))
             self.assertTrue(
-                connection.scalar(sa.select(clock.after(59) < instants.c.at).select_from(instants))
+                connection.scalar(
+                    sa.select(database_clock.after(59) < instants.c.at).select_from(instants)
+                )
             )
             return *found, left
 
@@ -299,7 +303,7 @@ class TestRequest(testtools.TestCase):
         servers.require(postgresql.PostgreSQL)
         server = self.useFixture(postgresql.PostgreSQL())
         url = server.create_database('cell2')
-        database, other = engine.Database(url, limits=LIMITS), engine.Database(url)
+        database, other = transactions.Database(url, limits=LIMITS), transactions.Database(url)
         self.addCleanup(database.dispose)
         self.addCleanup(other.dispose)
         cell_models.Base.metadata.create_all(database.engine)

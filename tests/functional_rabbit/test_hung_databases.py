@@ -5,8 +5,8 @@ import testtools
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import engine
 from nova_lite.db import timeouts
+from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import models as cell_models
 from tests.fixtures import mariadb
@@ -45,7 +45,7 @@ class Case(testtools.TestCase):
         return runtime.monotonic() - before, result
 
     def database(self, limits=LIMITS):
-        found = engine.Database(self.url, limits=limits)
+        found = transactions.Database(self.url, limits=limits)
         self.addCleanup(found.dispose)
         return found
 

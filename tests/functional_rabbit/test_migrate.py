@@ -5,9 +5,9 @@ import testtools
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import engine
-from nova_lite.db import migrate
 from nova_lite.db import patterns
+from nova_lite.db import schema_migration
+from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import flavors
 from nova_lite.db.api import seed
@@ -28,17 +28,17 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
 
     def upgraded(self, which):
         url = self.databases.create_database(f'nova_{which}_{runtime.new_uuid()}')
-        migrate.upgrade(url, which)
+        schema_migration.upgrade(url, which)
         return url
 
     def test_revisions_make_what_the_models_say(self):
-        for which in migrate.METADATA:
+        for which in schema_migration.METADATA:
             url = self.upgraded(which)
-            self.assertEqual([], migrate.differences(url, which))
-            self.assertEqual(migrate.newest(which), migrate.version(url, which))
+            self.assertEqual([], schema_migration.differences(url, which))
+            self.assertEqual(schema_migration.newest(which), schema_migration.version(url, which))
 
     def test_queries_that_databases_differ_in(self):
-        database = engine.Database(self.upgraded('api'))
+        database = transactions.Database(self.upgraded('api'))
         self.addCleanup(database.dispose)
         database.write(seed.create_flavors)
         self.assertRaises(

@@ -21,7 +21,6 @@ from tests.unit.simcloud import test_identity
 from tests.unit.simcloud import test_images
 from tests.unit.simcloud import test_malformed
 from tests.unit.simcloud import test_metadefs
-from tests.unit.simcloud import test_migrations
 from tests.unit.simcloud import test_networks
 from tests.unit.simcloud import test_ports
 from tests.unit.simcloud import test_qos
@@ -32,6 +31,7 @@ from tests.unit.simcloud import test_tokens
 from tests.unit.simcloud import test_trunks
 from tests.unit.simcloud import test_user_groups
 from tests.unit.simcloud import test_volume_encryption
+from tests.unit.simcloud import test_volume_migrations
 from tests.unit.simcloud import test_volume_offers
 from tests.unit.simcloud import test_volumes
 
@@ -61,7 +61,7 @@ def others():
         test_identity.IdentityTestCase,
         test_images.ImageTestCase,
         test_metadefs.MetadefsTest,
-        test_migrations.MigrationsTestCase,
+        test_volume_migrations.MigrationsTestCase,
         test_networks.NetworkTestCase,
         test_ports.PortTestCase,
         test_qos.QosTestCase,

@@ -13,7 +13,7 @@ from nova_lite import conf
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import rpc
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.launcher import preflight
 from nova_lite.rpc import transport
 from tests.fixtures import certificates
@@ -138,7 +138,7 @@ class TestDatabase(testtools.TestCase):
         self.tls = self.useFixture(certificates.Certificates())
 
     def ask(self, url, text):
-        database = engine.Database(url, threads=1)
+        database = transactions.Database(url, threads=1)
         self.addCleanup(database.dispose)
         return database.read(lambda connection: connection.execute(sa.text(text)).one())
 

@@ -11,8 +11,8 @@ from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import incarnation
 from nova_lite import runtime
-from nova_lite.db import engine
-from nova_lite.db import migrate
+from nova_lite.db import schema_migration
+from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
 from nova_lite.rpc import transport
 from nova_lite.virt.sim import store
@@ -68,7 +68,7 @@ class TransactionsTest(testtools.TestCase):
     def test_of_a_database(self):
         url = f'sqlite:///{self.directory}/x.sqlite'
         with incarnation.within(self.first):
-            database = engine.Database(url)
+            database = transactions.Database(url)
         self.addCleanup(database.dispose)
         database.write(lambda connection: connection.execute(sa.text('CREATE TABLE t (a)')))
         count = sa.text('SELECT count(*) FROM t')
@@ -79,7 +79,7 @@ class TransactionsTest(testtools.TestCase):
 
         self.assertRaises(exception.Unavailable, database.write, insert)
         self.assertRaises(exception.Unavailable, database.read, insert)
-        other = engine.Database(url)
+        other = transactions.Database(url)
         self.addCleanup(other.dispose)
         self.assertEqual(0, other.read(lambda connection: connection.scalar(count)))
 
@@ -115,9 +115,9 @@ class Mapped(fixtures.Fixture):
 
     def _setUp(self):
         url = f'sqlite:///{self._directory}/api.sqlite'
-        migrate.upgrade(url, 'api')
+        schema_migration.upgrade(url, 'api')
         self.conf = conf_module.make_conf(files=[])
-        self.database = engine.Database(url)
+        self.database = transactions.Database(url)
         self.addCleanup(self.database.dispose)
         values = {
             'uuid': runtime.new_uuid(),

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from nova_lite import runtime
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.api import sagas
 from nova_lite.launcher import embedded
 from nova_lite.launcher import layout
@@ -84,7 +84,7 @@ def take_up(left):
     cloud = embedded.EmbeddedCloud(settings)
     cloud.start()
     conf = state_dir.control_conf(left['state_dir'])
-    database = engine.Database(conf.api_database.connection)
+    database = transactions.Database(conf.api_database.connection)
     try:
         row = _ended(database, left['server'])
         verdict = verification.find(left['state_dir'], settle_s=SETTLE_S)

@@ -14,7 +14,7 @@ CATCH_ALL = (
     'nova_lite/rpc/',
     'nova_lite/service',
     'nova_lite/api/app.py',
-    'nova_lite/compute/jobs.py',
+    'nova_lite/compute/guest_work.py',
     'nova_lite/control/endpoint.py',
     'nova_lite/page/feed.py',
     'nova_lite/superconductor/build_sweep.py',

@@ -1,6 +1,6 @@
 """Waiting for new servers, as cheap for the cloud as a client can make it.
 
-It lists the servers in BUILD, of which there are few. `nova_lite.bench.watch` lists those in the
+It lists the servers in BUILD, of which there are few. `nova_lite.bench.polling` lists those in the
 status that is waited for, which are all in the end.
 """
 

@@ -1,6 +1,6 @@
 """The table of a comparison: medians over rounds, and ratios.
 
-results: {'about': {...}, 'rounds': [{side: {scenario: figures of bench.report}}, ...]}
+results: {'about': {...}, 'rounds': [{side: {scenario: figures of bench.results}}, ...]}
 """
 
 import dataclasses

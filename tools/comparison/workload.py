@@ -1,7 +1,7 @@
 """The operations that are compared, sent to the compute API of either cloud.
 
 A workload boots servers, reads, moves and deletes them. Each of its scenarios returns the
-figures of nova_lite.bench.report: times, and CPU of all daemons of the cloud.
+figures of nova_lite.bench.results: times, and CPU of all daemons of the cloud.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import types
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.bench import report
+from nova_lite.bench import results
 from tools.comparison import boots
 
 NAME = 'compared'
@@ -37,7 +37,7 @@ def busy_seconds(path='/proc/stat'):
     with open(path) as file:
         fields = [int(each) for each in file.readline().split()[1:9]]
     idle, waiting = fields[3:5]
-    return (sum(fields) - idle - waiting) / report.TICKS
+    return (sum(fields) - idle - waiting) / results.TICKS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -203,12 +203,12 @@ class Workload:
 
     @contextlib.contextmanager
     def _measured(self, name):
-        measured = report.Measured(name, self._directory, ())
+        measured = results.Measured(name, self._directory, ())
         measured.begin()
-        busy = -busy_seconds() + report.cpu_seconds(os.getpid())
+        busy = -busy_seconds() + results.cpu_seconds(os.getpid())
         yield measured
         measured.end(max(map(len, measured.times.values())), tail_s=TAIL_S)
-        measured.busy_s = busy + busy_seconds() - report.cpu_seconds(os.getpid())
+        measured.busy_s = busy + busy_seconds() - results.cpu_seconds(os.getpid())
 
     def _figures(self, measured):
         """Return the figures, with `others`: the cores that other processes used."""

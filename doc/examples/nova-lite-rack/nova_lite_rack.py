@@ -5,7 +5,7 @@ The hint `rack` requires a rack, the hint `near_rack` prefers one.
 
 from oslo_config import cfg
 
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler.filters import base
 from nova_lite.scheduler.weighers import base as weighing
 
@@ -35,7 +35,7 @@ class RackFilter(base.Filter):
         conf.register_opts(OPTIONS, group=GROUP)
         self._key = conf[GROUP].key
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         wanted = request.hint('rack')
         if wanted is None:
             return None
@@ -61,7 +61,7 @@ class RackWeigher(weighing.Weigher):
         super().__init__(conf)
         self._key = conf[GROUP].key
 
-    def measure(self, request: request.Request) -> weighing.Measure | None:
+    def measure(self, request: scheduling_request.Request) -> weighing.Measure | None:
         wanted = request.hint('near_rack')
         if wanted is None:
             return None

@@ -9,8 +9,8 @@ from sphinx.util import docutils
 
 from nova_lite import conf as conf_module
 from nova_lite.db import notes
-from nova_lite.notify import build
 from nova_lite.notify import derive
+from nova_lite.notify import envelope
 from nova_lite.notify import payloads
 from nova_lite.notify import watch
 
@@ -67,7 +67,7 @@ def sample():
         request_id=REQUEST,
     )
     change = watch.Change(notes.Note('event', facts, AT), server)
-    ((_host, body, _legacy),) = build.Builder(conf).bodies(change)
+    ((_host, body, _legacy),) = envelope.Builder(conf).bodies(change)
     return {**body, 'message_id': UUID}
 
 

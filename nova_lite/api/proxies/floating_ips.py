@@ -6,7 +6,7 @@ A pool is an external network. Source: reference/nova/api-surface 2.6.
 from nova_lite import exception
 from nova_lite.api import formats
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.clients import items
 from nova_lite.clients import session
 from nova_lite.policies import addresses as rules
@@ -14,7 +14,7 @@ from nova_lite.policies import addresses as rules
 PATH = '/os-floating-ips'
 ONE = PATH + '/{id}'
 UNTIL = '2.35'
-CREATE = types.null_or(types.open_object({'pool': {'type': ['string', 'null']}}))
+CREATE = schema_parts.null_or(schema_parts.open_object({'pool': {'type': ['string', 'null']}}))
 
 
 class FloatingIpNotFound(exception.NotFound):

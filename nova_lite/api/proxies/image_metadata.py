@@ -6,14 +6,16 @@ Source: reference/nova/api-surface 2.6.
 from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import quota
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
 PATH = '/images/{id}/metadata'
 ONE = PATH + '/{key}'
 UNTIL = '2.38'
 FAULTS = (400, 403, 404, 409)
-BODY = types.body('metadata', types.METADATA)
-BODY_ONE = types.body('meta', {**types.METADATA, 'minProperties': 1, 'maxProperties': 1})
+BODY = schema_parts.body('metadata', schema_parts.METADATA)
+BODY_ONE = schema_parts.body(
+    'meta', {**schema_parts.METADATA, 'minProperties': 1, 'maxProperties': 1}
+)
 
 
 @operation.operation('GET', PATH, until=UNTIL, faults=(403, 404))

@@ -8,7 +8,7 @@ from nova_lite.api import formats
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
 PATH = '/images'
 ONE = PATH + '/{id}'
@@ -36,12 +36,12 @@ QUERY = {
     '2.1': {
         'type': 'object',
         'properties': {
-            'limit': types.multi(types.POSITIVE_NUMBER),
-            'marker': types.multi(),
-            **dict.fromkeys((*FILTERS, 'status', 'server'), types.multi()),
-            'changes-since': types.multi(),
+            'limit': schema_parts.multi(schema_parts.POSITIVE_NUMBER),
+            'marker': schema_parts.multi(),
+            **dict.fromkeys((*FILTERS, 'status', 'server'), schema_parts.multi()),
+            'changes-since': schema_parts.multi(),
         },
-        'patternProperties': {f'^{PROPERTY}': types.multi()},
+        'patternProperties': {f'^{PROPERTY}': schema_parts.multi()},
         'additionalProperties': True,
     }
 }
@@ -124,6 +124,6 @@ def _full(req, image):
         shown['server'] = {'id': server, 'links': links.resource(req, 'servers', server)}
     if 'auto_disk_config' in properties:
         shown['OS-DCF:diskConfig'] = (
-            'AUTO' if types.is_true(properties['auto_disk_config']) else 'MANUAL'
+            'AUTO' if schema_parts.is_true(properties['auto_disk_config']) else 'MANUAL'
         )
     return shown

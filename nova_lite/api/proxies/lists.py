@@ -1,10 +1,13 @@
 """Pages of proxies' lists, by limit and offset."""
 
 from nova_lite.api import paging
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
-PARAMETERS = {'limit': types.multi(types.NUMBER), 'offset': types.multi(types.NUMBER)}
-QUERY = {'2.1': types.query(PARAMETERS)}
+PARAMETERS = {
+    'limit': schema_parts.multi(schema_parts.NUMBER),
+    'offset': schema_parts.multi(schema_parts.NUMBER),
+}
+QUERY = {'2.1': schema_parts.query(PARAMETERS)}
 
 
 def params(req):

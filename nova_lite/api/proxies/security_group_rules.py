@@ -7,8 +7,8 @@ import ipaddress
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import schema_parts
 from nova_lite.api import security_group_views as views
-from nova_lite.api import types
 from nova_lite.api.proxies import security_groups
 from nova_lite.clients import items
 from nova_lite.clients import session
@@ -21,8 +21,8 @@ PROTOCOLS = ('tcp', 'udp', ICMP)
 # nova's word for all types of ICMP.
 ALL = -1
 # Nova's schema has only the groups: the rest is read by `_traffic` and `_network`.
-_RULE = types.open_object(
-    {'parent_group_id': types.UUID, 'group_id': types.null_or(types.UUID)},
+_RULE = schema_parts.open_object(
+    {'parent_group_id': schema_parts.UUID, 'group_id': schema_parts.null_or(schema_parts.UUID)},
     required=['parent_group_id'],
 )
 
@@ -40,7 +40,9 @@ class RuleNotFound(exception.NotFound):
     PATH,
     policy=rules.RULE_CREATE,
     body={
-        '2.1': types.open_object({'security_group_rule': _RULE}, required=['security_group_rule'])
+        '2.1': schema_parts.open_object(
+            {'security_group_rule': _RULE}, required=['security_group_rule']
+        )
     },
     until=security_groups.UNTIL,
     faults=security_groups.FAULTS,

@@ -6,8 +6,8 @@ Source: reference/nova/api-surface 2.6.
 from nova_lite import exception
 from nova_lite.api import formats
 from nova_lite.api import operation
+from nova_lite.api import schema_parts
 from nova_lite.api import security_group_views as views
-from nova_lite.api import types
 from nova_lite.api.proxies import lists
 from nova_lite.clients import items
 from nova_lite.clients import session
@@ -17,15 +17,15 @@ PATH = '/os-security-groups'
 ONE = PATH + '/{id}'
 UNTIL = '2.35'
 FAULTS = (400, 403, 404)
-QUERY = {'2.1': types.query({**lists.PARAMETERS, 'all_tenants': types.multi()})}
-_CONTENT = types.open_object(
+QUERY = {'2.1': schema_parts.query({**lists.PARAMETERS, 'all_tenants': schema_parts.multi()})}
+_CONTENT = schema_parts.open_object(
     {
-        'name': types.TEXT,
-        'description': types.TEXT,
+        'name': schema_parts.TEXT,
+        'description': schema_parts.TEXT,
     },
     required=['name', 'description'],
 )
-BODY = {'2.1': types.open_object({'security_group': _CONTENT}, required=['security_group'])}
+BODY = {'2.1': schema_parts.open_object({'security_group': _CONTENT}, required=['security_group'])}
 
 
 def service(req):

@@ -7,7 +7,7 @@ from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import network_info
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.clients import port_changes
 from nova_lite.policies import addresses as rules
 
@@ -32,8 +32,8 @@ class FixedIpNotOnServer(exception.Invalid):
     policy=rules.FIXED_ADD,
     guard=transitions.ADD_FIXED_IP,
     body={
-        '2.1': types.body(
-            'addFixedIp', types.whole({'networkId': _NETWORK}, required=['networkId'])
+        '2.1': schema_parts.body(
+            'addFixedIp', schema_parts.whole({'networkId': _NETWORK}, required=['networkId'])
         )
     },
     until=UNTIL,
@@ -62,9 +62,11 @@ def add(req, server):
     policy=rules.FIXED_REMOVE,
     guard=transitions.REMOVE_FIXED_IP,
     body={
-        '2.1': types.body(
+        '2.1': schema_parts.body(
             'removeFixedIp',
-            types.whole({'address': {'type': 'string', 'format': 'ip'}}, required=['address']),
+            schema_parts.whole(
+                {'address': {'type': 'string', 'format': 'ip'}}, required=['address']
+            ),
         )
     },
     until=UNTIL,

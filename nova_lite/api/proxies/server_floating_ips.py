@@ -6,7 +6,7 @@ Source: reference/nova/api-surface 2.4.
 from nova_lite import exception
 from nova_lite.api import network_info
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.proxies import floating_ips
 from nova_lite.api.servers import acting
 from nova_lite.policies import addresses as rules
@@ -35,9 +35,11 @@ class FloatingIpNotOnServer(exception.Conflict):
     action='addFloatingIp',
     policy=rules.FLOATING_ADD,
     body={
-        '2.1': types.body(
+        '2.1': schema_parts.body(
             'addFloatingIp',
-            types.whole({'address': ADDRESS, 'fixed_address': ADDRESS}, required=['address']),
+            schema_parts.whole(
+                {'address': ADDRESS, 'fixed_address': ADDRESS}, required=['address']
+            ),
         )
     },
     until=UNTIL,
@@ -58,8 +60,8 @@ def add(req, server):
     action='removeFloatingIp',
     policy=rules.FLOATING_REMOVE,
     body={
-        '2.1': types.body(
-            'removeFloatingIp', types.whole({'address': ADDRESS}, required=['address'])
+        '2.1': schema_parts.body(
+            'removeFloatingIp', schema_parts.whole({'address': ADDRESS}, required=['address'])
         )
     },
     until=UNTIL,

@@ -5,7 +5,7 @@ Source: reference/nova/api-surface 2.6.
 
 from nova_lite import exception
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.proxies import lists
 from nova_lite.api.proxies import volumes
 from nova_lite.clients import items
@@ -14,11 +14,11 @@ from nova_lite.policies import volumes as rules
 
 PATH = '/os-snapshots'
 ONE = PATH + '/{id}'
-_CONTENT = types.whole(
+_CONTENT = schema_parts.whole(
     {
-        'volume_id': types.ANY_TEXT,
-        'force': types.BOOLEAN,
-        **dict.fromkeys(volumes.NAMES, types.ANY_TEXT),
+        'volume_id': schema_parts.ANY_TEXT,
+        'force': schema_parts.BOOLEAN,
+        **dict.fromkeys(volumes.NAMES, schema_parts.ANY_TEXT),
     },
     required=['volume_id'],
 )
@@ -73,7 +73,7 @@ def show(req):
     'POST',
     PATH,
     policy=rules.SNAPSHOTS_CREATE,
-    body={'2.1': types.body('snapshot', _CONTENT)},
+    body={'2.1': schema_parts.body('snapshot', _CONTENT)},
     until=volumes.UNTIL,
     faults=(400, 403, 404),
 )
@@ -82,7 +82,7 @@ def create(req):
     asked = req.content
     wanted = {
         'volume_id': asked['volume_id'],
-        'force': types.is_true(asked.get('force', False)),
+        'force': schema_parts.is_true(asked.get('force', False)),
         **{name: asked[given] for given, name in volumes.NAMES.items() if asked.get(given)},
     }
     answer = req.app.volume.service.call(

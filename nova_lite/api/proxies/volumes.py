@@ -5,7 +5,7 @@ Source: reference/nova/api-surface 2.6.
 
 from nova_lite import exception
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.proxies import lists
 from nova_lite.clients import items
 from nova_lite.clients import session
@@ -17,12 +17,12 @@ UNTIL = '2.35'
 # The request's names of what the volume service takes.
 NAMES = {'display_name': 'name', 'display_description': 'description'}
 KEPT = ('metadata', 'snapshot_id', 'volume_type', 'availability_zone')
-_CONTENT = types.whole(
+_CONTENT = schema_parts.whole(
     {
-        'size': types.UNBOUNDED_POSITIVE,
+        'size': schema_parts.UNBOUNDED_POSITIVE,
         'metadata': {'type': 'object'},
-        **dict.fromkeys(('snapshot_id', 'volume_type', 'availability_zone'), types.ANY_TEXT),
-        **dict.fromkeys(NAMES, types.ANY_TEXT),
+        **dict.fromkeys(('snapshot_id', 'volume_type', 'availability_zone'), schema_parts.ANY_TEXT),
+        **dict.fromkeys(NAMES, schema_parts.ANY_TEXT),
     },
     required=['size'],
 )
@@ -64,7 +64,7 @@ def show(req):
     'POST',
     PATH,
     policy=rules.CREATE,
-    body={'2.1': types.body('volume', _CONTENT)},
+    body={'2.1': schema_parts.body('volume', _CONTENT)},
     until=UNTIL,
     faults=(400, 403, 404),
 )

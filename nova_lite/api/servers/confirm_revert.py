@@ -9,7 +9,7 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import moves
@@ -36,7 +36,7 @@ class NotResized(exception.Invalid):
     action='confirmResize',
     policy=rules.CONFIRM_RESIZE,
     guard=transitions.CONFIRM_RESIZE,
-    body={'2.1': types.body('confirmResize', types.ANY)},
+    body={'2.1': schema_parts.body('confirmResize', schema_parts.ANY)},
     success=204,
     faults=(400, 403, 404, 409),
 )
@@ -60,7 +60,7 @@ def confirm(req, server):
     action='revertResize',
     policy=rules.REVERT_RESIZE,
     guard=transitions.REVERT_RESIZE,
-    body={'2.1': types.body('revertResize', types.ANY)},
+    body={'2.1': schema_parts.body('revertResize', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )

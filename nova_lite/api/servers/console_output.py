@@ -1,12 +1,12 @@
 """The action os-getConsoleOutput."""
 
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.policies import server_actions as rules
 
-LENGTH = {**types.OR_MINUS_ONE, 'type': ['integer', 'string', 'null']}
-BODY = types.body('os-getConsoleOutput', types.whole({'length': LENGTH}))
+LENGTH = {**schema_parts.OR_MINUS_ONE, 'type': ['integer', 'string', 'null']}
+BODY = schema_parts.body('os-getConsoleOutput', schema_parts.whole({'length': LENGTH}))
 
 
 @operation.operation(

@@ -11,7 +11,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import console_tokens
 from nova_lite.policies import server_actions as rules
@@ -37,7 +37,7 @@ PORT = 5900
 
 def _body(protocols, kinds):
     console = {'protocol': {'enum': list(protocols)}, 'type': {'enum': list(kinds)}}
-    return types.body('remote_console', types.whole(console, required=list(console)))
+    return schema_parts.body('remote_console', schema_parts.whole(console, required=list(console)))
 
 
 _V6 = [name for name in KINDS if name != 'mks']
@@ -75,8 +75,8 @@ def _declare(action, kinds):
         until='2.5',
         policy=rules.REMOTE_CONSOLES,
         body={
-            '2.1': types.body(
-                action, types.whole({'type': {'enum': list(kinds)}}, required=['type'])
+            '2.1': schema_parts.body(
+                action, schema_parts.whole({'type': {'enum': list(kinds)}}, required=['type'])
             )
         },
         success=200,

@@ -2,7 +2,7 @@
 
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import moves
 from nova_lite.policies import servers as rules
 
@@ -16,7 +16,7 @@ ACTION = transitions.TRIGGER_CRASH_DUMP.verb
     since='2.17',
     policy=rules.TRIGGER_CRASH_DUMP,
     guard=transitions.TRIGGER_CRASH_DUMP,
-    body={'2.17': types.body(ACTION, types.NOTHING)},
+    body={'2.17': schema_parts.body(ACTION, schema_parts.NOTHING)},
     success=202,
     faults=(400, 403, 404, 409),
 )

@@ -12,7 +12,7 @@ from nova_lite import runtime
 from nova_lite.api import formats
 from nova_lite.api import links
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import create_accept
 from nova_lite.api.servers import create_bounds
 from nova_lite.api.servers import create_content
@@ -150,7 +150,7 @@ def _fill_columns(req, server, plan, boot_image):
 def _has_config_drive(req, server, properties):
     if req.conf.force_config_drive or properties.get(DRIVE_PROPERTY) == MANDATORY:
         return True
-    return types.is_true(server.get('config_drive', False))
+    return schema_parts.is_true(server.get('config_drive', False))
 
 
 def _check_names(req, plan):
@@ -193,7 +193,7 @@ def _nudge(req, uuids):
 
 
 def _answer(req, server, plan, uuid):
-    if types.is_true(server.get('return_reservation_id', False)):
+    if schema_parts.is_true(server.get('return_reservation_id', False)):
         return operation.Answer({'reservation_id': plan.columns['reservation_id']})
     shown = {
         'id': uuid,

@@ -8,7 +8,7 @@ import json
 from oslo_utils import strutils
 
 from nova_lite import exception
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
 LOCAL, VOLUME = 'local', 'volume'
 SOURCES = ('volume', 'snapshot', 'image')
@@ -110,7 +110,7 @@ def _device(item):
         disk_bus=item.get('disk_bus'),
         device_name=item.get('device_name'),
         boot_index=_boot_index(item),
-        delete_on_termination=types.is_true(item.get('delete_on_termination', False)),
+        delete_on_termination=schema_parts.is_true(item.get('delete_on_termination', False)),
         volume_size=size,
         volume_type=volume_type,
         tag=item.get('tag'),
@@ -169,7 +169,7 @@ def _legacy_device(item):
     more = {
         'device_name': item.get('device_name'),
         'volume_size': _size(item),
-        'delete_on_termination': types.is_true(item.get('delete_on_termination', False)),
+        'delete_on_termination': schema_parts.is_true(item.get('delete_on_termination', False)),
     }
     if virtual == SWAP or virtual.startswith('ephemeral'):
         guest_format = SWAP if virtual == SWAP else None

@@ -4,27 +4,27 @@ Source: reference/nova/create-server 1.1, 1.3 and 1.5.
 """
 
 from nova_lite.api import schema
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
 FLAVOR_REF = {'type': ['string', 'integer'], 'minLength': 1}
 _SHORT = {'type': 'string', 'maxLength': 255}
 _DEVICE_TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*$'}
 _DEVICE = {
     'virtual_name': _SHORT,
-    'volume_id': types.UUID,
-    'snapshot_id': types.UUID,
-    'volume_size': types.POSITIVE,
+    'volume_id': schema_parts.UUID,
+    'snapshot_id': schema_parts.UUID,
+    'volume_size': schema_parts.POSITIVE,
     'device_name': {'type': 'string', 'minLength': 1, 'maxLength': 255,
                     'pattern': r'^[a-zA-Z0-9._\-/]*$'},
-    'delete_on_termination': types.BOOLEAN,
-    'no_device': types.ANY,
+    'delete_on_termination': schema_parts.BOOLEAN,
+    'no_device': schema_parts.ANY,
     'connection_info': {'type': 'string', 'maxLength': 0xFFFFFF},
 }  # fmt: skip
 _DEVICE_V2 = {
     **_DEVICE,
     'source_type': {'type': 'string', 'enum': ['volume', 'image', 'snapshot', 'blank']},
     'uuid': {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9._-]*$'},
-    'image_id': types.UUID,
+    'image_id': schema_parts.UUID,
     'destination_type': {'type': 'string', 'enum': ['local', 'volume']},
     'guest_format': _SHORT,
     'device_type': _SHORT,
@@ -33,18 +33,18 @@ _DEVICE_V2 = {
 }  # fmt: skip
 _NETWORK = {
     'fixed_ip': {'type': 'string', 'format': 'ip'},
-    'port': types.null_or(types.UUID),
-    'uuid': types.UUID,
+    'port': schema_parts.null_or(schema_parts.UUID),
+    'uuid': schema_parts.UUID,
 }
 _VOLUME_TYPE = {'type': ['string', 'null'], 'minLength': 0, 'maxLength': 255}
-_TAGS = {'type': 'array', 'items': types.TAG, 'maxItems': 50}
-PASSWORD = types.ANY_TEXT
+_TAGS = {'type': 'array', 'items': schema_parts.TAG, 'maxItems': 50}
+PASSWORD = schema_parts.ANY_TEXT
 KEY_NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
 DISK_CONFIG = {'type': 'string', 'enum': ['AUTO', 'MANUAL']}
 USER_DATA = {'type': 'string', 'format': 'base64', 'maxLength': 65535}
 PERSONALITY = {
     'type': 'array',
-    'items': types.whole(
+    'items': schema_parts.whole(
         {
             'path': {'type': 'string'},
             'contents': {'type': 'string', 'format': 'base64'},
@@ -52,7 +52,7 @@ PERSONALITY = {
         required=['path', 'contents'],
     ),
 }
-CERTIFICATES = types.null_or(
+CERTIFICATES = schema_parts.null_or(
     {
         'type': 'array',
         'minItems': 1,
@@ -64,47 +64,50 @@ CERTIFICATES = types.null_or(
 
 
 def _devices(**more):
-    return {'type': 'array', 'items': types.whole({**_DEVICE_V2, **more})}
+    return {'type': 'array', 'items': schema_parts.whole({**_DEVICE_V2, **more})}
 
 
 def _networks(**more):
-    return {'type': 'array', 'items': types.whole({**_NETWORK, **more})}
+    return {'type': 'array', 'items': schema_parts.whole({**_NETWORK, **more})}
 
 
 def _old_networks(**more):
-    return _networks(uuid=types.ANY_TEXT, **more)
+    return _networks(uuid=schema_parts.ANY_TEXT, **more)
 
 
 def _auto_networks(**more):
     return {'oneOf': [_networks(**more), {'type': 'string', 'enum': ['none', 'auto']}]}
 
 
-_V1 = types.whole(
+_V1 = schema_parts.whole(
     {
-        'name': types.NAME,
+        'name': schema_parts.NAME,
         'flavorRef': FLAVOR_REF,
         'imageRef': {'type': 'string', 'format': 'image_ref'},
         'adminPass': PASSWORD,
-        'metadata': types.METADATA,
+        'metadata': schema_parts.METADATA,
         'networks': _old_networks(),
-        'block_device_mapping': {'type': 'array', 'items': types.whole(_DEVICE)},
+        'block_device_mapping': {'type': 'array', 'items': schema_parts.whole(_DEVICE)},
         'block_device_mapping_v2': _devices(),
         'OS-DCF:diskConfig': DISK_CONFIG,
-        'accessIPv4': types.IPV4,
-        'accessIPv6': types.IPV6,
+        'accessIPv4': schema_parts.IPV4,
+        'accessIPv6': schema_parts.IPV6,
         'personality': PERSONALITY,
-        'availability_zone': types.NAME,
-        'config_drive': types.BOOLEAN,
-        'key_name': types.NAME,
-        'min_count': types.UNBOUNDED_POSITIVE,
-        'max_count': types.UNBOUNDED_POSITIVE,
-        'return_reservation_id': types.BOOLEAN,
-        'security_groups': {'type': 'array', 'items': types.whole({'name': types.NAME})},
+        'availability_zone': schema_parts.NAME,
+        'config_drive': schema_parts.BOOLEAN,
+        'key_name': schema_parts.NAME,
+        'min_count': schema_parts.UNBOUNDED_POSITIVE,
+        'max_count': schema_parts.UNBOUNDED_POSITIVE,
+        'return_reservation_id': schema_parts.BOOLEAN,
+        'security_groups': {
+            'type': 'array',
+            'items': schema_parts.whole({'name': schema_parts.NAME}),
+        },
         'user_data': USER_DATA,
     },
     required=['name', 'flavorRef'],
 )
-_V19 = schema.extended(_V1, description=types.DESCRIPTION)
+_V19 = schema.extended(_V1, description=schema_parts.DESCRIPTION)
 _V32 = schema.extended(
     _V19, networks=_old_networks(tag=_DEVICE_TAG), block_device_mapping_v2=_devices(tag=_DEVICE_TAG)
 )
@@ -123,18 +126,18 @@ _V63 = schema.extended(_V57, trusted_image_certificates=CERTIFICATES)
 _V67 = schema.extended(
     _V63, block_device_mapping_v2=_devices(tag=_DEVICE_TAG, volume_type=_VOLUME_TYPE)
 )
-_V74 = schema.extended(_V67, host=types.HOST, hypervisor_hostname=types.HOST)
-_V90 = schema.extended(_V74, hostname=types.HOSTNAME)
-_V94 = schema.extended(_V90, hostname=types.HOST)
+_V74 = schema.extended(_V67, host=schema_parts.HOST, hypervisor_hostname=schema_parts.HOST)
+_V90 = schema.extended(_V74, hostname=schema_parts.HOSTNAME)
+_V94 = schema.extended(_V90, hostname=schema_parts.HOST)
 
-_UUIDS = {'oneOf': [types.UUID, {'type': 'array', 'items': types.UUID}]}
-HINTS = types.open_object(
+_UUIDS = {'oneOf': [schema_parts.UUID, {'type': 'array', 'items': schema_parts.UUID}]}
+HINTS = schema_parts.open_object(
     {
         'group': _UUIDS,
         'different_host': _UUIDS,
-        'same_host': {'type': ['string', 'array'], 'items': types.UUID},
+        'same_host': {'type': ['string', 'array'], 'items': schema_parts.UUID},
         'query': {'type': ['string', 'object']},
-        'target_cell': types.NAME,
+        'target_cell': schema_parts.NAME,
         'different_cell': {'type': ['string', 'array'], 'items': {'type': 'string'}},
         'build_near_host_ip': {'type': 'string', 'format': 'ip'},
         'cidr': {'type': 'string', 'pattern': r'^/[0-9a-f.:]+$'},
@@ -144,7 +147,7 @@ HINTS = types.open_object(
 
 def _body(server):
     hints = {'os:scheduler_hints': HINTS, 'OS-SCH-HNT:scheduler_hints': HINTS}
-    return types.whole({'server': server, **hints}, required=['server'])
+    return schema_parts.whole({'server': server, **hints}, required=['server'])
 
 
 BODY = {

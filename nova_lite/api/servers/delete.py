@@ -15,8 +15,8 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
+from nova_lite.api import schema_parts
 from nova_lite.api import server_access
-from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import confirm_revert
 from nova_lite.api.servers import left_guest
@@ -77,7 +77,7 @@ def delete(req, server):
     action='forceDelete',
     policy=server_actions.FORCE_DELETE,
     guard=transitions.FORCE_DELETE,
-    body={'2.1': types.body('forceDelete', types.ANY)},
+    body={'2.1': schema_parts.body('forceDelete', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )
@@ -93,7 +93,7 @@ def force_delete(req, server):
     action='restore',
     policy=server_actions.RESTORE,
     guard=transitions.RESTORE,
-    body={'2.1': types.body('restore', types.ANY)},
+    body={'2.1': schema_parts.body('restore', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )

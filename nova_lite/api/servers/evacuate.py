@@ -9,7 +9,7 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite import versions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import left_guest
@@ -20,15 +20,19 @@ from nova_lite.policies import live_migrations as rules
 
 ACTION = 'evacuate'
 PASSWORD = {'type': 'string'}
-_COMMON = {'host': types.HOST, 'adminPass': PASSWORD}
+_COMMON = {'host': schema_parts.HOST, 'adminPass': PASSWORD}
 BODY = {
-    '2.1': types.body(
+    '2.1': schema_parts.body(
         ACTION,
-        types.whole({**_COMMON, 'onSharedStorage': types.BOOLEAN}, required=['onSharedStorage']),
+        schema_parts.whole(
+            {**_COMMON, 'onSharedStorage': schema_parts.BOOLEAN}, required=['onSharedStorage']
+        ),
     ),
-    '2.14': types.body(ACTION, types.whole(_COMMON)),
-    '2.29': types.body(ACTION, types.whole({**_COMMON, 'force': types.BOOLEAN})),
-    '2.68': types.body(ACTION, types.whole(_COMMON)),
+    '2.14': schema_parts.body(ACTION, schema_parts.whole(_COMMON)),
+    '2.29': schema_parts.body(
+        ACTION, schema_parts.whole({**_COMMON, 'force': schema_parts.BOOLEAN})
+    ),
+    '2.68': schema_parts.body(ACTION, schema_parts.whole(_COMMON)),
 }
 # From here on the server is left stopped at its new host.
 STOPPED = 95
@@ -100,7 +104,7 @@ def evacuate(req, server):
 
 def _password(req, asked):
     """Return the password of the rebuilt server. Raise PasswordOfKeptDisk."""
-    if types.is_true(asked.get('onSharedStorage', False)):
+    if schema_parts.is_true(asked.get('onSharedStorage', False)):
         if 'adminPass' in asked:
             raise PasswordOfKeptDisk()
         return None
@@ -111,7 +115,7 @@ def _is_forced(req, asked):
     """Return whether the host is forced, as for a live migration, one microversion earlier."""
     if req.minor < 29:
         return bool(asked.get('host'))
-    force = types.is_true(asked.get('force', False))
+    force = schema_parts.is_true(asked.get('force', False))
     if force and not asked.get('host'):
         raise live_migrate.ForceWithoutHost()
     return force

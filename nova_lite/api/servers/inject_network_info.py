@@ -6,7 +6,7 @@ A hypervisor has nothing to inject them into. Source: reference/nova/api-surface
 from nova_lite import transitions
 from nova_lite.api import network_info
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.policies import server_actions as rules
 
@@ -17,7 +17,7 @@ from nova_lite.policies import server_actions as rules
     action='injectNetworkInfo',
     policy=rules.INJECT_NETWORK_INFO,
     guard=transitions.INJECT_NETWORK_INFO,
-    body={'2.1': types.body('injectNetworkInfo', types.ANY)},
+    body={'2.1': schema_parts.body('injectNetworkInfo', schema_parts.ANY)},
     success=202,
     faults=(403, 404, 409),
 )

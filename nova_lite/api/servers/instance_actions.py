@@ -9,24 +9,24 @@ from nova_lite import exception
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import schema_parts
 from nova_lite.api import server_access
-from nova_lite.api import types
 from nova_lite.api.servers import view
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.policies import server_parts as rules
 
 PATH = '/servers/{server_id}/os-instance-actions'
-_TIME = types.single({'type': 'string', 'format': 'date-time'})
+_TIME = schema_parts.single({'type': 'string', 'format': 'date-time'})
 _V58 = {
-    'limit': types.single(types.NUMBER),
-    'marker': types.single(types.ANY_TEXT),
+    'limit': schema_parts.single(schema_parts.NUMBER),
+    'marker': schema_parts.single(schema_parts.ANY_TEXT),
     'changes-since': _TIME,
 }
 QUERY = {
-    '2.1': types.query({}),
-    '2.58': types.query(_V58, strict=True),
-    '2.66': types.query({**_V58, 'changes-before': _TIME}, strict=True),
+    '2.1': schema_parts.query({}),
+    '2.58': schema_parts.query(_V58, strict=True),
+    '2.66': schema_parts.query({**_V58, 'changes-before': _TIME}, strict=True),
 }
 FIELDS = ('action', 'instance_uuid', 'request_id', 'user_id', 'project_id', 'message')
 

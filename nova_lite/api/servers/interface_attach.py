@@ -7,8 +7,8 @@ from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema
+from nova_lite.api import schema_parts
 from nova_lite.api import server_access
-from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import interfaces
@@ -17,21 +17,21 @@ from nova_lite.policies import server_devices as rules
 from nova_lite.policies import servers as server_rules
 
 KEY = 'interfaceAttachment'
-_V1 = types.whole(
+_V1 = schema_parts.whole(
     {
-        'net_id': types.UUID,
-        'port_id': types.UUID,
+        'net_id': schema_parts.UUID,
+        'port_id': schema_parts.UUID,
         'fixed_ips': {
             'type': 'array',
             'minItems': 1,
             'maxItems': 1,
-            'items': types.whole(
+            'items': schema_parts.whole(
                 {'ip_address': {'type': 'string', 'format': 'ip'}}, required=['ip_address']
             ),
         },
     }
 )
-_V49 = schema.extended(_V1, tag=types.TAG)
+_V49 = schema.extended(_V1, tag=schema_parts.TAG)
 
 
 class BadRequest(exception.Invalid):
@@ -47,7 +47,7 @@ class NoNetwork(exception.Invalid):
     interfaces.PATH,
     policy=rules.INTERFACES_ATTACH,
     guard=transitions.ATTACH_INTERFACE,
-    body={'2.1': types.whole({KEY: _V1}), '2.49': types.whole({KEY: _V49})},
+    body={'2.1': schema_parts.whole({KEY: _V1}), '2.49': schema_parts.whole({KEY: _V49})},
     success=200,
     faults=(400, 403, 404, 409),
 )

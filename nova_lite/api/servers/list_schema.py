@@ -3,11 +3,11 @@
 Source: reference/nova/api-surface 7.
 """
 
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 
-_TEXT = types.multi()
-_REGEX = types.multi({'type': 'string', 'minLength': 1, 'format': 'regex'})
-_TIME = types.multi({'type': 'string', 'format': 'date-time'})
+_TEXT = schema_parts.multi()
+_REGEX = schema_parts.multi({'type': 'string', 'minLength': 1, 'format': 'regex'})
+_TIME = schema_parts.multi({'type': 'string', 'format': 'date-time'})
 
 SORT_KEYS = (
     'access_ip_v4', 'access_ip_v6', 'auto_disk_config', 'availability_zone', 'config_drive',
@@ -71,20 +71,20 @@ _BASE = {
     'all_tenants': _TEXT,
     'soft_deleted': _TEXT,
     'deleted': _TEXT,
-    **types.PAGE,
-    'sort_key': types.multi({'type': 'string', 'enum': [*SORT_KEYS, *IGNORED_SORT_KEYS]}),
+    **schema_parts.PAGE,
+    'sort_key': schema_parts.multi({'type': 'string', 'enum': [*SORT_KEYS, *IGNORED_SORT_KEYS]}),
     'sort_dir': _TEXT,
 }
 _TAG_NAMES = ('tags', 'tags-any', 'not-tags', 'not-tags-any')
 _TAGS = dict.fromkeys(_TAG_NAMES, _REGEX)
 _LOCKED = {'locked': _TEXT}
 _STRICT_SORT = {
-    'sort_key': types.multi({'type': 'string', 'enum': [*SORT_KEYS, 'locked']}),
+    'sort_key': schema_parts.multi({'type': 'string', 'enum': [*SORT_KEYS, 'locked']}),
 }
 
 
 def _schema(properties, *, strict=False):
-    found = types.query({**properties, **dict.fromkeys(TABLES, _TEXT)}, strict=strict)
+    found = schema_parts.query({**properties, **dict.fromkeys(TABLES, _TEXT)}, strict=strict)
     found['patternProperties'] = {'^_': _TEXT}
     return found
 

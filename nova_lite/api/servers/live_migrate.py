@@ -9,7 +9,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
@@ -18,19 +18,21 @@ from nova_lite.policies import live_migrations as rules
 from nova_lite.saga import journal
 
 ACTION = 'os-migrateLive'
-HOST = types.null_or(types.HOST)
-BLOCK = types.BOOLEAN_OR_AUTO
+HOST = schema_parts.null_or(schema_parts.HOST)
+BLOCK = schema_parts.BOOLEAN_OR_AUTO
 
 
 def _body(block, *required, **more):
     content = {'block_migration': block, 'host': HOST, **more}
-    return types.body(ACTION, types.whole(content, required=['block_migration', 'host', *required]))
+    return schema_parts.body(
+        ACTION, schema_parts.whole(content, required=['block_migration', 'host', *required])
+    )
 
 
 BODY = {
-    '2.1': _body(types.BOOLEAN, 'disk_over_commit', disk_over_commit=types.BOOLEAN),
+    '2.1': _body(schema_parts.BOOLEAN, 'disk_over_commit', disk_over_commit=schema_parts.BOOLEAN),
     '2.25': _body(BLOCK),
-    '2.30': _body(BLOCK, force=types.BOOLEAN),
+    '2.30': _body(BLOCK, force=schema_parts.BOOLEAN),
     '2.68': _body(BLOCK),
 }
 # Before this version the answer waits for the checks.
@@ -100,7 +102,7 @@ def is_forced(req, asked):
 
     Before 2.30 that is how it is; from 2.68 it never is. Raises ForceWithoutHost.
     """
-    force = types.is_true(asked.get('force', req.minor < 30))
+    force = schema_parts.is_true(asked.get('force', req.minor < 30))
     if force and 'force' in asked and not asked.get('host'):
         raise ForceWithoutHost()
     return force and bool(asked.get('host'))
@@ -134,7 +136,7 @@ def migration_of(req, server, uuid, kind, wanted):
 
 def _block_migration(value):
     """Return True, False, or None if the hypervisors decide."""
-    return None if value == 'auto' else types.is_true(value)
+    return None if value == 'auto' else schema_parts.is_true(value)
 
 
 def _wait_for_checks(req, uuid):

@@ -4,14 +4,14 @@ A locked server refuses its project's actions; administrators are not bound.
 """
 
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.policies import server_actions as rules
 
 PATH = '/servers/{server_id}/action'
-REASON = types.whole({'locked_reason': {'type': 'string', 'minLength': 1, 'maxLength': 255}})
+REASON = schema_parts.whole({'locked_reason': {'type': 'string', 'minLength': 1, 'maxLength': 255}})
 ADMIN, OWNER = 'admin', 'owner'
 
 
@@ -20,7 +20,10 @@ ADMIN, OWNER = 'admin', 'owner'
     PATH,
     action='lock',
     policy=rules.LOCK,
-    body={'2.1': types.body('lock', types.ANY), '2.73': types.body('lock', types.null_or(REASON))},
+    body={
+        '2.1': schema_parts.body('lock', schema_parts.ANY),
+        '2.73': schema_parts.body('lock', schema_parts.null_or(REASON)),
+    },
     success=202,
     faults=(400, 403, 404, 409),
 )
@@ -37,7 +40,7 @@ def lock(req, server):
     PATH,
     action='unlock',
     policy=rules.UNLOCK,
-    body={'2.1': types.body('unlock', types.ANY)},
+    body={'2.1': schema_parts.body('unlock', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )

@@ -9,7 +9,7 @@ import os_traits
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
@@ -19,8 +19,11 @@ from nova_lite.policies import cold_moves as rules
 
 ACTION = 'migrate'
 BODY = {
-    '2.1': types.body(ACTION, types.ANY),
-    '2.56': types.body(ACTION, types.null_or(types.whole({'host': types.null_or(types.HOST)}))),
+    '2.1': schema_parts.body(ACTION, schema_parts.ANY),
+    '2.56': schema_parts.body(
+        ACTION,
+        schema_parts.null_or(schema_parts.whole({'host': schema_parts.null_or(schema_parts.HOST)})),
+    ),
 }
 NAMES_HOST = 56
 

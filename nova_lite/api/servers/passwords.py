@@ -7,7 +7,7 @@ from oslo_utils import strutils
 
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import source_host
@@ -15,7 +15,7 @@ from nova_lite.db.cell import guest_passwords
 from nova_lite.policies import guests as rules
 
 PATH = '/servers/{server_id}/os-server-password'
-CHANGE = types.whole({'adminPass': create_schema.PASSWORD}, required=['adminPass'])
+CHANGE = schema_parts.whole({'adminPass': create_schema.PASSWORD}, required=['adminPass'])
 # A property of images whose guests have the agent that sets passwords.
 AGENT = 'hw_qemu_guest_agent'
 
@@ -26,7 +26,7 @@ AGENT = 'hw_qemu_guest_agent'
     action='changePassword',
     policy=rules.CHANGE_PASSWORD,
     guard=transitions.CHANGE_PASSWORD,
-    body={'2.1': types.body('changePassword', CHANGE)},
+    body={'2.1': schema_parts.body('changePassword', CHANGE)},
     success=202,
     faults=(400, 403, 404, 409, 501),
 )

@@ -5,7 +5,7 @@ They differ in words and states only, which transitions.TRANSITIONS has.
 
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.policies import server_actions
@@ -22,7 +22,7 @@ def _declare(action, guard, *, policy, method):
         action=action,
         policy=policy,
         guard=guard,
-        body={'2.1': types.body(action, types.ANY)},
+        body={'2.1': schema_parts.body(action, schema_parts.ANY)},
         success=202,
         faults=FAULTS,
     )

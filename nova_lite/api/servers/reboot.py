@@ -2,13 +2,15 @@
 
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.policies import servers as rules
 
 TYPES = ('HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft')
-BODY = types.body('reboot', types.whole({'type': {'enum': list(TYPES)}}, required=['type']))
+BODY = schema_parts.body(
+    'reboot', schema_parts.whole({'type': {'enum': list(TYPES)}}, required=['type'])
+)
 
 
 def _guard(req):

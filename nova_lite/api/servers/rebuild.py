@@ -12,8 +12,8 @@ from nova_lite import transitions
 from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import schema
+from nova_lite.api import schema_parts
 from nova_lite.api import server_access
-from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_bounds
 from nova_lite.api.servers import create_content
@@ -27,34 +27,36 @@ from nova_lite.api.servers import unique_names
 from nova_lite.policies import servers as rules
 
 ACTION = 'rebuild'
-_V1 = types.whole(
+_V1 = schema_parts.whole(
     {
-        'imageRef': types.UUID,
-        'name': types.NAME,
+        'imageRef': schema_parts.UUID,
+        'name': schema_parts.NAME,
         'adminPass': create_schema.PASSWORD,
-        'metadata': types.METADATA,
-        'preserve_ephemeral': types.BOOLEAN,
+        'metadata': schema_parts.METADATA,
+        'preserve_ephemeral': schema_parts.BOOLEAN,
         'OS-DCF:diskConfig': create_schema.DISK_CONFIG,
-        'accessIPv4': types.IPV4,
-        'accessIPv6': types.IPV6,
+        'accessIPv4': schema_parts.IPV4,
+        'accessIPv6': schema_parts.IPV6,
         'personality': create_schema.PERSONALITY,
     },
     required=['imageRef'],
 )
-_V19 = schema.extended(_V1, description=types.DESCRIPTION)
-_V54 = schema.extended(_V19, key_name=types.null_or(create_schema.KEY_NAME))
-_V57 = schema.extended(_V54, personality=None, user_data=types.null_or(create_schema.USER_DATA))
+_V19 = schema.extended(_V1, description=schema_parts.DESCRIPTION)
+_V54 = schema.extended(_V19, key_name=schema_parts.null_or(create_schema.KEY_NAME))
+_V57 = schema.extended(
+    _V54, personality=None, user_data=schema_parts.null_or(create_schema.USER_DATA)
+)
 _V63 = schema.extended(_V57, trusted_image_certificates=create_schema.CERTIFICATES)
-_V90 = schema.extended(_V63, hostname=types.HOSTNAME)
-_V94 = schema.extended(_V90, hostname=types.HOST)
+_V90 = schema.extended(_V63, hostname=schema_parts.HOSTNAME)
+_V94 = schema.extended(_V90, hostname=schema_parts.HOST)
 BODY = {
-    '2.1': types.body(ACTION, _V1),
-    '2.19': types.body(ACTION, _V19),
-    '2.54': types.body(ACTION, _V54),
-    '2.57': types.body(ACTION, _V57),
-    '2.63': types.body(ACTION, _V63),
-    '2.90': types.body(ACTION, _V90),
-    '2.94': types.body(ACTION, _V94),
+    '2.1': schema_parts.body(ACTION, _V1),
+    '2.19': schema_parts.body(ACTION, _V19),
+    '2.54': schema_parts.body(ACTION, _V54),
+    '2.57': schema_parts.body(ACTION, _V57),
+    '2.63': schema_parts.body(ACTION, _V63),
+    '2.90': schema_parts.body(ACTION, _V90),
+    '2.94': schema_parts.body(ACTION, _V94),
 }
 # From here on the answer has the name of the key pair, and the user data.
 KEY_NAME, USER_DATA = 54, 57

@@ -10,16 +10,18 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.db.cell import compute_nodes
 from nova_lite.policies import server_actions
 
 PATH = '/servers/{server_id}/action'
-BODY = types.body(
+BODY = schema_parts.body(
     'rescue',
-    types.null_or(types.whole({'adminPass': {'type': 'string'}, 'rescue_image_ref': types.UUID})),
+    schema_parts.null_or(
+        schema_parts.whole({'adminPass': {'type': 'string'}, 'rescue_image_ref': schema_parts.UUID})
+    ),
 )
 # From here on servers that boot from a volume can be rescued.
 VOLUME_BACKED = 87
@@ -102,7 +104,7 @@ def _require_volume_rescue(req, server):
     action='unrescue',
     policy=server_actions.UNRESCUE,
     guard=transitions.UNRESCUE,
-    body={'2.1': types.body('unrescue', types.ANY)},
+    body={'2.1': schema_parts.body('unrescue', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )

@@ -2,13 +2,14 @@
 
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.policies import server_actions as rules
 
 ANY_STATE = transitions.Transition('reset state', None, None, launched=False)
-BODY = types.body(
-    'os-resetState', types.whole({'state': {'enum': ['active', 'error']}}, required=['state'])
+BODY = schema_parts.body(
+    'os-resetState',
+    schema_parts.whole({'state': {'enum': ['active', 'error']}}, required=['state']),
 )
 
 

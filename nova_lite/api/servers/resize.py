@@ -10,7 +10,7 @@ from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import moves
@@ -20,9 +20,9 @@ from nova_lite.policies import cold_moves as rules
 
 FLAVOR_REF = {'type': ['string', 'integer'], 'minLength': 1}
 BODY = {
-    '2.1': types.body(
+    '2.1': schema_parts.body(
         'resize',
-        types.whole(
+        schema_parts.whole(
             {
                 'flavorRef': FLAVOR_REF,
                 'OS-DCF:diskConfig': {'type': 'string', 'enum': ['AUTO', 'MANUAL']},

@@ -6,15 +6,15 @@ Source: reference/nova/api-surface 2.3 and 2.4.
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import schema_parts
 from nova_lite.api import security_group_views
-from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import instances
 from nova_lite.policies import security_groups as rules
 
 ACTION = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
-CONTENT = types.whole(
+CONTENT = schema_parts.whole(
     {'name': {'type': 'string', 'minLength': 1}},
     required=['name'],
 )
@@ -34,7 +34,7 @@ def index(req, server):
     ACTION,
     action='addSecurityGroup',
     policy=rules.ADD,
-    body={'2.1': types.body('addSecurityGroup', CONTENT)},
+    body={'2.1': schema_parts.body('addSecurityGroup', CONTENT)},
     success=202,
     faults=FAULTS,
 )
@@ -48,7 +48,7 @@ def add(req, server):
     ACTION,
     action='removeSecurityGroup',
     policy=rules.REMOVE,
-    body={'2.1': types.body('removeSecurityGroup', CONTENT)},
+    body={'2.1': schema_parts.body('removeSecurityGroup', CONTENT)},
     success=202,
     faults=FAULTS,
 )

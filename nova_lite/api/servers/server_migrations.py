@@ -8,9 +8,9 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import identifiers
 from nova_lite.api import operation
+from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api import times
-from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.db.api import sagas
@@ -29,7 +29,7 @@ COUNTERS = tuple(
     f'{what}_{part}' for what in ('memory', 'disk') for part in ('total', 'processed', 'remaining')
 )
 ALREADY = 'An earlier request of this kind is still in progress for the migration.'
-FORCE_COMPLETE = {'2.22': types.body('force_complete', types.NOTHING)}
+FORCE_COMPLETE = {'2.22': schema_parts.body('force_complete', schema_parts.NOTHING)}
 
 
 class NotInProgress(exception.NotFound):

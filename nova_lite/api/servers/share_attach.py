@@ -8,7 +8,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import shares
@@ -21,7 +21,7 @@ from nova_lite.policies import server_shares as rules
 KEY = 'share'
 # The guest mounts the share by it.
 TAG = {'type': 'string', 'minLength': 1, 'maxLength': 64, 'pattern': r'^[a-zA-Z0-9-]*$'}
-ATTACH = types.whole({'share_id': types.UUID, 'tag': TAG}, required=['share_id'])
+ATTACH = schema_parts.whole({'share_id': schema_parts.UUID, 'tag': TAG}, required=['share_id'])
 VIRTIO_FS, SHARED_MEMORY = 'COMPUTE_STORAGE_VIRTIO_FS', 'COMPUTE_MEM_BACKING_FILE'
 PAGES = 'hw:mem_page_size'
 
@@ -32,7 +32,7 @@ PAGES = 'hw:mem_page_size'
     policy=rules.ATTACH,
     guard=transitions.ATTACH_SHARE,
     since=shares.SINCE,
-    body={shares.SINCE: types.body(KEY, ATTACH)},
+    body={shares.SINCE: schema_parts.body(KEY, ATTACH)},
     success=201,
     faults=(400, 403, 404, 409),
 )

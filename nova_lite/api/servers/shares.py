@@ -5,14 +5,14 @@ Source: reference/nova/api-surface 2.3.
 
 from nova_lite import exception
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.cell import shares
 from nova_lite.policies import server_shares as rules
 
 PATH = '/servers/{server_id}/shares'
 ONE = PATH + '/{share_id}'
 SINCE = '2.97'
-QUERY = {'2.1': types.query({}, strict=True)}
+QUERY = {'2.1': schema_parts.query({}, strict=True)}
 
 
 @operation.operation(

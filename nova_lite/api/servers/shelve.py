@@ -10,7 +10,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api import zones
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
@@ -23,16 +23,18 @@ PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
 UNSHELVE = 'unshelve'
 _ZONE, _HOST = 'availability_zone', 'host'
-PLACE = types.whole({_ZONE: {'type': ['string', 'null']}, _HOST: types.ANY_TEXT})
+PLACE = schema_parts.whole({_ZONE: {'type': ['string', 'null']}, _HOST: schema_parts.ANY_TEXT})
 BODY = {
-    '2.1': types.body(UNSHELVE, types.ANY),
-    '2.77': types.body(
+    '2.1': schema_parts.body(UNSHELVE, schema_parts.ANY),
+    '2.77': schema_parts.body(
         UNSHELVE,
-        types.null_or(
-            types.whole({'availability_zone': types.NAME}, required=['availability_zone'])
+        schema_parts.null_or(
+            schema_parts.whole(
+                {'availability_zone': schema_parts.NAME}, required=['availability_zone']
+            )
         ),
     ),
-    '2.91': types.body(UNSHELVE, types.null_or(PLACE)),
+    '2.91': schema_parts.body(UNSHELVE, schema_parts.null_or(PLACE)),
 }
 # From here on the body says where to.
 PLACES = 77
@@ -59,7 +61,7 @@ class HostNotInZone(exception.Conflict):
     action='shelve',
     policy=rules.SHELVE,
     guard=transitions.SHELVE,
-    body={'2.1': types.body('shelve', types.ANY)},
+    body={'2.1': schema_parts.body('shelve', schema_parts.ANY)},
     success=202,
     faults=FAULTS,
 )
@@ -84,7 +86,7 @@ def shelve(req, server):
     action='shelveOffload',
     policy=rules.SHELVE_OFFLOAD,
     guard=transitions.SHELVE_OFFLOAD,
-    body={'2.1': types.body('shelveOffload', types.ANY)},
+    body={'2.1': schema_parts.body('shelveOffload', schema_parts.ANY)},
     success=202,
     faults=FAULTS,
 )

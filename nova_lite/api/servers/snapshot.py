@@ -11,7 +11,7 @@ from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
@@ -20,18 +20,20 @@ from nova_lite.policies import servers as rules
 
 PATH = '/servers/{server_id}/action'
 EVENT = 'api_snapshot_instance'
-BODY = types.body(
+BODY = schema_parts.body(
     'createImage',
-    types.whole({'name': types.NAME, 'metadata': types.METADATA}, required=['name']),
+    schema_parts.whole(
+        {'name': schema_parts.NAME, 'metadata': schema_parts.METADATA}, required=['name']
+    ),
 )
-BACKUP_BODY = types.body(
+BACKUP_BODY = schema_parts.body(
     'createBackup',
-    types.whole(
+    schema_parts.whole(
         {
-            'name': types.NAME,
+            'name': schema_parts.NAME,
             'backup_type': {'type': 'string'},
-            'rotation': types.UNBOUNDED,
-            'metadata': types.METADATA,
+            'rotation': schema_parts.UNBOUNDED,
+            'metadata': schema_parts.METADATA,
         },
         required=['name', 'backup_type', 'rotation'],
     ),

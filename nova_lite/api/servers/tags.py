@@ -3,7 +3,7 @@
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -14,7 +14,7 @@ ONE = PATH + '/{tag}'
 SINCE = '2.26'
 MOST = 50
 FAULTS = (400, 403, 404, 409)
-BODY = types.body('tags', {'type': 'array', 'items': types.TAG, 'maxItems': MOST})
+BODY = schema_parts.body('tags', {'type': 'array', 'items': schema_parts.TAG, 'maxItems': MOST})
 
 
 @operation.operation(

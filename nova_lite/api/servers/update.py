@@ -9,8 +9,8 @@ from nova_lite import transitions
 from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import schema
+from nova_lite.api import schema_parts
 from nova_lite.api import server_access
-from nova_lite.api import types
 from nova_lite.api import waiting
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_names
@@ -20,24 +20,24 @@ from nova_lite.db.api import request_specs
 from nova_lite.policies import servers as rules
 
 ANY_STATE = transitions.Transition('update', None, None, launched=False)
-_V1 = types.whole(
+_V1 = schema_parts.whole(
     {
-        'name': types.NAME,
+        'name': schema_parts.NAME,
         'OS-DCF:diskConfig': {'type': 'string', 'enum': ['AUTO', 'MANUAL']},
-        'accessIPv4': types.IPV4,
-        'accessIPv6': types.IPV6,
+        'accessIPv4': schema_parts.IPV4,
+        'accessIPv6': schema_parts.IPV6,
     }
 )
-_V19 = schema.extended(_V1, description=types.DESCRIPTION)
-_V90 = schema.extended(_V19, hostname=types.HOSTNAME)
-_V94 = schema.extended(_V90, hostname=types.HOST)
-_V104 = schema.extended(_V94, pinned_availability_zone=types.null_or(types.SOME_TEXT))
+_V19 = schema.extended(_V1, description=schema_parts.DESCRIPTION)
+_V90 = schema.extended(_V19, hostname=schema_parts.HOSTNAME)
+_V94 = schema.extended(_V90, hostname=schema_parts.HOST)
+_V104 = schema.extended(_V94, pinned_availability_zone=schema_parts.null_or(schema_parts.SOME_TEXT))
 BODY = {
-    '2.1': types.body('server', _V1),
-    '2.19': types.body('server', _V19),
-    '2.90': types.body('server', _V90),
-    '2.94': types.body('server', _V94),
-    '2.104': types.body('server', _V104),
+    '2.1': schema_parts.body('server', _V1),
+    '2.19': schema_parts.body('server', _V19),
+    '2.90': schema_parts.body('server', _V90),
+    '2.94': schema_parts.body('server', _V94),
+    '2.104': schema_parts.body('server', _V104),
 }
 # How long a request waits for a server that is being scheduled.
 SCHEDULED_S = 10.0

@@ -10,8 +10,8 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema
+from nova_lite.api import schema_parts
 from nova_lite.api import server_access
-from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import source_host
@@ -27,9 +27,9 @@ DEVICE = {
     'pattern': r'(^/dev/x{0,1}[a-z]{0,1}d{0,1})([a-z]+)[0-9]*$',
     'maxLength': 255,
 }
-_V1 = types.whole({'volumeId': types.UUID, 'device': DEVICE}, required=['volumeId'])
-_V49 = schema.extended(_V1, tag=types.TAG)
-_V79 = schema.extended(_V49, delete_on_termination=types.BOOLEAN)
+_V1 = schema_parts.whole({'volumeId': schema_parts.UUID, 'device': DEVICE}, required=['volumeId'])
+_V49 = schema.extended(_V1, tag=schema_parts.TAG)
+_V79 = schema.extended(_V49, delete_on_termination=schema_parts.BOOLEAN)
 KEY = 'volumeAttachment'
 
 
@@ -47,9 +47,9 @@ class NotWhileOffloaded(exception.Invalid):
     policy=rules.VOLUMES_ATTACH,
     guard=transitions.ATTACH_VOLUME,
     body={
-        '2.1': types.body(KEY, _V1),
-        '2.49': types.body(KEY, _V49),
-        '2.79': types.body(KEY, _V79),
+        '2.1': schema_parts.body(KEY, _V1),
+        '2.49': schema_parts.body(KEY, _V49),
+        '2.79': schema_parts.body(KEY, _V79),
     },
     success=200,
     faults=(400, 403, 404, 409),
@@ -119,7 +119,7 @@ def _device_of(asked, volume):
         'disk_bus': None,
         'device_name': asked.get('device') or None,
         'boot_index': None,
-        'delete_on_termination': types.is_true(asked.get('delete_on_termination', False)),
+        'delete_on_termination': schema_parts.is_true(asked.get('delete_on_termination', False)),
         'volume_id': volume['id'],
         'volume_size': volume['size'],
         'tag': asked.get('tag'),

@@ -6,7 +6,7 @@ Source: reference/nova/api-surface 2.3 and 4.
 from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import paging
-from nova_lite.api import types
+from nova_lite.api import schema_parts
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices
 from nova_lite.policies import server_devices as rules
@@ -14,8 +14,11 @@ from nova_lite.policies import server_devices as rules
 PATH = '/servers/{server_id}/os-volume_attachments'
 ONE = PATH + '/{volume_id}'
 TAGS_SHOWN, TERMINATION_SHOWN, IDS_SHOWN = 70, 79, 89
-PARAMS = {'limit': types.multi(types.NUMBER), 'offset': types.multi(types.NUMBER)}
-QUERY = {'2.1': types.query(PARAMS), '2.75': types.query(PARAMS, strict=True)}
+PARAMS = {
+    'limit': schema_parts.multi(schema_parts.NUMBER),
+    'offset': schema_parts.multi(schema_parts.NUMBER),
+}
+QUERY = {'2.1': schema_parts.query(PARAMS), '2.75': schema_parts.query(PARAMS, strict=True)}
 
 
 @operation.operation('GET', PATH, policy=rules.VOLUMES_LIST, query=QUERY, faults=(400, 403, 404))

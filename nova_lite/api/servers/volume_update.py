@@ -9,8 +9,8 @@ from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema
+from nova_lite.api import schema_parts
 from nova_lite.api import server_access
-from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import source_host
@@ -22,14 +22,14 @@ from nova_lite.policies import server_devices as rules
 
 CHANGES = 85
 KEY = 'volumeAttachment'
-_V1 = types.whole({'volumeId': types.UUID}, required=['volumeId'])
+_V1 = schema_parts.whole({'volumeId': schema_parts.UUID}, required=['volumeId'])
 _V85 = schema.extended(
     _V1,
-    id=types.UUID,
-    serverId=types.UUID,
+    id=schema_parts.UUID,
+    serverId=schema_parts.UUID,
     device=volume_attach.DEVICE,
-    tag=types.TAG,
-    delete_on_termination=types.BOOLEAN,
+    tag=schema_parts.TAG,
+    delete_on_termination=schema_parts.BOOLEAN,
 )
 
 
@@ -55,7 +55,7 @@ def rule(req):
     volume_attachments.ONE,
     policy=rule,
     lock=True,
-    body={'2.1': types.body(KEY, _V1), '2.85': types.body(KEY, _V85)},
+    body={'2.1': schema_parts.body(KEY, _V1), '2.85': schema_parts.body(KEY, _V85)},
     success=202,
     faults=(400, 403, 404, 409),
 )
@@ -82,7 +82,7 @@ def _change(req, server, device, asked):
         if name in asked and asked[name] != value:
             raise NotMutable(name=name)
     if 'delete_on_termination' in asked:
-        values = {'delete_on_termination': types.is_true(asked['delete_on_termination'])}
+        values = {'delete_on_termination': schema_parts.is_true(asked['delete_on_termination'])}
         acting.in_its_cell(
             req,
             server,

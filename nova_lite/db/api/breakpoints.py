@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from nova_lite.db import clock
+from nova_lite.db import database_clock
 from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.saga import breakpoints
@@ -29,7 +29,7 @@ TABLE = sa.Table(
 )
 
 
-_NOW = {'wake_at': clock.now()}
+_NOW = {'wake_at': database_clock.now()}
 
 
 def mark_of(row: rows.Row) -> breakpoints.Mark | None:

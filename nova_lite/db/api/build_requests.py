@@ -16,7 +16,7 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import exception
-from nova_lite.db import clock
+from nova_lite.db import database_clock
 from nova_lite.db import rows
 from nova_lite.db.api import models
 from nova_lite.dialects import lean
@@ -27,17 +27,17 @@ TABLE = models.BuildRequest.__table__
 DOUBLINGS = 12
 # Computed columns: of a lease, of a withdrawn request, of an intent (withdrawn unless it is
 # redeemed before the lease ends), of a request that is taken over.
-_LEASE = {'lease_until': clock.after('lease_s')}
-_WITHDRAWN = {'withdrawn_at': clock.now(), **_LEASE}
+_LEASE = {'lease_until': database_clock.after('lease_s')}
+_WITHDRAWN = {'withdrawn_at': database_clock.now(), **_LEASE}
 _TAKEN = {'epoch': TABLE.c.epoch + 1, **_LEASE}
 _FAILED = {'failures': TABLE.c.failures + 1}
-_ENDED = {'lease_until': clock.now()}
+_ENDED = {'lease_until': database_clock.now()}
 # Its lease has ended, or was written before the clock was set back.
 _IS_DUE = sa.or_(
-    TABLE.c.lease_until < clock.now(),
-    TABLE.c.lease_until > clock.after(journal.LONGEST_LEASE_S),
+    TABLE.c.lease_until < database_clock.now(),
+    TABLE.c.lease_until > database_clock.after(journal.LONGEST_LEASE_S),
 )
-_IS_OLD = TABLE.c.withdrawn_at <= clock.after('age')
+_IS_OLD = TABLE.c.withdrawn_at <= database_clock.after('age')
 _FIRST = (TABLE.c.lease_until, TABLE.c.id)
 _MOST = sa.bindparam('most', type_=sa.Integer)
 _DUE_BATCHES = (

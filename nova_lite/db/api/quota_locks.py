@@ -9,8 +9,8 @@ import typing
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import models
 
 TABLE = models.QuotaLock.__table__
@@ -30,7 +30,10 @@ def of_user(user_id: str) -> str:
 
 
 def write(
-    api_db: engine.Database, function: engine.Function[P, T], *args: P.args, **kwargs: P.kwargs
+    api_db: transactions.Database,
+    function: transactions.Function[P, T],
+    *args: P.args,
+    **kwargs: P.kwargs,
 ) -> T:
     """Run `function(connection, ...)`, which may `hold` locks, as a transaction."""
     while True:

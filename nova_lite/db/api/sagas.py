@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import clock
-from nova_lite.db import engine
+from nova_lite.db import database_clock
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models
 from nova_lite.dialects import lean
@@ -23,9 +23,9 @@ EVENTS = models.SagaEvent.__table__
 _NEWEST = sa.select(TABLE.c.epoch).where(TABLE.c.uuid == sa.bindparam('uuid'))
 _HOLD = _NEWEST.with_for_update()
 # Computed columns, and conditions.
-_WAKE_LATER = {'wake_at': clock.after('wake_in_s')}
-_WAKE_NOW = {'wake_at': clock.now()}
-_LEASE = {'lease_until': clock.after('lease_s')}
+_WAKE_LATER = {'wake_at': database_clock.after('wake_in_s')}
+_WAKE_NOW = {'wake_at': database_clock.now()}
+_LEASE = {'lease_until': database_clock.after('lease_s')}
 _HAS_SERVER = TABLE.c.active_for.is_not(None)
 _HAS_SERVER_OR_CLEANS = sa.or_(_HAS_SERVER, TABLE.c.state == journal.CLEANING)
 _NEWEST_FIRST = TABLE.c.created_at.desc()
@@ -34,13 +34,16 @@ _FREE = sa.and_(
     TABLE.c.state.in_(journal.OPEN),
     sa.or_(
         TABLE.c.lease_until.is_(None),
-        TABLE.c.lease_until < clock.now(),
-        TABLE.c.lease_until > clock.after(journal.LONGEST_LEASE_S),
+        TABLE.c.lease_until < database_clock.now(),
+        TABLE.c.lease_until > database_clock.after(journal.LONGEST_LEASE_S),
     ),
 )
 # It is to be looked at, as is one that is to be looked at later than any may be.
-_DUE = sa.or_(TABLE.c.wake_at <= clock.now(), TABLE.c.wake_at > clock.after(journal.LONGEST_WAIT_S))
-_LATE = sa.select(clock.now(), TABLE.c.wake_at, TABLE.c.lease_until).where(_FREE, _DUE)
+_DUE = sa.or_(
+    TABLE.c.wake_at <= database_clock.now(),
+    TABLE.c.wake_at > database_clock.after(journal.LONGEST_WAIT_S),
+)
+_LATE = sa.select(database_clock.now(), TABLE.c.wake_at, TABLE.c.lease_until).where(_FREE, _DUE)
 _FIRST_DUE = (
     sa.select(TABLE.c.uuid)
     .where(_FREE, _DUE)
@@ -203,7 +206,7 @@ def add_events(
 class Journal:
     """The journal over a Database."""
 
-    def __init__(self, database: engine.Database) -> None:
+    def __init__(self, database: transactions.Database) -> None:
         self.database = database
 
     def acquire(self, uuid: str, owner: str, lease_s: float) -> journal.Record | None:

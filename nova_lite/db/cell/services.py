@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import versions
-from nova_lite.db import clock
-from nova_lite.db import engine
+from nova_lite.db import database_clock
 from nova_lite.db import notes
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.cell import models
 from nova_lite.dialects import lean
 
@@ -24,14 +24,14 @@ TABLE = models.Service.__table__
 COMPUTE, CONDUCTOR = 'nova-compute', 'nova-conductor'
 KNOWN_S = 30
 # What every row has besides its columns: the instant at which it was read.
-READ_AT = (clock.now().label('read_at'),)
-_BEAT = {'last_seen_up': clock.now(), 'report_count': TABLE.c.report_count + 1}
-_HEARD_NOW = {'last_seen_up': clock.now()}
+READ_AT = (database_clock.now().label('read_at'),)
+_BEAT = {'last_seen_up': database_clock.now(), 'report_count': TABLE.c.report_count + 1}
+_HEARD_NOW = {'last_seen_up': database_clock.now()}
 _KNOWN = sa.select(TABLE.c.host).where(
     TABLE.c.binary == sa.bindparam('binary'), TABLE.c.host.in_(sa.bindparam('hosts'))
 )
-_AHEAD = sa.select(TABLE.c.id).where(TABLE.c.last_seen_up > clock.after(1))
-_CONDUCTORS = sa.select(clock.now(), sa.func.max(TABLE.c.last_seen_up)).where(
+_AHEAD = sa.select(TABLE.c.id).where(TABLE.c.last_seen_up > database_clock.after(1))
+_CONDUCTORS = sa.select(database_clock.now(), sa.func.max(TABLE.c.last_seen_up)).where(
     TABLE.c.binary == CONDUCTOR
 )
 _HEARD_SINCE = sa.select(TABLE.c.host).where(
@@ -49,7 +49,7 @@ class ServiceIsUp(exception.Invalid):
 class Oldest:
     """The oldest version among a cell's computes, or None; read again after a while."""
 
-    def __init__(self, database: engine.Database) -> None:
+    def __init__(self, database: transactions.Database) -> None:
         self._database = database
         self._known: tuple[float, int | None] | None = None
 
@@ -95,7 +95,7 @@ def beat(
             for host in hosts
             if host not in known
         ],
-        last_seen_up=clock.now(),
+        last_seen_up=database_clock.now(),
     )
     if notes.is_kept(connection):
         new = [host for host in hosts if host not in known]

@@ -1,4 +1,4 @@
-"""Alembic runs this to run revisions, on the connection that db.migrate hands over."""
+"""Alembic runs this to run revisions, on the connection that db.schema_migration hands over."""
 
 from alembic import context
 

@@ -7,7 +7,7 @@ import typing
 from oslo_config import cfg
 
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 
 # Says of a host why it is refused, or None if it passes.
 Refuse: typing.TypeAlias = collections.abc.Callable[[hosts.HostState], str | None]
@@ -32,7 +32,7 @@ class Filter(abc.ABC):
         return type(self).__name__
 
     @abc.abstractmethod
-    def rule(self, request: request.Request) -> Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> Refuse | None:
         """Return a function from HostState to the reason of a refusal, or None if it passes.
 
         None in place of the function: the rule does not concern this request.

@@ -7,7 +7,7 @@ import typing
 from nova_lite.objects import guest_numa
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import operators
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler.filters import base
 
 CAPABILITIES = 'capabilities'
@@ -22,7 +22,7 @@ class ComputeCapabilitiesFilter(base.Filter):
 
     once = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         wanted = []
         for key, requirement in request.extra_specs.items():
             scope, *path = key.split(':')
@@ -79,7 +79,7 @@ class ImagePropertiesFilter(base.Filter):
     once = True
     on_rebuild = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         properties = request.image_properties
         wanted = [
             properties.get('hw_architecture'),
@@ -111,7 +111,7 @@ class NUMATopologyFilter(base.Filter):
     once = True
     on_rebuild = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         wanted = guest_numa.Wishes(request.extra_specs, request.image_properties).count()
         if not wanted:
             return None
@@ -176,7 +176,7 @@ class AggregateInstanceExtraSpecsFilter(base.Filter):
 
     once = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         wanted = []
         for key, requirement in request.extra_specs.items():
             scope, separator, name = key.partition(':')

@@ -8,7 +8,7 @@ import typing
 
 from nova_lite import exception
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler.filters import base
 
 
@@ -17,7 +17,7 @@ class SameHostFilter(base.Filter):
 
     once = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         if not request.hints.get('same_host'):
             return None
         wanted = request.hosts_of_hint('same_host')
@@ -29,7 +29,7 @@ class DifferentHostFilter(base.Filter):
 
     once = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         avoided = request.hosts_of_hint('different_host')
         if not avoided:
             return None
@@ -41,7 +41,7 @@ class SimpleCIDRAffinityFilter(base.Filter):
 
     once = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         near = request.hint('build_near_host_ip')
         if near is None:
             return None
@@ -89,7 +89,7 @@ OPERATORS: dict[str, Operator] = {
 class JsonFilter(base.Filter):
     """Hint query: an expression such as ["and", [">=", "$free_ram_mb", 1024], ...]."""
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         text = request.hint('query')
         if not text:
             return None

@@ -1,7 +1,7 @@
 """Filters that keep projects, flavors and images to certain hosts."""
 
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler.filters import base
 
 PROJECT_KEY = 'filter_tenant_id'
@@ -12,7 +12,7 @@ class AggregateMultiTenancyIsolation(base.Filter):
 
     once = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         def refuse(host: hosts.HostState) -> str | None:
             projects = {
                 project
@@ -32,7 +32,7 @@ class AggregateTypeAffinityFilter(base.Filter):
 
     once = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         def refuse(host: hosts.HostState) -> str | None:
             flavors = base.aggregate_values(host, 'instance_type')
             if flavors and request.flavor_name not in flavors:
@@ -51,7 +51,7 @@ class AggregateImagePropertiesIsolation(base.Filter):
     once = True
     on_rebuild = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         namespace = self.options.aggregate_image_properties_isolation_namespace
         separator = self.options.aggregate_image_properties_isolation_separator
         prefix = namespace + separator if namespace else ''
@@ -75,7 +75,7 @@ class IsolatedHostsFilter(base.Filter):
     once = True
     on_rebuild = True
 
-    def rule(self, request: request.Request) -> base.Refuse | None:
+    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         isolated = set(self.options.isolated_hosts)
         images = set(self.options.isolated_images)
         restrict = self.options.restrict_isolated_hosts_to_isolated_images

@@ -7,13 +7,13 @@ from oslo_config import cfg
 
 from nova_lite.scheduler import plugins
 from nova_lite.scheduler.weighers import base
+from nova_lite.scheduler.weighers import capacity
 from nova_lite.scheduler.weighers import relations
-from nova_lite.scheduler.weighers import resources
 
 GROUP = 'nova_lite.scheduler.weighers'
 FAMILY = plugins.Family(
     base.Weigher,  # type: ignore[type-abstract]  # only classes derived from it are made
-    (resources, relations),
+    (capacity, relations),
     group=GROUP,
     option='weight_classes',
 )

@@ -12,7 +12,7 @@ import typing
 from oslo_config import cfg
 
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 
 LOG = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Weigher(abc.ABC):
         return type(self).__name__
 
     @abc.abstractmethod
-    def measure(self, request: request.Request) -> Measure | None:
+    def measure(self, request: scheduling_request.Request) -> Measure | None:
         """Return a function from HostState to a number; more is better.
 
         None in place of the function: there is nothing to prefer in this request.
@@ -93,7 +93,7 @@ class Weights:
 def weigh(
     hosts: collections.abc.Sequence[hosts.HostState],
     weighers: collections.abc.Iterable[Weigher],
-    request: request.Request,
+    request: scheduling_request.Request,
 ) -> Weights:
     """Return the weight of each host: what every weigher gives it from 0 to 1, times a multiplier.
 

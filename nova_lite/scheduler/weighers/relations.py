@@ -1,7 +1,7 @@
 """Weighers of what is on a host already: members of a group, like images, the server itself."""
 
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler.weighers import base
 
 
@@ -10,7 +10,7 @@ class ServerGroupSoftAffinityWeigher(base.Weigher):
 
     option = 'soft_affinity_weight_multiplier'
 
-    def measure(self, request: request.Request) -> base.Measure | None:
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
         group = request.group
         if group is None or group.policy != 'soft-affinity':
             return None
@@ -22,7 +22,7 @@ class ServerGroupSoftAntiAffinityWeigher(base.Weigher):
 
     option = 'soft_anti_affinity_weight_multiplier'
 
-    def measure(self, request: request.Request) -> base.Measure | None:
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
         group = request.group
         if group is None or group.policy != 'soft-anti-affinity':
             return None
@@ -36,7 +36,7 @@ class CrossCellWeigher(base.Weigher):
     minimum = -1
     maximum = 1
 
-    def measure(self, request: request.Request) -> base.Measure | None:
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
         destination = request.destination
         if destination is None or not destination.allow_cross_cell_move or not destination.cell:
             return None
@@ -52,7 +52,7 @@ class ImagePropertiesWeigher(base.Weigher):
 
     option = 'image_props_weight_multiplier'
 
-    def measure(self, request: request.Request) -> base.Measure | None:
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
         setting = self.options.image_props_weight_setting
         wanted = [
             (item, float(setting.get(item[0], 0)) if setting else 1.0)

@@ -9,12 +9,12 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import authentication
 from nova_lite.simcloud.identity import grants
-from nova_lite.simcloud.identity import passwords
+from nova_lite.simcloud.identity import password_hashes
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
 
@@ -95,7 +95,7 @@ def create(conn, caller, user_id, wanted):
 def _expiry(text):
     if text is None:
         return None
-    moment = listing.parse_time(text, 'expires_at')
+    moment = paging.parse_time(text, 'expires_at')
     if moment <= runtime.naive_now():
         raise faults.BadRequest('expires_at is in the past.')
     return moment
@@ -158,7 +158,7 @@ def _permit(caller, action, path):
 def _prepare(wanted, cost):
     """Return the values with a secret and its hash."""
     secret = wanted.get('secret') or runtime.new_secret(64)
-    return {**wanted, 'secret': secret, 'secret_hash': passwords.hashed(secret, cost)}
+    return {**wanted, 'secret': secret, 'secret_hash': password_hashes.hashed(secret, cost)}
 
 
 def by_secret(conn, reference):
@@ -167,7 +167,7 @@ def by_secret(conn, reference):
     if row is None and 'id' in reference:
         raise faults.NotFound(f'Could not find Application Credential: {reference["id"][:64]}.')
     known = row['secret_hash'] if row else None
-    if not passwords.matches(reference['secret'], known):
+    if not password_hashes.matches(reference['secret'], known):
         raise authentication.refused()
     user = database.find(conn, tables.users, id=row['user_id'], enabled=True)
     if user is None or tables.is_expired(row):

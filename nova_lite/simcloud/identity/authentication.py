@@ -3,7 +3,7 @@
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud.identity import passwords
+from nova_lite.simcloud.identity import password_hashes
 from nova_lite.simcloud.identity import tables
 
 REFUSED = 'The request you have made requires authentication.'
@@ -64,7 +64,7 @@ def by_password(conn, reference):
     """Return the enabled user whose password this is. Raise Unauthorized."""
     user = _by_reference(conn, tables.users, reference)
     known = user['password_hash'] if user else None
-    if not passwords.matches(reference['password'], known) or not user['enabled']:
+    if not password_hashes.matches(reference['password'], known) or not user['enabled']:
         raise refused()
     return user
 

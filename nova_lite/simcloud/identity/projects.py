@@ -3,7 +3,7 @@
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
@@ -39,7 +39,7 @@ def view(req, row):
 
 def _asked(req, name):
     text = req.get_param(name)
-    return text is not None and (text == '' or text.strip().lower() not in listing.FALSE)
+    return text is not None and (text == '' or text.strip().lower() not in paging.FALSE)
 
 
 def _relatives(conn, req, row):

@@ -11,11 +11,11 @@ from nova_lite.simcloud.identity import catalog_resources
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import endpoint_filters
 from nova_lite.simcloud.identity import grants
-from nova_lite.simcloud.identity import groups
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import token_resource
+from nova_lite.simcloud.identity import user_groups
 from nova_lite.simcloud.identity import users
 
 PREFIX = '/identity'
@@ -56,7 +56,7 @@ def add(app, db, tokens, catalog, *, password_cost):
     entries = catalog_resources.make(catalog)
     (endpoints,) = (one for one in entries if one.name == 'endpoint')
     endpoint_filters.add(app, db, v3, catalog=catalog, endpoints=endpoints)
-    people = (domains.RESOURCE, projects.RESOURCE, user, groups.RESOURCE, roles.RESOURCE)
+    people = (domains.RESOURCE, projects.RESOURCE, user, user_groups.RESOURCE, roles.RESOURCE)
     for resource in (*people, *entries, blobs.CREDENTIAL, blobs.POLICY):
         path, field = f'{v3}/{resource.list_key}', f'{resource.name}_id'
         routing.add_resource(app, db, path, field=field, resource=resource)
@@ -80,7 +80,7 @@ def add(app, db, tokens, catalog, *, password_cost):
     implied = roles.ImplicationResource(db)
     app.add_route(f'{v3}/roles/{{role_id}}/implies/{{implied_id}}', implied, suffix='implies')
     app.add_route(f'{v3}/role_inferences', implied, suffix='inferences')
-    member = groups.MemberResource(db, user)
+    member = user_groups.MemberResource(db, user)
     routing.add_crud(app, f'{v3}/groups/{{group_id}}/users', member, 'user_id')
     app.add_route(f'{v3}/users/{{user_id}}/groups', member, suffix='groups')
     for kind, actor in itertools.product((tables.PROJECT, tables.DOMAIN), grants.TABLES):

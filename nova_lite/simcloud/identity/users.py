@@ -9,7 +9,7 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
-from nova_lite.simcloud.identity import passwords
+from nova_lite.simcloud.identity import password_hashes
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
@@ -92,7 +92,7 @@ def _hashed(wanted, cost):
     """Return the values with the hash of the password, computed outside of the transaction."""
     values = {name: value for name, value in wanted.items() if name != 'password_hash'}
     if wanted.get('password') is not None:
-        values['password_hash'] = passwords.hashed(wanted['password'], cost)
+        values['password_hash'] = password_hashes.hashed(wanted['password'], cost)
     return values
 
 
@@ -134,9 +134,9 @@ class OwnResource:
         with self._db.read() as conn:
             row = database.find(conn, tables.users, id=user_id)
         known = row['password_hash'] if row else None
-        if not passwords.matches(wanted['original_password'], known):
+        if not password_hashes.matches(wanted['original_password'], known):
             raise faults.Unauthorized('The original password does not match.')
-        changed = {'password_hash': passwords.hashed(wanted['password'], self._password_cost)}
+        changed = {'password_hash': password_hashes.hashed(wanted['password'], self._password_cost)}
         self._db.change(update, req.context.caller, user_id, changed)
         resp.status = falcon.HTTP_204
 

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from nova_lite.simcloud import database
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.identity import tables
 
@@ -40,7 +40,7 @@ def lists(table, *filters):
             if value := req.get_param(name):
                 query = query.where(table.c[name] == value)
         if 'enabled' in table.c and (enabled := req.get_param('enabled')):
-            query = query.where(table.c.enabled == listing.boolean(enabled, 'enabled'))
+            query = query.where(table.c.enabled == paging.boolean(enabled, 'enabled'))
         return database.rows(conn, query)[: req.get_param_as_int('limit', min_value=1)]
 
     return listed

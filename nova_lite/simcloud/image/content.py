@@ -10,7 +10,7 @@ import hashlib
 from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud.image import formats
+from nova_lite.simcloud.image import disk_formats
 from nova_lite.simcloud.image import records
 from nova_lite.simcloud.image import tables
 
@@ -85,7 +85,7 @@ def upload(db, caller, image_id, parts, *, expected_bytes=None):
     upload_id = runtime.new_uuid()
     row = db.change(_begin, caller, image_id, upload_id)
     md5, sha512, size = hashlib.md5(usedforsecurity=False), hashlib.sha512(), 0
-    inspection = formats.Inspection(row, parts)
+    inspection = disk_formats.Inspection(row, parts)
     with contextlib.ExitStack() as undo:
         undo.callback(db.change, _abandon, upload_id)
         for position, data in enumerate(pieces_of(inspection.parts, CHUNK_BYTES)):

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud.image import records
 from nova_lite.simcloud.image import tables
 
@@ -47,7 +47,7 @@ def _timed(name, value):
     operator, _, text = value.partition(':')
     if operator not in OPERATORS:
         operator, text = 'eq', value
-    moment = listing.parse_time(text, name)
+    moment = paging.parse_time(text, name)
     column = IMAGES.c[name]
     # Stored times are finer than shown ones, so one second is a range of them.
     start, end = moment.replace(microsecond=0), moment.replace(microsecond=0) + SECOND
@@ -68,7 +68,7 @@ def _property(name, value):
 
 
 def _true(name, value):
-    return IMAGES.c[name] == listing.boolean(value, name)
+    return IMAGES.c[name] == paging.boolean(value, name)
 
 
 # {parameter: (name, value) -> condition}; all others are properties.
@@ -78,7 +78,7 @@ CONDITIONS = {
     **dict.fromkeys(BOUNDS, _bounded),
     **dict.fromkeys(('created_at', 'updated_at'), _timed),
     'owner': lambda name, value: IMAGES.c[name] == value,
-    'tag': lambda _name, value: listing.has_tag(IMAGES.c.tags, value),
+    'tag': lambda _name, value: paging.has_tag(IMAGES.c.tags, value),
 }
 
 
@@ -109,8 +109,8 @@ def page(req):
     for direction in req.get_param_as_list('sort_dir') or ():
         if direction not in ('asc', 'desc'):
             raise faults.BadRequest(f"Sort direction '{direction[:255]}' is not asc or desc.")
-    return listing.Page(
-        sort=listing.sort_of(req, SORTABLE, (('created_at', True),)),
-        limit=listing.limit_of(req, default=LIMIT, most=MOST),
+    return paging.Page(
+        sort=paging.sort_of(req, SORTABLE, (('created_at', True),)),
+        limit=paging.limit_of(req, default=LIMIT, most=MOST),
         marker=req.get_param('marker'),
     )

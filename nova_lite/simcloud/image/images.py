@@ -5,7 +5,7 @@ import falcon
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.image import content
 from nova_lite.simcloud.image import fields
@@ -17,18 +17,18 @@ from nova_lite.simcloud.image import tables
 
 def _listed(conn, req):
     page = filters.page(req)
-    return database.rows(conn, listing.paged(conn, filters.query(req), tables.images, page))
+    return database.rows(conn, paging.paged(conn, filters.query(req), tables.images, page))
 
 
 def _collection(req, key, items):
-    first = listing.query_of(req)
+    first = paging.query_of(req)
     answer = {
         key: items,
         'schema': '/v2/schemas/images',
         'first': '/v2/images' + (f'?{first}' if first else ''),
     }
     if items and len(items) == filters.page(req).limit:
-        answer['next'] = '/v2/images?' + listing.next_query(req, items[-1]['id'])
+        answer['next'] = '/v2/images?' + paging.next_query(req, items[-1]['id'])
     return answer
 
 

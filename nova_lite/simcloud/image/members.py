@@ -5,7 +5,7 @@ import falcon
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.image import records
 from nova_lite.simcloud.image import tables
@@ -22,8 +22,8 @@ def view(row):
     return {
         **{name: row[name] for name in ('image_id', 'member_id', 'status')},
         'schema': '/v2/schemas/member',
-        'created_at': listing.stamp(row['created_at']),
-        'updated_at': listing.stamp(row['updated_at']),
+        'created_at': paging.stamp(row['created_at']),
+        'updated_at': paging.stamp(row['updated_at']),
     }
 
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.image import tables
 
@@ -88,7 +88,7 @@ class Kind:
         shown = {'name': row['name'], **row['content']}
         if self.as_mapping:
             return shown
-        shown |= {name: listing.stamp(row[name]) for name in ('created_at', 'updated_at')}
+        shown |= {name: paging.stamp(row[name]) for name in ('created_at', 'updated_at')}
         if not self.is_fixed:
             shown['self'] = f'{PATH}/{namespace}/{self.plural}/{row["name"]}'
             shown['schema'] = f'{SCHEMAS}/{self.title}'

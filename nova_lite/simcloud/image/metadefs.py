@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.image import metadef_contents as contents
@@ -57,8 +57,8 @@ def _view(conn, row, kinds, **more):
     return {
         **shown,
         **{name: value for name, value in inside.items() if value},
-        'created_at': listing.stamp(row['created_at']),
-        'updated_at': listing.stamp(row['updated_at']),
+        'created_at': paging.stamp(row['created_at']),
+        'updated_at': paging.stamp(row['updated_at']),
         'self': f'{contents.PATH}/{row["namespace"]}',
         'schema': f'{contents.SCHEMAS}/namespace',
     }
@@ -87,23 +87,23 @@ def _listed(conn, req):
         )
         statement = statement.where(NAMESPACES.c.id.in_(associated))
     marker = req.get_param('marker')
-    page = listing.Page(
-        sort=listing.sort_of(req, SORTABLE, (('created_at', True),)),
-        limit=listing.limit_of(req, default=LIMIT, most=MOST),
+    page = paging.Page(
+        sort=paging.sort_of(req, SORTABLE, (('created_at', True),)),
+        limit=paging.limit_of(req, default=LIMIT, most=MOST),
         marker=marker and contents.namespace_of(conn, req.context.caller, marker)['id'],
     )
-    return database.rows(conn, listing.paged(conn, statement, NAMESPACES, page))
+    return database.rows(conn, paging.paged(conn, statement, NAMESPACES, page))
 
 
 def _collection(req, key, items):
-    first = listing.query_of(req)
+    first = paging.query_of(req)
     answer = {
         key: items,
         'schema': f'{contents.SCHEMAS}/namespaces',
         'first': contents.PATH + (f'?{first}' if first else ''),
     }
-    if items and len(items) == listing.limit_of(req, default=LIMIT, most=MOST):
-        answer['next'] = f'{contents.PATH}?' + listing.next_query(req, items[-1]['namespace'])
+    if items and len(items) == paging.limit_of(req, default=LIMIT, most=MOST):
+        answer['next'] = f'{contents.PATH}?' + paging.next_query(req, items[-1]['namespace'])
     return answer
 
 
@@ -261,7 +261,7 @@ class TypesResource:
         times = ('created_at', 'updated_at')
         resp.media = {
             'resource_types': [
-                {'name': row['name'], **{name: listing.stamp(row[name]) for name in times}}
+                {'name': row['name'], **{name: paging.stamp(row[name]) for name in times}}
                 for row in found
             ]
         }

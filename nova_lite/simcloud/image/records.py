@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.image import tables
 
@@ -22,8 +22,8 @@ def view(row):
         'name': row['name'] or None,
         'owner': row['owner'] or None,
         'os_hash_algo': 'sha512' if row['os_hash_value'] else None,
-        'created_at': listing.stamp(row['created_at']),
-        'updated_at': listing.stamp(row['updated_at']),
+        'created_at': paging.stamp(row['created_at']),
+        'updated_at': paging.stamp(row['updated_at']),
         'file': f'{path}/file',
         'self': path,
         'schema': '/v2/schemas/image',

@@ -6,7 +6,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.network import sharing
+from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -34,7 +34,9 @@ def view(row):
 
 def visible(caller):
     """Return the condition that the caller may use a scope."""
-    return sa.or_(standard.own(caller, SCOPES), SCOPES.c.shared, sharing.granted(caller, SCOPES))
+    return sa.or_(
+        standard.own(caller, SCOPES), SCOPES.c.shared, rbac_access.granted(caller, SCOPES)
+    )
 
 
 get = standard.getter(SCOPES, visible)
@@ -72,7 +74,7 @@ def delete(conn, caller, scope_id):
             f'subnet pools in use on the address scope.',
             'AddressScopeInUse',
         )
-    sharing.forget(conn, scope_id)
+    rbac_access.forget(conn, scope_id)
     database.delete(conn, SCOPES, id=scope_id)
 
 
@@ -80,10 +82,10 @@ RESOURCE = resources.Resource(
     name='address_scope',
     style=standard.STYLE,
     listed=standard.lists(
-        SCOPES, visible=visible, filters=sharing.filters(SCOPES, ('ip_version',))
+        SCOPES, visible=visible, filters=rbac_access.filters(SCOPES, ('ip_version',))
     ),
     get=get,
-    views=sharing.views(view),
+    views=rbac_access.views(view),
     create=(create, CREATE),
     update=(update, UPDATE),
     delete=delete,

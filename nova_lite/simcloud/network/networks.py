@@ -6,7 +6,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.network import sharing
+from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -78,7 +78,7 @@ def views(conn, req, found):
     ids = [row['id'] for row in found]
     subnets = database.grouped(conn, tables.subnets.c.network_id, ids, 'created_at')
     caller = req.context.caller
-    found = sharing.seen(conn, caller, found)
+    found = rbac_access.seen(conn, caller, found)
     return [view(row, [one['id'] for one in subnets.get(row['id'], ())], caller) for row in found]
 
 
@@ -88,7 +88,7 @@ def visible(caller):
         standard.own(caller, NETWORKS),
         NETWORKS.c.shared,
         NETWORKS.c.external,
-        sharing.granted(caller, NETWORKS, *sharing.ATTRIBUTES),
+        rbac_access.granted(caller, NETWORKS, *rbac_access.ATTRIBUTES),
     )
 
 
@@ -97,7 +97,7 @@ _get = standard.getter(NETWORKS, visible)
 
 def get(conn, caller, network_id):
     """Return one row as it looks to the caller. Raise NotFound."""
-    (row,) = sharing.seen(conn, caller, [_get(conn, caller, network_id)])
+    (row,) = rbac_access.seen(conn, caller, [_get(conn, caller, network_id)])
     return row
 
 
@@ -185,7 +185,7 @@ def delete(conn, caller, network_id):
     for subnet in database.find_all(conn, tables.subnets, network_id=network_id):
         database.delete(conn, tables.pooled_subnets, subnet_id=subnet['id'])
     database.delete(conn, tables.subnets, network_id=network_id)
-    sharing.forget(conn, network_id)
+    rbac_access.forget(conn, network_id)
     database.delete(conn, NETWORKS, id=network_id)
 
 
@@ -196,10 +196,10 @@ RESOURCE = resources.Resource(
     listed=standard.lists(
         NETWORKS,
         visible=visible,
-        filters=sharing.filters(
+        filters=rbac_access.filters(
             NETWORKS,
             FILTERS,
-            {'shared': sharing.SHARED, 'router:external': sharing.EXTERNAL},
+            {'shared': rbac_access.SHARED, 'router:external': rbac_access.EXTERNAL},
         ),
         sortable=('mtu', 'shared'),
     ),

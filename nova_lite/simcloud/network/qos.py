@@ -5,7 +5,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import qos_rules
-from nova_lite.simcloud.network import sharing
+from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -23,7 +23,7 @@ def _policy_view(row, rules, *, is_default):
 
 
 def _views(conn, req, found):
-    found = sharing.seen(conn, req.context.caller, found)
+    found = rbac_access.seen(conn, req.context.caller, found)
     ids = [row['id'] for row in found]
     rules = qos_rules.of_policies(conn, ids)
     defaults = database.grouped(conn, DEFAULTS.c.qos_policy_id, ids)
@@ -83,7 +83,7 @@ def delete_policy(conn, caller, policy_id):
     for kind in qos_rules.KINDS:
         database.delete(conn, kind.table, qos_policy_id=policy_id)
     database.delete(conn, DEFAULTS, qos_policy_id=policy_id)
-    sharing.forget(conn, policy_id)
+    rbac_access.forget(conn, policy_id)
     database.delete(conn, POLICIES, id=policy_id)
 
 
@@ -95,7 +95,7 @@ POLICY = resources.Resource(
     listed=standard.lists(
         POLICIES,
         visible=qos_rules.visible,
-        filters=sharing.filters(POLICIES, ()),
+        filters=rbac_access.filters(POLICIES, ()),
     ),
     get=get,
     views=_views,

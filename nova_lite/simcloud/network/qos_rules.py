@@ -12,7 +12,7 @@ from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.network import sharing
+from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -25,7 +25,7 @@ DRIVER = 'openvswitch'
 def visible(caller):
     """Return the condition that the caller may use a policy."""
     return sa.or_(
-        standard.own(caller, POLICIES), POLICIES.c.shared, sharing.granted(caller, POLICIES)
+        standard.own(caller, POLICIES), POLICIES.c.shared, rbac_access.granted(caller, POLICIES)
     )
 
 

@@ -15,8 +15,8 @@ from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import address_scopes
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import qos_rules
+from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import security_groups
-from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import subnet_pools
 from nova_lite.simcloud.network import tables
@@ -67,8 +67,8 @@ KINDS = {
     'network': Kind(
         networks.get,
         {
-            sharing.SHARED: (_where(tables.ports.c.network_id),),
-            sharing.EXTERNAL: (
+            rbac_access.SHARED: (_where(tables.ports.c.network_id),),
+            rbac_access.EXTERNAL: (
                 _where(tables.floating_ips.c.floating_network_id),
                 _where(tables.routers.c.gateway_network_id),
             ),
@@ -77,7 +77,7 @@ KINDS = {
     'qos_policy': Kind(
         qos_rules.get_policy,
         {
-            sharing.SHARED: (
+            rbac_access.SHARED: (
                 _where(tables.ports.c.qos_policy_id),
                 _where(tables.networks.c.qos_policy_id),
             )
@@ -85,15 +85,23 @@ KINDS = {
     ),
     'security_group': Kind(
         security_groups.get,
-        {sharing.SHARED: (_joined(tables.ports, _groups.c.port_id, _groups.c.security_group_id),)},
+        {
+            rbac_access.SHARED: (
+                _joined(tables.ports, _groups.c.port_id, _groups.c.security_group_id),
+            )
+        },
     ),
     'address_scope': Kind(
         address_scopes.get,
-        {sharing.SHARED: (_where(tables.subnet_pools.c.address_scope_id),)},
+        {rbac_access.SHARED: (_where(tables.subnet_pools.c.address_scope_id),)},
     ),
     'subnetpool': Kind(
         subnet_pools.get,
-        {sharing.SHARED: (_joined(tables.subnets, _pooled.c.subnet_id, _pooled.c.subnet_pool_id),)},
+        {
+            rbac_access.SHARED: (
+                _joined(tables.subnets, _pooled.c.subnet_id, _pooled.c.subnet_pool_id),
+            )
+        },
     ),
 }
 
@@ -125,7 +133,7 @@ def _kind(wanted):
 
 
 def _require_allowed(caller, target):
-    if target == sharing.EVERYONE:
+    if target == rbac_access.EVERYONE:
         caller.require_admin('granting access to all projects')
 
 
@@ -176,7 +184,7 @@ def _require_kept(conn, caller, row):
     found = kind.get(conn, caller.service(None), object_id)
     others = database.find_all(conn, POLICIES, object_id=object_id, action=action)
     targets = {one['target_project'] for one in others}
-    if sharing.EVERYONE in targets or found.get(sharing.ATTRIBUTES[action]):
+    if rbac_access.EVERYONE in targets or found.get(rbac_access.ATTRIBUTES[action]):
         return
     users = {
         project_id

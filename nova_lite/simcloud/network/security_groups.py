@@ -6,8 +6,8 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import security_rules
-from nova_lite.simcloud.network import sharing
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -27,7 +27,7 @@ def view(row, rules):
 
 def views(conn, req, found):
     """Return rows with their rules."""
-    found = sharing.seen(conn, req.context.caller, found)
+    found = rbac_access.seen(conn, req.context.caller, found)
     ids = [row['id'] for row in found]
     by_group = database.grouped(conn, tables.rules.c.security_group_id, ids, 'created_at', 'id')
     return [view(row, by_group.get(row['id'], ())) for row in found]
@@ -35,7 +35,7 @@ def views(conn, req, found):
 
 def visible(caller):
     """Return the condition that the caller may see a group."""
-    return sa.or_(standard.own(caller, GROUPS), sharing.granted(caller, GROUPS))
+    return sa.or_(standard.own(caller, GROUPS), rbac_access.granted(caller, GROUPS))
 
 
 get = standard.getter(GROUPS, visible)
@@ -114,7 +114,7 @@ def delete(conn, caller, group_id):
     database.delete(conn, tables.rules, security_group_id=group_id)
     database.delete(conn, tables.rules, remote_group_id=group_id)
     database.delete(conn, tables.default_groups, security_group_id=group_id)
-    sharing.forget(conn, group_id)
+    rbac_access.forget(conn, group_id)
     database.delete(conn, GROUPS, id=group_id)
 
 
@@ -137,7 +137,9 @@ RESOURCE = resources.Resource(
     style=standard.STYLE,
     before_list=_ensure_listed,
     revisions=GROUPS,
-    listed=standard.lists(GROUPS, visible=visible, filters=sharing.filters(GROUPS, ('stateful',))),
+    listed=standard.lists(
+        GROUPS, visible=visible, filters=rbac_access.filters(GROUPS, ('stateful',))
+    ),
     get=get,
     views=views,
     create=(create, BODY),

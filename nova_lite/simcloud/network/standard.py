@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import conversions
 from nova_lite.simcloud.network import quotas
@@ -49,8 +49,8 @@ def view(row, *names, without=()):
         'description': row['description'],
         'tags': row['tags'],
         'revision_number': row['revision_number'],
-        'created_at': listing.stamp(row['created_at']),
-        'updated_at': listing.stamp(row['updated_at']),
+        'created_at': paging.stamp(row['created_at']),
+        'updated_at': paging.stamp(row['updated_at']),
         **{name: row[name] for name in names},
     }
     return {name: value for name, value in shown.items() if name not in without}
@@ -120,7 +120,7 @@ def own(caller, table):
 def _values(column, name, texts):
     """Return query parameters as values of the column's type."""
     if isinstance(column.type, sa.Boolean):
-        return [listing.boolean(text, name) for text in texts]
+        return [paging.boolean(text, name) for text in texts]
     if isinstance(column.type, sa.Integer):
         numbers = [text for text in texts if text.isascii() and text.isdigit()]
         return [int(text) for text in numbers if int(text) <= bodies.INT_LIMIT]
@@ -158,7 +158,7 @@ def _by_tags(statement, req, table):
     for name, join in joins.items():
         tags = [tag for text in req.get_param_as_list(name) or () for tag in text.split(',')]
         if tags:
-            statement = statement.where(join(*(listing.has_tag(table.c.tags, tag) for tag in tags)))
+            statement = statement.where(join(*(paging.has_tag(table.c.tags, tag) for tag in tags)))
     return statement
 
 
@@ -177,18 +177,18 @@ def lists(table, *, visible=None, filters, sortable=()):
 
     def listed(conn, req):
         caller = req.context.caller
-        order = listing.sort_of(req, SORTABLE.union(sortable), (('created_at', False),))
-        page = listing.Page(
+        order = paging.sort_of(req, SORTABLE.union(sortable), (('created_at', False),))
+        page = paging.Page(
             sort=tuple(
                 ('project_id' if name == 'tenant_id' else name, down) for name, down in order
             ),
-            limit=listing.limit_of(req) or None,
+            limit=paging.limit_of(req) or None,
             marker=req.get_param('marker'),
-            reverse=listing.flag_of(req, 'page_reverse'),
+            reverse=paging.flag_of(req, 'page_reverse'),
         )
         condition = visible(caller) if visible else own(caller, table)
         statement = _filtered(sa.select(table).where(condition), req, table, filters)
-        found = database.rows(conn, listing.paged(conn, statement, table, page))
+        found = database.rows(conn, paging.paged(conn, statement, table, page))
         return found[::-1] if page.reverse else found
 
     return listed
@@ -204,7 +204,7 @@ def only_fields(req, item):
 
 def collection(req, key, items):
     """Return the answer to a list request, with a link to the next page when there is one."""
-    return {**whole(req, key, items), **listing.next_link(req, key, items, listing.limit_of(req))}
+    return {**whole(req, key, items), **paging.next_link(req, key, items, paging.limit_of(req))}
 
 
 STYLE = resources.Style(

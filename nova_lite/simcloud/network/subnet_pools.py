@@ -9,7 +9,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import address_scopes
-from nova_lite.simcloud.network import sharing
+from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -41,7 +41,7 @@ def view(row):
 
 def visible(caller):
     """Return the condition that the caller may use a pool."""
-    return sa.or_(standard.own(caller, POOLS), POOLS.c.shared, sharing.granted(caller, POOLS))
+    return sa.or_(standard.own(caller, POOLS), POOLS.c.shared, rbac_access.granted(caller, POOLS))
 
 
 get = standard.getter(POOLS, visible)
@@ -158,7 +158,7 @@ def delete(conn, caller, pool_id):
             'Unable to delete subnet pool: Subnet pool has existing allocations.',
             'SubnetPoolDeleteError',
         )
-    sharing.forget(conn, pool_id)
+    rbac_access.forget(conn, pool_id)
     database.delete(conn, POOLS, id=pool_id)
 
 
@@ -268,9 +268,9 @@ RESOURCE = resources.Resource(
     name='subnetpool',
     style=standard.STYLE,
     revisions=POOLS,
-    listed=standard.lists(POOLS, visible=visible, filters=sharing.filters(POOLS, FILTERED)),
+    listed=standard.lists(POOLS, visible=visible, filters=rbac_access.filters(POOLS, FILTERED)),
     get=get,
-    views=sharing.views(view),
+    views=rbac_access.views(view),
     create=(create, CREATE),
     update=(update, UPDATE),
     delete=delete,

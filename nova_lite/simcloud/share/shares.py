@@ -7,7 +7,7 @@ import falcon
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
 from nova_lite.simcloud.share import locks
@@ -172,7 +172,7 @@ def remove_rule(conn, rule_id):
 
 
 def _listed(conn, req):
-    if listing.flag_of(req, 'is_soft_deleted'):
+    if paging.flag_of(req, 'is_soft_deleted'):
         return []  # There is no recycle bin.
     return storage.listed(conn, req, SHARES, FILTERS)
 

@@ -11,11 +11,11 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
-from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import views
+from nova_lite.simcloud.volume import volume_metadata
 
 BACKUPS = tables.backups
 SERVICE, CONTAINER = 'simcloud', 'volumebackups'
@@ -25,7 +25,7 @@ SINCE = {'metadata': 43, 'availability_zone': 51}
 _NAMES = {
     'name': bodies.OPTIONAL_STRING,
     'description': bodies.OPTIONAL_STRING,
-    'metadata': bodies.nullable(metadata.METADATA),
+    'metadata': bodies.nullable(volume_metadata.METADATA),
 }
 CREATE = bodies.wrapped(
     'backup',
@@ -61,7 +61,7 @@ RECORDED = {
     'size': bodies.COUNT,
     'container': bodies.STRING,
     'availability_zone': bodies.STRING,
-    'metadata': metadata.METADATA,
+    'metadata': volume_metadata.METADATA,
     'bootable': bodies.BOOLEAN,
     'image_metadata': bodies.mapping(bodies.TEXT),
 }

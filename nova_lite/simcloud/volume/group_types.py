@@ -6,9 +6,9 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import named_types
 from nova_lite.simcloud.volume import tables
+from nova_lite.simcloud.volume import volume_metadata
 
 TYPES = tables.group_types
 KIND = 'Group'
@@ -17,7 +17,9 @@ _UPDATABLE = {
     'description': bodies.OPTIONAL_STRING,
     'is_public': bodies.BOOLEAN,
 }
-CREATE = bodies.wrapped('group_type', {**_UPDATABLE, 'group_specs': metadata.SPECS}, ['name'])
+CREATE = bodies.wrapped(
+    'group_type', {**_UPDATABLE, 'group_specs': volume_metadata.SPECS}, ['name']
+)
 UPDATE = bodies.wrapped('group_type', _UPDATABLE)
 
 

@@ -7,7 +7,7 @@ import falcon
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import tables
@@ -99,7 +99,7 @@ RESOURCE = resources.Resource(
     create=(create, CREATE),
     update=(update, UPDATE),
     delete=delete,
-    options=lambda req: {'force': listing.flag_of(req, 'force')},
+    options=lambda req: {'force': paging.flag_of(req, 'force')},
 )
 
 

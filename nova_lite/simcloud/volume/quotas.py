@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import project_limits
 from nova_lite.simcloud.volume import tables
 
@@ -96,7 +96,7 @@ class QuotaResource:
         self._require_own(req, project_id)
         with self._db.read() as conn:
             shown = _limits(conn, project_id)
-            if listing.flag_of(req, 'usage'):
+            if paging.flag_of(req, 'usage'):
                 used = usage(conn, project_id)
                 shown = {
                     name: {'limit': limit, 'in_use': used[name], 'reserved': 0, 'allocated': 0}

@@ -1,12 +1,10 @@
 """Routes below /volume."""
 
 from nova_lite.simcloud import routing
-from nova_lite.simcloud.volume import actions
 from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import backups
 from nova_lite.simcloud.volume import encryptions
 from nova_lite.simcloud.volume import group_types
-from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import microversion
 from nova_lite.simcloud.volume import qos_specs
 from nova_lite.simcloud.volume import quotas
@@ -16,6 +14,8 @@ from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import transfers
 from nova_lite.simcloud.volume import type_access
 from nova_lite.simcloud.volume import types
+from nova_lite.simcloud.volume import volume_actions
+from nova_lite.simcloud.volume import volume_metadata
 from nova_lite.simcloud.volume import volumes
 
 PREFIX = '/volume'
@@ -137,24 +137,13 @@ def add(app, db, events):
     ):
         routing.add_resource(app, db, f'{v3}/{name}', field=field, resource=resource)
     app.add_route(f'{v3}/volumes/summary', volumes.SummaryResource(db))
-    app.add_route(f'{v3}/volumes/{{volume_id}}/action', actions.ActionResource(db, events))
+    app.add_route(f'{v3}/volumes/{{volume_id}}/action', volume_actions.ActionResource(db, events))
     app.add_route(f'{v3}/snapshots/{{snapshot_id}}/action', snapshots.ActionResource(db))
     attachment = attachments.AttachmentResource(db, events)
     routing.add_crud(app, f'{v3}/attachments', attachment, 'attachment_id')
     app.add_route(f'{v3}/attachments/detail', attachment, suffix='detail')
     app.add_route(f'{v3}/attachments/{{attachment_id}}/action', attachment, suffix='action')
-    for path, column, get in (
-        ('volumes/{volume_id}', tables.volumes.c.metadata, records.get),
-        ('snapshots/{snapshot_id}', tables.snapshots.c.metadata, records.get_snapshot),
-    ):
-        keys = metadata.MetadataResource(db, column, get)
-        routing.add_crud(app, f'{v3}/{path}/metadata', keys, 'key')
-    specs = metadata.SpecResource(db, tables.types.c.extra_specs, types.get, metadata.shown_specs)
-    routing.add_crud(app, f'{v3}/types/{{type_id}}/extra_specs', specs, 'key')
-    specs = metadata.SpecResource(
-        db, tables.group_types.c.group_specs, group_types.get, group_types.shown_specs
-    )
-    routing.add_crud(app, f'{v3}/group_types/{{group_type_id}}/group_specs', specs, 'key')
+    _add_keys(app, db, v3)
     qos_specs.add(app, db, f'{v3}/qos-specs')
     backups.add(app, db, f'{v3}/backups')
     for name in ('volume-transfers', 'os-volume-transfer'):
@@ -170,3 +159,21 @@ def add(app, db, events):
     app.add_route(f'{v3}/limits', quotas.LimitsResource(db))
     for path, reserved, answer in DEPLOYMENT:
         app.add_route(f'{v3}/{path}', routing.Document(answer, reserved=reserved))
+
+
+def _add_keys(app, db, v3):
+    """Add the metadata of volumes and snapshots, and the specs of types and group types."""
+    for path, column, get in (
+        ('volumes/{volume_id}', tables.volumes.c.metadata, records.get),
+        ('snapshots/{snapshot_id}', tables.snapshots.c.metadata, records.get_snapshot),
+    ):
+        keys = volume_metadata.MetadataResource(db, column, get)
+        routing.add_crud(app, f'{v3}/{path}/metadata', keys, 'key')
+    specs = volume_metadata.SpecResource(
+        db, tables.types.c.extra_specs, types.get, volume_metadata.shown_specs
+    )
+    routing.add_crud(app, f'{v3}/types/{{type_id}}/extra_specs', specs, 'key')
+    specs = volume_metadata.SpecResource(
+        db, tables.group_types.c.group_specs, group_types.get, group_types.shown_specs
+    )
+    routing.add_crud(app, f'{v3}/group_types/{{group_type_id}}/group_specs', specs, 'key')

@@ -5,14 +5,14 @@ import falcon
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
-from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import views
+from nova_lite.simcloud.volume import volume_metadata
 
 SNAPSHOTS = tables.snapshots
 _NAMES = {'name': bodies.OPTIONAL_STRING, 'description': bodies.OPTIONAL_STRING}
@@ -21,7 +21,7 @@ CREATE = bodies.wrapped(
     {
         **_NAMES,
         'volume_id': bodies.ID,
-        'metadata': bodies.nullable(metadata.METADATA),
+        'metadata': bodies.nullable(volume_metadata.METADATA),
         'force': {'type': ['boolean', 'string', 'integer'], 'maxLength': 8},
     },
     ['volume_id'],
@@ -50,7 +50,7 @@ def _listed(conn, req):
 
 def _prepared(req, wanted):
     """Return the values of a request. force: whether the volume may be in use"""
-    force = listing.boolean(str(wanted.get('force', False)), 'force')
+    force = paging.boolean(str(wanted.get('force', False)), 'force')
     return {**wanted, 'force': force or req.context.minor >= 66}
 
 

@@ -6,11 +6,11 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import named_types
 from nova_lite.simcloud.volume import tables
+from nova_lite.simcloud.volume import volume_metadata
 
 TYPES, MEMBERS = tables.types, tables.qos_associations
 KIND = 'Volume'
@@ -21,7 +21,7 @@ MULTIATTACH = '<is> True'
 _PROPERTIES = {
     'name': bodies.NAME,
     'description': bodies.OPTIONAL_STRING,
-    'extra_specs': metadata.SPECS,
+    'extra_specs': volume_metadata.SPECS,
     ACCESS: bodies.BOOLEAN,
     'is_public': bodies.BOOLEAN,
 }
@@ -34,7 +34,7 @@ def _view(caller, row, qos_specs_id):
     shown = {
         **{name: row[name] for name in named_types.SHOWN},
         ACCESS: row['is_public'],
-        'extra_specs': metadata.shown_specs(row['extra_specs'], caller),
+        'extra_specs': volume_metadata.shown_specs(row['extra_specs'], caller),
     }
     return {**shown, 'qos_specs_id': qos_specs_id} if caller.is_privileged else shown
 
@@ -123,7 +123,7 @@ def _listed(conn, req):
     conditions = [_visible(req.context.caller)]
     public = req.get_param('is_public')
     if public not in (None, 'None', 'none'):
-        conditions.append(TYPES.c.is_public == listing.boolean(public, 'is_public'))
+        conditions.append(TYPES.c.is_public == paging.boolean(public, 'is_public'))
     return named_types.listed(conn, TYPES, *conditions)
 
 

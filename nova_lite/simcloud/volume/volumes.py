@@ -7,15 +7,15 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import listing
+from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
-from nova_lite.simcloud.volume import metadata
-from nova_lite.simcloud.volume import migrations
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import views
+from nova_lite.simcloud.volume import volume_metadata
+from nova_lite.simcloud.volume import volume_migrations
 
 VOLUMES = tables.volumes
 SIZE = {
@@ -29,7 +29,7 @@ _NAMES = {
     'description': bodies.OPTIONAL_STRING,
     'display_name': bodies.OPTIONAL_STRING,
     'display_description': bodies.OPTIONAL_STRING,
-    'metadata': bodies.nullable(metadata.METADATA),
+    'metadata': bodies.nullable(volume_metadata.METADATA),
 }
 _IDS = bodies.words('imageRef image_id snapshot_id source_volid backup_id user_id project_id')
 _ABSENT = ('consistencygroup_id', 'group_id', 'source_replica')
@@ -56,11 +56,11 @@ FILTERS = bodies.words(
 def _listed(conn, req):
     query = storage.filtered(req, VOLUMES, FILTERS)
     if not req.context.caller.is_admin:
-        query = migrations.without_targets(query)
+        query = volume_migrations.without_targets(query)
     if kind := req.get_param('volume_type'):
         row = types.find(conn, req.context.caller, kind)
         query = query.where(VOLUMES.c.volume_type_id == (row['id'] if row else ''))
-    if listing.flag_of(req, 'with_count') and req.context.minor >= 45:
+    if paging.flag_of(req, 'with_count') and req.context.minor >= 45:
         count = sa.select(sa.func.count()).select_from(query.subquery())
         req.context.count = conn.execute(count).scalar()
     return storage.page_of(conn, req, VOLUMES, query)
@@ -95,7 +95,7 @@ def update(conn, caller, volume_id, wanted):
 
 def _options(req):
     """Return the options of a deletion, {'cascade', 'force'}."""
-    options = {name: listing.flag_of(req, name) for name in ('cascade', 'force')}
+    options = {name: paging.flag_of(req, name) for name in ('cascade', 'force')}
     if options['force']:
         req.context.caller.require_admin('forcing the deletion of a volume')
     return options

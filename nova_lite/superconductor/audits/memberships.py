@@ -18,8 +18,8 @@ from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -35,7 +35,11 @@ DELETED_KEPT = datetime.timedelta(days=1)
 
 
 def sync(
-    api_db: engine.Database, providers: worlds.Providers, node: rows.Row, *, removes: bool = True
+    api_db: transactions.Database,
+    providers: worlds.Providers,
+    node: rows.Row,
+    *,
+    removes: bool = True,
 ) -> tuple[set[str], set[str]]:
     """Make a node a member, in placement, of the aggregates that its host is in on record.
 

@@ -20,8 +20,8 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.clients import providers
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
@@ -64,7 +64,7 @@ def roots_of(listed: Sequence[providers.Provider]) -> Roots:
     return {each.uuid: each.root for each in listed}
 
 
-def read_records(api_db: engine.Database, cells: deployment.Cells, roots: Roots) -> Records:
+def read_records(api_db: transactions.Database, cells: deployment.Cells, roots: Roots) -> Records:
     """Return the Records of all cells; placement is to be read before them."""
     accepted = api_db.read(build_requests.every)
     moving = api_db.read(sagas.every, active=True)

@@ -7,8 +7,8 @@ the agent has the packet rate, the bridges below it have the bandwidth.
 from collections.abc import Iterator
 
 from nova_lite.virt import model
-from nova_lite.virt.sim import reader
 from nova_lite.virt.sim import rules
+from nova_lite.virt.sim import strict_yaml
 
 AGENT = 'Open vSwitch agent'
 VNIC_TYPE = 'CUSTOM_VNIC_TYPE_NORMAL'
@@ -27,7 +27,7 @@ PACKET_RATES = {
 MOST = 2**31 - 1
 
 
-def read(item: reader.Reader) -> model.Json:
+def read(item: strict_yaml.Reader) -> model.Json:
     """Return {key: {resource class: amount}}; of physical networks {name: {class: amount}}."""
     item.mapping(optional=(PHYSICAL, TUNNELS, PACKET_RATE))
     found: model.Json = {}
@@ -43,7 +43,7 @@ def read(item: reader.Reader) -> model.Json:
     return found
 
 
-def _networks(item: reader.Reader) -> Iterator[tuple[str, dict[str, int]]]:
+def _networks(item: strict_yaml.Reader) -> Iterator[tuple[str, dict[str, int]]]:
     traits: dict[str, str] = {}
     for name, bandwidth in item.items():
         other = traits.setdefault(_trait_of(name), name)
@@ -51,7 +51,7 @@ def _networks(item: reader.Reader) -> Iterator[tuple[str, dict[str, int]]]:
         yield name, _amounts(bandwidth, BANDWIDTH)
 
 
-def _amounts(item: reader.Reader, classes: dict[str, str]) -> dict[str, int]:
+def _amounts(item: strict_yaml.Reader, classes: dict[str, str]) -> dict[str, int]:
     item.mapping(optional=tuple(classes))
     return {classes[key]: value.integer(1, MOST) for key, value in item.items()}
 

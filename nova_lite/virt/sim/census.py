@@ -16,7 +16,7 @@ import sqlite3
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.virt import model
-from nova_lite.virt.sim import clock
+from nova_lite.virt.sim import job_clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def guests(path: str | pathlib.Path) -> list[Row]:
     if not pathlib.Path(path).exists():
         raise FileNotFoundError(path)
     with _reading(path) as connection:
-        now = clock.read(connection)
+        now = job_clock.read(connection)
         rows = connection.execute(
             'SELECT uuid, node, role, power_state, move, spec,'
             " (SELECT COUNT(*) FROM jobs WHERE state = 'running'"

@@ -5,17 +5,17 @@ import sqlite3
 
 from nova_lite import states
 from nova_lite.virt import model
+from nova_lite.virt.sim import effects
 from nova_lite.virt.sim import life
 from nova_lite.virt.sim import passwords
 from nova_lite.virt.sim import store
-from nova_lite.virt.sim import work as frame
 
 Power = states.PowerState
 Verb = model.Verb
 COLD, LIVE = 'cold', 'live'
 
 
-def depart(work: frame.Work, row: sqlite3.Row, power_state: Power) -> None:
+def depart(work: effects.Work, row: sqlite3.Row, power_state: Power) -> None:
     """Turn the resident guest into one that left with the move `work.subject`."""
     work.insert(
         row['spec'],
@@ -30,7 +30,7 @@ def depart(work: frame.Work, row: sqlite3.Row, power_state: Power) -> None:
 
 
 def handover(
-    work: frame.Work, kind: str, row: sqlite3.Row, *, power_state: int, **values: object
+    work: effects.Work, kind: str, row: sqlite3.Row, *, power_state: int, **values: object
 ) -> model.Handover:
     """Return the proof, for the destination, that the guest (its row) has left this node."""
     return {
@@ -44,7 +44,7 @@ def handover(
     }
 
 
-def check_handover(work: frame.Work, kind: str) -> model.Handover:
+def check_handover(work: effects.Work, kind: str) -> model.Handover:
     """Refuse a handover of another kind, guest or move."""
     given: model.Handover = work.args['handover']
     if (given.get('kind'), given.get('guest'), given.get('move')) != (
@@ -52,13 +52,13 @@ def check_handover(work: frame.Work, kind: str) -> model.Handover:
         work.guest,
         work.subject,
     ):
-        raise frame.Refused(
+        raise effects.Refused(
             'InvalidHandover', f'Guest {work.guest} was not handed over to {work.node}.'
         )
     return given
 
 
-def _migrate_out(work: frame.Work) -> model.Json:
+def _migrate_out(work: effects.Work) -> model.Json:
     work.check_move()
     departed = work.find(departed=True)
     if departed is not None and departed['move'] == work.subject:
@@ -68,13 +68,13 @@ def _migrate_out(work: frame.Work) -> model.Json:
     return {'handover': handover(work, COLD, row, power_state=row['power_state'])}
 
 
-def _stop(work: frame.Work) -> None:
+def _stop(work: effects.Work) -> None:
     work.check_move()
     row = work.resident()
     store.update_guest(work.tx, row, power_state=Power.SHUTDOWN, started_at=None)
 
 
-def _finish_migration(work: frame.Work) -> model.Json:
+def _finish_migration(work: effects.Work) -> model.Json:
     work.check_move()
     given = check_handover(work, COLD)
     row = work.find()
@@ -84,7 +84,7 @@ def _finish_migration(work: frame.Work) -> model.Json:
     return life.make(work, move=work.subject)
 
 
-def _ensure_power(work: frame.Work, row: sqlite3.Row) -> model.Json:
+def _ensure_power(work: effects.Work, row: sqlite3.Row) -> model.Json:
     """Return an attempt before this one got as far as the guest: see that it runs if it shall."""
     if work.args['power_on'] and row['power_state'] == Power.SHUTDOWN:
         store.update_guest(work.tx, row, power_state=Power.RUNNING, started_at=work.at)
@@ -92,13 +92,13 @@ def _ensure_power(work: frame.Work, row: sqlite3.Row) -> model.Json:
     return work.power_result(row['power_state'])
 
 
-def _half_finished(work: frame.Work) -> None:
+def _half_finished(work: effects.Work) -> None:
     work.check_move()
     check_handover(work, COLD)
-    frame.half_made(work)
+    effects.half_made(work)
 
 
-def _take_back(work: frame.Work) -> model.Json:
+def _take_back(work: effects.Work) -> model.Json:
     """Revert: the departed guest is defined here again; one that never left stays."""
     row = work.find()
     departed = work.find(departed=True)
@@ -124,13 +124,13 @@ def _take_back(work: frame.Work) -> model.Json:
     return work.power_result(power)
 
 
-def _with_devices(work: frame.Work, spec: str) -> str:
+def _with_devices(work: effects.Work, spec: str) -> str:
     """Return a definition (JSON text) with the devices that the job names, if it names any."""
     devices = work.args.get('devices')
     return spec if devices is None else json.dumps({**json.loads(spec), 'devices': devices})
 
 
-def _take_back_stopped(work: frame.Work) -> None:
+def _take_back_stopped(work: effects.Work) -> None:
     """Take back what a failure in the middle has left; the move is not over."""
     departed = work.find(departed=True)
     if work.find() is None and departed is not None and departed['move'] == work.subject:
@@ -143,7 +143,7 @@ def _take_back_stopped(work: frame.Work) -> None:
         store.delete_guest(work.tx, departed)
 
 
-def _confirm(work: frame.Work) -> model.Json:
+def _confirm(work: effects.Work) -> model.Json:
     work.end_move()
     departed = work.find(departed=True)
     if departed is None or departed['move'] != work.subject:
@@ -153,10 +153,10 @@ def _confirm(work: frame.Work) -> model.Json:
 
 
 EFFECTS = {
-    Verb.MIGRATE_OUT: frame.Effect(_migrate_out, partial=_stop),
-    Verb.FINISH_MIGRATION: frame.Effect(
+    Verb.MIGRATE_OUT: effects.Effect(_migrate_out, partial=_stop),
+    Verb.FINISH_MIGRATION: effects.Effect(
         _finish_migration, begin=_half_finished, partial=_half_finished
     ),
-    Verb.REVERT_MIGRATION: frame.Effect(_take_back, partial=_take_back_stopped),
-    Verb.CONFIRM_MIGRATION: frame.Effect(_confirm),
+    Verb.REVERT_MIGRATION: effects.Effect(_take_back, partial=_take_back_stopped),
+    Verb.CONFIRM_MIGRATION: effects.Effect(_confirm),
 }

@@ -7,7 +7,7 @@ import dataclasses
 import math
 
 from nova_lite import runtime
-from nova_lite.virt.sim import reader as readers
+from nova_lite.virt.sim import strict_yaml
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Lognormal:
 Distribution = Fixed | Uniform | Triangular | Lognormal
 
 
-def read(reader: readers.Reader) -> Distribution:
+def read(reader: strict_yaml.Reader) -> Distribution:
     """Return a distribution from a profile: a number, or {name: {parameter: seconds}}."""
     if reader.is_number():
         return Fixed(reader.number())

@@ -1,6 +1,6 @@
 """Jobs: starting effects under a key, and letting the clock finish them.
 
-A job is a row with the instant (see `clock`) at which its effect takes place. The next
+A job is a row with the instant (see `job_clock`) at which its effect takes place. The next
 call that looks (a poll, a listing, another effect on the guest) first settles what is due,
 in the order in which it was due. No timer and no thread is involved, so nothing is lost
 with the daemon.
@@ -15,16 +15,16 @@ import sqlite3
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.virt import model
-from nova_lite.virt.sim import clock
 from nova_lite.virt.sim import cold
 from nova_lite.virt.sim import delay
+from nova_lite.virt.sim import effects
+from nova_lite.virt.sim import job_clock
 from nova_lite.virt.sim import life
-from nova_lite.virt.sim import live
+from nova_lite.virt.sim import live_migration
 from nova_lite.virt.sim import rules
 from nova_lite.virt.sim import store
-from nova_lite.virt.sim import work as frame
 
-EFFECTS = life.EFFECTS | cold.EFFECTS | live.EFFECTS
+EFFECTS = life.EFFECTS | cold.EFFECTS | live_migration.EFFECTS
 Verb = model.Verb
 # These act on the copy that runs, so they do not wait for it.
 ON_COPY = (Verb.ABORT_LIVE_MIGRATION, Verb.FORCE_COMPLETE)
@@ -116,10 +116,10 @@ class Jobs:
         """Write the job's row and what shows of it at once; return its id."""
         settle(tx, request.node, request.guest, now)
         job_id = _insert(tx, request, now)
-        clock.mark(tx, now)
+        job_clock.mark(tx, now)
         if job_id % PURGE_EVERY == 0:
             _purge(tx, now)
-        work = frame.Work(
+        work = effects.Work(
             tx,
             job_id,
             request.node,
@@ -140,7 +140,7 @@ class Jobs:
                 due = self._schedule(work, begins, failure)
             if due is not None and due > now and effect.begin is not None:
                 effect.begin(work)
-        except frame.Refused as refusal:
+        except effects.Refused as refusal:
             store.fail_job(tx, _get(tx, job_id), refusal.error)
             return job_id
         tx.execute(
@@ -150,23 +150,23 @@ class Jobs:
         return job_id
 
     def _schedule(
-        self, work: frame.Work, begins: float, failure: model.Json | None
+        self, work: effects.Work, begins: float, failure: model.Json | None
     ) -> float | None:
         """Return the instant at which the effect takes place (or fails); None: not foreseeable."""
         delay = self._delay(work)
         when = failure and failure['when']
         if work.verb == Verb.LIVE_MIGRATE:
             spec = model.GuestSpec.from_dict(json.loads(work.resident()['spec']))
-            live.prepare(work, self.profile.live_migration(work.node, spec), self._speed)
+            live_migration.prepare(work, self.profile.live_migration(work.node, spec), self._speed)
             work.args['setup'] = delay
             if when != 'before':
-                seconds = live.until_event(work.args, fails=when == 'during')
-                return None if seconds is None else live.due(begins, work.args, seconds)
+                seconds = live_migration.until_event(work.args, fails=when == 'during')
+                return None if seconds is None else live_migration.due(begins, work.args, seconds)
         if when == 'before':
             return begins
         return begins + (delay / 2 if when == 'during' else delay)
 
-    def _delay(self, work: frame.Work) -> float:
+    def _delay(self, work: effects.Work) -> float:
         """Seconds; random ones follow from seed, node, verb and how many were drawn."""
         distribution = self.profile.behaviour(work.node).delays[work.verb]
         if isinstance(distribution, delay.Fixed):
@@ -176,7 +176,7 @@ class Jobs:
         rng = runtime.seeded_random(f'{self.profile.seed}/{name}/{count}')
         return distribution.draw(rng) / self._speed
 
-    def _failure(self, work: frame.Work, spec: model.GuestSpec | None) -> model.Json | None:
+    def _failure(self, work: effects.Work, spec: model.GuestSpec | None) -> model.Json | None:
         """Return the injected failure of this effect as {when, error}, or None."""
         injected = tuple(rule for rule in self.injected if work.verb in rule.verbs)
         failures = injected + self.profile.failures(work.verb)
@@ -200,19 +200,19 @@ def identity(guest: model.Guest) -> model.Json:
     return {name: getattr(guest, name) for name in IDENTITY}
 
 
-def _require_as_seen(work: frame.Work, others: Sequence[sqlite3.Row]) -> None:
+def _require_as_seen(work: effects.Work, others: Sequence[sqlite3.Row]) -> None:
     """Refuse to destroy a guest that has changed since it was listed, or is being changed."""
     seen, row = work.args.get('seen'), work.find()
     if seen is None:
         return
     busy = [other for other in others if other['verb'] not in (Verb.DESTROY, Verb.LIVE_MIGRATE)]
     if busy or (row is not None and {name: row[name] for name in IDENTITY} != seen):
-        raise frame.Refused(
+        raise effects.Refused(
             'GuestBusy', f'Guest {work.guest} on {work.node} has changed since it was listed.'
         )
 
 
-def _queue(work: frame.Work) -> float:
+def _queue(work: effects.Work) -> float:
     """Return the instant at which the job begins: after what runs on the guest.
 
     A destroy interrupts that instead. Refuses to wait for a live migration.
@@ -233,7 +233,7 @@ def _queue(work: frame.Work) -> float:
         return work.at
     copies = [row for row in others if row['verb'] == Verb.LIVE_MIGRATE]
     if copies or work.verb == Verb.LIVE_MIGRATE:
-        raise frame.Refused(
+        raise effects.Refused(
             'GuestBusy', f'{others[0]["verb"]} of guest {work.guest} is in progress on {work.node}.'
         )
     begins: float = max(work.at, *(row['due'] for row in others))
@@ -244,7 +244,7 @@ def interrupt(tx: sqlite3.Connection, row: sqlite3.Row, error: model.JobError, n
     """End a job from outside with a model.JobError."""
     result = {}
     if row['verb'] == Verb.LIVE_MIGRATE:
-        result = live.describe(json.loads(row['args']), row['begins'], now)
+        result = live_migration.describe(json.loads(row['args']), row['begins'], now)
     store.fail_job(tx, row, error, result=json.dumps(result))
 
 
@@ -267,7 +267,7 @@ def settle(tx: sqlite3.Connection, node: str, guest: str, now: float) -> None:
 def _take_place(tx: sqlite3.Connection, row: sqlite3.Row) -> None:
     """Do what the due job is for, or what its injected failure leaves of it."""
     effect = EFFECTS[row['verb']]
-    work = frame.Work(
+    work = effects.Work(
         tx,
         row['id'],
         row['node'],
@@ -278,23 +278,23 @@ def _take_place(tx: sqlite3.Connection, row: sqlite3.Row) -> None:
         row['due'],
     )
     failure = json.loads(row['failure']) if row['failure'] else None
-    result: model.Json | frame.Later = {}
+    result: model.Json | effects.Later = {}
     try:
         if failure and failure['when'] == 'during' and effect.partial is not None:
             effect.partial(work)
         if failure is None or failure['when'] == 'after':
             result = effect.finish(work)
-    except frame.Refused as refusal:
+    except effects.Refused as refusal:
         store.fail_job(tx, row, refusal.error)
         return
-    if isinstance(result, frame.Later):
+    if isinstance(result, effects.Later):
         tx.execute(
             'UPDATE jobs SET due = ?, args = ? WHERE id = ?',
             (result.due, json.dumps(work.args), row['id']),
         )
     elif failure:
         if row['verb'] == Verb.LIVE_MIGRATE and not result:
-            result = live.describe(work.args, row['begins'], work.at)
+            result = live_migration.describe(work.args, row['begins'], work.at)
         store.fail_job(tx, row, model.JobError(*failure['error']), result=json.dumps(result))
     else:
         store.end_job(tx, row, 'done', result=json.dumps(result))
@@ -343,7 +343,7 @@ def to_job(row: sqlite3.Row, now: float) -> model.Job:
     if row['state'] == 'running':
         copy = row['verb'] == Verb.LIVE_MIGRATE
         if copy:
-            result = live.describe(json.loads(row['args']), row['begins'], now)
+            result = live_migration.describe(json.loads(row['args']), row['begins'], now)
         due = row['due']
         ready_in = COPY_INTERVAL_S if due is None else max(0.0, due - now)
         if copy:

@@ -7,21 +7,21 @@ from typing import NoReturn
 
 from nova_lite import states
 from nova_lite.virt import model
+from nova_lite.virt.sim import effects
 from nova_lite.virt.sim import passwords
 from nova_lite.virt.sim import store
-from nova_lite.virt.sim import work as frame
 
 Power = states.PowerState
 Verb = model.Verb
 
 
-def make(work: frame.Work, *, move: str | None = None) -> model.Json:
+def make(work: effects.Work, *, move: str | None = None) -> model.Json:
     """Make the guest that `args` describe: {spec: JSON text, power_on: bool}.
 
     Kept disks, and what a failed attempt left half made, are replaced.
     """
     row = work.find()
-    if row is not None and row['role'] != model.Role.DISKS_ONLY and not frame.is_half_made(row):
+    if row is not None and row['role'] != model.Role.DISKS_ONLY and not effects.is_half_made(row):
         work.refuse_existing(row)
     power = Power.RUNNING if work.args['power_on'] else Power.SHUTDOWN
     work.insert(
@@ -35,7 +35,7 @@ def make(work: frame.Work, *, move: str | None = None) -> model.Json:
     return work.power_result(power)
 
 
-def _destroy(work: frame.Work) -> model.Json:
+def _destroy(work: effects.Work) -> model.Json:
     if work.subject:
         work.end_move()
     row = work.find()
@@ -55,7 +55,7 @@ def _destroy(work: frame.Work) -> model.Json:
     return {'destroyed': row['role'] != model.Role.DISKS_ONLY}
 
 
-def _stop(work: frame.Work) -> None:
+def _stop(work: effects.Work) -> None:
     """Stop the guest: the effect of a failed destroy or reboot."""
     row = work.find()
     if row is not None and row['role'] == model.Role.RESIDENT:
@@ -65,27 +65,27 @@ def _stop(work: frame.Work) -> None:
 # ---- power ----------------------------------------------------------------
 
 
-def _power_on(work: frame.Work) -> model.Json:
+def _power_on(work: effects.Work) -> model.Json:
     row = work.resident()
     if row['power_state'] == Power.RUNNING:
         return work.power_result(Power.RUNNING)
     return _boot(work, row)
 
 
-def _power_off(work: frame.Work) -> model.Json:
+def _power_off(work: effects.Work) -> model.Json:
     row = work.resident()
     store.update_guest(work.tx, row, power_state=Power.SHUTDOWN, started_at=None)
     return work.power_result(Power.SHUTDOWN)
 
 
-def _soft_reboot(work: frame.Work) -> model.Json:
+def _soft_reboot(work: effects.Work) -> model.Json:
     row = work.resident()
     if row['power_state'] != Power.RUNNING:
         _refuse_power(work, row)
     return _boot(work, row)
 
 
-def _hard_reboot(work: frame.Work) -> model.Json:
+def _hard_reboot(work: effects.Work) -> model.Json:
     row = work.find()
     if row is not None and row['role'] == model.Role.RESIDENT:
         return _boot(work, row)
@@ -101,20 +101,20 @@ def _hard_reboot(work: frame.Work) -> model.Json:
     return work.power_result(Power.RUNNING)
 
 
-def _rescue(work: frame.Work) -> model.Json:
+def _rescue(work: effects.Work) -> model.Json:
     row = work.resident()
     image = json.loads(work.args['spec'])['image_id'] if work.args['spec'] else None
     return _boot(work, row, rescue_image=image or '')
 
 
-def _unrescue(work: frame.Work) -> model.Json:
+def _unrescue(work: effects.Work) -> model.Json:
     row = work.resident()
     if row['rescue_image'] is None:
         return work.power_result(row['power_state'])
     return _boot(work, row, rescue_image=None)
 
 
-def _trigger_crash_dump(work: frame.Work) -> model.Json:
+def _trigger_crash_dump(work: effects.Work) -> model.Json:
     row = work.resident()
     if row['power_state'] not in (Power.RUNNING, Power.PAUSED):
         _refuse_power(work, row)
@@ -127,17 +127,17 @@ def _trigger_crash_dump(work: frame.Work) -> model.Json:
     return work.power_result(Power.CRASHED)
 
 
-def _boot(work: frame.Work, row: sqlite3.Row, **values: object) -> model.Json:
+def _boot(work: effects.Work, row: sqlite3.Row, **values: object) -> model.Json:
     store.update_guest(
         work.tx, row, power_state=Power.RUNNING, started_at=work.at, ticket=None, **values
     )
     return work.power_result(Power.RUNNING)
 
 
-def _switch(before: tuple[Power, ...], after: Power) -> Callable[[frame.Work], model.Json]:
+def _switch(before: tuple[Power, ...], after: Power) -> Callable[[effects.Work], model.Json]:
     """Return an effect that takes a guest from one of `before` to `after`, its memory kept."""
 
-    def finish(work: frame.Work) -> model.Json:
+    def finish(work: effects.Work) -> model.Json:
         row = work.resident()
         if row['power_state'] not in (*before, after):
             _refuse_power(work, row)
@@ -147,15 +147,15 @@ def _switch(before: tuple[Power, ...], after: Power) -> Callable[[frame.Work], m
     return finish
 
 
-def _refuse_power(work: frame.Work, row: sqlite3.Row) -> NoReturn:
+def _refuse_power(work: effects.Work, row: sqlite3.Row) -> NoReturn:
     state = Power(row['power_state']).name
-    raise frame.Refused(
+    raise effects.Refused(
         'InstanceInvalidState',
         f'Cannot {work.verb} guest {work.guest} on {work.node}: its power state is {state}.',
     )
 
 
-def _set_password(work: frame.Work) -> model.Json:
+def _set_password(work: effects.Work) -> model.Json:
     row = work.resident()
     if row['power_state'] != Power.RUNNING:
         _refuse_power(work, row)
@@ -166,20 +166,20 @@ def _set_password(work: frame.Work) -> model.Json:
 # ---- devices and snapshots ------------------------------------------------
 
 
-def _attach(work: frame.Work) -> model.Json:
+def _attach(work: effects.Work) -> model.Json:
     row = work.resident()
     _replace_device(work, row, work.args['device'])
     return {'attached': True}
 
 
-def _detach(work: frame.Work) -> model.Json:
+def _detach(work: effects.Work) -> model.Json:
     row = work.find()
     if row is None:
         return {'detached': False}
     return {'detached': _replace_device(work, row, None)}
 
 
-def _replace_device(work: frame.Work, row: sqlite3.Row, device: model.Json | None) -> bool:
+def _replace_device(work: effects.Work, row: sqlite3.Row, device: model.Json | None) -> bool:
     """Drop the device that is the job's subject, plug `device` in; was it there?"""
     spec = json.loads(row['spec'])
     others = [
@@ -193,7 +193,7 @@ def _replace_device(work: frame.Work, row: sqlite3.Row, device: model.Json | Non
     return was_there
 
 
-def _snapshot(work: frame.Work) -> model.Json:
+def _snapshot(work: effects.Work) -> model.Json:
     work.resident()
     return {'size': work.args['size'], 'disk_format': 'raw', 'container_format': 'bare'}
 
@@ -201,35 +201,35 @@ def _snapshot(work: frame.Work) -> model.Json:
 # ---- images, which stand in the place of a guest --------------------------
 
 
-def _has_image(work: frame.Work) -> bool:
+def _has_image(work: effects.Work) -> bool:
     return store.has_image(work.tx, work.node, work.guest)
 
 
-def _cache_image(work: frame.Work) -> model.Json:
+def _cache_image(work: effects.Work) -> model.Json:
     return {'fetched': store.cache_image(work.tx, work.node, work.guest)}
 
 
 EFFECTS = {
-    Verb.SPAWN: frame.Effect(make, begin=frame.half_made, partial=frame.half_made),
-    Verb.DESTROY: frame.Effect(_destroy, partial=_stop),
-    Verb.POWER_ON: frame.Effect(_power_on),
-    Verb.POWER_OFF: frame.Effect(_power_off),
-    Verb.SOFT_REBOOT: frame.Effect(_soft_reboot),
-    Verb.HARD_REBOOT: frame.Effect(_hard_reboot, partial=_stop),
-    Verb.PAUSE: frame.Effect(_switch((Power.RUNNING,), Power.PAUSED)),
-    Verb.UNPAUSE: frame.Effect(_switch((Power.PAUSED,), Power.RUNNING)),
-    Verb.SUSPEND: frame.Effect(_switch((Power.RUNNING, Power.PAUSED), Power.SUSPENDED)),
-    Verb.RESUME: frame.Effect(_switch((Power.SUSPENDED,), Power.RUNNING)),
-    Verb.RESCUE: frame.Effect(_rescue, partial=_stop),
-    Verb.UNRESCUE: frame.Effect(_unrescue, partial=_stop),
-    Verb.SET_PASSWORD: frame.Effect(_set_password),
-    Verb.TRIGGER_CRASH_DUMP: frame.Effect(_trigger_crash_dump),
-    Verb.SNAPSHOT: frame.Effect(_snapshot),
-    Verb.ATTACH_VOLUME: frame.Effect(_attach),
-    Verb.DETACH_VOLUME: frame.Effect(_detach),
-    Verb.ATTACH_INTERFACE: frame.Effect(_attach),
-    Verb.DETACH_INTERFACE: frame.Effect(_detach),
-    Verb.MOUNT_SHARE: frame.Effect(_attach),
-    Verb.UNMOUNT_SHARE: frame.Effect(_detach),
-    Verb.CACHE_IMAGE: frame.Effect(_cache_image, is_idle=_has_image),
+    Verb.SPAWN: effects.Effect(make, begin=effects.half_made, partial=effects.half_made),
+    Verb.DESTROY: effects.Effect(_destroy, partial=_stop),
+    Verb.POWER_ON: effects.Effect(_power_on),
+    Verb.POWER_OFF: effects.Effect(_power_off),
+    Verb.SOFT_REBOOT: effects.Effect(_soft_reboot),
+    Verb.HARD_REBOOT: effects.Effect(_hard_reboot, partial=_stop),
+    Verb.PAUSE: effects.Effect(_switch((Power.RUNNING,), Power.PAUSED)),
+    Verb.UNPAUSE: effects.Effect(_switch((Power.PAUSED,), Power.RUNNING)),
+    Verb.SUSPEND: effects.Effect(_switch((Power.RUNNING, Power.PAUSED), Power.SUSPENDED)),
+    Verb.RESUME: effects.Effect(_switch((Power.SUSPENDED,), Power.RUNNING)),
+    Verb.RESCUE: effects.Effect(_rescue, partial=_stop),
+    Verb.UNRESCUE: effects.Effect(_unrescue, partial=_stop),
+    Verb.SET_PASSWORD: effects.Effect(_set_password),
+    Verb.TRIGGER_CRASH_DUMP: effects.Effect(_trigger_crash_dump),
+    Verb.SNAPSHOT: effects.Effect(_snapshot),
+    Verb.ATTACH_VOLUME: effects.Effect(_attach),
+    Verb.DETACH_VOLUME: effects.Effect(_detach),
+    Verb.ATTACH_INTERFACE: effects.Effect(_attach),
+    Verb.DETACH_INTERFACE: effects.Effect(_detach),
+    Verb.MOUNT_SHARE: effects.Effect(_attach),
+    Verb.UNMOUNT_SHARE: effects.Effect(_detach),
+    Verb.CACHE_IMAGE: effects.Effect(_cache_image, is_idle=_has_image),
 }

@@ -6,7 +6,7 @@ import fnmatch
 
 from nova_lite import runtime
 from nova_lite.virt.sim import delay as delays
-from nova_lite.virt.sim import reader
+from nova_lite.virt.sim import strict_yaml
 
 COMPLETED, FAILED, LOST = OUTCOMES = ('completed', 'failed', 'lost')
 
@@ -73,7 +73,7 @@ def _seconds(delay: delays.Distribution, rng: runtime.Random) -> float:
     return delay.seconds if isinstance(delay, delays.Fixed) else delay.draw(rng)
 
 
-def read(item: reader.Reader) -> Rule:
+def read(item: strict_yaml.Reader) -> Rule:
     """Return the rule that an entry of `ports` in a profile is."""
     item.mapping(optional=('match', 'delay', 'outcome', 'probability', 'hybrid_plug'))
     patterns = {}

@@ -1,7 +1,7 @@
 """Behaviour profiles from YAML: by bundled name, from a file, from text.
 
 doc/source/admin/simulated-hosts.rst describes the document. It adds to the bundled
-profile that it extends. `rules` is what becomes of it, `reader` the strictness.
+profile that it extends. `rules` is what becomes of it, `strict_yaml` the strictness.
 """
 
 from collections.abc import Callable
@@ -20,10 +20,10 @@ from nova_lite.virt import model
 from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import port_rules
-from nova_lite.virt.sim import reader
 from nova_lite.virt.sim import rules
+from nova_lite.virt.sim import strict_yaml
 
-ProfileError = reader.ProfileError
+ProfileError = strict_yaml.ProfileError
 
 ROOT = 'default'
 VERBS = rules.VERBS
@@ -104,7 +104,7 @@ def port_rules_of(source: str, speed: float) -> port_rules.PortRules | None:
 
 def parse(text: str | bytes, source: str = '(text)') -> rules.Profile:
     """Return the profile that `text` is. Raise ProfileError, which names the place."""
-    document = reader.Reader.parse(source, text)
+    document = strict_yaml.Reader.parse(source, text)
     if document.value is None:
         document.value = {}
     document.mapping(optional=('extends', 'seed', 'hosts', 'guests', 'failures', 'ports'))
@@ -131,30 +131,30 @@ def parse(text: str | bytes, source: str = '(text)') -> rules.Profile:
 
 def parse_failure(values: model.Json, identity: str) -> rules.FailureRule:
     """Return the rule of one entry of `failures`, which counts by itself. Raise ProfileError."""
-    rule = _failure_rule(reader.Reader('of the fault', values))
+    rule = _failure_rule(strict_yaml.Reader('of the fault', values))
     return dataclasses.replace(rule, identity=identity)
 
 
 def _each(
-    document: reader.Reader, key: str, read: Callable[[reader.Reader], Rule]
+    document: strict_yaml.Reader, key: str, read: Callable[[strict_yaml.Reader], Rule]
 ) -> tuple[Rule, ...]:
     if not document.has(key):
         return ()
     return tuple(read(item) for item in document.at(key).sequence())
 
 
-def _host_rule(item: reader.Reader) -> rules.HostRule:
+def _host_rule(item: strict_yaml.Reader) -> rules.HostRule:
     item.mapping(optional=('match', *HOST_KEYS))
     settings = {key: _HOST_READERS[key](item.at(key)) for key in HOST_KEYS if item.has(key)}
     return rules.HostRule(item.at('match').string() if item.has('match') else '*', settings)
 
 
-def _guest_rule(item: reader.Reader) -> rules.GuestRule:
+def _guest_rule(item: strict_yaml.Reader) -> rules.GuestRule:
     item.mapping(required=('match', 'live_migration'))
     return rules.GuestRule(_match(item.at('match')), _live_migration(item.at('live_migration')))
 
 
-def _failure_rule(item: reader.Reader) -> rules.FailureRule:
+def _failure_rule(item: strict_yaml.Reader) -> rules.FailureRule:
     item.mapping(
         required=('verb',),
         optional=('match', 'when', 'probability', 'first', 'nth', 'error', 'message', 'reschedule'),
@@ -185,7 +185,7 @@ def _failure_rule(item: reader.Reader) -> rules.FailureRule:
     )
 
 
-def _match(item: reader.Reader) -> rules.Match:
+def _match(item: strict_yaml.Reader) -> rules.Match:
     item.mapping(optional=('host', 'flavor', 'server', 'metadata'))
     patterns = {key: item.at(key).string() for key in ('host', 'flavor', 'server') if item.has(key)}
     metadata: tuple[tuple[str, str], ...] = ()
@@ -194,7 +194,7 @@ def _match(item: reader.Reader) -> rules.Match:
     return rules.Match(metadata=metadata, **patterns)
 
 
-def _verbs(place: reader.Reader, pattern: str) -> list[str]:
+def _verbs(place: strict_yaml.Reader, pattern: str) -> list[str]:
     found = fnmatch.filter(VERBS, pattern)
     place.expect(found, f'{pattern!r} matches no verb; verbs: {", ".join(VERBS)}')
     return found
@@ -203,12 +203,12 @@ def _verbs(place: reader.Reader, pattern: str) -> list[str]:
 # ---- the settings of a host -----------------------------------------------
 
 
-def _amounts(item: reader.Reader) -> dict[str, int]:
+def _amounts(item: strict_yaml.Reader) -> dict[str, int]:
     item.mapping(optional=RESOURCES)
     return {key: value.integer() for key, value in item.items()}
 
 
-def _hypervisor(item: reader.Reader) -> dict[str, str | int]:
+def _hypervisor(item: strict_yaml.Reader) -> dict[str, str | int]:
     item.mapping(optional=('type', 'version'))
     found: dict[str, str | int] = {}
     if item.has('type'):
@@ -218,7 +218,7 @@ def _hypervisor(item: reader.Reader) -> dict[str, str | int]:
     return found
 
 
-def _traits(item: reader.Reader) -> tuple[str, ...]:
+def _traits(item: strict_yaml.Reader) -> tuple[str, ...]:
     names = []
     for entry in item.sequence():
         name = entry.string()
@@ -231,11 +231,11 @@ def _traits(item: reader.Reader) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _strings(item: reader.Reader) -> tuple[str, ...]:
+def _strings(item: strict_yaml.Reader) -> tuple[str, ...]:
     return tuple(entry.string() for entry in item.sequence())
 
 
-def _live_migration(item: reader.Reader) -> model.Json:
+def _live_migration(item: strict_yaml.Reader) -> model.Json:
     item.mapping(optional=LIVE_MIGRATION)
     found: model.Json = {}
     for key, value in item.items():
@@ -254,7 +254,7 @@ def _live_migration(item: reader.Reader) -> model.Json:
     return found
 
 
-def _delays(item: reader.Reader) -> dict[str, delay.Distribution]:
+def _delays(item: strict_yaml.Reader) -> dict[str, delay.Distribution]:
     """Return {verb: distribution}; a verb's own entry goes before patterns that fit it."""
     patterns: dict[str, delay.Distribution] = {}
     own: dict[str, delay.Distribution] = {}

@@ -17,7 +17,7 @@ from nova_lite import exception
 from nova_lite import incarnation
 from nova_lite import runtime
 from nova_lite.virt import model
-from nova_lite.virt.sim import clock
+from nova_lite.virt.sim import job_clock
 
 VERSION = 1
 BUSY_TIMEOUT_S = 30
@@ -104,7 +104,7 @@ class Store:
         with self.write() as tx:
             for statement in ADDED.split(';'):
                 tx.execute(statement)
-            self._clock = clock.Clock(tx)
+            self._clock = job_clock.Clock(tx)
             version = tx.execute('PRAGMA user_version').fetchone()[0]
             if version == VERSION:
                 return

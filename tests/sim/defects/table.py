@@ -68,7 +68,7 @@ DEFECTS = (
         'database',
         (
             (
-                'db/engine.py',
+                'db/transactions.py',
                 'if ended and writes and errors.may_have_committed(error):',
                 'if False and errors.may_have_committed(error):',
             ),
@@ -90,7 +90,7 @@ DEFECTS = (
                 'return False and',
             ),
             (
-                'db/engine.py',
+                'db/transactions.py',
                 'if ended and writes and errors.may_have_committed(error):',
                 'if ended and writes and kind and errors.may_have_committed(error):',
             ),
@@ -107,7 +107,7 @@ DEFECTS = (
                 '',
             ),
             (
-                'db/engine.py',
+                'db/transactions.py',
                 'if ended and writes and errors.may_have_committed(error):\n'
                 '            raise _unavailable(error, may_have_committed=True) from error',
                 'if ended and writes and errors.may_have_committed(error):\n            raise error',
@@ -157,7 +157,7 @@ DEFECTS = (
         'leases-by-own-clock',
         'leases and alarms are compared by the clock of each process',
         'clocks',
-        (('db/clock.py', 'runtime.database_now() +', 'runtime.now() +'),),
+        (('db/database_clock.py', 'runtime.database_now() +', 'runtime.now() +'),),
     ),
     Defect(
         'host-returns-as-if-nothing-had-been',

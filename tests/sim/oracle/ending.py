@@ -2,7 +2,7 @@
 
 from nova_lite import conf as conf_module
 from nova_lite.db.api import sagas
-from nova_lite.verify import bounds
+from nova_lite.verify import age_limits
 from nova_lite.verify import reader as reader_module
 from nova_lite.verify import settling
 from tests.sim import kernel
@@ -14,7 +14,7 @@ VOLUMES = f'/volume/v3/{caller_module.PROJECT}/volumes/detail?all_tenants=1'
 SNAPSHOTS = f'/volume/v3/{caller_module.PROJECT}/snapshots?all_tenants=1'
 # How long a snapshot may show what was begun just now.
 LOOK_S = 10
-BOUNDS = bounds.Bounds(work=60, audit=60, power=60)
+BOUNDS = age_limits.Bounds(work=60, audit=60, power=60)
 
 
 class Ending:

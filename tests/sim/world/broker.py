@@ -6,7 +6,7 @@ queues, and for a while the bus refuses new connections.
 
 import amqp
 
-from nova_lite.rpc import embedded
+from nova_lite.rpc import memory_broker
 from tests.sim import kernel
 
 LOST, TWICE = 'lost', 'twice'
@@ -17,7 +17,7 @@ CLOSED = object()
 DELAYS_S = {'late': (0.1, 2, 15, 60), 'slow': (0.3, 1, 3)}
 
 
-class Broker(embedded.Broker):
+class Broker(memory_broker.Broker):
     """One bus. faults: a faults.Faults; kinds are 'call' and 'reply'"""
 
     def __init__(self, name, faults):
@@ -93,7 +93,7 @@ class Broker(embedded.Broker):
                 channel._restore(message)
 
 
-class Transport(embedded.Transport):
+class Transport(memory_broker.Transport):
     """Connections, which a bus may refuse."""
 
     def establish_connection(self):
@@ -112,7 +112,7 @@ def kind_of(name):
 
 def install(names, faults):
     """Make the buses of these names ours; {the last word of a name: Broker}."""
-    embedded.Transport = Transport
+    memory_broker.Transport = Transport
     for name in names:
-        embedded._brokers[name] = Broker(name.rpartition('-')[2], faults)
-    return {embedded._brokers[name].name: embedded._brokers[name] for name in names}
+        memory_broker._brokers[name] = Broker(name.rpartition('-')[2], faults)
+    return {memory_broker._brokers[name].name: memory_broker._brokers[name] for name in names}

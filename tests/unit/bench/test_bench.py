@@ -11,7 +11,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.bench import client
 from nova_lite.bench import moves
-from nova_lite.bench import report
+from nova_lite.bench import results
 from tests.fixtures import terminal
 
 ARGS = types.SimpleNamespace(scenario='live-migrate', concurrency=2, state_dir='/nowhere', also=[])
@@ -26,7 +26,7 @@ class TogetherTest(testtools.TestCase):
                 raise exception.Conflict(reason='no')
 
         tty = terminal.Terminal(self)
-        measured = report.Measured('live-migrate: to ACTIVE', ARGS.state_dir, ())
+        measured = results.Measured('live-migrate: to ACTIVE', ARGS.state_dir, ())
         with contextlib.redirect_stderr(tty.stream):
             done = moves.LiveMigrate(None, ARGS).together(measured, ['a', 'bad', 'b'], act)
         self.assertEqual(['a', 'b'], done)
@@ -51,7 +51,7 @@ class ClientTest(testtools.TestCase):
 
 class SpeedTest(testtools.TestCase):
     def test_figures_tell_how_fast_the_machine_was(self):
-        measured = report.Measured('boot', '/nowhere', ())
+        measured = results.Measured('boot', '/nowhere', ())
         measured.begin()
         measured.end(1)
         before, after = measured.as_dict()['arithmetic_ms']

@@ -7,14 +7,14 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.clients import volume as volume_client
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.metadata import drive
 from nova_lite.virt.sim import census
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 
-TRIES = len(jobs.PERSIST_PAUSES_S) + 1
+TRIES = len(guest_work.PERSIST_PAUSES_S) + 1
 EVENT = 'compute__do_build_and_run_instance'
 VOLUME = '33333333-3333-4333-8333-333333333333'
 PORT = '44444444-4444-4444-8444-444444444444'

@@ -11,14 +11,14 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import release
 from nova_lite.compute import device_calls
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.db.cell import instances
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 from tests.fixtures import clock
 
-TRIES = len(jobs.PERSIST_PAUSES_S) + 1
+TRIES = len(guest_work.PERSIST_PAUSES_S) + 1
 EVENT = 'compute_terminate_instance'
 VOLUME = '33333333-3333-4333-8333-333333333333'
 IMAGE = '55555555-5555-4555-8555-555555555555'

@@ -5,7 +5,7 @@ import types
 import testtools
 
 from nova_lite import exception
-from nova_lite.compute import jobs
+from nova_lite.compute import guest_work
 from nova_lite.compute import plugs
 from nova_lite.compute import port_waits
 from tests.fixtures import clock
@@ -47,7 +47,7 @@ class WaitTests(testtools.TestCase):
         try:
             while True:
                 wanted = next(work)
-                self.assertIsInstance(wanted, jobs.PauseForEvent)
+                self.assertIsInstance(wanted, guest_work.PauseForEvent)
                 pauses.append(wanted.seconds)
                 self.clock.runtime.advance(wanted.seconds)
                 next(happens, lambda: None)()

@@ -5,14 +5,14 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite import exception
-from nova_lite.db import engine
 from nova_lite.db import outages
+from nova_lite.db import transactions
 
 
 class OutagesTest(testtools.TestCase):
     def database(self, name):
         path = self.useFixture(fixtures.TempDir()).join(f'{name}.sqlite')
-        found = engine.Database(f'sqlite:///{path}')
+        found = transactions.Database(f'sqlite:///{path}')
         self.addCleanup(found.dispose)
         return found
 

@@ -5,8 +5,8 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite import runtime
-from nova_lite.db import engine
 from nova_lite.db import patterns
+from nova_lite.db import transactions
 
 # A name of 250 characters takes it some 20 ms.
 COSTLY = '([a-z]?){300}x'
@@ -110,7 +110,7 @@ class TestSqlite(testtools.TestCase):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
-        self.database = engine.Database(f'sqlite:///{directory}/a.sqlite', threads=1)
+        self.database = transactions.Database(f'sqlite:///{directory}/a.sqlite', threads=1)
         self.addCleanup(self.database.dispose)
 
     def find(self, connection, pattern, rows):

@@ -5,8 +5,8 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite import exception
-from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db import transactions
 
 TABLE = sa.Table(
     'things',
@@ -27,7 +27,7 @@ class RowsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
-        database = engine.Database(f'sqlite:///{directory}/a.sqlite')
+        database = transactions.Database(f'sqlite:///{directory}/a.sqlite')
         self.addCleanup(database.dispose)
         TABLE.metadata.create_all(database.engine)
         self.read, self.write = database.read, database.write

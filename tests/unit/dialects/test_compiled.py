@@ -7,7 +7,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import default
 import testtools
 
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.dialects import compiled
 
 THING = sa.Table('thing', sa.MetaData(), sa.Column('id', sa.Integer), sa.Column('name', sa.String))
@@ -17,7 +17,7 @@ class SharedTest(testtools.TestCase):
     def database(self, name):
         """A database of two things, the second one of which is called as the database."""
         directory = self.useFixture(fixtures.TempDir()).path
-        made = engine.Database(f'sqlite:///{directory}/{name}.sqlite')
+        made = transactions.Database(f'sqlite:///{directory}/{name}.sqlite')
         self.addCleanup(made.dispose)
 
         def fill(connection):

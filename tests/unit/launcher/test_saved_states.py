@@ -8,9 +8,9 @@ import sqlite3
 import fixtures
 import testtools
 
-from nova_lite.launcher import copies
 from nova_lite.launcher import layout
 from nova_lite.launcher import saved_states
+from nova_lite.launcher import sqlite_copies
 
 TABLES = (
     'CREATE TABLE IF NOT EXISTS services (last_seen_up)',
@@ -100,7 +100,7 @@ class SavedStatesTest(testtools.TestCase):
     def test_an_interrupted_restore_of_a_damaged_state(self):
         """The error names the file that chooses another state."""
         self.states.save('damaged')
-        copies.execute(self.saved('damaged', 'api.sqlite'), 'DROP TABLE sagas')
+        sqlite_copies.execute(self.saved('damaged', 'api.sqlite'), 'DROP TABLE sagas')
         self.assertRaises(saved_states.NotRestored, self.states.restore, 'damaged')
         error = self.assertRaises(saved_states.NotRepeated, self.states.finish)
         marker = self.places.path(saved_states.RESTORING)

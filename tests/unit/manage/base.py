@@ -9,8 +9,8 @@ import testtools
 
 from nova_lite import runtime
 from nova_lite.cmd import manage
-from nova_lite.db import engine
-from nova_lite.db import migrate
+from nova_lite.db import schema_migration
+from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.cell import instances
 from tests.fixtures import reported
@@ -51,7 +51,7 @@ class ManageTest(testtools.TestCase):
         }
 
     def database(self, name):
-        found = engine.Database(f'sqlite:///{os.path.join(self.directory, name)}.sqlite')
+        found = transactions.Database(f'sqlite:///{os.path.join(self.directory, name)}.sqlite')
         self.addCleanup(found.dispose)
         return found
 
@@ -74,7 +74,7 @@ class ManageTest(testtools.TestCase):
         SyncTest migrates empty databases; here the verbs find the newest schemas.
         """
         for file, kind in (('api.sqlite', 'api'), *((file, 'cell') for file in CELL_FILES)):
-            templates.write(os.path.join(self.directory, file), migrate.upgrade, kind)
+            templates.write(os.path.join(self.directory, file), schema_migration.upgrade, kind)
         self.run_verb('api_db', 'sync')
         self.run_verb('cell_v2', 'map_cell0')
         self.run_verb('db', 'sync')

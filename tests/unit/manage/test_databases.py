@@ -6,7 +6,7 @@ import os
 import sqlalchemy as sa
 
 from nova_lite import runtime
-from nova_lite.db import migrate
+from nova_lite.db import schema_migration
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
@@ -20,21 +20,21 @@ class SyncTest(base.ManageTest):
     def test_in_the_order_of_a_new_deployment(self):
         self.assertEqual('None\n', self.run_verb('api_db', 'version'))
         self.run_verb('api_db', 'sync')
-        self.assertEqual(f'{migrate.newest("api")}\n', self.run_verb('api_db', 'version'))
+        self.assertEqual(f'{schema_migration.newest("api")}\n', self.run_verb('api_db', 'version'))
         self.assertIn('not syncing cell0', self.run_verb('db', 'sync'))
         self.run_verb('cell_v2', 'map_cell0')
         self.assertEqual('', self.run_verb('db', 'sync'))
-        self.assertEqual(f'{migrate.newest("cell")}\n', self.run_verb('db', 'version'))
+        self.assertEqual(f'{schema_migration.newest("cell")}\n', self.run_verb('db', 'version'))
         url = self.cells()['cell0'].database_connection
         self.assertIn('cell1.sqlite_cell0', url)
-        self.assertEqual(migrate.newest('cell'), migrate.version(url, 'cell'))
+        self.assertEqual(schema_migration.newest('cell'), schema_migration.version(url, 'cell'))
 
     def test_local_cell_leaves_cell0_alone(self):
         self.run_verb('api_db', 'sync')
         self.run_verb('cell_v2', 'map_cell0')
         self.run_verb('db', 'sync', '--local_cell')
         url = self.cells()['cell0'].database_connection
-        self.assertIsNone(migrate.version(url, 'cell'))
+        self.assertIsNone(schema_migration.version(url, 'cell'))
 
     def test_cell0_cannot_be_reached(self):
         self.run_verb('api_db', 'sync')
@@ -45,7 +45,9 @@ class SyncTest(base.ManageTest):
             'mysql+pymysql://nobody:x@127.0.0.1:1/cell0',
         )
         self.assertIn('ERROR', self.run_verb('db', 'sync', code=1))
-        self.assertEqual(migrate.newest('cell'), migrate.version(self.local.url, 'cell'))
+        self.assertEqual(
+            schema_migration.newest('cell'), schema_migration.version(self.local.url, 'cell')
+        )
 
     def test_unknown_revision(self):
         self.run_verb('api_db', 'sync', 'unheard-of', code=1)

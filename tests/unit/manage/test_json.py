@@ -4,7 +4,7 @@ import json
 
 from nova_lite import runtime
 from nova_lite.cmd import manage
-from nova_lite.db import migrate
+from nova_lite.db import schema_migration
 from nova_lite.manage import command
 from tests.fixtures import placement as placement_fixture
 from tests.unit.manage import base
@@ -35,11 +35,14 @@ class JsonTest(base.ManageTest):
 
     def _a_new_deployment(self):
         self.said('api_db', 'sync')
-        newest = {'version': migrate.newest('api'), 'messages': [migrate.newest('api')]}
+        newest = {
+            'version': schema_migration.newest('api'),
+            'messages': [schema_migration.newest('api')],
+        }
         self.assertEqual(newest, self.said('api_db', 'version'))
         self.assertEqual([], self.said('cell_v2', 'map_cell0')['messages'])
         self.assertEqual({'messages': []}, self.said('db', 'sync'))
-        self.assertEqual(migrate.newest('cell'), self.said('db', 'version')['version'])
+        self.assertEqual(schema_migration.newest('cell'), self.said('db', 'version')['version'])
         self.uuid = self.said('cell_v2', 'create_cell', '--name', 'cell1')['uuid']
         self.assertIn('already exists', self.said('cell_v2', 'create_cell', code=2)['messages'][0])
         self.assertEqual([], self.said('db', 'online_data_migrations'))

@@ -7,7 +7,7 @@ from oslo_versionedobjects import fixture
 import testtools
 
 from nova_lite.notify import derive
-from nova_lite.notify import make
+from nova_lite.notify import from_records
 from nova_lite.notify import payloads
 
 GOLDEN = os.path.join(os.path.dirname(__file__), 'hashes.json')
@@ -72,13 +72,13 @@ class WireTest(testtools.TestCase):
 
 class ErrorTest(testtools.TestCase):
     def test_of_a_traceback(self):
-        made = make.of_error('no: reason', TRACE)
+        made = from_records.of_error('no: reason', TRACE)
         self.assertEqual('DriverError', made.exception)
         self.assertEqual('nova_lite.compute.power', made.module_name)
         self.assertEqual('act', made.function_name)
         self.assertEqual('no: reason', made.exception_message)
 
     def test_without_one(self):
-        made = make.of_error('no', None)
+        made = from_records.of_error('no', None)
         self.assertEqual('NovaLiteError', made.exception)
         self.assertIsNone(made.traceback)

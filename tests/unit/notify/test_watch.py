@@ -5,8 +5,8 @@ import testtools
 from nova_lite.db import notes
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
-from nova_lite.notify import build
 from nova_lite.notify import derive
+from nova_lite.notify import envelope
 from nova_lite.notify import watch
 from nova_lite.objects import request_spec
 from tests.fixtures import cell
@@ -76,7 +76,7 @@ class Notifier:
     """A notifier that makes bodies at once and keeps them."""
 
     def __init__(self, conf):
-        self.builder = build.Builder(conf)
+        self.builder = envelope.Builder(conf)
         self.kept = []
 
     def is_wanted(self):

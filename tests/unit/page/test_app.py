@@ -8,10 +8,10 @@ import testtools
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.page import access
 from nova_lite.page import app
 from nova_lite.page import document
 from nova_lite.page import feed
-from nova_lite.page import guard
 from nova_lite.page import lab
 
 BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
@@ -204,9 +204,9 @@ class TestGuard(PageTestCase):
     def test_headers(self):
         for path in ('/page/page.css', '/page/hosts', '/page/x', '/page/events'):
             _status, headers, body = self.send(path)
-            self.assertEqual(dict(guard.HEADERS), {k: headers[k] for k, _value in guard.HEADERS})
+            self.assertEqual(dict(access.HEADERS), {k: headers[k] for k, _value in access.HEADERS})
             getattr(body, 'close', list)()
-        self.assertNotIn('unsafe', guard.POLICY)
+        self.assertNotIn('unsafe', access.POLICY)
 
     def test_a_foreign_host(self):
         for host in (

@@ -9,8 +9,8 @@ from nova_lite import exception
 from nova_lite import rpc
 from nova_lite import runtime
 from nova_lite.objects import selection
-from nova_lite.rpc import embedded
 from nova_lite.rpc import interface
+from nova_lite.rpc import memory_broker
 from nova_lite.rpc import transport
 
 
@@ -120,7 +120,7 @@ class InterfaceTest(testtools.TestCase):
         super().setUp()
         self.conf = conf.make_conf(files=[])
         self.name = runtime.new_uuid()
-        self.addCleanup(embedded.forget, self.name)
+        self.addCleanup(memory_broker.forget, self.name)
         self.manager = Toy()
         self.bus = self.open()
         self.hosts = [f'host-{number}' for number in range(50)]
@@ -247,7 +247,7 @@ class InterfaceTest(testtools.TestCase):
         taken = runtime.Event()
 
         def take():
-            queue = embedded.broker(self.name).queues[f'{ToyAPI.topic}.dead']
+            queue = memory_broker.broker(self.name).queues[f'{ToyAPI.topic}.dead']
             while not queue:
                 runtime.wait(taken, 0.01)
             queue.popleft()

@@ -10,7 +10,7 @@ from nova_lite.objects import image
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 
 GIB = 1024
 CELL1 = '11111111-1111-1111-1111-111111111111'
@@ -87,7 +87,7 @@ def make_spec(extra_specs=None, image_properties=None, *, sizes=None, **values):
 
 def make_request(spec=None, count=1, **options):
     """A Request for so many servers."""
-    return request.Request(
+    return scheduling_request.Request(
         spec or make_spec(), [runtime.new_uuid() for _ in range(count)], **options
     )
 

@@ -5,7 +5,7 @@ import json
 
 from nova_lite import exception
 from nova_lite.scheduler import filters
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from tests.unit.scheduler import base
 
 SERVER = base.uuid_of('server')
@@ -254,7 +254,7 @@ class AggregateFiltersTest(FilterTestCase):
 
 class GroupFiltersTest(FilterTestCase):
     def wanted(self, policy, members_on=None, *, limit=1, **values):
-        group = request.Group(
+        group = scheduling_request.Group(
             base.uuid_of('group'), policy, collections.Counter(members_on or {}), limit
         )
         return base.make_request(base.make_spec(**values), group=group)

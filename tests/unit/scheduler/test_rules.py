@@ -8,7 +8,7 @@ from hypothesis import strategies
 
 from nova_lite import exception
 from nova_lite.db.api import aggregates
-from nova_lite.verify import rules
+from nova_lite.verify import allowed_hosts
 from tests.fixtures import examples
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
@@ -45,7 +45,7 @@ def made_aggregates(draw):
     for zone in draw(strategies.lists(strategies.sampled_from(ZONES), min_size=1, max_size=3)):
         metadata = draw(values('required', 'required', 'optional', 'forbidden'))
         if zone in ('az1', 'az2'):
-            metadata[rules.ZONE] = zone
+            metadata[allowed_hosts.ZONE] = zone
         found.append((metadata, sorted(draw(some_hosts))))
     return found
 
@@ -62,7 +62,7 @@ def made_wishes(draw):
     if any(key.startswith('trait_1') for key in extra_specs):
         extra_specs['resources_1:VCPU'] = '1'  # placement wants resources in every group
     in_image = {key.replace(':', '_'): word for key, word in draw(words).items()}
-    return rules.Wish(
+    return allowed_hosts.Wish(
         {**extra_specs, **draw(words)},
         {**draw(values('required', 'required', 'forbidden', 'optional')), **in_image},
         draw(strategies.sampled_from(ZONES)),
@@ -97,12 +97,12 @@ class RulesTest(cloud.ManagerTestCase):
 
     def permitted(self, traits, found, wish, *, isolation):
         """Names of the hosts that the model allows."""
-        zones = {metadata.get(rules.ZONE) for metadata, _hosts in found} - {None}
+        zones = {metadata.get(allowed_hosts.ZONE) for metadata, _hosts in found} - {None}
         return {
             name
             for name in HOSTS
-            if rules.may_enter(
-                rules.Place(
+            if allowed_hosts.may_enter(
+                allowed_hosts.Place(
                     name, [metadata for metadata, hosts in found if name in hosts], traits[name]
                 ),
                 wish,
@@ -146,13 +146,15 @@ class RulesTest(cloud.ManagerTestCase):
             traits=dict.fromkeys(HOSTS, set(TRAITS)),
             found=[
                 ({f'trait:{name}': 'required' for name in TRAITS}, ['a', 'c']),
-                ({rules.ZONE: 'az1'}, ['a', 'b']),
+                ({allowed_hosts.ZONE: 'az1'}, ['a', 'b']),
             ],
             wishes=[
-                rules.Wish({}, {}, None),
-                rules.Wish({}, {'trait:CUSTOM_V': 'required'}, 'az1'),
-                rules.Wish({'trait:CUSTOM_W': 'required'}, {'trait:CUSTOM_V': 'required'}, None),
-                rules.Wish(
+                allowed_hosts.Wish({}, {}, None),
+                allowed_hosts.Wish({}, {'trait:CUSTOM_V': 'required'}, 'az1'),
+                allowed_hosts.Wish(
+                    {'trait:CUSTOM_W': 'required'}, {'trait:CUSTOM_V': 'required'}, None
+                ),
+                allowed_hosts.Wish(
                     {'trait:CUSTOM_W': 'required', **SECURE},
                     {'trait:CUSTOM_V': 'required'},
                     None,

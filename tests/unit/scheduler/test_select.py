@@ -4,7 +4,7 @@ import collections
 
 from nova_lite import runtime
 from nova_lite.scheduler import manager
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import select
 from tests.unit.scheduler import base
 
@@ -109,7 +109,7 @@ class BatchTest(SelectTestCase):
         self.assertEqual({'a': 2, 'b': 2}, collections.Counter(chosen))
 
     def test_anti_affinity_within_a_batch(self):
-        group = request.Group(GROUP, 'anti-affinity')
+        group = scheduling_request.Group(GROUP, 'anti-affinity')
         states = [base.make_host(name) for name in 'abc']
         wanted = base.make_request(count=4, group=group)
         outcome = self.select(wanted, states)
@@ -120,14 +120,14 @@ class BatchTest(SelectTestCase):
         )
 
     def test_affinity_within_a_batch(self):
-        group = request.Group(GROUP, 'affinity')
+        group = scheduling_request.Group(GROUP, 'affinity')
         states = [base.make_host(name) for name in 'abc']
         chosen = self.chosen(base.make_request(count=4, group=group), states)
         self.assertEqual(1, len(set(chosen)))
 
     def test_soft_anti_affinity_spreads_first(self):
         self.set('filter_scheduler', weight_classes=['ServerGroupSoftAntiAffinityWeigher'])
-        group = request.Group(GROUP, 'soft-anti-affinity')
+        group = scheduling_request.Group(GROUP, 'soft-anti-affinity')
         states = [base.make_host(name) for name in 'abc']
         chosen = self.chosen(base.make_request(count=6, group=group), states)
         self.assertEqual({'a': 2, 'b': 2, 'c': 2}, collections.Counter(chosen))

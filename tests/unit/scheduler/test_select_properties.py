@@ -7,7 +7,7 @@ from hypothesis import strategies
 
 from nova_lite import runtime
 from nova_lite.scheduler import manager
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import select
 from tests.fixtures import examples
 from tests.unit.scheduler import base
@@ -57,7 +57,7 @@ def made_groups(draw):
     if policy is None:
         return None
     names = draw(strategies.lists(strategies.sampled_from([f'h{i}' for i in range(8)]), max_size=3))
-    return request.Group(
+    return scheduling_request.Group(
         base.uuid_of('group'), policy, collections.Counter(names), draw(strategies.integers(1, 2))
     )
 
@@ -88,7 +88,7 @@ class SelectPropertiesTest(base.SchedulerTestCase):
         self.set('filter_scheduler', host_subset_size=subset)
         spec = base.make_spec()
         uuids = [base.uuid_of(f'server{index}') for index in range(count)]
-        wanted = request.Request(spec, uuids, group=group.copy() if group else None)
+        wanted = scheduling_request.Request(spec, uuids, group=group.copy() if group else None)
         claim = Capacity(states)
         outcome = select.select(
             wanted,

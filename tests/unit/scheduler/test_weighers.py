@@ -2,7 +2,7 @@
 
 import collections
 
-from nova_lite.scheduler import request
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import weighers
 from tests.unit.scheduler import base
 
@@ -141,7 +141,7 @@ class ResourceWeighersTest(WeigherTestCase):
 
 class RelationWeighersTest(WeigherTestCase):
     def wanted(self, policy):
-        group = request.Group(GROUP, policy, collections.Counter({'b': 2, 'c': 1}))
+        group = scheduling_request.Group(GROUP, policy, collections.Counter({'b': 2, 'c': 1}))
         return base.make_request(group=group)
 
     def test_soft_policies(self):

@@ -3,7 +3,7 @@
 import amqp
 import kombu
 
-from nova_lite.rpc import embedded
+from nova_lite.rpc import memory_broker
 from tests.sim import kernel
 from tests.sim.world import broker
 from tests.sim.world import faults
@@ -14,7 +14,7 @@ AWAY_S = 5
 def lost_bus():
     """A consumer loses its connection before it acknowledges, and connects again."""
     now = kernel.current()
-    embedded.install()
+    memory_broker.install()
     bus = broker.install(['top'], faults.Faults())['top']
     daemon = now.process('daemon')
     daemon.spawn(_consume, bus, daemon).join()

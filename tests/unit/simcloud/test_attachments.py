@@ -1,7 +1,7 @@
 """The attachment flow that the compute service uses."""
 
 from nova_lite import runtime
-from nova_lite.simcloud import events
+from nova_lite.simcloud import external_events
 from tests.fixtures import http
 from tests.unit.simcloud import base
 
@@ -279,7 +279,9 @@ class AskingTestCase(Case):
 
     def open(self, **options):
         self.compute = SlowCompute()
-        url = self.useFixture(http.Http({'/': self.compute}, threads=events.MOST_ASKED + 1)).url
+        url = self.useFixture(
+            http.Http({'/': self.compute}, threads=external_events.MOST_ASKED + 1)
+        ).url
         return super().open(compute_events=True, endpoints={'compute': url}, **options)
 
     def attached(self):
@@ -291,7 +293,7 @@ class AskingTestCase(Case):
         return self.demo.raw('DELETE', f'{V3}/attachments/{attachment_id}').status_code
 
     def test_threads_are_left_for_what_it_asks(self):
-        attachments = [self.attached() for _number in range(events.MOST_ASKED)]
+        attachments = [self.attached() for _number in range(external_events.MOST_ASKED)]
         more = self.attached()
         with runtime.executor(len(attachments)) as pool:
             ended = [pool.submit(self.end, each) for each in attachments]

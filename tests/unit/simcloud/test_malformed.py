@@ -20,8 +20,8 @@ from nova_lite.simcloud.network import trunks
 from nova_lite.simcloud.share import access
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import shares
-from nova_lite.simcloud.volume import actions
 from nova_lite.simcloud.volume import backups
+from nova_lite.simcloud.volume import volume_actions
 from nova_lite.simcloud.volume import volumes
 from tests.fixtures import examples
 from tests.fixtures import hostile
@@ -212,7 +212,7 @@ class MalformedTestCase(base.SimCloudTestCase):
         self.check('POST', path, body=base.json.dumps({key: body}))
 
     @examples.settings(15)
-    @given(st.sampled_from(sorted(actions.ACTIONS)), JSON)
+    @given(st.sampled_from(sorted(volume_actions.ACTIONS)), JSON)
     def test_actions_survive_odd_values(self, action, value):
         made = self.demo.post('/volume/v3/volumes', {'volume': {'size': 1}}, expect=202)
         self.check(

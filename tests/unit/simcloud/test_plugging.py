@@ -7,9 +7,9 @@ from nova_lite.virt.sim import profile
 from tests.fixtures import clock
 from tests.fixtures import http
 from tests.unit.simcloud import base
-from tests.unit.simcloud import test_events
+from tests.unit.simcloud import test_external_events
 
-SERVER = test_events.SERVER
+SERVER = test_external_events.SERVER
 PORTS = '/network/v2.0/ports'
 PROFILE = """
 ports:
@@ -30,7 +30,7 @@ ports:
 
 class PluggingTestCase(base.SimCloudTestCase):
     def setUp(self):
-        self.compute = test_events.Compute()
+        self.compute = test_external_events.Compute()
         self.clock = self.useFixture(clock.ManualClock()).runtime
         super().setUp()
         self.nova = self.believed('nova', 'service', 'admin', 'service')
@@ -132,7 +132,7 @@ ports:
 """
 
     def setUp(self):
-        self.compute = test_events.Compute()
+        self.compute = test_external_events.Compute()
         super().setUp()
 
     def open(self, **options):

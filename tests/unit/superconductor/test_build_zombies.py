@@ -5,7 +5,7 @@ import types
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import engine
+from nova_lite.db import transactions
 from nova_lite.db.api import build_requests
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
@@ -197,7 +197,7 @@ class ZombieTest(build_base.BuildTestCase):
         other, test = self.take_over(), self
         test.placement.freed.clear()
 
-        class Between(engine.Database):
+        class Between(transactions.Database):
             def read(self, function, *args, **kwargs):
                 found = super().read(function, *args, **kwargs)
                 if other.requests:

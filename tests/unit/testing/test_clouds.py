@@ -9,8 +9,8 @@ from nova_lite import runtime
 from nova_lite.daemons import events_door
 from nova_lite.launcher import layout
 from nova_lite.launcher import running
-from nova_lite.testing import cleaning
 from nova_lite.testing import clouds
+from nova_lite.testing import project_purge
 
 
 class CloudsTest(testtools.TestCase):
@@ -36,7 +36,7 @@ class CloudsTest(testtools.TestCase):
         """Who waits for its notifications asks it again, and hears that it does not answer."""
         door = events_door.EventsDoor(self.directory)
         door.open()
-        moments = cleaning._moments(self.directory)
+        moments = project_purge._moments(self.directory)
         self.addCleanup(moments.close)
         next(moments)
         door.close()

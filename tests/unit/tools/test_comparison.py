@@ -193,7 +193,7 @@ class EnvironmentTest(testtools.TestCase):
         with open(path, 'w') as file:
             file.write('cpu  100 20 30 4000 500 6 7 8 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n')
         ticks = 100 + 20 + 30 + 6 + 7 + 8
-        self.assertEqual(ticks / workload.report.TICKS, workload.busy_seconds(path))
+        self.assertEqual(ticks / workload.results.TICKS, workload.busy_seconds(path))
 
 
 class ConfigurationTest(testtools.TestCase):

@@ -6,9 +6,9 @@ import types
 import testtools
 
 from nova_lite import runtime
-from nova_lite.verify import bounds
+from nova_lite.verify import age_limits
 from nova_lite.verify import invariants
-from nova_lite.verify import snapshot
+from nova_lite.verify import observed
 from nova_lite.virt import model
 from nova_lite.virt.sim import census
 
@@ -134,7 +134,7 @@ def block_device(**columns):
 
 def cell():
     """The one cell, with host-1 and the server on it."""
-    return snapshot.CellSnapshot(
+    return observed.CellSnapshot(
         name='cell1',
         id=1,
         instances=[server()],
@@ -157,7 +157,7 @@ def cell():
 def sound():
     """The snapshot."""
     mapping = Row(cell_id=1, project_id=PROJECT, queued_for_delete=False, vcpus=1, memory_mb=64)
-    return snapshot.Snapshot(
+    return observed.Snapshot(
         now=NOW,
         mappings={SERVER: mapping},
         build_requests={},
@@ -184,7 +184,7 @@ def sound():
         bindings={PORT: [(HOST, 'ACTIVE')]},
         host_mappings=[Row(host=HOST, cell_id=1)],
         providers={
-            NODE: snapshot.Provider(
+            NODE: observed.Provider(
                 HOST,
                 {'VCPU': {'total': 8}, 'MEMORY_MB': {'total': 1024}, 'DISK_GB': {'total': 10}},
                 frozenset(('OWNER_NOVA',)),
@@ -206,7 +206,7 @@ class VerifyTest(testtools.TestCase):
 
     def found(self, **limits):
         """What is found, as `invariant what: detail`, in alphabetical order."""
-        within = bounds.Bounds(**{'limits': True, **limits})
+        within = age_limits.Bounds(**{'limits': True, **limits})
         return sorted(
             f'{each.invariant} {each.what}: {each.detail}'
             for each in invariants.check(self.snapshot, within)

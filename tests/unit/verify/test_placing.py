@@ -6,8 +6,8 @@ import types
 import testtools
 
 from nova_lite.scheduler import query
+from nova_lite.verify import allowed_hosts
 from nova_lite.verify import placing
-from nova_lite.verify import rules
 from tests.unit.scheduler import base
 
 LICENSED = {'trait:CUSTOM_W': 'required'}
@@ -130,7 +130,7 @@ class PlacingTest(testtools.TestCase):
         self.assertEqual(['plain'], list(self.found()))
 
     def test_a_zone(self):
-        self.add_aggregate({rules.ZONE: 'az1'}, 'a')
+        self.add_aggregate({allowed_hosts.ZONE: 'az1'}, 'a')
         self.plant('inside', 'a', availability_zone='az1')
         self.plant('outside', 'b', availability_zone='az1')
         self.plant('forced', 'b', availability_zone='az1', force_hosts=['b'])
@@ -141,7 +141,7 @@ class PlacingTest(testtools.TestCase):
     def test_moved_by_force(self):
         """The operator's word, while the server is where that has put it."""
         self.add_aggregate(LICENSED, 'a')
-        self.add_aggregate({rules.ZONE: 'az1'}, 'a')
+        self.add_aggregate({allowed_hosts.ZONE: 'az1'}, 'a')
         for uuid in ('forced', 'evacuated', 'left', 'failed', 'hidden', 'unforced', 'none'):
             self.plant(uuid, 'a')
         self.plant('outside', 'b', availability_zone='az1')

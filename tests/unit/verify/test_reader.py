@@ -10,7 +10,7 @@ from nova_lite.clients import volume
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import cell_mappings
 from nova_lite.simcloud import storage
-from nova_lite.verify import bounds
+from nova_lite.verify import age_limits
 from nova_lite.verify import invariants
 from nova_lite.verify import reader
 from tests.fixtures import database
@@ -86,7 +86,7 @@ class PagesTest(ReaderTestCase):
     def test_a_finding_on_each_page(self):
         snapshot, requests = self.count_requests(self.open().read, self.admin)
         owned = {f'attachment {attachment}' for _volume, attachment in self.reserved}
-        found = {each.what for each in invariants.check(snapshot, bounds.Bounds())}
+        found = {each.what for each in invariants.check(snapshot, age_limits.Bounds())}
         self.assertEqual(owned, {what for what in found if what.startswith('attachment')})
         self.assertEqual(
             {volume_id for volume_id, _attachment in self.reserved},

@@ -4,7 +4,7 @@ import math
 
 import testtools
 
-from nova_lite.verify import bounds
+from nova_lite.verify import age_limits
 from nova_lite.verify import findings
 from nova_lite.verify import settling
 
@@ -66,5 +66,5 @@ class LookTest(testtools.TestCase):
 class BoundsTest(testtools.TestCase):
     def test_of_a_stopped_cloud(self):
         """No age counts, and what was asked for is still looked at."""
-        stopped = bounds.Bounds(work=1, audit=1, power=1, limits=True).of_stopped()
-        self.assertEqual(bounds.Bounds(math.inf, math.inf, math.inf, limits=True), stopped)
+        stopped = age_limits.Bounds(work=1, audit=1, power=1, limits=True).of_stopped()
+        self.assertEqual(age_limits.Bounds(math.inf, math.inf, math.inf, limits=True), stopped)

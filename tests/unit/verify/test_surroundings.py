@@ -1,7 +1,7 @@
 """Placement's providers, hosts, groups, work in progress and quota."""
 
 from nova_lite.verify import messaging
-from nova_lite.verify import snapshot
+from nova_lite.verify import observed
 from tests.unit.verify import base
 
 WHAT = 'provider the uuid of host-1 (host-1)'
@@ -10,8 +10,8 @@ WHAT = 'provider the uuid of host-1 (host-1)'
 class ProvidersTest(base.VerifyTest):
     def have(self, **values):
         fields = vars(base.sound())['providers'][base.NODE]
-        known = {name: getattr(fields, name) for name in snapshot.Provider.__dataclass_fields__}
-        self.snapshot.providers = {base.NODE: snapshot.Provider(**{**known, **values})}
+        known = {name: getattr(fields, name) for name in observed.Provider.__dataclass_fields__}
+        self.snapshot.providers = {base.NODE: observed.Provider(**{**known, **values})}
         return self.found()
 
     def test_missing(self):

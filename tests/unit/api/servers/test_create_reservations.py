@@ -5,7 +5,7 @@ import types
 from nova_lite import exception
 from nova_lite.api.servers import create_accept
 from nova_lite.api.servers import create_reserve
-from nova_lite.db import clock
+from nova_lite.db import database_clock
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import models
 from nova_lite.superconductor.audits import disposals
@@ -48,7 +48,7 @@ class ReservationTest(create_base.Case):
 
     def lapse(self):
         """The leases of all end, and the super-conductor looks for what is left."""
-        ended = TABLE.update().values(lease_until=clock.after(-1))
+        ended = TABLE.update().values(lease_until=database_clock.after(-1))
         self.api.api_db.write(lambda connection: connection.execute(ended))
         self.disposals.run()
 

@@ -1,0 +1,113 @@
+"""/servers/{server_id}/metadata: all entries and single ones."""
+
+from nova_lite import exception
+from nova_lite import transitions
+from nova_lite.api import operation
+from nova_lite.api import quota
+from nova_lite.api import schema_parts
+from nova_lite.api.servers import acting
+from nova_lite.db.cell import instances
+from nova_lite.policies import server_parts as rules
+
+PATH = '/servers/{server_id}/metadata'
+ONE = PATH + '/{key}'
+FAULTS = (400, 403, 404, 409)
+BODY = schema_parts.body('metadata', schema_parts.METADATA)
+BODY_ONE = schema_parts.body(
+    'meta', {**schema_parts.METADATA, 'minProperties': 1, 'maxProperties': 1}
+)
+
+
+@operation.operation('GET', PATH, policy=rules.META_LIST, faults=(403, 404))
+def index(req, server):
+    """List all entries."""
+    return {'metadata': server.row.metadata}
+
+
+@operation.operation('GET', ONE, policy=rules.META_SHOW, faults=(403, 404))
+def show(req, server):
+    """Show one entry."""
+    key = req.args['key']
+    _require_key(server, key)
+    return {'meta': {key: server.row.metadata[key]}}
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    policy=rules.META_CREATE,
+    guard=transitions.UPDATE_METADATA,
+    body={'2.1': BODY},
+    faults=FAULTS,
+)
+def create(req, server):
+    """Add entries, and replace those that have the same keys."""
+    return {'metadata': _change(req, server, lambda found: {**found, **req.content})}
+
+
+@operation.operation(
+    'PUT',
+    PATH,
+    policy=rules.META_REPLACE,
+    guard=transitions.UPDATE_METADATA,
+    body={'2.1': BODY},
+    faults=FAULTS,
+)
+def replace(req, server):
+    """Replace all entries."""
+    return {'metadata': _change(req, server, lambda _found: dict(req.content))}
+
+
+@operation.operation(
+    'PUT',
+    ONE,
+    policy=rules.META_UPDATE,
+    guard=transitions.UPDATE_METADATA,
+    body={'2.1': BODY_ONE},
+    faults=FAULTS,
+)
+def update(req, server):
+    """Set one entry."""
+    key = req.args['key']
+    if key not in req.content:
+        raise exception.Invalid('Request body and URI mismatch')
+    _change(req, server, lambda found: {**found, **req.content})
+    return {'meta': req.content}
+
+
+@operation.operation(
+    'DELETE',
+    ONE,
+    policy=rules.META_DELETE,
+    guard=transitions.UPDATE_METADATA,
+    success=204,
+    faults=FAULTS,
+)
+def delete(req, server):
+    """Remove one entry."""
+    key = req.args['key']
+    _require_key(server, key)
+    _change(req, server, lambda found: {k: v for k, v in found.items() if k != key})
+
+
+def _require_key(server, key):
+    if key not in server.row.metadata:
+        raise exception.NotFound('Metadata item was not found')
+
+
+def _change(req, server, change):
+    """Apply `change` to the entries as they are in that moment; returns the new ones."""
+    acting.require_cell(server)
+    limit = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    return acting.in_its_cell(
+        req,
+        server,
+        lambda: server.cell.db.write(_store, server.uuid, change, limit['metadata_items']),
+    )
+
+
+def _store(connection, uuid, change, limit):
+    found = change(instances.lock(connection, uuid).metadata)
+    quota.require(limit, len(found), 'metadata_items')
+    instances.update(connection, uuid, {'metadata': found})
+    return found

@@ -1,0 +1,87 @@
+"""Schemas: upgrade a database, show its revision and differences from the models.
+
+which: 'api' for the API database, 'cell' for that of a cell or of cell0
+"""
+
+import functools
+import pathlib
+import typing
+
+from alembic import autogenerate
+from alembic import command
+from alembic import config
+from alembic import script
+from alembic.runtime import migration
+import sqlalchemy
+
+from nova_lite.db import transactions
+from nova_lite.db.api import models as api_models
+from nova_lite.db.cell import models as cell_models
+
+SCHEMA = pathlib.Path(__file__).parent / 'schema'
+METADATA = {'api': api_models.Base.metadata, 'cell': cell_models.Base.metadata}
+HEAD = 'head'
+
+P = typing.ParamSpec('P')
+T = typing.TypeVar('T')
+
+
+def upgrade(url: str, which: str, revision: str = HEAD) -> None:
+    """Bring the database up to a revision, the newest by default.
+
+    Raises Unavailable when it cannot be reached, alembic's CommandError for a
+    revision that there is not.
+    """
+    _run(url, _upgrade, which, revision)
+
+
+def version(url: str, which: str) -> str | None:
+    """Return the revision a database has; None for one that is empty."""
+    return _run(url, _version)
+
+
+@functools.cache
+def newest(which: str) -> str | None:
+    """Return the newest revision there is."""
+    return script.ScriptDirectory.from_config(_config(which)).get_current_head()
+
+
+def differences(url: str, which: str) -> typing.Any:
+    """Return what alembic finds to differ between a database and the models; empty if nothing."""
+    return _run(url, _differences, which)
+
+
+def _run(url: str, function: transactions.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    database = transactions.Database(url, threads=1)
+    try:
+        return database.write(function, *args, **kwargs)
+    finally:
+        database.dispose()
+
+
+def _upgrade(connection: sqlalchemy.Connection, which: str, revision: str) -> None:
+    # Alembic would read all revisions to find out that it has nothing to do.
+    if revision == HEAD and _version(connection) == newest(which):
+        return
+    command.upgrade(_config(which, connection), revision)
+
+
+def _version(connection: sqlalchemy.Connection) -> str | None:
+    return migration.MigrationContext.configure(connection).get_current_revision()
+
+
+def _differences(connection: sqlalchemy.Connection, which: str) -> typing.Any:
+    context = migration.MigrationContext.configure(
+        connection, opts={'compare_type': True, 'target_metadata': METADATA[which]}
+    )
+    return autogenerate.compare_metadata(context, METADATA[which])
+
+
+def _config(which: str, connection: sqlalchemy.Connection | None = None) -> config.Config:
+    found = config.Config()
+    found.set_main_option('script_location', str(SCHEMA))
+    found.set_main_option('version_locations', str(SCHEMA / which))
+    found.set_main_option('path_separator', 'newline')
+    found.attributes['connection'] = connection
+    found.attributes['metadata'] = METADATA[which]
+    return found

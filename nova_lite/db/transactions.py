@@ -1,0 +1,349 @@
+"""Database: one database, and transactions on it.
+
+A transaction is a function that takes a connection first. It may run more than
+once (deadlock, lost connection), so it does nothing but database work.
+"""
+
+from collections.abc import Callable
+import functools
+import sqlite3
+import typing
+
+from oslo_config import cfg
+from oslo_db.sqlalchemy import exc_filters
+import sqlalchemy
+from sqlalchemy import pool
+
+from nova_lite import exception
+from nova_lite import incarnation
+from nova_lite import runtime
+from nova_lite.db import counting
+from nova_lite.db import database_clock
+from nova_lite.db import errors
+from nova_lite.db import known
+from nova_lite.db import notes
+from nova_lite.db import outages
+from nova_lite.db import patterns
+from nova_lite.db import rested
+from nova_lite.db import timeouts
+from nova_lite.dialects import compiled
+from nova_lite.dialects import mariadb
+from nova_lite.dialects import mariadb_url
+from nova_lite.dialects import sqlite
+
+# How often a transaction is repeated that another one has rolled back, and the pauses.
+ATTEMPTS = 10
+FIRST_PAUSE_S = 0.01
+LONGEST_PAUSE_S = 1.0
+# Seconds after which a connection is replaced by a new one.
+RECYCLE_S = 3600
+POOL_TIMEOUT_S = 30
+# A transaction that waited for a lock would otherwise read what was there before the wait,
+# and count a use that has grown. Set on each connection, whatever a URL tells the driver.
+ISOLATION = 'READ COMMITTED'
+
+P = typing.ParamSpec('P')
+T = typing.TypeVar('T')
+# A function of a transaction.
+Function: typing.TypeAlias = Callable[typing.Concatenate[sqlalchemy.Connection, P], T]
+
+
+def limits(conf: cfg.ConfigOpts) -> timeouts.Limits | None:
+    """Return the Limits that a configuration sets for all databases; None for none."""
+    options = conf.database
+    return (
+        timeouts.Limits(options.connect_timeout, options.read_timeout)
+        if options.read_timeout
+        else None
+    )
+
+
+class Database:
+    """A database by its SQLAlchemy URL; connects on first use.
+
+    A transaction raises Unavailable, which is transient, when the server cannot run it
+    now. Its kwargs contain `may_have_committed` when the outcome of COMMIT is unknown.
+
+    threads: connections kept open, which bounds concurrent transactions
+    limits: None waits for as long as the server takes (migrations)
+    of: whose transactions they are; None for the current incarnation
+    watcher: a notes.Watcher, which sends the notes of transactions; None
+    """
+
+    watcher: notes.Watcher | None = None
+    _count: counting.Transactions
+
+    def __init__(
+        self,
+        url: str,
+        threads: int = 16,
+        *,
+        limits: timeouts.Limits | None = None,
+        of: incarnation.Incarnation | None = None,
+    ) -> None:
+        self.url = url
+        self._threads = threads
+        self._limits = limits
+        self._incarnation = of or incarnation.current()
+        self._engine: sqlalchemy.Engine | None = None
+        self._lock = runtime.Lock()
+
+    @property
+    def engine(self) -> sqlalchemy.Engine:
+        if self._engine is None:
+            # One thread opens the first connection; the others wait no longer than it may take.
+            wait_s = sum(self._limits) if self._limits else -1
+            if not self._lock.acquire(timeout=wait_s):
+                raise exception.Unavailable(service='The database', reason='it does not answer')
+            try:
+                self._engine = self._engine or self._connect()
+            finally:
+                self._lock.release()
+        return self._engine
+
+    def _connect(self) -> sqlalchemy.Engine:
+        try:
+            sqlalchemy.make_url(self.url)
+        except ValueError as error:
+            # A port that is not a number. Other malformed URLs have SQLAlchemy's own error.
+            raise sqlalchemy.exc.ArgumentError('The URL of a database is malformed') from error
+        if self.url.startswith('sqlite'):
+            engine = _sqlite_engine(self.url, self._threads)
+        else:
+            wait_s = self._limits.answer_s if self._limits else POOL_TIMEOUT_S
+            engine = _server_engine(_with_options(self.url, self._limits), self._threads, wait_s)
+        self._count = counting.count(engine)
+        return engine
+
+    def write(
+        self,
+        function: Function[P, T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run `function(connection, ...)` as one transaction that may write."""
+        return self._run(True, function, args, kwargs)
+
+    def read(
+        self,
+        function: Function[P, T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run `function(connection, ...)` as one transaction that only reads."""
+        return self._run(False, function, args, kwargs)
+
+    def _run(
+        self,
+        writes: bool,
+        function: Callable[..., T],
+        args: tuple[typing.Any, ...],
+        kwargs: dict[str, typing.Any],
+    ) -> T:
+        began, lost, conflicts = runtime.monotonic(), 0, 0
+        while True:
+            try:
+                with self._incarnation.passing():
+                    result, tell = self._transaction(writes, function, args, kwargs)
+                break
+            except _Lost as error:
+                lost += 1
+                # One that was closed is known at once; a server that hangs is not asked twice.
+                if lost > 1 or runtime.monotonic() - began > rested.RESTED_S:
+                    raise _unavailable(error.__cause__) from error.__cause__
+            except _Conflict as error:
+                conflicts += 1
+                if conflicts > ATTEMPTS:
+                    raise _unavailable(error.__cause__) from error.__cause__
+                pause_s = min(FIRST_PAUSE_S * 2**conflicts, LONGEST_PAUSE_S)
+                runtime.sleep(runtime.random().uniform(0, pause_s))
+        if tell is not None:
+            tell()
+        return result
+
+    def _transaction(
+        self,
+        writes: bool,
+        function: Callable[..., T],
+        args: tuple[typing.Any, ...],
+        kwargs: dict[str, typing.Any],
+    ) -> tuple[T, Callable[[], None] | None]:
+        with self._open() as connection:
+            info, ended = connection.info, False
+            info[sqlite.WRITES], info[known.KNOWN] = writes, {}
+            try:
+                with connection.begin():
+                    result = self._noted(connection, writes, function, args, kwargs)
+                    self._incarnation.check()
+                    ended = True
+                self._count.add(writes=writes)
+                return result
+            except errors.ERRORS as error:
+                self._translate(connection, error, ended, writes)
+                raise
+            finally:
+                # The dictionary is the connection's, which the pool hands on. Not asked for
+                # again: of a connection that was lost that would hide why.
+                info.pop(known.KNOWN, None)
+
+    def _translate(
+        self, connection: sqlalchemy.Connection, error: Exception, ended: bool, writes: bool
+    ) -> None:
+        """Raise what a transaction's error means; return for a defect.
+
+        ended: whether COMMIT raised it; writes: whether the transaction may have written
+        """
+        if errors.is_read_only(error):
+            # Connections to a server that was demoted would stay open for RECYCLE_S.
+            self.dispose()
+        kind = errors.classify(error)
+        if ended or kind is errors.Kind.LOST:
+            # SQLAlchemy sends no ROLLBACK after a COMMIT that failed, and does not know
+            # every error after which a connection is of no use.
+            connection.invalidate()
+        if ended and writes and errors.may_have_committed(error):
+            raise _unavailable(error, may_have_committed=True) from error
+        if kind is errors.Kind.LOST:
+            # Before its commit: nothing of it took place.
+            raise _Lost() from error
+        if kind is errors.Kind.CONFLICT:
+            raise _Conflict() from error
+        if kind is errors.Kind.BUSY:
+            raise _unavailable(error) from error
+
+    def _noted(
+        self,
+        connection: sqlalchemy.Connection,
+        writes: bool,
+        function: Callable[..., T],
+        args: tuple[typing.Any, ...],
+        kwargs: dict[str, typing.Any],
+    ) -> tuple[T, Callable[[], None] | None]:
+        """Run the function; its result, and what to call once it is committed, or None."""
+        watcher = self.watcher
+        if not writes or watcher is None or not watcher.wants():
+            return function(connection, *args, **kwargs), None
+        pending, info = notes.PendingNotes(watcher), connection.info
+        info[notes.KEY] = pending
+        try:
+            result = function(connection, *args, **kwargs)
+            if not pending.notes:
+                return result, None
+            return result, functools.partial(watcher.send, watcher.read(connection, pending.notes))
+        finally:
+            # The pool passes the connection on with this dictionary. It is not read from the
+            # connection again: if that was lost, this would hide the error.
+            info.pop(notes.KEY, None)
+
+    def _open(self) -> sqlalchemy.Connection:
+        """Return a connection. Raise Unavailable, also if none becomes free in time."""
+        outages.require_up(self.url)
+        try:
+            return self.engine.connect()
+        except (sqlalchemy.exc.OperationalError, sqlalchemy.exc.TimeoutError) as error:
+            # Whatever the server says while it is connected to, such as that it starts.
+            raise _unavailable(error) from error
+        except errors.ERRORS as error:
+            if errors.classify(error) is None:
+                raise
+            raise _unavailable(error) from error
+
+    def dispose(self) -> None:
+        """Close the connections; the next transaction opens new ones."""
+        if self._engine is not None:
+            self._engine.dispose()
+
+
+class _Lost(Exception):
+    """The connection was lost within a transaction, which may be made again."""
+
+
+class _Conflict(Exception):
+    """The server rolled a transaction back for another one; it may be made again."""
+
+
+def _unavailable(error: BaseException | None, **facts: typing.Any) -> exception.Unavailable:
+    """Return an Unavailable without the statement and its values. facts: for its kwargs
+
+    Its reason is one line, which is what each failure takes in a log.
+    """
+    text = str(error).split('\n[SQL:', 1)[0].split('\n(Background on', 1)[0]
+    reason = ' '.join(line.strip() for line in text.splitlines())
+    return exception.Unavailable(service='The database', reason=reason, **facts)
+
+
+def _with_options(url: str, limits: timeouts.Limits | None) -> str:
+    """Return the URL with our options for its driver, unless it names them itself."""
+    found = mariadb_url.completed(sqlalchemy.make_url(url), sql_mode='TRADITIONAL')
+    options = timeouts.options(found, limits) if limits is not None else {}
+    if 'options' in options and 'options' in found.query:
+        # Of PostgreSQL's server: the later one of two settings is in force.
+        both = f'{options["options"]} {found.query["options"]}'
+        found = found.update_query_dict({'options': both})
+    return found.set(query={**options, **found.query}).render_as_string(hide_password=False)
+
+
+def _server_engine(url: str, threads: int, wait_s: float) -> sqlalchemy.Engine:
+    """Return an engine that sends a server nothing but statements and the ends of transactions.
+
+    oslo.db's own tries each connection before each use, and SQLAlchemy's pool rolls it
+    back after each: both twice the messages of a short transaction. Ours end by
+    themselves, and only connections that have rested are tried.
+
+    wait_s: how long a transaction waits for a free connection
+    """
+    engine = sqlalchemy.create_engine(
+        url,
+        pool_size=threads,
+        max_overflow=threads,
+        pool_timeout=wait_s,
+        pool_recycle=RECYCLE_S,
+        pool_reset_on_return=None,
+        isolation_level=ISOLATION,
+        hide_parameters=True,
+    )
+    _prepare(engine)
+    mariadb.use(engine)
+    rested.try_first(engine)
+    return engine
+
+
+def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
+    """Return an engine that makes SQLite fit for concurrent writers.
+
+    Write-ahead log, so readers do not wait; and a writing transaction takes its
+    lock at once, since one that begins by reading cannot wait for the lock later.
+    oslo.db's own engine would open the file anew for each transaction.
+    """
+    engine = sqlalchemy.create_engine(
+        sqlite.with_dialect(sqlalchemy.make_url(url)),
+        poolclass=pool.QueuePool,
+        pool_size=threads,
+        max_overflow=threads * 4,
+        pool_reset_on_return=None,
+        connect_args=sqlite.ARGUMENTS,
+        hide_parameters=True,
+    )
+    _prepare(engine)
+
+    @sqlalchemy.event.listens_for(engine, 'connect')
+    def connected(dbapi_connection: sqlite3.Connection, record: pool.ConnectionPoolEntry) -> None:
+        dbapi_connection.isolation_level = None
+        database_clock.prepare_sqlite(dbapi_connection)
+        patterns.prepare_sqlite(dbapi_connection, record.info)
+        cursor = dbapi_connection.cursor()
+        cursor.execute('PRAGMA journal_mode=WAL')
+        cursor.execute('PRAGMA synchronous=NORMAL')
+        cursor.close()
+
+    return engine
+
+
+def _prepare(engine: sqlalchemy.Engine) -> None:
+    """Make an engine share compiled statements and raise the exceptions of oslo.db.
+
+    oslo.db registers further events, to give an error of a savepoint its cause, which we
+    do not read. An engine that has none, as ours, spends a tenth less on each statement.
+    """
+    sqlalchemy.event.listen(engine, 'handle_error', exc_filters.handler, retval=True)
+    compiled.share(engine)

@@ -1,0 +1,129 @@
+"""Claims in placement for the servers of one request: all of them or none.
+
+Source: reference/nova/scheduling 7. A server that is on a host keeps what it holds
+there and gets the claim besides; any other holds nothing yet.
+"""
+
+import collections.abc
+import json
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite.clients import offers
+from nova_lite.clients import placement as client
+from nova_lite.scheduler import candidates
+from nova_lite.scheduler import host_states
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import protocols
+from nova_lite.scheduler import scheduling_request
+
+LOG = log.getLogger(__name__)
+
+# Consumers of one POST /allocations: a long one would meet more changes of others.
+TOGETHER = 20
+
+
+class Claims:
+    """The claims of one request.
+
+    states: host_states.HostStates, which other decisions look at meanwhile
+    beside: providers of which the servers may hold something already
+    """
+
+    def __init__(
+        self,
+        placement: protocols.Placement,
+        states: host_states.HostStates,
+        ctxt: context.RequestContext,
+        *,
+        request: scheduling_request.Request,
+        candidates: candidates.Candidates,
+        beside: collections.abc.Collection[str] = (),
+    ) -> None:
+        self.placement, self.states, self.ctxt = placement, states, ctxt
+        self.request, self.candidates, self.beside = request, candidates, beside
+        self._held: dict[str, offers.AllocationRequest] = {}
+        self._planned: dict[str, offers.AllocationRequest] = {}
+        self._placed: set[str] = set()
+
+    def claim(self, uuid: str, host: hosts.HostState, wanted: offers.AllocationRequest) -> bool:
+        """Claim for one server; False when there is no room on the host (any more).
+
+        A claim that was refused stays noted as taken: others use what we know not of.
+        """
+        if not self.candidates.take(wanted):
+            return False
+        self._place(uuid, host)
+        had = self.placement.claim(
+            self.ctxt,
+            self._consumer(uuid),
+            wanted,
+            new=self.request.spec.current_cell is None,
+            # The migration of a server that moves holds what the server held.
+            free=True,
+            beside=self.beside,
+        )
+        if had:
+            self._held[uuid] = wanted
+        else:
+            self._withdraw(uuid)
+        return had
+
+    def plan(self, uuid: str, host: hosts.HostState, wanted: offers.AllocationRequest) -> bool:
+        """Do as `claim`, but only by the answer of placement; `carry_out` follows."""
+        if not self.candidates.take(wanted):
+            return False
+        self._planned[uuid] = wanted
+        self._place(uuid, host)
+        return True
+
+    def carry_out(self) -> bool:
+        """Claim what was planned, many servers at a time; False when one is refused."""
+        uuids = list(self._planned)
+        for start in range(0, len(uuids), TOGETHER):
+            together = {uuid: self._planned[uuid] for uuid in uuids[start : start + TOGETHER]}
+            if not self.placement.claim_all(
+                self.ctxt, [(self._consumer(uuid), wanted) for uuid, wanted in together.items()]
+            ):
+                return False
+            self._held.update(together)
+            for uuid in together:
+                del self._planned[uuid]
+        return True
+
+    def give_back(self) -> None:
+        """Give up all that was claimed here. An error is logged: the audit finds the rest."""
+        for uuid in list(self._placed):
+            self._withdraw(uuid)
+        for uuid, wanted in self._held.items():
+            try:
+                self.placement.release(self.ctxt, uuid, set(wanted['allocations']))
+            except exception.NovaLiteError as error:
+                LOG.warning(
+                    'Cannot release an unneeded claim of server %s: %s. The audit of allocations releases it.',
+                    uuid,
+                    error,
+                )
+        for wanted in (*self._held.values(), *self._planned.values()):
+            self.candidates.give_back(wanted)
+        self._held, self._planned = {}, {}
+
+    def _place(self, uuid: str, host: hosts.HostState) -> None:
+        """Record the claim for other decisions before placement has answered."""
+        self._placed.add(uuid)
+        self.states.place(uuid, host, self.request)
+
+    def _withdraw(self, uuid: str) -> None:
+        self._placed.discard(uuid)
+        self.states.withdraw(uuid)
+
+    def _consumer(self, uuid: str) -> client.Consumer:
+        spec = self.request.spec
+        return client.Consumer(uuid, spec.project_id, spec.user_id)
+
+
+def as_text(wanted: offers.AllocationRequest | None) -> str | None:
+    """Return an allocation request as it travels in a Selection."""
+    return None if wanted is None else json.dumps(wanted, separators=(',', ':'))

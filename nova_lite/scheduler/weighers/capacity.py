@@ -1,0 +1,96 @@
+"""Weighers of what a host has left and how busy it is."""
+
+import operator
+
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import scheduling_request
+from nova_lite.scheduler.weighers import base
+
+
+class RAMWeigher(base.Weigher):
+    """More free memory."""
+
+    option = 'ram_weight_multiplier'
+    minimum = 0
+
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
+        return operator.attrgetter('free_ram_mb')
+
+
+class CPUWeigher(base.Weigher):
+    """More free vCPUs, the allocation ratio applied."""
+
+    option = 'cpu_weight_multiplier'
+    minimum = 0
+
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
+        return operator.attrgetter('free_vcpus')
+
+
+class DiskWeigher(base.Weigher):
+    """More free disk."""
+
+    option = 'disk_weight_multiplier'
+    minimum = 0
+
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
+        return operator.attrgetter('free_disk_mb')
+
+
+class HypervisorVersionWeigher(base.Weigher):
+    """A newer hypervisor."""
+
+    option = 'hypervisor_version_weight_multiplier'
+
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
+        return operator.attrgetter('hypervisor_version')
+
+
+class NumInstancesWeigher(base.Weigher):
+    """More servers; a negative multiplier spreads them."""
+
+    option = 'num_instances_weight_multiplier'
+
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
+        return operator.attrgetter('num_instances')
+
+
+class IoOpsWeigher(base.Weigher):
+    """More busy operations; the multiplier is negative unless set otherwise."""
+
+    option = 'io_ops_weight_multiplier'
+    minimum = 0
+
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
+        return operator.attrgetter('num_io_ops')
+
+
+class BuildFailureWeigher(base.Weigher):
+    """Fewer builds that failed of late."""
+
+    option = 'build_failure_weight_multiplier'
+
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
+        return lambda host: -host.failed_builds
+
+
+class MetricsWeigher(base.Weigher):
+    """What [metrics]weight_setting makes of the metrics a host reports."""
+
+    group = 'metrics'
+    option = 'weight_multiplier'
+    key = 'metrics_weight_multiplier'
+
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
+        metrics = self.conf.metrics
+        ratios = {name: float(ratio) for name, ratio in metrics.weight_setting.items()}
+        if not ratios:
+            return None
+
+        def value(host: hosts.HostState) -> float:
+            if any(name not in host.metrics for name in ratios):
+                unavailable: float = metrics.weight_of_unavailable
+                return unavailable
+            return sum(host.metrics[name] * ratio for name, ratio in ratios.items())
+
+        return value

@@ -1,0 +1,339 @@
+"""POST /v3/volumes/{id}/action: one function for each action."""
+
+from collections.abc import Callable
+import dataclasses
+from typing import Any
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import microversions
+from nova_lite.simcloud.volume import attachments
+from nova_lite.simcloud.volume import quotas
+from nova_lite.simcloud.volume import records
+from nova_lite.simcloud.volume import releases
+from nova_lite.simcloud.volume import tables
+from nova_lite.simcloud.volume import types
+from nova_lite.simcloud.volume import volume_metadata
+from nova_lite.simcloud.volume import volume_migrations
+from nova_lite.simcloud.volume import volumes
+
+_NOTHING = {'anyOf': [{'type': 'object'}, {'type': 'null'}, {'const': ''}]}
+_METADATA = bodies.record({'metadata': volume_metadata.METADATA}, ['metadata'])
+_WHICH = bodies.nullable(bodies.record({'attachment_id': bodies.OPTIONAL_ID}))
+_RESETTABLE = ('status', 'attach_status', 'migration_status')
+BODY = bodies.compiled({'type': 'object', 'minProperties': 1, 'maxProperties': 1})
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Action:
+    """What the key of a body asks for.
+
+    run: (conn, caller, volume, wanted) -> the answer's body, or None
+    body: validator of the value under the key
+    since: the microversion that it came with
+    in_use_since: the microversion since which the volume may be in use
+    event: what the servers of the volume must hear of
+    releases: it ends attachments; see releases.check
+    then: (db, compute, volume_id): called after the change
+    """
+
+    run: Callable
+    body: Any
+    status: int = 202
+    since: int = 0
+    in_use_since: int = 0
+    event: str | None = None
+    releases: bool = False
+    then: Callable | None = None
+
+
+ACTIONS = {}
+
+
+def action(name, schema=_NOTHING, **options):
+    """Return a decorator that declares the function of an action."""
+
+    def declare(function):
+        ACTIONS[name] = Action(run=function, body=bodies.compiled(schema), **options)
+        return function
+
+    return declare
+
+
+@action('os-reserve')
+def reserve(conn, caller, volume, wanted):
+    """Keep an available volume for somebody."""
+    records.require_status(volume, 'available')
+    records.save(conn, volume, status='reserved')
+
+
+@action('os-unreserve')
+def unreserve(conn, caller, volume, wanted):
+    """Undo `reserve`; a volume in another state keeps it."""
+    if volume['status'] == 'reserved':
+        records.settle(conn, volume)
+
+
+@action('os-begin_detaching')
+def begin_detaching(conn, caller, volume, wanted):
+    """Mark a volume in use as detaching; one that migrates is marked already."""
+    if records.is_migrating(volume):
+        return
+    records.require_status(volume, 'in-use')
+    records.save(conn, volume, status='detaching')
+
+
+@action('os-roll_detaching')
+def roll_detaching(conn, caller, volume, wanted):
+    """Mark a volume as in use again."""
+    if volume['status'] == 'detaching':
+        records.settle(conn, volume)
+
+
+@action(
+    'os-attach',
+    bodies.record(
+        {
+            'instance_uuid': bodies.OPTIONAL_ID,
+            'mountpoint': bodies.STRING,
+            'host_name': bodies.OPTIONAL_STRING,
+            'mode': attachments.MODE,
+        }
+    ),
+)
+def attach(conn, caller, volume, wanted):
+    """Attach in one step, as clients without attachments of their own do."""
+    connector = {
+        'host': wanted.get('host_name') or '',
+        'mountpoint': wanted.get('mountpoint'),
+    }
+    row = attachments.create(
+        conn,
+        caller,
+        {
+            'volume_uuid': volume['id'],
+            'instance_uuid': wanted.get('instance_uuid'),
+            'connector': connector,
+            'mode': wanted.get('mode', 'rw'),
+        },
+    )
+    attachments.complete(conn, caller, row['id'])
+
+
+@action('os-detach', _WHICH, releases=True)
+def detach(conn, caller, volume, wanted):
+    """Remove the named attachment, or the only one."""
+    known = records.attachments_of(conn, volume['id'])
+    wanted_id = (wanted or {}).get('attachment_id')
+    chosen = [row for row in known if wanted_id in (None, row['id'])]
+    if len(chosen) > 1:
+        raise records.invalid('attachment_id must be specified to detach one of several.')
+    for row in chosen:
+        attachments.delete(conn, caller, row['id'])
+
+
+@action('os-force_detach', _WHICH, releases=True)
+def force_detach(conn, caller, volume, wanted):
+    """Remove the named attachment, or all of them, whatever the state."""
+    caller.require_admin('forcing a detachment')
+    wanted_id = (wanted or {}).get('attachment_id')
+    for row in records.attachments_of(conn, volume['id']):
+        if wanted_id in (None, row['id']):
+            attachments.delete(conn, caller, row['id'])
+
+
+@action('os-initialize_connection', status=200)
+def initialize_connection(conn, caller, volume, wanted):
+    """Return the connection of the volume, without an attachment."""
+    info = attachments.connection_info(conn, volume, None, 'rw')
+    kind = info.pop('driver_volume_type')
+    return {'connection_info': {'driver_volume_type': kind, 'data': info}}
+
+
+@action('os-terminate_connection', releases=True)
+def terminate_connection(conn, caller, volume, wanted):
+    """Do nothing: there are no connections outside of attachments."""
+
+
+@action('os-set_bootable', bodies.record({'bootable': bodies.BOOLEAN}, ['bootable']), status=200)
+def set_bootable(conn, caller, volume, wanted):
+    """Mark or unmark as bootable."""
+    records.save(conn, volume, bootable=wanted['bootable'])
+
+
+@action('os-update_readonly_flag', bodies.record({'readonly': bodies.BOOLEAN}, ['readonly']))
+def update_readonly(conn, caller, volume, wanted):
+    """Make later attachments read-only, or not."""
+    records.require_status(volume, 'available')
+    records.save(conn, volume, readonly=wanted['readonly'])
+
+
+@action(
+    'os-extend',
+    bodies.record({'new_size': volumes.SIZE}, ['new_size']),
+    in_use_since=42,
+    event='volume-extended',
+)
+def extend(conn, caller, volume, wanted):
+    """Make larger, also in use."""
+    records.require_status(volume, 'available', 'in-use')
+    size = int(wanted['new_size'])
+    if size <= volume['size']:
+        raise faults.BadRequest(
+            f'Invalid input received: New size for extend must be greater '
+            f'than current size. (current: {volume["size"]}, extended: '
+            f'{size}).'
+        )
+    quotas.require(conn, volume['project_id'], gigabytes=size - volume['size'])
+    records.save(conn, volume, size=size)
+
+
+@action('os-retype', bodies.record({'new_type': bodies.NAME}, ['new_type']))
+def retype(conn, caller, volume, wanted):
+    """Give another type."""
+    records.require_status(volume, 'available', 'in-use')
+    if records.is_migrating(volume):
+        raise records.invalid('Retype needs a volume that is not part of an active migration.')
+    row = types.find(conn, caller, wanted['new_type'])
+    if row is None:
+        raise faults.NotFound(f'Volume type {wanted["new_type"][:64]} could not be found.')
+    if volume['status'] == 'in-use' and types.allows_multiattach(row) != volume['multiattach']:
+        raise records.invalid('multiattach cannot change while the volume is in use.')
+    records.save(conn, volume, volume_type_id=row['id'], multiattach=types.allows_multiattach(row))
+
+
+@action(
+    'os-reset_status',
+    bodies.record(
+        {
+            'status': {'type': 'string', 'minLength': 1, 'maxLength': 32},
+            'attach_status': bodies.STRING,
+            'migration_status': bodies.OPTIONAL_STRING,
+        }
+    ),
+)
+def reset_status(conn, caller, volume, wanted):
+    """Write the state as an administrator says."""
+    caller.require_admin('resetting the status of a volume')
+    if not any(wanted.get(name) for name in _RESETTABLE):
+        raise faults.BadRequest(f'Must specify {" or ".join(_RESETTABLE)} in request body.')
+    if wanted.get('status'):
+        records.save(conn, volume, status=wanted['status'])
+    if wanted.get('migration_status'):
+        volume_migrations.reset(conn, volume, wanted['migration_status'])
+    if wanted.get('attach_status') == 'detached':
+        database.delete(conn, tables.attachments, volume_id=volume['id'])
+
+
+@action('os-force_delete')
+def force_delete(conn, caller, volume, wanted):
+    """Remove whatever the state."""
+    caller.require_admin('forcing the deletion of a volume')
+    records.delete(conn, caller, volume['id'], cascade=True, force=True)
+
+
+@action('os-set_image_metadata', _METADATA, status=200)
+def set_image_metadata(conn, caller, volume, wanted):
+    """Add to the volume's image metadata."""
+    merged = volume['image_metadata'] | wanted['metadata']
+    records.save(conn, volume, image_metadata=merged)
+    return {'metadata': merged}
+
+
+@action('os-unset_image_metadata', bodies.record({'key': bodies.NAME}, ['key']), status=200)
+def unset_image_metadata(conn, caller, volume, wanted):
+    """Delete a key of the image metadata."""
+    if wanted['key'] not in volume['image_metadata']:
+        raise faults.NotFound('Glance metadata for the volume cannot be found under this key.')
+    kept = {
+        name: known for name, known in volume['image_metadata'].items() if name != wanted['key']
+    }
+    records.save(conn, volume, image_metadata=kept)
+
+
+@action('os-show_image_metadata', status=200)
+def show_image_metadata(conn, caller, volume, wanted):
+    """Return the volume's image metadata."""
+    return {'metadata': volume['image_metadata']}
+
+
+@action('os-update_volume_admin_metadata', _METADATA, status=200)
+def update_admin_metadata(conn, caller, volume, wanted):
+    """Change the metadata that services keep of a volume."""
+    caller.require_privileged('changing admin metadata')
+    merged = volume['admin_metadata'] | wanted['metadata']
+    records.save(conn, volume, admin_metadata=merged)
+    return {'metadata': merged}
+
+
+@action(
+    'os-reimage',
+    bodies.record({'image_id': bodies.ID, 'reimage_reserved': bodies.BOOLEAN}, ['image_id']),
+    since=68,
+    event='volume-reimaged',
+)
+def reimage(conn, caller, volume, wanted):
+    """Write another image onto the volume."""
+    states = ('available', 'error', *(('reserved',) if wanted.get('reimage_reserved') else ()))
+    records.require_status(volume, *states)
+    records.reimage(conn, volume, caller, wanted['image_id'])
+
+
+ACTIONS |= {
+    'os-migrate_volume': Action(
+        run=volume_migrations.begin,
+        body=bodies.compiled(volume_migrations.BODY),
+        then=volume_migrations.ask,
+    ),
+    'os-migrate_volume_completion': Action(
+        run=volume_migrations.complete,
+        body=bodies.compiled(volume_migrations.COMPLETION),
+        status=200,
+    ),
+}
+
+
+class ActionResource:
+    """Runs the action that the body names."""
+
+    def __init__(self, db, events):
+        self._db = db
+        self._events = events
+
+    def on_post(self, req, resp, volume_id):
+        ((name, wanted),) = bodies.read(req, BODY).items()
+        if name not in ACTIONS:
+            raise faults.BadRequest(f"There is no such action: '{name[:64]}'.")
+        action = ACTIONS[name]
+        microversions.require(req, action.since)
+        bodies.check(wanted, action.body)
+        caller = req.context.caller
+        caller.require_writer()
+
+        def run(conn):
+            volume = records.get(conn, caller, volume_id)
+            if req.context.minor < action.in_use_since:
+                records.require_status(volume, 'available')
+            return action.run(conn, caller, volume, wanted)
+
+        if action.releases:
+            self._check_release(caller, volume_id, wanted)
+        answer = self._db.change(run)
+        if action.then:
+            action.then(self._db, self._events, volume_id)
+        if action.event:
+            with self._db.read() as conn:
+                known = records.attachments_of(conn, volume_id)
+            servers = [one['instance_uuid'] for one in known if one['instance_uuid']]
+            self._events.send(action.event, [(server, volume_id) for server in servers])
+        resp.status = action.status
+        if answer is not None:
+            resp.media = answer
+
+    def _check_release(self, caller, volume_id, wanted):
+        named = wanted.get('attachment_id') if isinstance(wanted, dict) else None
+        with self._db.read() as conn:
+            records.get(conn, caller, volume_id)
+            known = records.attachments_of(conn, volume_id)
+        releases.check(caller, self._events, [row for row in known if named in (None, row['id'])])

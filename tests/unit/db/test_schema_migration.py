@@ -1,0 +1,110 @@
+"""What the revisions make is what the models say."""
+
+import hashlib
+import os
+
+from alembic import util
+import fixtures
+import sqlalchemy as sa
+import testscenarios
+import testtools
+
+from nova_lite import exception
+from nova_lite.db import schema_migration
+from nova_lite.db import transactions
+from nova_lite.db.cell import models
+from tests.fixtures import database
+
+# The digests of the revisions.
+REVISIONS = {
+    'api/v0001_initial.py': 'f8cc54acad4420a391dee35f1ed9bd6b0668043e2b1d141902f20111827d9309',
+    'cell/v0001_initial.py': '3d60618fad6145e60656ff873eb2e64c6d1438616c1edc4c4d9779877b877941',
+    'cell/v0002_shares.py': 'a4cc44eedf98d66a0289901f9a75e9bc8b83e40bc3211f7bbb83b9dfae0f507c',
+}
+
+
+class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
+    scenarios = [(which, {'which': which}) for which in schema_migration.METADATA]  # noqa: RUF012
+
+    def setUp(self):
+        super().setUp()
+        directory = self.useFixture(fixtures.TempDir()).path
+        self.url = f'sqlite:///{os.path.join(directory, "test.sqlite")}'
+
+    def test_revisions_make_what_the_models_say(self):
+        self.assertIsNone(schema_migration.version(self.url, self.which))
+        schema_migration.upgrade(self.url, self.which)
+        self.assertEqual([], schema_migration.differences(self.url, self.which))
+        self.assertEqual(
+            schema_migration.newest(self.which), schema_migration.version(self.url, self.which)
+        )
+
+    def test_twice_is_as_good_as_once(self):
+        for _time in range(2):
+            schema_migration.upgrade(self.url, self.which)
+        self.assertEqual([], schema_migration.differences(self.url, self.which))
+
+    def test_a_difference_is_found(self):
+        schema_migration.upgrade(self.url, self.which)
+        found = transactions.Database(self.url)
+        self.addCleanup(found.dispose)
+        found.write(lambda connection: connection.exec_driver_sql('CREATE TABLE stray (a INT)'))
+        self.assertEqual(
+            ['remove_table'],
+            [each[0] for each in schema_migration.differences(self.url, self.which)],
+        )
+
+    def test_unknown_revision(self):
+        self.assertRaises(
+            util.CommandError, schema_migration.upgrade, self.url, self.which, 'unheard-of'
+        )
+
+    def test_tables_made_before_there_were_revisions_are_kept(self):
+        kind = database.ApiDatabase if self.which == 'api' else database.CellDatabase
+        made = self.useFixture(kind())
+        schema_migration.upgrade(made.url, self.which)
+        self.assertEqual(
+            schema_migration.newest(self.which), schema_migration.version(made.url, self.which)
+        )
+
+
+class SharesTest(testtools.TestCase):
+    """Revision 0001 of cells once had the table of shares, and before that it had none."""
+
+    def setUp(self):
+        super().setUp()
+        path = self.useFixture(fixtures.TempDir()).join('cell.sqlite')
+        self.url = f'sqlite:///{path}'
+        schema_migration.upgrade(self.url, 'cell', '0001')
+
+    def test_a_database_without_it(self):
+        ((change, table),) = schema_migration.differences(self.url, 'cell')
+        self.assertEqual(('add_table', 'share_mapping'), (change, table.name))
+        schema_migration.upgrade(self.url, 'cell')
+        self.assertEqual([], schema_migration.differences(self.url, 'cell'))
+
+    def test_a_database_with_it(self):
+        found = transactions.Database(self.url)
+        self.addCleanup(found.dispose)
+        found.write(models.ShareMapping.__table__.create)
+        schema_migration.upgrade(self.url, 'cell')
+        self.assertEqual([], schema_migration.differences(self.url, 'cell'))
+
+
+class StaysTest(testtools.TestCase):
+    def test_revisions_stay_as_they_are(self):
+        """A database that was made by one does not get what is added to it later."""
+        found = {
+            f'{which}/{path.name}': hashlib.sha256(path.read_bytes()).hexdigest()
+            for which in schema_migration.METADATA
+            for path in (schema_migration.SCHEMA / which).glob('v*.py')
+        }
+        self.assertEqual(REVISIONS, found)
+
+
+class UnreachableTest(testtools.TestCase):
+    def test_says_so(self):
+        url = sa.make_url('mysql+pymysql://nobody:x@127.0.0.1:1/none')
+        self.assertRaises(
+            exception.Unavailable, schema_migration.version, url.render_as_string(False), 'api'
+        )
