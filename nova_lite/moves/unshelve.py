@@ -12,6 +12,7 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.clients import release
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import group_places
@@ -78,12 +79,7 @@ class Unshelve(move.Move[Began]):
                 self.stop,
                 calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
             ),
-            places.SOURCE_RECORDS.step(
-                'record-running',
-                self.record_running,
-                pivot=True,
-                title='record that the server runs',
-            ),
+            self._pivot('record-running', self.record_running, title='record that the server runs'),
             self._dropping(),
         )
 
@@ -105,11 +101,21 @@ class Unshelve(move.Move[Began]):
                 self.destroy,
                 calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
             ),
-            places.SOURCE_RECORDS.step('switch-host-in-record', self.switch, pivot=True),
+            self._pivot('switch-host-in-record', self.switch),
             steps.save_spec(self),
             self._dropping(),
             self.volumes.settling('drop-former-attachments'),
         )
+
+    def _pivot(self, step: str, do: saga.Effect, **options: str) -> saga.Step:
+        """Return the pivot. It removes the image's id from the record.
+
+        If its outcome is unknown, and the server is deleted before it is repeated, the pivot
+        fails though it took place. Its undo deletes the image, which the deletion does not know.
+        """
+        undo = self.drop_unnamed_image
+        clean = saga.Clean(undo)
+        return places.SOURCE_RECORDS.step(step, do, undo, pivot=True, clean=clean, **options)
 
     def _dropping(self) -> saga.Step:
         """Return the step that deletes the shelved image."""
@@ -118,17 +124,6 @@ class Unshelve(move.Move[Began]):
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
-
-    def give_up(self) -> asking.Reply:
-        """Also delete the image if the server was deleted after a pivot of unknown outcome.
-
-        The pivot removes the image's id from the record, so the deletion does not know it.
-        """
-        super().give_up()
-        row = self.find()
-        if self.has_begun and instances.is_gone(row) and not _has_image(row):
-            self.drop_image()
-        return None
 
     # ---- where it is ----
 
@@ -278,10 +273,13 @@ class Unshelve(move.Move[Began]):
             self.stored_request.change(availability_zone=self.arguments.zone)
 
     def drop_image(self) -> None:
-        if self.began.image_id:
-            self.world.image.delete(self.ctxt, self.began.image_id, missing_ok=True)
+        """Delete the shelved image. One that the image service refuses to delete stays."""
+        images = release.Images(shelved=self.began.image_id)
+        release.drop_images(self.world.image, self.ctxt, self.instance_uuid, images)
 
-
-def _has_image(row: rows.Row | None) -> bool:
-    """Return whether the record of a server, which may be None, names a shelved image."""
-    return row is not None and shelving.IMAGE_ID in row.system_metadata
+    def drop_unnamed_image(self) -> None:
+        """Delete the shelved image, unless the server's record names it."""
+        row = self.find()
+        named = None if row is None else row.system_metadata.get(shelving.IMAGE_ID)
+        if named != self.began.image_id:
+            self.drop_image()

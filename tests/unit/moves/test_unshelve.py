@@ -1,6 +1,7 @@
 """An unshelve whose server is deleted when the outcome of the pivot is unknown."""
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import unshelve
@@ -22,33 +23,85 @@ class DeletedTest(moves_base.MoveTestCase):
     def unshelve(self, **arguments):
         return self.make(unshelve.Unshelve, transitions.UNSHELVE, 'unshelve', **arguments)
 
-    def test_image_of_a_server_on_its_host(self):
-        made = self.unshelve(offloaded=False)
-        steps = self.before_pivot(made.steps())
+    def fail_at_pivot(self, made, pivot):
+        """The pivot fails, and the saga is undone. Return the step of the pivot."""
+        *steps, step = self.until_pivot(made)
         self.do(made, steps)
-        made.record_running()
-        self.cell.db.write(instances.force, self.server, {'task_state': 'deleting'})
-        self.assertRaises(exception.StateChanged, made.record_running)
-        self.undo(made, steps)
+        pivot(made)
+        self.undo(made, [*steps, step])
+        return step
+
+    def until_pivot(self, made):
+        steps = made.steps()
+        return steps[: len(self.before_pivot(steps)) + 1]
+
+    def test_image_of_a_server_on_its_host(self):
+        def pivot(made):
+            made.record_running()
+            self.cell.db.write(instances.force, self.server, {'task_state': 'deleting'})
+            self.assertRaises(exception.StateChanged, made.record_running)
+
+        self.fail_at_pivot(self.unshelve(offloaded=False), pivot)
+        self.assertNotIn(IMAGE, self.images)
+
+    def test_image_of_a_server_that_was_deleted_softly(self):
+        """It may be restored, and is not shelved then."""
+
+        def pivot(made):
+            made.record_running()
+            gone = {
+                'task_state': None,
+                'vm_state': 'soft-delete',
+                'deleted_at': runtime.naive_now(),
+            }
+            self.cell.db.write(instances.force, self.server, gone)
+            self.assertRaises(exception.StateChanged, made.record_running)
+
+        self.fail_at_pivot(self.unshelve(offloaded=False), pivot)
         self.assertNotIn(IMAGE, self.images)
 
     def test_image_of_an_offloaded_server(self):
+        def pivot(made):
+            made.switch()
+            self.cell.delete(self.server)
+            self.assertRaises(exception.InstanceNotFound, made.switch)
+            self.assertIn(IMAGE, self.images)
+
         values = {'vm_state': 'shelved_offloaded', 'host': None, 'node': None}
         self.cell.db.write(instances.force, self.server, values)
-        made = self.unshelve(offloaded=True)
-        steps = self.before_pivot(made.steps())
-        self.do(made, steps)
-        made.switch()
-        self.cell.delete(self.server)
-        self.assertRaises(exception.InstanceNotFound, made.switch)
-        self.assertIn(IMAGE, self.images)
-        self.undo(made, steps)
+        self.fail_at_pivot(self.unshelve(offloaded=True), pivot)
         self.assertNotIn(IMAGE, self.images)
 
     def test_image_that_the_deletion_knows(self):
+        def pivot(made):
+            self.cell.db.write(instances.force, self.server, {'task_state': 'deleting'})
+            self.assertRaises(exception.StateChanged, made.record_running)
+
+        self.fail_at_pivot(self.unshelve(offloaded=False), pivot)
+        self.assertIn(IMAGE, self.images)
+
+    def test_image_that_glance_refuses_to_delete(self):
+        """It is protected, for instance: it stays, and the saga ends."""
+        refused = exception.Forbidden(reason='protected')
+        self.cell.image.fail('delete', refused)
+        step = self.fail_at_pivot(self.unshelve(offloaded=False), self.lose_record)
+        step.clean.do()
+        self.assertIn(IMAGE, self.images)
+
+    def test_image_while_glance_is_down(self):
+        """A duty deletes it."""
         made = self.unshelve(offloaded=False)
-        steps = self.before_pivot(made.steps())
+        *steps, step = self.until_pivot(made)
         self.do(made, steps)
-        self.cell.db.write(instances.force, self.server, {'task_state': 'deleting'})
+        self.lose_record(made)
+        down = exception.Unavailable(service='image', reason='down')
+        self.cell.image.fail('delete', down, times=1)
+        self.assertRaises(exception.Unavailable, step.undo)
         self.undo(made, steps)
         self.assertIn(IMAGE, self.images)
+        step.clean.do()
+        self.assertNotIn(IMAGE, self.images)
+
+    def lose_record(self, made):
+        made.record_running()
+        self.cell.db.write(instances.force, self.server, {'task_state': 'deleting'})
