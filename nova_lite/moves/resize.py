@@ -255,8 +255,8 @@ class Resize(move.Move[Began]):
 
     def take_back(self) -> asking.Reply:
         """Undo `leave` or a snapshot: restore the source's guest, unless the server is gone."""
-        if not self.is_gone():
-            row = self.row()
+        row = self.find_present()
+        if row is not None:
             # Stay off if the server is being soft-deleted or was reset meanwhile, or if the
             # guest may run on a destination that could not remove it.
             was_on = self.began.vm_state == states.VmState.ACTIVE

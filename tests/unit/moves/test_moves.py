@@ -191,6 +191,23 @@ class MovesTest(moves_base.MoveTestCase):
         steps[resize.LEAVE].undo()
         self.assertEqual({}, self.cell.guests())
 
+    def test_a_deletion_ends_before_the_return_of_a_guest(self):
+        """It ends after the undo has found the server, before the host is asked."""
+        made = self.resize()
+        steps = {step.id: step for step in made.steps()}
+        self.do(made, self.before_pivot(made.steps()))
+        steps[resize.FINISH].undo()
+        read = made.read
+
+        def delete_after(*args, **options):
+            made.read, found = read, read(*args, **options)
+            self.cell.delete(self.server)
+            return found
+
+        made.read = delete_after
+        steps[resize.LEAVE].undo()
+        self.assertEqual({}, self.cell.guests())
+
     def test_a_deletion_interrupts_the_end_of_a_live_migration(self):
         made = self.live_migration()
         names = [step.id for step in made.steps()]
