@@ -107,21 +107,24 @@ class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not 
         """Declare queues together. Return the kind that the broker accepts.
 
         If it refuses one of them, halve them, until one is left. That is declared as oslo.messaging
-        does, which corrects what is refused, and those that follow are declared like it.
+        does, which corrects what is refused. It has another kind then only if the broker refused
+        the exchange, so those that follow are declared like it. A queue whose kind differs from
+        that of its exchange stays refused: oslo.messaging corrects both together.
         """
         try:
             self._queues(conn, names, kind).declare()
         except conn.connection.channel_errors:
             if len(names) == 1:
-                return self._correct(conn, *names)
+                return self._correct(conn, *names, kind)
             middle = len(names) // 2
             for half in (names[:middle], names[middle:]):
                 kind = self._declare(conn, half, kind)
         return kind
 
-    def _correct(self, conn: messaging.Connection, name: str) -> Kind:
+    def _correct(self, conn: messaging.Connection, name: str, kind: Kind) -> Kind:
+        options = {**self._options, 'durable': kind.durable}
         single = messaging.impl_rabbit.Consumer(
-            queue_name=name, routing_key=name, type='topic', **self._options
+            queue_name=name, routing_key=name, type='topic', **options
         )
         single.declare(conn)
         return Kind(single.exchange, single.queue.durable)

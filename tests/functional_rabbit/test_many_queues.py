@@ -6,6 +6,7 @@ from amqp import connection as amqp_connection
 from amqp import spec
 import fixtures
 import kombu
+import oslo_messaging
 import testtools
 
 from nova_lite import conf as conf_module
@@ -134,6 +135,17 @@ class ManyQueuesTest(testtools.TestCase):
         self.wait_for_consumers()
         self.assert_halved()
         self.assert_served()
+
+    def test_queue_of_other_kind(self):
+        """It is refused, and no other queue becomes like it."""
+        with kombu.Connection(self.url.replace('rabbit://', 'amqp://')) as other:
+            other.channel().queue_declare(f'fleet.{HOSTS[0]}', durable=False, auto_delete=False)
+        self.url += '?amqp_durable_queues=true'
+        bus = transport.open_bus(self.conf, self.url)
+        self.addCleanup(bus.cleanup)
+        server = FleetAPI.server(bus, HOSTS, Fleet())
+        self.assertRaises(oslo_messaging.MessageDeliveryFailure, server.start, override_pool_size=2)
+        self.assertEqual({f'fleet.{HOSTS[0]}': 0}, self.broker.consumers('many'))
 
     def assert_halved(self):
         """The exchange is refused until one queue is left, and once to oslo.messaging."""

@@ -14,18 +14,23 @@ class Channel:
     """A channel of a broker, on one node of which the queues `stuck` are lost.
 
     What follows a refusal is ignored, until the client waits and so hears of that.
+
+    durable: of what the broker has, {name: whether it outlives the broker}
     """
 
-    def __init__(self, stuck):
+    def __init__(self, stuck=(), durable=()):
         self.stuck, self.declared, self.waits = {*stuck}, set(), 0
+        self.durable = dict(durable)
         self._refused = None
 
-    def exchange_declare(self, **_options):
+    def exchange_declare(self, exchange, durable, **_options):
+        self._require_kind(exchange, durable)
         self._wait()
 
-    def queue_declare(self, queue, nowait=False, **_options):
+    def queue_declare(self, queue, durable, nowait=False, **_options):
         if self._refused is None and queue in self.stuck:
-            self._refused = queue
+            self._refused = amqp.NotFound(f"NOT_FOUND - queue '{queue}' is down")
+        self._require_kind(queue, durable)
         if self._refused is None:
             self.declared.add(queue)
         if not nowait:
@@ -43,17 +48,21 @@ class Channel:
     def prepare_queue_arguments(self, arguments, **_options):
         return arguments
 
+    def _require_kind(self, name, durable):
+        if self._refused is None and self.durable.setdefault(name, durable) != durable:
+            text = f"PRECONDITION_FAILED - inequivalent arg 'durable' for '{name}'"
+            self._refused = amqp.PreconditionFailed(text)
+
     def _wait(self):
         self.waits += 1
         refused, self._refused = self._refused, None
         if refused is not None:
-            raise amqp.NotFound(f"NOT_FOUND - queue '{refused}' is down")
+            raise refused
 
 
 class RefusedTest(testtools.TestCase):
-    def declare(self, stuck):
-        """Declare all queues. Return the channel."""
-        channel = Channel(stuck)
+    def declare(self, channel, *, durable=False):
+        """Declare all queues on a channel."""
         connection = types.SimpleNamespace(
             channel=channel,
             connection=types.SimpleNamespace(channel_errors=(amqp.ChannelError,)),
@@ -62,22 +71,38 @@ class RefusedTest(testtools.TestCase):
         made = consumer.Consumer(
             NAMES,
             exchange_name='nova',
-            durable=False,
+            durable=durable,
             exchange_auto_delete=False,
             queue_auto_delete=False,
             callback=None,
         )
         made.declare(connection)
-        return channel
 
     def test_none(self):
-        channel = self.declare([])
+        channel = Channel()
+        self.declare(channel)
         self.assertEqual({*NAMES}, channel.declared)
         self.assertEqual(1 + len(NAMES) // consumer.BATCH, channel.waits)
 
     def test_some(self):
         """All are declared in the end; the broker is not waited for at each."""
-        channel = self.declare(NAMES[500:503])
+        channel = Channel(NAMES[500:503])
+        self.declare(channel)
         self.assertEqual({*NAMES}, channel.declared)
         self.assertEqual(set(), channel.stuck)
         self.assertLess(channel.waits, len(NAMES) / 10)
+
+    def test_exchange_of_other_kind(self):
+        """The queues are of its kind, as oslo.messaging declares them. A lost one is made, too."""
+        channel = Channel(NAMES[500:501], {'nova': False})
+        self.declare(channel, durable=True)
+        self.assertEqual(dict.fromkeys(('nova', *NAMES), False), channel.durable)
+        self.assertEqual({*NAMES}, channel.declared)
+
+    def test_queue_of_other_kind(self):
+        """It is refused, as by oslo.messaging alone, and no other queue gets its kind."""
+        for durable in (False, True):
+            for name in (NAMES[0], NAMES[500], NAMES[-1]):
+                channel = Channel(durable={name: not durable})
+                self.assertRaises(amqp.PreconditionFailed, self.declare, channel, durable=durable)
+                self.assertNotIn(not durable, [channel.durable[each] for each in channel.declared])
