@@ -184,6 +184,9 @@ class _Caller:
         http.context.started = runtime.monotonic()
         http.context.version = None
         http.context.operation = None
+        # Like nova's routes, which take a line break at the end for the end of a line.
+        if http.path.endswith('\n') and not http.path.endswith('/\n'):
+            http.path = http.path[:-1]
         path = http.path
         http.context.legacy = path.startswith('/v2/')
         if path.startswith(('/v2/', '/v2.1/')) and not version_documents.is_open(http.env):
