@@ -39,6 +39,7 @@ RECORD = 'admit-destination'
 BIND = saga.Result(steps.BIND, steps.Info)
 SPAWN = saga.Result('spawn-on-destination', answers.Guest)
 START = saga.Result('start-on-its-host', answers.Guest)
+RUNS, SWITCH = 'record-running', 'switch-host-in-record'
 CONDUCTOR_EVENT = 'conductor_unshelve_instance'
 EVENT = 'compute_unshelve_instance'
 START_EVENT = 'compute_start_instance'
@@ -62,7 +63,8 @@ class Unshelve(move.Move[Began]):
     may_retry = False
     # The server is on no host, as before, and the migration names a host that may have a guest.
     # A guest on the host of a shelved server is powered off by that host (compute.power_audit).
-    harmless = (SPAWN, START)
+    # The undo of a pivot changes only the image.
+    harmless = (SPAWN, START, RUNS, SWITCH)
     volumes = shelving.attachments()
     ways = (saga.Way({'offloaded': True}), saga.Way({'offloaded': False}))
 
@@ -79,7 +81,7 @@ class Unshelve(move.Move[Began]):
                 self.stop,
                 calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
             ),
-            self._pivot('record-running', self.record_running, title='record that the server runs'),
+            self._pivot(RUNS, self.record_running, title='record that the server runs'),
             self._dropping(),
         )
 
@@ -101,7 +103,7 @@ class Unshelve(move.Move[Began]):
                 self.destroy,
                 calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
             ),
-            self._pivot('switch-host-in-record', self.switch),
+            self._pivot(SWITCH, self.switch),
             steps.save_spec(self),
             self._dropping(),
             self.volumes.settling('drop-former-attachments'),

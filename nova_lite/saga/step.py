@@ -56,7 +56,8 @@ class Step:
 
     id: the step in the journal, for good, in words with hyphens; unique in a plan; a Result if
         other steps read what the step leaves
-    pivot: after this step nothing is undone; one transaction, or one request to a service
+    pivot: after this step nothing is undone; one transaction, or one request to a service. If it
+        fails, its own undo runs too, though it may have taken place
     attempts: how often it is tried when it fails; a service that does not answer is
         called several times in any case. After the pivot there is no limit
     best_effort: after the pivot: give it up after `attempts` tries; `Saga.given_up` has

@@ -6,6 +6,7 @@ from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import unshelve
 from nova_lite.moves.parts import shelving
+from nova_lite.saga import step as saga_step
 from tests.unit.moves import moves_base
 
 IMAGE = 'the-image'
@@ -101,6 +102,17 @@ class DeletedTest(moves_base.MoveTestCase):
         self.assertIn(IMAGE, self.images)
         step.clean.do()
         self.assertNotIn(IMAGE, self.images)
+
+    def test_server_whose_image_could_not_be_looked_for(self):
+        """It is shelved as before; the duty looks for the image."""
+        for offloaded in (False, True):
+            made = self.unshelve(offloaded=offloaded)
+            *steps, step = self.until_pivot(made)
+            self.do(made, steps[:1])
+            made.data[saga_step.NOT_UNDONE] = {step.id: {'message': 'the cell did not answer'}}
+            self.undo(made, steps[:1])
+            row = self.cell.db.read(instances.find, self.server)
+            self.assertEqual(('shelved', None), (row.vm_state, row.task_state))
 
     def lose_record(self, made):
         made.record_running()
