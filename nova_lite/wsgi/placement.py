@@ -154,6 +154,7 @@ def use(conf):
     internals.use_validation(VALIDATION)
     internals.use_sqlalchemy(KnownAliases())
     internals.know_resource_classes()
+    internals.insert_rows_at_once()
     use_database(conf)
     policy.reset()
     policy.init(conf)

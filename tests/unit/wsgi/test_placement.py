@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import typing
 
 import fixtures
 import jsonschema
@@ -9,6 +10,7 @@ import os_resource_classes
 from placement import context as contexts
 from placement import db_api
 from placement import exception as placement_exception
+from placement.objects import resource_provider
 import requests
 import sqlalchemy as sa
 import testtools
@@ -182,8 +184,8 @@ class KnownAliasesTest(testtools.TestCase):
         self.assertIsNot(first, placement.KnownAliases().alias(self.table, name='b'))
 
 
-class ResourceClassesTest(testtools.TestCase):
-    """Requests know the standard resource classes without a read."""
+class StatementsTest(testtools.TestCase):
+    """Counts the statements of requests."""
 
     def setUp(self):
         super().setUp()
@@ -198,6 +200,10 @@ class ResourceClassesTest(testtools.TestCase):
 
     def heard(self, _connection, _cursor, statement, *_more):
         self.statements.append(statement)
+
+
+class ResourceClassesTest(StatementsTest):
+    """Requests know the standard resource classes without a read."""
 
     def put(self, name):
         answer = requests.put(f'{self.url}/resource_classes/{name}', headers=ADMIN)
@@ -230,3 +236,53 @@ class ResourceClassesTest(testtools.TestCase):
         listed = requests.get(f'{self.url}/resource_classes', headers=ADMIN).json()
         names = {each['name'] for each in listed['resource_classes']}
         self.assertEqual({*map(str, os_resource_classes.STANDARDS), 'CUSTOM_A'}, names)
+
+
+class RowsTest(StatementsTest):
+    """The rows of a new provider are inserted together."""
+
+    traits = ('COMPUTE_NODE', 'HW_CPU_X86_AVX', 'HW_CPU_X86_SSE', 'STORAGE_DISK_SSD')
+    inventories: typing.ClassVar = {
+        'VCPU': {'total': 8, 'reserved': 1, 'max_unit': 4, 'allocation_ratio': 4.0},
+        'MEMORY_MB': {'total': 1024, 'min_unit': 128, 'step_size': 128},
+        'DISK_GB': {'total': 100},
+    }
+
+    def setUp(self):
+        super().setUp()
+        answer = requests.post(
+            f'{self.url}/resource_providers', json={'name': 'host'}, headers=ADMIN
+        )
+        self.provider = f'{self.url}/resource_providers/{answer.json()["uuid"]}'
+        self.statements.clear()
+
+    def put(self, what, generation, value):
+        body = {what: value, 'resource_provider_generation': generation}
+        answer = requests.put(f'{self.provider}/{what}', json=body, headers=ADMIN)
+        self.assertEqual(200, answer.status_code, answer.text)
+        return requests.get(f'{self.provider}/{what}', headers=ADMIN).json()[what]
+
+    def inserted(self):
+        return [each for each in self.statements if each.startswith('INSERT')]
+
+    def test_traits(self):
+        self.assertEqual(sorted(self.traits), sorted(self.put('traits', 0, self.traits)))
+        self.assertEqual(1, len(self.inserted()), self.statements)
+        self.assertEqual(['COMPUTE_NODE'], self.put('traits', 1, ['COMPUTE_NODE']))
+
+    def test_inventories(self):
+        found = self.put('inventories', 0, self.inventories)
+        for name, wanted in self.inventories.items():
+            self.assertEqual(wanted, {key: found[name][key] for key in wanted})
+        self.assertEqual(1, len(self.inserted()), self.statements)
+
+    def test_a_trait_that_another_request_was_faster_with(self):
+        provider = resource_provider.ResourceProvider.get_by_uuid(
+            self.context, self.provider.rsplit('/', 1)[1]
+        )
+        numbers = [self.context.trait_cache.id_from_string(name) for name in self.traits]
+        add = db_api.placement_context_manager.writer(resource_provider._add_traits_to_provider)
+        add(self.context, provider.id, numbers[:1])
+        add(self.context, provider.id, numbers)
+        found = requests.get(f'{self.provider}/traits', headers=ADMIN).json()['traits']
+        self.assertEqual(sorted(self.traits), sorted(found))
