@@ -6,8 +6,10 @@ The volume service keeps one mark for all attachments of a volume, without its o
 import contextlib
 import typing
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -51,7 +53,19 @@ class Detaching(part.Part):
             except exception.VolumeNotUsable:
                 self.results[MARKED] = False
                 raise
+            self._require_open()
         self.results[MARKED] = self._volume_id
+
+    def _require_open(self) -> None:
+        """Take the mark back if a successor has ended the saga before the request arrived.
+
+        No other saga can have marked the volume, or this one could not. See decision 0010.
+        """
+        move = self.move
+        ended = move.world.api_db.read(rows.find, sagas.TABLE, uuid=move.uuid, active_for=None)
+        if ended is not None:
+            move.world.volume.roll_detaching(context.admin(), self._volume_id)
+            raise exception.StaleEpoch(saga=move.uuid, seen=ended.epoch, epoch=move.ctxt.epoch)
 
     def unmark(self) -> None:
         """Undo `mark`, unless the mark belongs to another saga."""

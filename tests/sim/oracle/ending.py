@@ -89,14 +89,8 @@ class Ending:
     def _verify(self, reader):
         verdict = settling.look(reader, settle_s=LOOK_S, bounds=BOUNDS)
         for each in [*verdict.findings, *verdict.unsettled]:
-            if not (self._ledger.is_unfilled(str(each)) or self._is_late_mark(each)):
+            if not self._ledger.is_unfilled(str(each)):
                 yield f'verify: {each}'
-
-    def _is_late_mark(self, finding):
-        """Whether a volume is marked as detaching for an operation that is over."""
-        volume = finding.what.removeprefix('volume ')
-        marked = finding.detail == 'is detaching and no operation uses it'
-        return marked and self._ledger.excuses.of_mark(volume)
 
     def _sagas(self, reader):
         for row in reader.api_db.read(sagas.every):

@@ -4,8 +4,6 @@ A request may fail when a fault met it, or when a process that it needed was in 
 while it was under way. A server may be in ERROR when a fault met what was asked of it.
 """
 
-import re
-
 from tests.sim.workload import codes
 from tests.sim.world import losses
 
@@ -25,8 +23,6 @@ DECIDING = ('api', 'super', 'scheduler')
 # Some of its threads read for all requests, and do not say for which one they do just now. A
 # new server's action is recorded when it has answered: so many seconds later at most.
 SCHEDULER, ANSWERS_S = 'scheduler', 5
-# How a request begins that marks a volume as detaching.
-MARKING = r'^http: send: POST \S*/volumes/%s/action'
 
 
 class Excuses:
@@ -55,17 +51,6 @@ class Excuses:
         """Whether the guest of a server may have stopped by itself. server: its id"""
         return any(
             fault.fate in ('power off', losses.FATE) and not _is_of_another(fault, server)
-            for fault in self._faults.injected
-        )
-
-    def of_mark(self, volume):
-        """Whether a volume may have been marked as detaching too late. volume: its id
-
-        A process was frozen when it had been told that the operation is still its own, and
-        before the volume service got its request. See decision 0010.
-        """
-        return any(
-            fault.fate == 'freeze' and re.search(MARKING % volume, fault.during)
             for fault in self._faults.injected
         )
 

@@ -20,7 +20,6 @@ class Fault:
 
     process: the one it befell; requests: ids of the requests whose work met it
     locked: names of the databases that it left locked
-    during: what the process did when it was struck there on purpose
     """
 
     kind: str
@@ -31,7 +30,6 @@ class Fault:
     end: float
     requests: tuple = ()
     locked: tuple = ()
-    during: str = ''
 
     def overlaps(self, begin, end, aftermath_s=0.0):
         """Whether it lasted, or had just ended, at some time between these."""

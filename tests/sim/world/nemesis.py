@@ -171,7 +171,6 @@ class Nemesis:
                 left -= 1
                 if left < 0:
                     done.append(function())
-                    done[0].during = f'{what}: {detail}'
 
             cancel = now.at_points(check)
             now.block_until(lambda: bool(done), 'ambush', AMBUSH_S)

@@ -12,7 +12,6 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import transitions
-from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
@@ -263,57 +262,6 @@ class SwappedTest(DeviceSagasCase):
         swap.data[cleaning.DUTIES] = [{'step': swap_volume.SWAP, 'alone': True}]
         self.undo(swap, [mark])
         self.assertEqual({}, self.cell.volume.migrations)
-
-
-class MarkTest(DeviceSagasCase):
-    """A volume has one mark, and it does not tell whose it is."""
-
-    def setUp(self):
-        super().setUp()
-        self.volume, self.ctxt = self.device.volume_id, context.admin()
-        self.made = self.detach_volume()
-        self.steps = self.made.steps()[:2]
-        self.do(self.made, self.steps[:1])
-
-    def another(self):
-        """The saga of another server has marked the volume, or is about to."""
-        uuid = runtime.new_uuid()
-        options = {'uuid': uuid, 'kind': 'detach-volume', 'instance_uuid': runtime.new_uuid()}
-        self.world.api_db.write(sagas.create, self.ctxt, arguments={}, **options)
-        return uuid
-
-    def change(self, uuid, **values):
-        change = sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(values)
-        self.world.api_db.write(lambda connection: connection.execute(change))
-
-    def is_marked(self):
-        return self.cell.volume.get(self.ctxt, self.volume)['status'] == 'detaching'
-
-    def test_whose_it_may_be(self):
-        """Of which nobody has heard is taken for one's own, unless another has."""
-        uuid = self.another()
-        self.cell.volume.begin_detaching(self.ctxt, self.volume)
-        self.change(uuid, data={detaching.MARKED: self.volume})
-        self.made.repeated = True
-        self.assertRaises(exception.VolumeNotUsable, self.steps[1].do)
-        self.undo(self.made, self.steps)
-        self.assertTrue(self.is_marked())
-        self.change(uuid, data={})
-        self.made.data.pop(detaching.MARKED)
-        self.steps[1].do()
-        self.undo(self.made, self.steps)
-        self.assertFalse(self.is_marked())
-
-    def test_taken_back_twice(self):
-        """In between another has marked it."""
-        self.do(self.made, self.steps[1:])
-        uuid = self.another()
-        self.change(uuid, data={detaching.MARKED: self.volume})
-        self.undo(self.made, self.steps)
-        self.assertTrue(self.is_marked())
-        self.change(uuid, active_for=None)
-        self.undo(self.made, self.steps)
-        self.assertFalse(self.is_marked())
 
 
 class DeletedVolumeTest(DeviceSagasCase):

@@ -97,19 +97,6 @@ class ExcusesTestCase(testtools.TestCase):
             found = excuses.Excuses(types.SimpleNamespace(injected=[frozen]))
             self.assertIs(expected, found.of_down(105.0, 106.0))
 
-    def test_who_is_frozen_before_it_marks_a_volume_may_mark_it_too_late(self):
-        mark = 'http: send: POST /volume/v3/volumes/v1/action'
-        for fate, during, expected in (
-            ('freeze', mark, True),
-            ('kill', mark, False),
-            ('freeze', mark.replace('v1', 'v2'), False),
-            ('freeze', mark.replace('send', 'answer'), False),
-            ('freeze', '', False),
-        ):
-            struck = fault('nemesis', fate, process='super-1', end=110.0, during=during)
-            found = excuses.Excuses(types.SimpleNamespace(injected=[struck]))
-            self.assertIs(expected, found.of_mark('v1'))
-
     def test_no_action_fails_with_who_can_be_replaced(self):
         for process, expected in (
             ('api-1', False),
