@@ -30,14 +30,10 @@ from nova_lite.objects import selection
 from nova_lite.rpcapi import compute as compute_rpc
 
 
-class Holdings(release.Placement, release.Allocations, typing.Protocol):
-    """Placement, as builds give up what they claimed."""
+class Claims(release.Placement, release.Allocations, typing.Protocol):
+    """Placement, as builds give up what they claimed, and tell it from former attempts' claims."""
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding: ...
-
-
-class Claims(Holdings, typing.Protocol):
-    """Placement, as builds tell their claims from those of former attempts."""
 
     def advance(self, ctxt: session.Ctxt, consumer: str, generation: int) -> None: ...
 

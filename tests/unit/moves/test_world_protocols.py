@@ -50,10 +50,6 @@ def ports() -> list[world.Ports]:
     return [neighbours.Network()]
 
 
-def holdings() -> list[world.Holdings]:
-    return [neighbours.Placement(), build_base.Placement()]
-
-
 def attempts() -> list[world.Claims]:
     return [build_base.Placement()]
 
@@ -75,7 +71,7 @@ class WorldProtocolsTest(testtools.TestCase):
 
     def test_doubles_give_up_allocations(self):
         """Given doubles that hold nothing, when builds give up, then all take the arguments."""
-        for double in holdings():
+        for double in (neighbours.Placement(), build_base.Placement()):
             self.assertEqual({}, double.holding(None, 'consumer').allocations)
             double.release(None, 'consumer', {'provider'})
             double.delete_allocations(None, 'consumer', force=True, keep=())
