@@ -20,7 +20,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import faults
-from nova_lite.page import access
+from nova_lite.page import admission
 from nova_lite.page import details
 from nova_lite.page import feed as feed_module
 from nova_lite.page import lab
@@ -99,7 +99,7 @@ class Page:
     def __call__(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
         """Answer a request."""
         path = environ.get('PATH_INFO', '')
-        is_index = path in access.ROOT and _wants_html(environ)
+        is_index = path in admission.ROOT and _wants_html(environ)
         if not (is_index or path.startswith(PREFIX)):
             return self._application(environ, start_response)
         name = INDEX if is_index else path.removeprefix(PREFIX)
@@ -121,7 +121,7 @@ class Page:
             return _send(environ, start_response, _later(text))
         headers = [('Content-Type', 'text/event-stream'), ('Cache-Control', 'no-store')]
         try:
-            start_response('200 OK', [*headers, *access.HEADERS])
+            start_response('200 OK', [*headers, *admission.HEADERS])
         except Exception:
             viewer.close()
             raise
@@ -156,7 +156,7 @@ def _close(view: _View) -> None:
 
 def _problem(environ: Environ, methods: tuple[str, ...]) -> Answer | None:
     """Return the refusal of a request, or None."""
-    found = access.problem(environ)
+    found = admission.problem(environ)
     if found is not None:
         LOG.info('A request for the live page was refused: %s', found)
         return _refuse(http.HTTPStatus.FORBIDDEN, found)
@@ -227,7 +227,7 @@ def _send(environ: Environ, start_response: Start, answer: Answer) -> Iterable[b
         ('Content-Length', str(len(answer.data))),
         ('Cache-Control', 'no-store'),
         ('Vary', 'Accept'),
-        *access.HEADERS,
+        *admission.HEADERS,
         *answer.more,
     ]
     start_response(f'{answer.status.value} {answer.status.phrase}', headers)

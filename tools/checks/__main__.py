@@ -6,6 +6,7 @@ import sys
 from tools import checks
 from tools.checks import constructs
 from tools.checks import docstrings
+from tools.checks import file_names
 from tools.checks import hacking_rules
 from tools.checks import inherited
 from tools.checks import places
@@ -18,6 +19,7 @@ CHECKS = (
     sizes.check,
     constructs.check,
     docstrings.check,
+    file_names.check,
     hacking_rules.check,
     inherited.check,
     places.check,

@@ -8,7 +8,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.page import access
+from nova_lite.page import admission
 from nova_lite.page import app
 from nova_lite.page import document
 from nova_lite.page import feed
@@ -204,9 +204,11 @@ class TestGuard(PageTestCase):
     def test_headers(self):
         for path in ('/page/page.css', '/page/hosts', '/page/x', '/page/events'):
             _status, headers, body = self.send(path)
-            self.assertEqual(dict(access.HEADERS), {k: headers[k] for k, _value in access.HEADERS})
+            self.assertEqual(
+                dict(admission.HEADERS), {k: headers[k] for k, _value in admission.HEADERS}
+            )
             getattr(body, 'close', list)()
-        self.assertNotIn('unsafe', access.POLICY)
+        self.assertNotIn('unsafe', admission.POLICY)
 
     def test_a_foreign_host(self):
         for host in (

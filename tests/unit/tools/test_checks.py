@@ -8,6 +8,7 @@ from tools import checks
 from tools.checks import commit_message
 from tools.checks import constructs
 from tools.checks import docstrings
+from tools.checks import file_names
 from tools.checks import hacking_rules
 from tools.checks import inherited
 from tools.checks import places
@@ -19,6 +20,18 @@ from tools.checks import sizes
 
 def _texts(check, text, path='nova_lite/x.py'):
     return [problem.text for problem in check(checks.Source(path, textwrap.dedent(text)))]
+
+
+class TestFileNames(testtools.TestCase):
+    def test_one_subject_for_a_name(self):
+        wrong = ['report: this name stands for another subject. Choose its own']
+        self.assertEqual([], _texts(file_names.check, '', 'nova_lite/maintenance/report.py'))
+        self.assertEqual(wrong, _texts(file_names.check, '', 'nova_lite/daemons/report.py'))
+        self.assertEqual(wrong, _texts(file_names.check, '', 'nova_lite/report.py'))
+
+    def test_layers_of_one_subject(self):
+        for path in ('nova_lite/db/cell/services.py', 'nova_lite/service.py', 'tests/report.py'):
+            self.assertEqual([], _texts(file_names.check, '', path))
 
 
 class TestSizes(testtools.TestCase):
