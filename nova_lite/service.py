@@ -263,7 +263,7 @@ def run(daemon, reload=None, *, stop_limit_s=STOP_LIMIT_S):
 def _end_in_time(daemon, stopped, seconds):
     """End the process if the daemon does not, as when it has an answer to a dead broker.
 
-    That loses nothing: whoever starts next finds all of it, as after a kill.
+    That loses nothing: the next process finds all of it, as after a kill.
     """
     if not runtime.wait(stopped, seconds):
         LOG.error('%s did not stop within %s s. Exiting.', daemon.name, seconds)

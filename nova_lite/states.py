@@ -9,7 +9,7 @@ import typing
 
 
 class VmState(enum.StrEnum):
-    """What a server is, apart from what is being done to it."""
+    """The state of a server, apart from the task that runs."""
 
     ACTIVE = 'active'
     BUILDING = 'building'
@@ -26,7 +26,7 @@ class VmState(enum.StrEnum):
 
 
 class TaskState(enum.StrEnum):
-    """What is being done to a server right now; NULL when nothing is."""
+    """The task that runs on a server; NULL if there is none."""
 
     SCHEDULING = 'scheduling'
     BLOCK_DEVICE_MAPPING = 'block_device_mapping'
@@ -73,7 +73,7 @@ class TaskState(enum.StrEnum):
 
 
 class PowerState(enum.IntEnum):
-    """What the hypervisor says of a guest."""
+    """The power state of a guest, as the hypervisor reports it."""
 
     NOSTATE = 0
     RUNNING = 1

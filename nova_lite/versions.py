@@ -16,7 +16,7 @@ CROSS_CELL_RESIZE = 1
 
 
 class Release(typing.TypedDict):
-    """What a release speaks. rpc: {topic: version}; objects: {name: version}"""
+    """The versions of a release. rpc: {topic: version}; objects: {name: version}"""
 
     api: str
     service: int
@@ -45,7 +45,7 @@ RELEASES: dict[str, Release] = {
 
 
 class Pin(typing.NamedTuple):
-    """What the far side of an interface understands: an RPC version, {object: version}."""
+    """Versions that the far side of an interface understands: of RPC, and {object: version}."""
 
     rpc: str
     objects: dict[str, str]

@@ -34,7 +34,7 @@ LEVEL = 1.1
 
 @dataclasses.dataclass(frozen=True)
 class Held:
-    """What a process holds. memory_mb: resident"""
+    """Resources of a process. memory_mb: resident"""
 
     threads: int
     files: int

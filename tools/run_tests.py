@@ -166,7 +166,7 @@ def _totals(line):
 
 
 class Failures:
-    """What stestr says of the tests that fail, as it says it.
+    """Return stestr's report of the failed tests, unchanged.
 
     tracebacks: {test: the last lines of its traceback}
     """

@@ -6,7 +6,7 @@ import sys
 HERE = pathlib.Path(__file__).parent
 TOP = HERE.parents[1]
 sys.path[:0] = [str(HERE / '_ext'), str(TOP)]
-# Written anew by every build, never committed.
+# Written again by every build, never committed.
 (HERE / '_generated').mkdir(exist_ok=True)
 
 project = 'nova_lite'

@@ -187,7 +187,7 @@ def remove_host(req):
             raise
         if not error.kwargs.get('may_have_committed'):
             raise
-    # A request that added the host may have told placement between these two.
+    # A request that added the host may have written to placement between these two.
     _settle(req, nodes, aggregate, host, is_in=False)
     return _answer(req, aggregate_id)
 

@@ -133,7 +133,7 @@ def _find(req, uuid, reader, deleted):
 def read_cell(req, cell, mapping, function, *args, **kwargs):
     """Read from a server's cell; raises Unreachable when the cell is down.
 
-    One that is going away is not found then: nobody can tell whether it is gone.
+    One that is being deleted is not found then: it cannot be known whether it is gone.
     """
     answer = req.app.cells.scatter(function, *args, cells=[cell], **kwargs)[cell]
     if isinstance(answer, cells.Unreachable):

@@ -1,4 +1,4 @@
-"""What the daemons of a cloud have done so far, by their metrics: requests, RPCs, transactions."""
+"""Counts of requests, RPCs and transactions of a cloud so far, from the metrics of its daemons."""
 
 import collections
 import json

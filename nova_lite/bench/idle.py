@@ -1,4 +1,4 @@
-"""What a cloud costs that has nothing to do: memory, threads, CPU by kind of daemon."""
+"""The cost of an idle cloud: memory, threads and CPU by kind of daemon."""
 
 import collections
 import json

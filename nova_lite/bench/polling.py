@@ -1,4 +1,4 @@
-"""Waiting for many servers: one cheap list in short intervals, whoever waits.
+"""Waiting for many servers: one cheap list in short intervals, for all that wait.
 
 A look at each server would cost the API more than the moves that are measured.
 """

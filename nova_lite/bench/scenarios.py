@@ -1,4 +1,4 @@
-"""What can be measured. Each scenario leaves the cloud as it found it."""
+"""Scenarios that can be measured. Each leaves the cloud as it found it."""
 
 from nova_lite import exception
 from nova_lite import runtime

@@ -1,4 +1,4 @@
-"""What consumers hold in placement, as it is read and as it is written."""
+"""Allocations of consumers in placement, as they are read and as they are written."""
 
 from collections.abc import Container
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the ports of a server hold in placement, as one of them comes or goes.
+"""Allocations of the ports of a server in placement, when a port is attached or detached.
 
 How much that is follows from the server's ports, not from what is held. So a repetition
 changes nothing, whatever became of the attempt before. The server must not move meanwhile.

@@ -1,4 +1,4 @@
-"""What error responses of services say, in whichever form they say it."""
+"""Messages of error responses of services, in the form of each service."""
 
 import html
 import re

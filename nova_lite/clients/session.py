@@ -276,7 +276,7 @@ class Neighbour:
     ) -> requests.Response:
         """Send, and send again while that is safe and may help.
 
-        identify: gives the headers that say who calls, or raises if nobody may
+        identify: returns the headers that identify the caller, or raises
         """
         repeatable = method in REPEATABLE and _is_repeatable(request)
         attempt = 0

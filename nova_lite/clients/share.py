@@ -34,7 +34,7 @@ IN_USE: session.Errors = {403: exception.Conflict, 404: None, 409: exception.Con
 
 
 class Attachment(typing.TypedDict):
-    """What is known of an attached share. uuid: of the attachment"""
+    """A share that is attached to a server. uuid: of the attachment"""
 
     uuid: str
     share_id: str

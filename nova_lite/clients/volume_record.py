@@ -9,7 +9,7 @@ def of(body: session.Json) -> session.Json:
 
     attachments: {server uuid: {'attachment_id', 'host', 'mountpoint'}}; with several
     attachments of one server, as during a move, any of them. Only administrators are
-    told the host
+    sent to the host
     image: {'properties', 'min_disk', 'min_ram', …} of the image it was made from
     """
     metadata = dict(body.get('volume_image_metadata') or {})

@@ -164,7 +164,7 @@ class Source:
         """Run the guest here as before the migration.
 
         One that had left already is booted again: its memory is lost, and nothing
-        else, since no destination was told to start it. gone: the server is deleted,
+        else, since no destination was asked to start it. gone: the server is deleted,
         and nothing of it is to stay
         """
         if gone:

@@ -1,7 +1,7 @@
 """The compute daemon: answers RPC for one or many hosts, by delegation.
 
 Its configuration holds no database and nothing here imports one. Guests and jobs
-are the driver's, records the cell's: a manager that is killed and made anew goes
+are the driver's, records the cell's: a manager that is killed and made again goes
 on where the other stopped. Source: reference/nova/cells-and-rpc 4.1.
 """
 

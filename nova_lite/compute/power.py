@@ -65,7 +65,7 @@ class Action:
 
 
 class Failing(typing.Protocol):
-    """What failed: its event, and the task states in which it may have been."""
+    """A failed action: its event, and the task states in which it may have been."""
 
     @property
     def event(self) -> str: ...
@@ -75,7 +75,7 @@ class Failing(typing.Protocol):
 
 
 class Begun(Failing, typing.Protocol):
-    """What begins. during: the task state to write, or None; interrupts: as of Action"""
+    """An action that begins. during: the task state to write, or None; interrupts: as of Action"""
 
     @property
     def during(self) -> states.TaskState | None: ...
@@ -191,7 +191,7 @@ def _return(
 ) -> guest_work.Work[None]:
     """Restore a guest that left its node with an ended move and was not restored.
 
-    The record says that the server is here, so nobody else may start it.
+    The server is on record here, so no other host may start it.
     """
     try:
         guest = site.driver.get_guest(node, uuid)

@@ -1,7 +1,7 @@
 """Uploads of disks to the image service, which moves poll.
 
 An upload takes as long as the disk is large, so no call waits for its end. It is kept
-in memory alone: after a restart the next call begins it anew, once the image service
+in memory alone: after a restart the next call begins it again, once the image service
 has dropped what had come of it.
 """
 

@@ -1,7 +1,7 @@
 """Volumes: the block devices of a server that are volumes.
 
 Creates what has to be created, connects the host, and takes it all back. What is
-made is recorded at once, so that whoever goes on after a kill finds it; an
+made is recorded at once, so that it is found after a kill; an
 attachment that was not recorded is found by the server's uuid.
 Source: reference/nova/create-server 1.5.
 """

@@ -66,7 +66,7 @@ _UNUSABLE = sa.select(_SERVICES.c.host, _SERVICES.c.disabled, _SERVICES.c.forced
 class Returned(Exception):
     """Hosts with guests of evacuated servers cannot be up yet.
 
-    hosts: what their compute is told of them, by host
+    hosts: the reply to their compute, by host
     """
 
     def __init__(self, hosts: dict[str, dict[str, bool]]) -> None:

@@ -1,4 +1,4 @@
-"""[notifications] and [oslo_messaging_notifications]: what is told on the buses."""
+"""[notifications] and [oslo_messaging_notifications]: notifications on the buses."""
 
 from oslo_config import cfg
 
@@ -52,7 +52,7 @@ OPTS = [
     ),
 ]
 
-# oslo.messaging's own default tries for ever.
+# oslo.messaging's own default tries without end.
 cfg.set_defaults(messaging.NOTIFIER_OPTIONS, retry=1)
 
 

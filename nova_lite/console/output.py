@@ -1,4 +1,4 @@
-"""What a command found, as JSON or for people."""
+"""Output of commands, as JSON or for people."""
 
 import json
 

@@ -1,7 +1,7 @@
-"""What people see while a command works: moving on a terminal, plain lines elsewhere.
+"""Progress of a command: animated on a terminal, plain lines elsewhere.
 
 `Steps` tells of one thing after the other, `Count` of many of the same kind. Both
-write where they are told to: results go to standard output, so what only tells of
+write to the streams that they are given: results go to standard output, so what only tells of
 progress towards them goes to standard error.
 """
 

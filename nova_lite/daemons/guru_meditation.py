@@ -10,7 +10,7 @@ PACKAGE = 'nova-lite'
 
 
 class Version:
-    """What oslo.reports wants to know of the product."""
+    """The version of the product, in the form that oslo.reports expects."""
 
     def vendor_string(self):
         return PACKAGE

@@ -13,7 +13,7 @@ THREADS = 4
 
 @dataclasses.dataclass
 class Service:
-    """What stands for an HTTP service beside the daemons; see service.Daemon.watch."""
+    """An HTTP service beside the daemons; see service.Daemon.watch."""
 
     name: str
     checks: dict

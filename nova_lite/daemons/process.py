@@ -1,4 +1,4 @@
-"""What every daemon's entry point does: read configuration, log, run until told to stop."""
+"""Entry points of daemons: read the configuration, set up logs, run until stopped."""
 
 import logging
 import os

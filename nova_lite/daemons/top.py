@@ -1,4 +1,4 @@
-"""What the daemons above the cells have in common: databases, bus and notifications."""
+"""Databases, bus and notifications of the daemons above the cells."""
 
 from nova_lite import cells as cells_module
 from nova_lite.db import transactions

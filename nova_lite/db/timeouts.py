@@ -45,7 +45,7 @@ def _connect(
     if dialect.driver != 'psycopg' or ANSWER not in options:
         return None
     answer_s = float(options.pop(ANSWER))
-    # Whoever has no PostgreSQL is spared its driver.
+    # Clouds without PostgreSQL do not need its driver.
     postgresql = importlib.import_module('nova_lite.db.postgresql')
     connection = postgresql.Connection.connect(*args, **options)
     connection.answer_s = answer_s

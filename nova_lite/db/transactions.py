@@ -313,7 +313,7 @@ def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
 
     Write-ahead log, so readers do not wait; and a writing transaction takes its
     lock at once, since one that begins by reading cannot wait for the lock later.
-    oslo.db's own engine would open the file anew for each transaction.
+    oslo.db's own engine would open the file again for each transaction.
     """
     engine = sqlalchemy.create_engine(
         sqlite.with_dialect(sqlalchemy.make_url(url)),

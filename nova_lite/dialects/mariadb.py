@@ -22,7 +22,7 @@ KNOWN = 4096
 
 
 class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is not typed
-    """What `pymysql.connect` makes otherwise."""
+    """The connection of PyMySQL, with its own parser of columns and TLS context."""
 
     # The TLS context of those without settings for TLS.
     _unchecked = None

@@ -1,4 +1,4 @@
-"""What is known of the cloud of a state directory: whether it runs, where, and how it is."""
+"""The state of the cloud of a state directory: whether it runs, where, and its health."""
 
 import contextlib
 import dataclasses

@@ -64,7 +64,7 @@ Application: typing.TypeAlias = collections.abc.Callable[
 
 @dataclasses.dataclass
 class Fault:
-    """What happens to the requests whose method and path match a pattern.
+    """A fault of the requests whose method and path match a pattern.
 
     request: of `METHOD /path`, with the path below that of the service
     status: of the answer instead of the service's; lost: whether the service's is not sent

@@ -24,7 +24,7 @@ class NotReady(exception.NovaLiteError):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Running:
-    """What a cloud that is ready serves, and where. started_at: seconds since the epoch
+    """Services of a cloud that is ready, with their addresses. started_at: seconds since the epoch
 
     page_url: of the live page, None for a cloud without it
     """

@@ -76,7 +76,7 @@ class NotExtracted(exception.Unavailable):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What a snapshot says of itself.
+    """The description that a snapshot contains.
 
     release: of nova-lite; schemas: {database: version}
     taken_at: seconds since the epoch by the clock of the cloud

@@ -1,4 +1,4 @@
-"""What the commands of the debugger ask of a cloud, and for what they wait."""
+"""Requests of the debugger's commands to a cloud, and the events for which they wait."""
 
 import sys
 

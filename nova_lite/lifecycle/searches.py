@@ -14,7 +14,7 @@ LOG = log.getLogger(__name__)
 
 
 class Cell(typing.Protocol):
-    """What has a name to be logged by."""
+    """An object with a name for log lines."""
 
     @property
     def name(self) -> str: ...

@@ -1,7 +1,7 @@
 """How one server leaves a host: asked once, watched until it rests.
 
 The only thing that is done in place of another is a cold migration where the live one
-was refused before it began, and that is told.
+was refused before it began, and that is reported.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ VERIFY, ERROR = 'VERIFY_RESIZE', 'ERROR'
 
 
 class What(enum.StrEnum):
-    """What became of a server."""
+    """The outcome of the move of a server."""
 
     MOVED = 'moved'
     # It runs elsewhere; its old copy is kept until somebody confirms or reverts.
@@ -30,7 +30,7 @@ class What(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of the server of an Entry. how: it moved; host: where it is now"""
+    """The outcome for the server of an Entry. how: it moved; host: where it is now"""
 
     entry: plan.Entry
     what: What

@@ -34,7 +34,7 @@ Home: typing.TypeAlias = tuple[str, str]
 
 
 class Cell(typing.Protocol):
-    """What is asked of a cells.Cell."""
+    """A cells.Cell, as it is used here."""
 
     @property
     def is_cell0(self) -> bool: ...
@@ -44,7 +44,7 @@ class Cell(typing.Protocol):
 
 
 class Cells(typing.Protocol):
-    """What is asked of a cells.Cells, which processes of one cell do not import."""
+    """A cells.Cells, as it is used here; processes of one cell do not import that."""
 
     def of_host(self, host: str, /) -> Cell:
         """Return the cell of a compute host. Raise HostMappingNotFound."""

@@ -1,7 +1,7 @@
 """Outlets: one bus each, with a thread and a bounded queue of its own.
 
 Whatever is wrong with a bus stays here: what cannot be sent is dropped, said once, and
-tried again after a pause. Nobody but the outlet's own thread ever waits for a broker.
+tried again after a pause. Only the outlet's own thread waits for a broker.
 """
 
 import collections
@@ -33,7 +33,7 @@ def drivers(conf: cfg.ConfigOpts) -> list[str]:
 
 
 class Message(typing.Protocol):
-    """What an outlet sends: see notifier.Message."""
+    """A message that an outlet sends: see notifier.Message."""
 
     @property
     def context(self) -> Json: ...

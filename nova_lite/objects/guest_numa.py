@@ -20,7 +20,7 @@ class Node:
 
 
 class Wishes:
-    """What is asked for. specs: of the flavor; properties: of the image; either may be None"""
+    """A request for NUMA. specs: of the flavor; properties: of the image; either may be None"""
 
     def __init__(self, specs: Said | None, properties: Said | None) -> None:
         self._specs, self._properties = specs or {}, properties or {}

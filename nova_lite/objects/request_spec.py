@@ -88,7 +88,7 @@ class RequestGroup(base.Object):
 
 @base.Registry.register
 class RequestSpec(base.Object):
-    """What one server (or a batch of like servers) asks of the scheduler.
+    """The request of one server, or of a batch of like servers, to the scheduler.
 
     current_host: of a server that is somewhere and moves
     current_cell: of one that is in a cell; what it holds in placement stays, and the

@@ -1,4 +1,4 @@
-"""What a viewer of the live page asks for besides the document: hosts, servers, a saga."""
+"""Details that a viewer of the live page requests: of hosts, servers and sagas."""
 
 from collections.abc import Callable
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What placement has allocated of each provider, read from its database in two statements.
+"""Allocations of each provider, read from placement's database in two statements.
 
 Asked by REST, placement answers for one provider at a time.
 """

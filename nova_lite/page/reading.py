@@ -108,7 +108,7 @@ Row: typing.TypeAlias = typing.Any
 
 
 class CellReading(typing.NamedTuple):
-    """What one cell's database has.
+    """Records of one cell's database.
 
     computes: the rows of its compute services; up: hosts of those that are up
     nodes: {host: hypervisor node}
@@ -127,7 +127,7 @@ class CellReading(typing.NamedTuple):
 
 
 class Reading(typing.NamedTuple):
-    """What all databases have at nearly one time.
+    """Records of all databases at nearly the same time.
 
     cells: [(Cell, CellReading or None where it does not answer), ...] in order, cell0 included
     zones: {host: availability zone}; default_zone: that of the other hosts

@@ -1,4 +1,4 @@
-"""What hangs on a server: metadata, tags, addresses, the record of its actions."""
+"""Metadata, tags, addresses and recorded actions of servers."""
 
 from nova_lite.policies import base
 

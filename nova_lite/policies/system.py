@@ -1,4 +1,4 @@
-"""What serves clients and other services rather than users."""
+"""Operations for clients and other services."""
 
 from nova_lite.policies import base
 

@@ -1,4 +1,4 @@
-"""What we use of kombu that it does not document."""
+"""Undocumented names of kombu that we use."""
 
 import typing
 

@@ -1,4 +1,4 @@
-"""What we use of oslo.config that it does not document: a copy of what is registered."""
+"""Undocumented names of oslo.config that we use: a copy of what is registered."""
 
 import collections
 import copy

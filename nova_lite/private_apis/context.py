@@ -1,4 +1,4 @@
-"""What we use of oslo.context that it does not document."""
+"""Undocumented names of oslo.context that we use."""
 
 from oslo_context import context
 

@@ -1,4 +1,4 @@
-"""What we use of gunicorn that it does not document; wsgi.worker overrides it."""
+"""Undocumented names of gunicorn that we use; wsgi.worker overrides it."""
 
 from gunicorn.workers import gthread
 

@@ -1,4 +1,4 @@
-"""What we use of keystoneauth1 that it does not document."""
+"""Undocumented names of keystoneauth1 that we use."""
 
 import collections.abc
 import contextlib

@@ -1,4 +1,4 @@
-"""What we use of oslo.messaging that it does not document."""
+"""Undocumented names of oslo.messaging that we use."""
 
 import typing
 

@@ -1,4 +1,4 @@
-"""What we use of placement that it does not document: names inside its modules."""
+"""Undocumented names of placement's modules that we use."""
 
 import typing
 

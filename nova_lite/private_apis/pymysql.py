@@ -1,4 +1,4 @@
-"""What we use of PyMySQL that it does not document; dialects.mariadb overrides it."""
+"""Undocumented names of PyMySQL that we use; dialects.mariadb overrides it."""
 
 from pymysql import connections
 from pymysql import protocol

@@ -1,4 +1,4 @@
-"""What we use of SQLAlchemy that it does not document."""
+"""Undocumented names of SQLAlchemy that we use."""
 
 from collections.abc import Callable
 from collections.abc import Sequence

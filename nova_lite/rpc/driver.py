@@ -93,7 +93,7 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
             # Only of a connection that exists already does oslo.messaging say it so. One that
             # is lost amid its beginning has an error of the library or of the system.
             raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
-        # oslo.messaging makes a queue for notifications, which grows while nobody
+        # oslo.messaging makes a queue for notifications, which grows while no consumer
         # consumes it. Here a queue is the consumer's: without one they are dropped.
         inner = connection.connection
         messaging.drop_unconsumed(inner)
@@ -103,7 +103,7 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
 
     def _get_reply_q(self) -> str:
         if self._reply_q is None:
-            # The connection for replies is tried for ever, under a lock. Whether the
+            # The connection for replies is tried without end, under a lock. Whether the
             # broker is there is asked first, in a way that comes to an end.
             with self._get_connection(messaging.common.PURPOSE_SEND, TRIES):
                 pass

@@ -185,7 +185,7 @@ class Interface:
         timeout = declared.rpc_timeout
         if isinstance(timeout, str):
             timeout = self._client.conf[timeout]
-        # oslo.messaging would try for ever, and hold the caller's thread.
+        # oslo.messaging would try without end, and hold the caller's thread.
         options = {'version': needs, 'retry': TRIES}
         if server is not None:
             options['server'] = server

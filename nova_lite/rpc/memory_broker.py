@@ -22,7 +22,7 @@ Deliver: typing.TypeAlias = typing.Callable[[Message, str], None]
 # The transport option that names the bus.
 BUS = 'nova_lite_bus'
 NO_ROUTE = 'no queue accepts the message'
-# Told to a channel in place of the name of a queue: its connection is lost.
+# Put into a channel in place of the name of a queue: its connection is lost.
 LOST = ''
 
 
@@ -30,7 +30,7 @@ class Broker:
     """Queues, bindings and waiting consumers of one bus.
 
     Every field is guarded by `lock`. A message is announced to one of its
-    queue's consumers in turn; a consumer that goes away passes on what it was told.
+    queue's consumers in turn; a consumer that ends passes on its notices.
 
     is_cut: whether it has closed its connections and refuses others
     """

@@ -50,7 +50,7 @@ class Returning(Arrival):
 
 
 class ComputeAPI(rpc.Interface):
-    """What a host does to its guests. `host` is the host addressed."""
+    """Methods of a host that change its guests. `host` is the host addressed."""
 
     topic, version = 'compute', '1.0'
     server_argument = 'host'
@@ -475,7 +475,7 @@ class ComputeAPI(rpc.Interface):
         power_on: bool,
         key: str,
     ) -> Json:
-        """Destination: make the guest anew whose host has failed.
+        """Destination: rebuild the guest whose host has failed.
 
         block_devices: with attachments of their own
         Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.

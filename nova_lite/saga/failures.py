@@ -1,4 +1,4 @@
-"""What the errors of steps mean, and how the journal keeps them."""
+"""Errors of steps: their meaning, and their form in the journal."""
 
 import traceback
 

@@ -1,4 +1,4 @@
-"""What the journal knows of a saga that runs, and when it is written.
+"""Progress of a saga that runs: what the journal stores of it, and when.
 
 The journal is written where recovery needs it. After a step that is recorded later, or that
 was skipped, it stands where it stood, unless the step has changed the plan. A saga that is

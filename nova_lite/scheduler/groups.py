@@ -1,6 +1,6 @@
 """Hosts of the servers to which a request refers: members of its group, and hints.
 
-Read anew for every request from the API database and the cells: hosts of
+Read again for every request from the API database and the cells: hosts of
 servers are nowhere kept up to date by messages. Source: reference/nova/scheduling 6, 12.
 """
 

@@ -42,7 +42,7 @@ class SchedulerManager:
 
     cells: cells.Cells; placement: clients.placement.Placement
     network: the network service's client, for routed networks alone
-    notices: notify.watch.Notices, told of decisions
+    notices: notify.watch.Notices, to which decisions are reported
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What the volume service and the shared file system service have in common.
+"""Lists, filters and pages that the volume and the shared file system service have in common.
 
 Manila began as a copy of Cinder: their lists, times and answers to changes are alike.
 """

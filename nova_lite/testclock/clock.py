@@ -21,7 +21,7 @@ LEAP_S = 10.0
 
 @dataclasses.dataclass(frozen=True)
 class _Instant:
-    """What the clocks of the system showed. wall, monotonic, boot: seconds"""
+    """Values of the system's clocks. wall, monotonic, boot: seconds"""
 
     wall: float
     monotonic: float

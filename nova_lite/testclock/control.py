@@ -1,4 +1,4 @@
-"""What a user does to the clock: freeze, advance, change the rate, resume.
+"""Control of the clock: freeze, advance, change the rate, resume.
 
 An advance goes in steps. Before each of them the process has finished all that was due, so
 that a timeout passes only for what really waits. A step ends at the next deadline of work in

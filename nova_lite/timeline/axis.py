@@ -1,4 +1,4 @@
-"""The axis of time of a drawing: even, but for the time in which nobody ran the saga.
+"""The axis of time of a drawing: even, but for the time in which no super-conductor ran the saga.
 
 That may be a hundred times as long as all the rest; it gets a fixed share, and is
 marked as broken off.

@@ -9,7 +9,7 @@ once, `done` already when the effect takes no time; `poll` tells how it goes on.
 The same node, guest, verb and key give the same job, whatever became of it, so a
 call may be repeated after a lost reply or a restart. To try a failed effect
 again, give another key. Effects on one guest follow each other in the order
-asked for; `destroy` interrupts what is running, unless it is told not to. What a
+asked for; `destroy` interrupts what is running, unless asked not to. What a
 guest's state forbids is a failed job; an unknown node raises ComputeNodeNotFound
 and a node whose hypervisor does not answer raises Unavailable.
 
@@ -38,7 +38,7 @@ share nothing but what the callers carry between them:
   If the destination is lost after the handover, `revert_migration` at the source
   boots the guest again from the disks kept there.
 - `spawn` on another node (evacuation) is safe only when the guest's former node
-  is off or has been told to destroy it: as with real hypervisors, fence it first.
+  is off or has been asked to destroy it: as with real hypervisors, fence it first.
 """
 
 from collections.abc import Iterator

@@ -125,7 +125,7 @@ class _Gateway(wsgi.Gateway_10):
 class InProcess:
     """Serves one WSGI application on a port of this process.
 
-    Connections are kept alive; `port` 0 takes a free one, told by `url`.
+    Connections are kept alive; `port` 0 takes a free one, see `url`.
     """
 
     def __init__(self, application, *, host='127.0.0.1', port=0, threads=16):
@@ -199,7 +199,7 @@ class Daemon(base.BaseApplication):
 def serve(load_application, *, host, port, workers=1, threads=16):
     """Serve until SIGTERM. load_application: called once in each worker process.
 
-    systemd is told that the service is ready when a worker has its application:
+    systemd is notified that the service is ready when a worker has its application:
     gunicorn would say so before, and then end when the application cannot be made.
     """
     systemd = os.environ.pop('NOTIFY_SOCKET', None)

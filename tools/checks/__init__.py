@@ -18,6 +18,7 @@ LOOKED_AT = frozenset(
         ast.FunctionDef,
         ast.Import,
         ast.ImportFrom,
+        ast.Module,
         ast.Raise,
         ast.Subscript,
     )

@@ -8,7 +8,7 @@ BODY_COLUMNS = 72
 
 
 def problems(message):
-    """What is wrong with the message, as a list of sentences."""
+    """Return the faults of a commit message, as a list of sentences."""
     lines = [line for line in message.splitlines() if not line.startswith('#')]
     subject, rest = (lines[0], lines[1:]) if lines else ('', [])
     found = []

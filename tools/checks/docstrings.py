@@ -1,6 +1,7 @@
-"""How the docstrings of the product's functions begin: with what the function does.
+"""How the product's docstrings begin: those of functions with what the function does.
 
 ruff finds other forms of verbs (D401). These words begin what is returned, or a verb of speech.
+Docstrings of modules and classes name the thing.
 """
 
 import ast
@@ -13,9 +14,11 @@ FIRST = {
     'what', 'when', 'where', 'whether', 'which', 'who',
 }  # fmt: skip
 
+NAMELESS = {'have', 'let', 'what', 'whether'}
+
 
 def check(source):
-    """Yield a problem for each docstring of a function that begins with such a word."""
+    """Yield a problem for each docstring that begins with such a word."""
     if not source.is_python or not source.path.startswith('nova_lite/'):
         return
     for node in source.statements:
@@ -25,3 +28,8 @@ def check(source):
                 yield checks.Problem(
                     source.path, node.lineno, '%s: begin the docstring with a verb' % node.name
                 )
+        elif isinstance(node, ast.Module | ast.ClassDef):
+            first = (ast.get_docstring(node) or 'The').split(maxsplit=1)[0]
+            if first.lower() in NAMELESS:
+                line = getattr(node, 'lineno', 1)
+                yield checks.Problem(source.path, line, 'begin the docstring with the thing')

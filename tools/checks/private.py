@@ -1,6 +1,6 @@
 """Private names of libraries: only nova_lite.private_apis uses them.
 
-Names of our own classes and modules are not told apart, so an attribute with an underscore
+Names of our own classes and modules are not distinguished, so an attribute with an underscore
 is refused wherever it is asked of anything but `self`, `cls` or `super()`, or of the class
 that the statement stands in. Of those, `inherited` judges what a library's class has made.
 """

@@ -54,7 +54,7 @@ class Patient:
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What is asked for. play: called with a Workload and the number of clients
+    """A load. play: called with a Workload and the number of clients
 
     rate, waited: what the rate counts, and for what clients wait
     """

@@ -12,7 +12,7 @@ API_PROCESSES, API_THREADS = 2, 8
 
 @dataclasses.dataclass(frozen=True)
 class Places:
-    """What the daemons of a cloud reach, and where they keep files.
+    """Addresses that the daemons of a cloud reach, and directories of their files.
 
     buses, databases: {name: URL}, of the cells, of `top`, and databases also of `api`, `cell0`
     simcloud, placement: URLs; password: of the service users

@@ -42,7 +42,7 @@ def busy_seconds(path='/proc/stat'):
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """What moves need of a cloud. hosts: {cell: [host, ...]}; flavors: {name: id}"""
+    """The resources of a cloud for moves. hosts: {cell: [host, ...]}; flavors: {name: id}"""
 
     hosts: dict
     flavors: dict

@@ -1,4 +1,4 @@
-"""What clients have proven: which operations they used with success, from request logs.
+"""Operations that clients used with success, from request logs.
 
 A log is a file of [api]request_log, named after the run of tests that it is of::
 

@@ -1,7 +1,7 @@
 """Common parts of actions on a server: change the state, record the action, cast.
 
 State and record are one transaction of the server's cell, a compare-and-swap;
-whoever loses the race is told the state that won. The cast that follows may be
+the request that loses the race is answered with the state that won. The cast that follows may be
 lost: the host finds the task state when it starts, or its audit does.
 """
 
@@ -58,7 +58,7 @@ def require_cell(server):
 def swap(req, server, guard, changes, *, action=None, forced=False):
     """Change columns if the states are still as `guard` demands, and record the action.
 
-    A server that has moved to another host or cell meanwhile is read anew. One that is
+    A server that has moved to another host or cell meanwhile is read again. One that is
     about to change cells takes no other action than its deletion.
     forced: to states that no action leads to
     """
@@ -76,7 +76,7 @@ def in_its_cell(req, server, write):
 
     They are sealed in the instant in which another cell's take their place; what comes
     then waits, and goes where the server is afterwards. Raise InstanceSealed when
-    that takes too long: whoever moves the server has died, and another will take over.
+    that takes too long: the owner of the move has died, and another will take over.
     """
     deadline = runtime.monotonic() + SWITCH_S
     while True:

@@ -227,7 +227,7 @@ def _delete_now(req, server):
     """
     row = server.cell.db.read(instances.find, server.uuid)
     if row is None or row.deleted:
-        # Whoever moved the server between cells has seen the deletion, and finished it.
+        # The saga that moved the server between cells has seen the deletion, and finished it.
         return
     server.row = row
     if _host_answers(req, server):

@@ -2,7 +2,7 @@
 
 The server is its source's, in error and off, or on no host as before. Before it is started,
 every such destination is asked to remove what it has, so that it never runs twice; and
-before it loses a volume, so that nobody else writes to that.
+before it loses a volume, so that no other guest writes to that.
 """
 
 from oslo_log import log

@@ -20,8 +20,8 @@ KINDS = {
 def wait(req, uuid, is_told, *, timeout_s, meaning):
     """Wait until `is_told(row)` of the saga's row, and return that; raise why it failed.
 
-    What has been told stays so, also where the saga fails after it and has ended before
-    this looks: whether that is seen in time must not change the answer. A saga that failed
+    An outcome that was reached does not change if the saga fails after it and has ended before
+    this looks: the answer must not depend on when it looks. A saga that failed
     before has been undone by then, so that the same may be asked for again.
 
     meaning: the class of what an error ({'type', 'kind', 'message'}) means here, or None

@@ -1,6 +1,6 @@
 """Build requests: servers that were accepted and are in no cell yet.
 
-A row is also the journal of the build: whoever holds its epoch may finish it,
+A row is also the journal of the build: the holder of its epoch may finish it,
 and a row whose lease ran out is taken up by the sweep. A row that was withdrawn is
 none to readers; it stays until what a builder may have left is cleared away.
 So is an intent, a row of a server that is not accepted yet: what is reserved for it is
@@ -163,7 +163,7 @@ def drop(connection: sa.Connection, uuid: str, epoch: int) -> None:
 def withdraw(connection: sa.Connection, uuid: str, lease_s: float) -> rows.Row | None:
     """Take a build request back; returns its row under a new epoch, None if there is none.
 
-    Whoever withdraws it clears up after it, and has the lease for that.
+    The caller cleans up after it, and has the lease for that.
     """
     row = rows.lock(connection, TABLE, instance_uuid=uuid, withdrawn=False)
     if row is None:

@@ -1,6 +1,6 @@
 """The pivot of a cross-cell move: switch the mapping of a server.
 
-Whoever runs the saga no longer is refused in the transaction itself, and lists notice
+A former owner of the saga is refused in the transaction itself, and lists notice
 that a server has changed cells while they asked one cell after the other.
 """
 

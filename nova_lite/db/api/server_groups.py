@@ -136,7 +136,7 @@ def add_members(connection: sa.Connection, group: rows.Row, uuids: Collection[st
 
 
 def _note(connection: sa.Connection, what: str, row: rows.Row, uuids: Iterable[str] = ()) -> None:
-    """uuids: of the members it is about; those of a whole group are told as none."""
+    """uuids: of the members it is about; none for a whole group."""
     values = {
         **row._mapping,
         'policies': [row.policy],

@@ -22,7 +22,7 @@ ANY: typing.Any = object()
 # Columns that are a server's state.
 STATE = ('vm_state', 'task_state')
 # Columns whose changes may be notified.
-TOLD = frozenset(('vm_state', 'task_state', 'display_name'))
+NOTIFIED = frozenset(('vm_state', 'task_state', 'display_name'))
 ON_HOST = TABLE.c.host.is_not(None)
 # Like a column, in lower case: ruff turns comparisons with capitals round, and then the
 # parameter on the left has no type.
@@ -261,10 +261,10 @@ def _swap(
     former: rows.Row | None,
 ) -> None:
     """former: the row as it is, or None if it was not read"""
-    if notes.wants_changes(connection) and not TOLD.isdisjoint(values):
+    if notes.wants_changes(connection) and not NOTIFIED.isdisjoint(values):
         former = former or _former(connection, uuid)
         if former is not None:
-            facts = {name: getattr(former, name) for name in TOLD}
+            facts = {name: getattr(former, name) for name in NOTIFIED}
             notes.add(connection, 'change', uuid=uuid, former=facts)
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Instance')
 
@@ -314,7 +314,7 @@ def changed_between(
 ) -> Sequence[rows.Row]:
     """Return rows of id, uuid and whether it stays, of servers that changed last in that time.
 
-    since: None for ever; until: that moment included
+    since: None for all time; until: that moment included
     Deleted, kept for a while and about to be deleted do not stay.
     """
     parameters = {'until': until, 'after_id': after_id, 'most': limit}

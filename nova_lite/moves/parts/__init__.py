@@ -1,1 +1,1 @@
-"""What moves are made of: parts that offer steps, each about one thing and with its own undo."""
+"""Parts of moves. Each offers the steps about one thing, with their undo."""

@@ -8,7 +8,7 @@ from nova_lite.moves import part
 
 
 class Allocation(part.Part):
-    """What the server and the migration of a saga hold in placement."""
+    """Allocations of the server and of the migration of a saga."""
 
     def hold(self) -> None:
         """Move the server's allocation to the migration."""

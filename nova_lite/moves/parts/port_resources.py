@@ -1,4 +1,4 @@
-"""What a port asks of placement, allocated or released as a server gets or loses the port."""
+"""Allocations of a port, made or released when the port is attached or detached."""
 
 from collections.abc import Callable
 import typing

@@ -43,7 +43,7 @@ class AggregateTypeAffinityFilter(base.Filter):
 
 
 class AggregateImagePropertiesIsolation(base.Filter):
-    """What an aggregate says under an image property's name, the image must say too.
+    """Require the values that an aggregate's metadata has for the properties of the image.
 
     An image without that property passes.
     """

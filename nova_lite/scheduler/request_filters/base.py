@@ -19,7 +19,7 @@ def _not_routed(network_id: str | None, port_id: str | None) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Deployment:
-    """What request filters know of the deployment.
+    """The deployment, as request filters see it.
 
     options: [scheduler]; oldest_compute: lowest version of a compute service
     segment_aggregates: function (network id or None, port id or None) -> uuids of

@@ -75,7 +75,7 @@ class BuildFailureWeigher(base.Weigher):
 
 
 class MetricsWeigher(base.Weigher):
-    """What [metrics]weight_setting makes of the metrics a host reports."""
+    """Weigh the metrics that a host reports by [metrics]weight_setting."""
 
     group = 'metrics'
     option = 'weight_multiplier'

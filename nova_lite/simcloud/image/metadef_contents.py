@@ -1,4 +1,4 @@
-"""What is in a namespace of metadata definitions: objects, properties, resource types."""
+"""Contents of a namespace of metadata definitions: objects, properties, resource types."""
 
 import dataclasses
 from typing import Any

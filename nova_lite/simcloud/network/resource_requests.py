@@ -1,4 +1,4 @@
-"""What ports ask of placement: groups of resources, from the rules of their QoS policies."""
+"""Resource requests of ports: groups of resources, from the rules of their QoS policies."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""/v2.0/trunks: ports that carry the traffic of other ports, told apart by their segments.
+"""/v2.0/trunks: ports that carry the traffic of other ports, distinguished by their segments.
 
 The subports of a trunk are bound to the host of its parent port; see `bindings`.
 """

@@ -270,7 +270,7 @@ def insert_record(conn, caller, values):
 
 
 class BackupResource:
-    """What is done with backups besides keeping them."""
+    """Actions on backups."""
 
     def __init__(self, db):
         self._db = db

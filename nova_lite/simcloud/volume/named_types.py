@@ -1,4 +1,4 @@
-"""What types of volumes and types of groups have in common: unique names, and who sees them."""
+"""Types of volumes and types of groups: their unique names and their visibility."""
 
 import dataclasses
 

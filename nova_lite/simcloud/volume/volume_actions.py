@@ -27,7 +27,7 @@ BODY = bodies.compiled({'type': 'object', 'minProperties': 1, 'maxProperties': 1
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Action:
-    """What the key of a body asks for.
+    """The action that the key of a body requests.
 
     run: (conn, caller, volume, wanted) -> the answer's body, or None
     body: validator of the value under the key

@@ -38,7 +38,7 @@ Roots: typing.TypeAlias = dict[str, str | None]
 
 @dataclasses.dataclass
 class Records:
-    """What may hold something where.
+    """Nodes, consumers and providers, to find allocations that no record explains.
 
     nodes: {uuid: compute node}; owners: {consumer: {node uuid, ...}}
     roots: {uuid of a provider: that of the node in whose tree it is}

@@ -1,7 +1,7 @@
 """Count guests in the files of simulated hosts, without asking any daemon.
 
 Read-only: it takes the records as they are and settles nothing. Effects whose time
-has come but which nobody has looked at yet have not taken place.
+has come but which were not looked at yet have not taken place.
 """
 
 import collections

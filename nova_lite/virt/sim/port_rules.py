@@ -33,7 +33,7 @@ class Rule:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plug:
-    """What happens to a port. delay_s: until it is plugged; outcome: one of OUTCOMES"""
+    """The fate of a port. delay_s: until it is plugged; outcome: one of OUTCOMES"""
 
     delay_s: float
     outcome: str

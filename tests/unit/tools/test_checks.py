@@ -98,6 +98,12 @@ class TestDocstrings(testtools.TestCase):
             self.assertEqual(['f: begin the docstring with a verb'], self.texts(docstring))
             self.assertEqual([], self.texts(docstring, 'tests/x.py'))
 
+    def test_things(self):
+        for text in ('"""What runs."""', 'class A:\n    """Whether it runs."""'):
+            wrong = ['begin the docstring with the thing']
+            self.assertEqual(wrong, _texts(docstrings.check, text))
+            self.assertEqual([], _texts(docstrings.check, text.replace('Wh', 'Th')))
+
     def test_what_is_done(self):
         for docstring in ('Return the row.', 'Add one.', 'Do as `get`.'):
             self.assertEqual([], self.texts(docstring))
