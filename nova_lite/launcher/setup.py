@@ -21,6 +21,9 @@ from nova_lite.lifecycle import discovery
 
 WAIT_S = 60
 LOOK_S = 0.1
+# Up to so many hosts are listed at each look. From there on looks cost little, but not nothing:
+# at so many hosts there is one second more between two.
+LISTED, LOOKS_AT = 100, 20000
 # Traits are written first and inventories second, each making a new generation.
 WITH_INVENTORY = 2
 # MariaDB's codes for a user or password that it does not know, or not from here.
@@ -111,54 +114,54 @@ def hosts(places, conf):
         deadline = runtime.monotonic() + WAIT_S + count
         for name in places.cell_names:
             cell = next(cell for cell in cells.every() if cell.name == name)
-            wanted = set(places.hosts(name))
             _wait(
-                lambda cell=cell, wanted=wanted: wanted - cell.db.read(compute_nodes.hosts),
+                places.hosts(name),
+                lambda cell=cell: cell.db.read(compute_nodes.hosts),
                 f'did not report to {cell.name}',
                 deadline=deadline,
             )
         discovery.discover_hosts(cells)
-        wanted = {host for name in places.cell_names for host in places.hosts(name)}
         client = placement.Placement(auth.Credentials(conf))
         _wait(
-            lambda: wanted - _registered(client),
+            [host for name in places.cell_names for host in places.hosts(name)],
+            lambda **filters: _registered(client, **filters),
             'are not registered in placement',
             deadline=deadline,
-            # Each request lists all providers: poll less often if there are many.
-            longest_s=LOOK_S + count / 500,
+            look_s=LOOK_S + count / LOOKS_AT,
+            one_first=count > LISTED,
         )
     finally:
         cells.close()
         database.dispose()
 
 
-def _registered(client):
+def _registered(client, **filters):
     return {
         provider.name
-        for provider in client.providers.list(context.admin())
+        for provider in client.providers.list(context.admin(), **filters)
         if provider.generation >= WITH_INVENTORY
     }
 
 
-def _wait(find_missing, what, *, deadline, longest_s=LOOK_S):
-    """Wait until no host is missing. Raise Unavailable after the deadline.
+def _wait(hosts, find, what, *, deadline, look_s=LOOK_S, one_first=False):
+    """Wait until all hosts are found. Raise Unavailable after the deadline.
 
-    longest_s: of the pauses. They get shorter, down to a tenth, as soon as the missing hosts
-        are expected in less than two of them: at the rate of the others, half come in the next
+    find: returns names of all hosts that are there
+    look_s: seconds between two looks
+    one_first: look for the last missing host alone, with the argument `name` of `find`, and for
+        all when it is there. A list of many takes long, and hosts come in order
     """
-    began, first = runtime.monotonic(), None
+    missing = list(hosts)
     while True:
-        missing = find_missing()
+        is_late = runtime.monotonic() > deadline
+        if is_late or not one_first or find(name=missing[-1]):
+            found = find()
+            missing = [host for host in missing if host not in found]
         if not missing:
             return
-        now = runtime.monotonic()
-        if now > deadline:
+        if is_late:
             raise exception.Unavailable(
                 service='The cloud',
-                reason=f'{len(missing)} hosts {what}, for example {sorted(missing)[0]}',
+                reason=f'{len(missing)} hosts {what}, for example {min(missing)}',
             )
-        first, pause_s = first or len(missing), longest_s
-        if first > len(missing):
-            expected_s = len(missing) * (now - began) / (first - len(missing))
-            pause_s = min(pause_s, max(expected_s / 2, longest_s / 10, LOOK_S))
-        runtime.sleep(pause_s)
+        runtime.sleep(look_s)
