@@ -32,6 +32,18 @@ WAKE_IN_S = 5
 # How long a saga may take to end whose server is free already, and how often to look.
 END_TIMEOUT_S = 5
 LOOK_S, LONGEST_LOOK_S = 0.02, 0.25
+# Fields of an order that requests choose, beside `changes` and `hosts`.
+CHOSEN = (
+    'message',
+    'migration',
+    'claims',
+    'device',
+    'most_devices',
+    'down',
+    'same',
+    'share',
+    'detaches',
+)
 
 
 @dataclasses.dataclass
@@ -62,27 +74,19 @@ class Intent:
 def order(guard: transitions.Transition, action: str, **options: typing.Any) -> moves.Order:
     """Return the order of an action whose transition is `guard` (a row of transitions.TRANSITIONS).
 
-    options: changes, migration, claims, device, most_devices, share, detaches, down, message,
-        host, same; see db.cell.moves
+    options: changes, host (the only one on which the server may be), and CHOSEN; see moves.Order.
+        Others are ignored.
     """
     during = {} if guard.during is None else {'task_state': str(guard.during)}
-    return {
-        'action': action,
-        'message': options.get('message'),
-        'vm_states': _texts(guard.vm_states),
-        'task_states': _texts(guard.task_states),
-        'hosts': [options['host']] if 'host' in options else None,
-        'changes': {**during, **(options.get('changes') or {})},
-        'migration': options.get('migration'),
-        'claims': options.get('claims'),
-        'device': options.get('device'),
-        'down': options.get('down'),
-        'most_devices': options.get('most_devices'),
-        'same': options.get('same'),
-        'share': options.get('share'),
-        'detaches': options.get('detaches'),
-        'shareless': guard.shareless,
-    }
+    return moves.Order(
+        action=action,
+        vm_states=_texts(guard.vm_states),
+        task_states=_texts(guard.task_states),
+        hosts=[options['host']] if 'host' in options else None,
+        changes={**during, **(options.get('changes') or {})},
+        shareless=guard.shareless,
+        **{name: options[name] for name in CHOSEN if name in options},
+    )
 
 
 def _texts(allowed: Iterable[str | None] | None) -> list[str | None] | None:
@@ -173,7 +177,7 @@ def _create(
         uuid=intent.uuid,
         kind=intent.kind,
         instance_uuid=intent.instance_uuid,
-        arguments={**intent.arguments, 'order': intent.order, 'cell': cell_uuid},
+        arguments={**intent.arguments, 'order': intent.order.as_dict(), 'cell': cell_uuid},
         wake_in_s=WAKE_IN_S,
         size=intent.size,
     )

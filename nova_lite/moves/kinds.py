@@ -85,7 +85,7 @@ def arguments(kind: str, given: journal.Data) -> journal.Data:
 
     Raise UnknownPlan if the kind has no such argument, or requires one that is missing.
     """
-    kept = values.arguments(KINDS[kind], {'cell': None, 'order': {}, **given}).as_dict()
+    kept = values.arguments(KINDS[kind], {'cell': None, 'order': None, **given}).as_dict()
     return {name: kept[name] for name in kept if name in given or name == values.VERSION}
 
 

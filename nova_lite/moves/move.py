@@ -54,13 +54,14 @@ Event: typing.TypeAlias = tuple[str, str | None]
 class Arguments(saga.Value):
     """Arguments of all moves.
 
-    cell: uuid of the server's cell; order: see db.cell.moves
+    cell: uuid of the server's cell
+    order: of the transaction in which the API began the move
     migration_uuid: default: the saga's uuid
     host, node: the requested destination
     """
 
     cell: str
-    order: saga.Data
+    order: moves.Order
     migration_uuid: str | None = None
     host: str | None = None
     node: str | None = None
@@ -193,7 +194,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     @property
     def order(self) -> moves.Order:
         """Return the arguments of the transaction in which the API began the move."""
-        return typing.cast(moves.Order, self.arguments.order)
+        return self.arguments.order
 
     @part.transaction
     def begin(self, connection: sa.Connection) -> steps.Found:
@@ -237,7 +238,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
 
         A migration that the user's request claimed gets its former status.
         """
-        claims = self.order.get('claims')
+        claims = self.order.claims
         if claims:
             migrations.update(connection, claims['uuid'], {'status': claims['from'][0]})
 
@@ -248,7 +249,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         if lost:
             changes = {**changes, 'vm_state': states.VmState.ERROR}
             error = error if error is not None and self.shown(error) else lost[0]
-        first = self.order['changes'].get('task_state')
+        first = self.order.changes.get('task_state')
         self.clear_task(connection, changes, tasks=(*self.tasks, first))
         self.add_fault(connection, error)
 

@@ -18,17 +18,31 @@ VERSION = '_version'
 FIRST = 1
 
 
+def fields(value: typing.Any) -> tuple[dataclasses.Field[typing.Any], ...]:
+    """Return the fields of a Value or of its class."""
+    return dataclasses.fields(value)
+
+
 @typing.dataclass_transform(frozen_default=True, kw_only_default=True)
 class Value:
-    """Base class of dataclasses that the journal stores. Each field is plain JSON.
+    """Base class of dataclasses that the journal stores. Each field is plain JSON or a Value.
 
     A field that is added, removed or changes its meaning requires a new VERSION, see `upgrade`.
+
+    inner: {name: class} of the fields that are Values
     """
 
     VERSION: typing.ClassVar = FIRST
+    inner: typing.ClassVar[dict[str, type['Value']]] = {}
 
     def __init_subclass__(cls) -> None:
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+        kinds = {field.name: field.type for field in fields(cls)}
+        cls.inner = {
+            name: kind
+            for name, kind in kinds.items()
+            if isinstance(kind, type) and issubclass(kind, Value)
+        }
 
     @classmethod
     def upgrade(cls, kept: journal.Data, version: int) -> journal.Data:
@@ -42,15 +56,26 @@ class Value:
         if version > cls.VERSION:
             raise journal.UnknownPlan(f'{cls.__name__} has no version {version} here')
         values = {name: value for name, value in kept.items() if name != VERSION}
+        if version < cls.VERSION:
+            values = cls.upgrade(values, version)
+        inner = {
+            name: kind.from_dict(values[name])
+            for name, kind in cls.inner.items()
+            if isinstance(values.get(name), dict)
+        }
         try:
-            return cls(**(cls.upgrade(values, version) if version < cls.VERSION else values))
+            return cls(**{**values, **inner})
         except TypeError as error:
             raise journal.UnknownPlan(f'{cls.__name__} is another one: {error}') from error
 
     def as_dict(self) -> journal.Data:
         """Return the value as the journal stores it."""
         version = {} if self.VERSION == FIRST else {VERSION: self.VERSION}
-        return {**{field.name: getattr(self, field.name) for field in fields(self)}, **version}
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in self.inner:
+            if kept[name] is not None:
+                kept[name] = kept[name].as_dict()
+        return {**kept, **version}
 
 
 class Answer(Value):
@@ -143,11 +168,6 @@ class Results:
         for step in steps:
             if isinstance(step, Result):
                 self.get(step)
-
-
-def fields(value: typing.Any) -> tuple[dataclasses.Field[typing.Any], ...]:
-    """Return the fields of a Value or of its class."""
-    return dataclasses.fields(value)
 
 
 def _known(result: typing.Any) -> typing.Any:

@@ -1,20 +1,7 @@
 """Start of a move in its cell: one transaction of the API, which may be repeated.
 
 The saga's first step makes the same transaction once more, so a kill between the
-saga's row and this one loses nothing. An order is plain values, kept in the saga:
-
-action: name in the record of actions; message: what is noted with it, or None
-vm_states, task_states, hosts: in and on which the server may be; None allows any
-    (what was checked holds for the host on which the server was then, and no other)
-changes: columns of the server
-migration: columns of a new migration, or None; claims: {'uuid', 'from', 'to'}, a
-    migration whose status changes from one of several, or None
-device: columns of a new block device, or None; see db.cell.devices
-down: {'host', 'down_time_s'}: a host whose compute service must be down, or None
-most_devices: how many block devices the server may have with it, or None
-share: columns of a share to attach, or None; detaches: id of a share to detach, or None
-shareless: whether the server may have no shares
-same: columns of the server that must be as the request saw them, or None
+saga's row and this one loses nothing.
 """
 
 from collections.abc import Iterable
@@ -31,6 +18,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.db.cell import shares
+from nova_lite.saga import values
 
 Claim = typing.TypedDict('Claim', {'uuid': str, 'from': list[str], 'to': str})
 
@@ -42,24 +30,38 @@ class Down(typing.TypedDict):
     down_time_s: float
 
 
-class Order(typing.TypedDict):
-    """The arguments of the start of a move, see above."""
+class Order(values.Value):
+    """The arguments of the start of a move, which the journal stores with those of its saga.
+
+    action: name in the record of actions; message: what is recorded with it
+    vm_states, task_states, hosts: in and on which the server may be; None allows any
+        (what was checked holds for the host on which the server was then, and no other)
+    changes: columns of the server
+    migration: columns of a new migration
+    claims: a migration whose status changes from one of several
+    device: columns of a new block device; see db.cell.devices
+    down: a host whose compute service must be down
+    most_devices: how many block devices the server may have with the new one
+    share: columns of a share to attach; detaches: id of a share to detach
+    shareless: whether the server may have no shares
+    same: columns of the server that must be as the request found them
+    """
 
     action: str
     vm_states: list[str | None] | None
     task_states: list[str | None] | None
     changes: dict[str, typing.Any]
-    message: typing.NotRequired[str | None]
-    hosts: typing.NotRequired[list[str | None] | None]
-    migration: typing.NotRequired[dict[str, typing.Any] | None]
-    claims: typing.NotRequired[Claim | None]
-    device: typing.NotRequired[dict[str, typing.Any] | None]
-    down: typing.NotRequired[Down | None]
-    most_devices: typing.NotRequired[int | None]
-    share: typing.NotRequired[dict[str, typing.Any] | None]
-    detaches: typing.NotRequired[str | None]
-    shareless: typing.NotRequired[bool]
-    same: typing.NotRequired[dict[str, typing.Any] | None]
+    message: str | None = None
+    hosts: list[str | None] | None = None
+    migration: dict[str, typing.Any] | None = None
+    claims: Claim | None = None
+    device: dict[str, typing.Any] | None = None
+    down: Down | None = None
+    most_devices: int | None = None
+    share: dict[str, typing.Any] | None = None
+    detaches: str | None = None
+    shareless: bool = False
+    same: dict[str, typing.Any] | None = None
 
 
 def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, order: Order) -> bool:
@@ -74,19 +76,19 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
     if has_begun(connection, ctxt, uuid, order):
         return False
     row = instances.hold(connection, uuid)
-    _require_same(row, order.get('same') or {})
-    if down := order.get('down'):
+    _require_same(row, order.same or {})
+    if down := order.down:
         services.require_down(connection, **down)
     instances.update(
         connection,
         uuid,
-        order['changes'] or {'updated_at': row.updated_at},
+        order.changes or {'updated_at': row.updated_at},
         former=row,
-        expect_task=_allowed(order['task_states']),
-        expect_vm=_allowed(order['vm_states']),
-        expect_host=_allowed(order.get('hosts')),
+        expect_task=_allowed(order.task_states),
+        expect_vm=_allowed(order.vm_states),
+        expect_host=_allowed(order.hosts),
     )
-    claimed = order.get('claims')
+    claimed = order.claims
     if claimed:
         migrations.update(
             connection,
@@ -94,29 +96,29 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
             {'status': claimed['to']},
             expect_status=claimed['from'],
         )
-    if migration := order.get('migration'):
+    if migration := order.migration:
         migrations.create(connection, migration)
-    if device := order.get('device'):
-        devices.add(connection, uuid, device, order.get('most_devices'))
+    if device := order.device:
+        devices.add(connection, uuid, device, order.most_devices)
     _change_shares(connection, uuid, order)
-    actions.start(connection, ctxt, uuid, order['action'], order.get('message'))
-    if row.task_state is not None and order['changes'].get('task_state'):
+    actions.start(connection, ctxt, uuid, order.action, order.message)
+    if row.task_state is not None and order.changes.get('task_state'):
         # Its host may never come back to end them.
         actions.end_interrupted(
             connection,
             uuid,
-            error=f'Interrupted by {order["action"]}.',
+            error=f'Interrupted by {order.action}.',
             besides=ctxt.request_id,
         )
     return True
 
 
 def _change_shares(connection: sa.Connection, uuid: str, order: Order) -> None:
-    if order.get('shareless'):
+    if order.shareless:
         shares.require_none(connection, uuid)
-    if share := order.get('share'):
+    if share := order.share:
         shares.add(connection, uuid, share)
-    if share_id := order.get('detaches'):
+    if share_id := order.detaches:
         shares.begin_detaching(connection, uuid, share_id)
 
 
@@ -130,7 +132,7 @@ def has_begun(
     connection: sa.Connection, ctxt: context.RequestContext, uuid: str, order: Order
 ) -> bool:
     """Return whether the transaction took place for the request of `ctxt`."""
-    return actions.find(connection, uuid, ctxt.request_id, order['action']) is not None
+    return actions.find(connection, uuid, ctxt.request_id, order.action) is not None
 
 
 def may_begin(row: rows.Row, order: Order) -> bool:
@@ -138,9 +140,9 @@ def may_begin(row: rows.Row, order: Order) -> bool:
     return all(
         allowed is None or state in allowed
         for state, allowed in (
-            (row.vm_state, order['vm_states']),
-            (row.task_state, order['task_states']),
-            (row.host, order.get('hosts')),
+            (row.vm_state, order.vm_states),
+            (row.task_state, order.task_states),
+            (row.host, order.hosts),
         )
     )
 

@@ -183,7 +183,7 @@ DEFECTS = (
         (
             (
                 'db/cell/moves.py',
-                "if down := order.get('down'):\n        services",
+                'if down := order.down:\n        services',
                 'if False:\n        services',
             ),
             (

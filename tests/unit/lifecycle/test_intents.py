@@ -106,7 +106,7 @@ class IntentsTest(testtools.TestCase):
         self.assertEqual('resize_prep', self.row().task_state)
         row = self.api_db.read(sagas.get, intent.uuid)
         self.assertEqual(self.cell.uuid, row.arguments['cell'])
-        self.assertEqual(intent.order, row.arguments['order'])
+        self.assertEqual(intent.order, moves.Order.from_dict(row.arguments['order']))
         found = self.db.read(actions.find, self.server, self.ctxt.request_id, 'resize')
         self.assertEqual('u', found.user_id)
 

@@ -93,7 +93,7 @@ def saga_record(kind, cell, server, *, order, arguments):
         uuid=runtime.new_uuid(),
         instance_uuid=server,
         epoch=1,
-        arguments={'cell': cell.uuid, 'order': order, **arguments},
+        arguments={'cell': cell.uuid, 'order': order.as_dict(), **arguments},
         data={},
         error=None,
     )

@@ -174,14 +174,15 @@ class CopyDutiesTest(build_base.BuildTestCase):
         if migration is not None:
             claims = {'uuid': migration, 'from': ['finished'], 'to': to}
             arguments['migration_uuid'] = migration
-        arguments['order'] = intents.order(guard, action, claims=claims)
+        order = intents.order(guard, action, claims=claims)
+        arguments['order'] = order.as_dict()
         if migration is None:
             arguments['flavor'] = FLAVOR
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
         uuid = runtime.new_uuid()
         values = {'uuid': uuid, 'kind': kind.kind, 'instance_uuid': self.server}
         self.api_db.write(sagas.create, ctxt, arguments=arguments, **values)
-        self.db[source].write(moves.begin, ctxt, self.server, arguments['order'])
+        self.db[source].write(moves.begin, ctxt, self.server, order)
         return uuid
 
     def migrate(self, source='cell1', dest='cell2', breaks=()):

@@ -25,8 +25,13 @@ CHANGED = (
 def shape(kind):
     """{'version', fields} of a Value; of another class its name."""
     if isinstance(kind, type) and issubclass(kind, saga.Value):
-        return {'version': kind.VERSION, **{f.name: shape(f.type) for f in values.fields(kind)}}
-    return kind.__name__ if type(kind) is type else str(kind)
+        return {'version': kind.VERSION, **{f.name: name(f.type) for f in values.fields(kind)}}
+    return name(kind)
+
+
+def name(kind):
+    """The name of a type."""
+    return kind.__name__ if isinstance(kind, type) and type(kind) is type else str(kind)
 
 
 def modules():
@@ -51,7 +56,12 @@ def shapes():
         if isinstance(each, saga.Result) and each not in names
     }
     given = {kind: shape(values.given(each)) for kind, each in kinds.KINDS.items()}
-    return {'arguments': given, 'results': left, 'notes': notes}
+    inner = {
+        each.__name__: shape(each)
+        for kind in kinds.KINDS.values()
+        for each in values.given(kind).inner.values()
+    }
+    return {'arguments': given, 'inner': inner, 'results': left, 'notes': notes}
 
 
 class ValuesTest(testtools.TestCase):

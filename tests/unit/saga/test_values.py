@@ -32,6 +32,13 @@ class Answered(saga.Answer):
     power: int
 
 
+class Holder(saga.Value):
+    """A Value with others in it."""
+
+    renamed: Renamed
+    name: str = 'held'
+
+
 MAKE = saga.Result('make', Made)
 NOTED = saga.Result('noted', list[str])
 
@@ -55,6 +62,17 @@ class ValueTest(testtools.TestCase):
     def test_what_is_not_known(self):
         for kept in ({'power': 1, values.VERSION: 2}, {'powr': 1}, {'power': 1, 'more': 2}, {}):
             self.assertRaises(journal.UnknownPlan, Made.from_dict, kept)
+
+    def test_values_within_have_versions_of_their_own(self):
+        held = Holder(renamed=Renamed(power_state=1))
+        kept = {'renamed': {'power_state': 1, values.VERSION: 2}, 'name': 'held'}
+        self.assertEqual(kept, held.as_dict())
+        self.assertEqual(held, Holder.from_dict(kept))
+        self.assertEqual(held, Holder.from_dict({'renamed': {'power': 1}}))
+
+    def test_values_within_that_are_not_known(self):
+        for kept in ({'powr': 1, values.VERSION: 2}, {'power_state': 1, values.VERSION: 3}):
+            self.assertRaises(journal.UnknownPlan, Holder.from_dict, {'renamed': kept})
 
     def test_hosts_may_answer_more(self):
         self.assertEqual(Answered(power=1), Answered.from_dict({'power': 1, 'more': 2}))
