@@ -9,6 +9,7 @@ from oslo_config import cfg
 from nova_lite import cells as deployment
 from nova_lite import policies
 from nova_lite.api import waiting
+from nova_lite.clients import client_set
 from nova_lite.clients import image as images
 from nova_lite.clients import port_allocations
 from nova_lite.clients import providers
@@ -156,23 +157,8 @@ class Share(typing.Protocol):
         """Return {'id', 'status', 'protocol', 'export_location'}. Raise ShareNotFound."""
 
 
-class Clients(typing.Protocol):
-    """The clients of the services that the API asks."""
-
-    @property
-    def image(self) -> Image: ...
-
-    @property
-    def network(self) -> Network: ...
-
-    @property
-    def volume(self) -> Volume: ...
-
-    @property
-    def share(self) -> Share: ...
-
-    @property
-    def placement(self) -> Placement: ...
+# The clients of the services that the API asks.
+Clients: typing.TypeAlias = client_set.Clients[Placement, Network, Volume, Share, Image]
 
 
 class Identity(typing.Protocol):

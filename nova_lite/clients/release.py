@@ -14,6 +14,7 @@ import typing
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite.clients import client_set
 from nova_lite.clients import session
 from nova_lite.clients import share as shares
 from nova_lite.clients import volume as volumes
@@ -111,23 +112,8 @@ class Image(typing.Protocol):
         """Delete the image; raises ImageNotFound unless `missing_ok`."""
 
 
-class Clients(typing.Protocol):
-    """The clients of all services that hold something for servers."""
-
-    @property
-    def placement(self) -> Placement: ...
-
-    @property
-    def network(self) -> Network: ...
-
-    @property
-    def volume(self) -> Volume: ...
-
-    @property
-    def share(self) -> Share: ...
-
-    @property
-    def image(self) -> Image: ...
+# The clients of all services that hold something for servers.
+Clients: typing.TypeAlias = client_set.Clients[Placement, Network, Volume, Share, Image]
 
 
 def images_of(row: Row, copying: bool) -> Images:

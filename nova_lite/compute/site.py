@@ -10,6 +10,7 @@ from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import client_set
 from nova_lite.clients import image as images
 from nova_lite.clients import network as networks
 from nova_lite.clients import plugging
@@ -113,23 +114,8 @@ class Inventory(typing.Protocol):
         """Read the ratios of operators from placement. Return whether they have changed."""
 
 
-class Neighbours(typing.Protocol):
-    """The clients of all services that a compute uses."""
-
-    @property
-    def placement(self) -> Placement: ...
-
-    @property
-    def network(self) -> Network: ...
-
-    @property
-    def volume(self) -> Volume: ...
-
-    @property
-    def share(self) -> release.Share: ...
-
-    @property
-    def image(self) -> Image: ...
+# The clients of all services that a compute uses.
+Neighbours: typing.TypeAlias = client_set.Clients[Placement, Network, Volume, release.Share, Image]
 
 
 @dataclasses.dataclass

@@ -13,6 +13,7 @@ from oslo_config import cfg
 
 from nova_lite import cells as deployment
 from nova_lite.clients import bindings as binding_client
+from nova_lite.clients import client_set
 from nova_lite.clients import image as images
 from nova_lite.clients import network as networks
 from nova_lite.clients import offers
@@ -180,23 +181,10 @@ class Scheduler(typing.Protocol):
     ) -> list[list[selection.Selection]]: ...
 
 
-class Clients(typing.Protocol):
-    """The clients of all services that moves use."""
-
-    @property
-    def placement(self) -> Placement: ...
-
-    @property
-    def network(self) -> Network: ...
-
-    @property
-    def volume(self) -> Volume: ...
-
-    @property
-    def share(self) -> share_client.Access: ...
-
-    @property
-    def image(self) -> Image: ...
+# The clients of all services that moves use.
+Clients: typing.TypeAlias = client_set.Clients[
+    Placement, Network, Volume, share_client.Access, Image
+]
 
 
 class World(Clients, typing.Protocol):
