@@ -27,6 +27,7 @@ from nova_lite.bench import client
 from nova_lite.console import durations
 from tools import private_cloud
 from tools.comparison import environment
+from tools.comparison import goals
 from tools.comparison import load
 from tools.comparison import nova_cloud
 from tools.comparison import table
@@ -34,6 +35,7 @@ from tools.comparison import workload
 
 README = environment.TOP / 'README.rst'
 PAGE = environment.TOP / 'doc' / 'source' / 'admin' / 'benchmarks.rst'
+COSTS = PAGE.with_name('costs.rst')
 # They make and delete the servers of all others.
 ALWAYS = ('boot-16', 'delete')
 
@@ -128,12 +130,14 @@ def compare(args):
 
 
 def write(results, kind=None):
-    """Write the tables of README and of the page about benchmarks; or that of a kind of load."""
+    """Write the tables of README and of the documents; or that of a kind of load."""
     if kind:
         PAGE.write_text(table.placed(PAGE.read_text(), load.rst(results, kind), load=kind))
         return
     for path, made in ((README, table.readme(results)), (PAGE, table.rst(results))):
         path.write_text(table.placed(path.read_text(), made))
+    missed = goals.rst(results)
+    COSTS.write_text(table.between(COSTS.read_text(), goals.BEGIN, goals.END, missed))
 
 
 def end(number, _frame):

@@ -33,12 +33,16 @@ def p50_ms(what):
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A line of the table. pick: takes its number from the figures of the scenario"""
+    """A line of the table.
+
+    pick: takes its number from the figures of the scenario; goal: wanted ratio
+    """
 
     text: str
     scenario: str
     pick: typing.Callable
     in_readme: bool = False
+    goal: float = 10
 
     def ratio(self, nova, ours):
         """Return how many times better ours is."""
@@ -52,17 +56,22 @@ ROWS = (
     Row('boot, one in flight: to ACTIVE, ms', 'boot-1', p50_ms('to ACTIVE'), True),
     Row('delete, 8 at a time: CPU ms', 'delete', cpu_ms),
     Row('delete, 8 at a time: gone/s', 'delete', per_second),
-    Row('list of all in detail, one client: ms', 'list-1', p50_ms('GET'), True),
-    Row('list of all in detail, 4 clients: requests/s', 'list-4', per_second),
+    Row('list of all in detail, one client: ms', 'list-1', p50_ms('GET'), True, 20),
+    Row('list of all in detail, 4 clients: requests/s', 'list-4', per_second, goal=20),
     Row('show, one client: ms', 'show-1', p50_ms('GET'), True),
     Row('show, 4 clients: requests/s', 'show-4', per_second),
     Row('resize and confirm: CPU ms', 'resize-1', cpu_ms, True),
     Row('resize and confirm, 4 at a time: CPU ms', 'resize-4', cpu_ms),
     Row('cold migrate and confirm: CPU ms', 'migrate', cpu_ms),
-    Row('live migrate to a checked host: CPU ms', 'live-migrate', cpu_ms, True),
-    Row('live migrate to a checked host: to ACTIVE, ms', 'live-migrate', p50_ms('to its status')),
-    Row('cross-cell migrate and confirm: CPU ms', 'cross-cell', cpu_ms, True),
-    Row('cross-cell migrate and revert: CPU ms', 'cross-cell-revert', cpu_ms),
+    Row('live migrate to a checked host: CPU ms', 'live-migrate', cpu_ms, True, 8),
+    Row(
+        'live migrate to a checked host: to ACTIVE, ms',
+        'live-migrate',
+        p50_ms('to its status'),
+        goal=8,
+    ),
+    Row('cross-cell migrate and confirm: CPU ms', 'cross-cell', cpu_ms, True, 8),
+    Row('cross-cell migrate and revert: CPU ms', 'cross-cell-revert', cpu_ms, goal=8),
 )
 
 

@@ -11,6 +11,7 @@ from nova_lite import runtime
 from tools import compare_with_nova
 from tools.comparison import boots
 from tools.comparison import environment
+from tools.comparison import goals
 from tools.comparison import nova_config
 from tools.comparison import table
 from tools.comparison import workload
@@ -32,6 +33,12 @@ def _figures(cpu_ms, rate=1.0, p50=1.0, others=0.25):
         'per_second': rate,
         'milliseconds': {what: {'p50': p50} for what in ('POST', 'to ACTIVE', 'GET')},
         'others': others,
+        'cpu_ms_per_operation_by_kind': {
+            'api': cpu_ms / 10,
+            'placement': cpu_ms / 4,
+            'mariadb': cpu_ms / 5,
+            'simcloud': cpu_ms / 20,
+        },
     }
 
 
@@ -84,6 +91,24 @@ class TableTest(testtools.TestCase):
     def test_the_documents_have_marks(self):
         for path in (compare_with_nova.README, compare_with_nova.PAGE):
             table.placed(path.read_text(), '')
+        table.between(compare_with_nova.COSTS.read_text(), goals.BEGIN, goals.END, '')
+
+
+class GoalsTest(testtools.TestCase):
+    def test_rows_that_miss_their_goals(self):
+        """A goal of 10 leaves 80 ms; half of our 100 ms is our own."""
+        by_cpu, by_time = goals.lines(ROUNDS)
+        text = 'boot, 16 in flight: CPU ms'
+        parts = ('100.0', '25.0', '20.0', '0.0', '50.0', '30.0', '16')
+        self.assertEqual([(text, '10', '8.0', *parts)], by_cpu)
+        text = 'boot, 16 in flight: ACTIVE/s'
+        self.assertEqual([(text, '10', '6.5', '8.0', '1.8', '0.2', '1.8')], by_time)
+        for line in (*by_cpu, *by_time):
+            self.assertIn(f'   * - {line[0]}\n', goals.rst({'rounds': ROUNDS}))
+
+    def test_others_are_not_shown(self):
+        rounds = [_round(_figures(1000, 1), _figures(100, 10))]
+        self.assertEqual(([], []), goals.lines(rounds))
 
 
 def _all_scenarios():

@@ -1,0 +1,80 @@
+"""The rows of a comparison that miss their goals, with the CPU time that explains them."""
+
+import statistics
+
+from tools.comparison import table
+from tools.proof import page
+
+BEGIN = '.. begin: goals that tools/compare_with_nova.py found missed'
+END = '.. end: goals that tools/compare_with_nova.py found missed'
+# By their names in the figures. What they use is not nova_lite's own.
+NEIGHBOURS = {'placement': 'placement', 'mariadb': 'MariaDB', 'rabbitmq': 'RabbitMQ'}
+STAND_INS = 'simcloud'
+COMMON = ('', 'goal', 'times better')
+CPU = (*COMMON, 'CPU ms', *NEIGHBOURS.values(), 'own', 'own at the goal', 'times without own')
+TIMES = (*COMMON, 'CPU: times better', 'cores busy', 'of these the API', "Nova's cores busy")
+
+
+def missed(rounds):
+    """Return (row, nova's median, ours) of the rows whose ratio is below their goal."""
+    found = []
+    for row in table.ROWS:
+        values = table.medians(rounds, row)
+        if values is not None and round(row.ratio(*values), 1) < row.goal:
+            found.append((row, *values))
+    return found
+
+
+def lines(rounds):
+    """Return lines of two tables: rows of CPU time, and rows of times and rates."""
+    by_cpu, by_time = [], []
+    for row, nova, ours in missed(rounds):
+        common = (row.text, f'{row.goal:g}', f'{row.ratio(nova, ours):.1f}')
+        if row.pick is table.cpu_ms:
+            by_cpu.append((*common, *_parts(rounds, row, nova, ours)))
+        else:
+            by_time.append((*common, *_cores(rounds, row)))
+    return by_cpu, by_time
+
+
+def _parts(rounds, row, nova, ours):
+    """Return our CPU time, its parts, our own at the goal, and the ratio without our own."""
+    figures = _figures(rounds, row, table.OURS)
+    parts = {name: _median(figures, _of_kind(name)) for name in (*NEIGHBOURS, STAND_INS)}
+    others = sum(parts.values())
+    numbers = (ours, *(parts[name] for name in NEIGHBOURS), ours - others, nova / row.goal - others)
+    return (*(f'{number:.1f}' for number in numbers), f'{nova / others:.0f}')
+
+
+def _cores(rounds, row):
+    """Return the ratio of the CPU time, and cores that were busy: ours, our API's, Nova's."""
+    novas, ours = (_figures(rounds, row, side) for side in (table.NOVA, table.OURS))
+    return (
+        f'{_median(novas, table.cpu_ms) / _median(ours, table.cpu_ms):.1f}',
+        f'{_busy(ours, table.cpu_ms):.1f}',
+        f'{_busy(ours, _of_kind("api")):.1f}',
+        f'{_busy(novas, table.cpu_ms):.1f}',
+    )
+
+
+def _figures(rounds, row, side):
+    return [played[side][row.scenario] for played in rounds if row.scenario in played[side]]
+
+
+def _of_kind(name):
+    return lambda figures: figures['cpu_ms_per_operation_by_kind'].get(name, 0)
+
+
+def _median(figures, pick):
+    return statistics.median(map(pick, figures))
+
+
+def _busy(figures, pick):
+    """Return the cores that were busy with what `pick` takes from figures, in CPU ms."""
+    return _median(figures, lambda each: table.per_second(each) * pick(each) / 1000)
+
+
+def rst(results):
+    """Return the two tables as reStructuredText."""
+    by_cpu, by_time = lines(results['rounds'])
+    return f'{page.table(CPU, by_cpu)}\n{page.table(TIMES, by_time)}'
