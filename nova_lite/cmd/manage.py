@@ -51,8 +51,8 @@ def main(argv=None):
     """Run one verb and return its exit code, 255 after an unexpected error."""
     args = parser().parse_args(sys.argv[1:] if argv is None else argv)
     try:
-        with command.Site(_conf(args)) as site:
-            return args.run(site, args)
+        with command.Deployment(_conf(args)) as deployment:
+            return args.run(deployment, args)
     except exception.NovaLiteError as error:
         print(f'{PROG}: {error}', file=sys.stderr)
         return FAILED

@@ -1,6 +1,6 @@
 """The control endpoint: changes to a running embedded cloud that no user of it may make.
 
-It is a door: it listens on loopback, on a port of its own, so it also answers while all
+It is a local endpoint: it listens on loopback, on a port of its own, so it also answers while all
 threads of the APIs wait for something. Only `nova-lite up` without `--bus` opens it.
 """
 
@@ -14,7 +14,7 @@ from nova_lite import exception
 from nova_lite.api import faults
 from nova_lite.api import schema as schemas
 from nova_lite.api import schema_parts
-from nova_lite.daemons import door
+from nova_lite.daemons import local_endpoint
 
 LOG = log.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class TooLarge(exception.NovaLiteError):
     msg = f'The body must have at most {MAX_BODY} bytes.'
 
 
-class Endpoint(door.Door):
+class Endpoint(local_endpoint.LocalEndpoint):
     """Answers METHOD /control/NAME by a handler. Add handlers before it is opened."""
 
     name = 'control'
@@ -64,12 +64,12 @@ class Endpoint(door.Door):
         except exception.NovaLiteError as error:
             status = http.HTTPStatus(faults.CODES[error.kind])
             LOG.info('Control request %s %s was refused: %s', method, path, error)
-            return door.as_json(status, {'error': str(error)})
+            return local_endpoint.as_json(status, {'error': str(error)})
         except Exception as error:
             LOG.exception('Unexpected error in control request %s %s', method, path)
             text = f'Unexpected {type(error).__name__}. The log of the cloud has its traceback.'
-            return door.as_json(http.HTTPStatus.INTERNAL_SERVER_ERROR, {'error': text})
-        return door.as_json(http.HTTPStatus.OK, found)
+            return local_endpoint.as_json(http.HTTPStatus.INTERNAL_SERVER_ERROR, {'error': text})
+        return local_endpoint.as_json(http.HTTPStatus.OK, found)
 
     def _call(self, method, path, environ):
         if (method, path) not in self._handlers:

@@ -6,7 +6,7 @@ from nova_lite import service
 from nova_lite.clients import auth
 from nova_lite.clients import network
 from nova_lite.clients import placement
-from nova_lite.daemons import door
+from nova_lite.daemons import local_endpoint
 from nova_lite.daemons import top
 from nova_lite.monitoring import checks
 from nova_lite.monitoring import databases
@@ -25,9 +25,9 @@ def make(conf: cfg.ConfigOpts) -> service.Daemon:
         conf, cells, found, network.Network(credentials), notices=watch.Notices(notifier)
     )
     if conf.transport_url.startswith(transport.EMBEDDED):
-        entrance = door.SchedulerDoor(manager, conf.state_path)
-        entrance.open()
-        closing.append(entrance.close)
+        endpoint = local_endpoint.SchedulerEndpoint(manager, conf.state_path)
+        endpoint.open()
+        closing.append(endpoint.close)
     return service.Daemon(
         'scheduler',
         manager,

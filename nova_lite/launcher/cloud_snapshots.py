@@ -1,10 +1,10 @@
 """Snapshots of an embedded cloud: one file from which others start.
 
 A snapshot has the databases, the guests, the passwords and the settings of the cloud, but not
-its port and the keys of its doors. In the state directory of another cloud it becomes the saved
-state `fresh`, which the next start restores. It is written beside a former cloud there, which is
-deleted after that. The cell mappings, which alone name the directory of the cloud, are replaced
-before.
+its port and the keys of its local endpoints. In the state directory of another cloud it becomes
+the saved state `fresh`, which the next start restores. It is written beside a former cloud
+there, which is deleted after that. The cell mappings, which alone name the directory of the
+cloud, are replaced before.
 """
 
 import datetime

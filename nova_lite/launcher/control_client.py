@@ -7,7 +7,7 @@ import urllib.request
 
 from nova_lite import exception
 from nova_lite.control import endpoint
-from nova_lite.daemons import door
+from nova_lite.daemons import local_endpoint
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 
@@ -45,7 +45,7 @@ class Client:
             up = state_dir.command('up', self._directory)
             raise self._unavailable(f'it does not run. Start it with `{up}`')
         try:
-            return door.place_of(self._directory, endpoint.Endpoint.name)
+            return local_endpoint.place_of(self._directory, endpoint.Endpoint.name)
         except exception.Unavailable as error:
             is_ready = running.read(self._directory) is not None
             raise self._unavailable(OF_PROCESSES if is_ready else STARTING) from error
@@ -56,7 +56,9 @@ class Client:
     def _send(self, path, **options):
         place = self._place()
         try:
-            with door.send(place, endpoint.PREFIX + path, self._timeout_s, **options) as answer:
+            with local_endpoint.send(
+                place, endpoint.PREFIX + path, self._timeout_s, **options
+            ) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise Refused(reason=json.load(error)['error']) from error

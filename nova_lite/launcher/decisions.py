@@ -6,7 +6,7 @@ since its buses are private.
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite.daemons import door
+from nova_lite.daemons import local_endpoint
 from nova_lite.db.cell import services
 from nova_lite.launcher import server_names
 from nova_lite.launcher import state_dir
@@ -26,7 +26,7 @@ def find(directory, server, host=None):
     with server_names.cells_of(conf) as cells:
         uuid = server_names.uuid_of(cells, server)
         if conf.transport_url.startswith(transport.EMBEDDED):
-            return door.ask(conf.state_path, uuid, host)
+            return local_endpoint.ask(conf.state_path, uuid, host)
         return ask_all(conf, cells, uuid, host)
 
 

@@ -21,7 +21,7 @@ from nova_lite.control import injected_faults as fault_control
 from nova_lite.daemons import api
 from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
-from nova_lite.daemons import events_door
+from nova_lite.daemons import events_endpoint
 from nova_lite.daemons import metadata
 from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
@@ -88,7 +88,7 @@ class EmbeddedCloud:
         self._fronts = []
         self.api_app = self._api = self._metadata = None
         self.wrap_api = lambda application: application
-        self._doors = []
+        self._endpoints = []
         self.clock = None
         self.states = saved_states.SavedStates(self.places)
         self._incarnation = incarnation.Incarnation()
@@ -131,7 +131,7 @@ class EmbeddedCloud:
         self._make_apis()
         self._start_front()
         self._start_monitoring()
-        self._open_doors()
+        self._open_endpoints()
         # That of a cloud from a snapshot is there.
         keep = keep and is_new and saved_states.FRESH not in self.states.names()
         if keep and self.places.settings.database is None:
@@ -272,9 +272,9 @@ class EmbeddedCloud:
         self._undo_control()
         # Open pages would keep threads of the server.
         close_page = self._page.end()
-        doors = [opened.close for opened in self._doors]
-        ended.together([*doors, *(running.stop for running in self._fronts)])
-        self._doors.clear()
+        endpoints = [opened.close for opened in self._endpoints]
+        ended.together([*endpoints, *(running.stop for running in self._fronts)])
+        self._endpoints.clear()
         self._fronts.clear()
         # Again what the last request may have done.
         self._undo_control()
@@ -315,7 +315,7 @@ class EmbeddedCloud:
             path = places.write_config(name, values)
             self.confs[name] = conf_module.make_conf(files=[path])
 
-    def _open_doors(self):
+    def _open_endpoints(self):
         control = endpoint.Endpoint(self.places.root)
         if self.clock is not None:
             clock.add(control, self.clock)
@@ -323,9 +323,9 @@ class EmbeddedCloud:
         fault_control.add(control, self.faults)
         breakpoints.add(control, self.debugger)
         self._page.open_lab(control)
-        for opened in (events_door.EventsDoor(self.places.root), control):
+        for opened in (events_endpoint.EventsEndpoint(self.places.root), control):
             opened.open()
-            self._doors.append(opened)
+            self._endpoints.append(opened)
 
     def _start_daemons(self, progress=lambda text: None, *, reported=False):
         make_compute = functools.partial(compute.make, reported=reported)

@@ -8,7 +8,7 @@ import oslo_messaging
 
 from nova_lite import cells as cells_module
 from nova_lite import runtime
-from nova_lite.daemons import events_door
+from nova_lite.daemons import events_endpoint
 from nova_lite.db import transactions
 from nova_lite.rpc import tap
 from nova_lite.rpc import transport
@@ -55,7 +55,7 @@ def _listening(count):
 
 
 def _of_embedded(conf):
-    found = events_door.follow(conf.state_path)
+    found = events_endpoint.follow(conf.state_path)
     next(found)
     _listening('all')
     yield from (message for message in found if message is not None)

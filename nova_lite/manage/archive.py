@@ -45,7 +45,7 @@ MOST = 2**31 - 1
         help='pause between transactions, in seconds (default: %(default)s)',
     ),
 )
-def archive_deleted_rows(site, args):
+def archive_deleted_rows(deployment, args):
     """Move the rows of deleted servers to the table archived_rows."""
     if not 0 < args.max_rows <= MOST:
         print('Must supply a positive value for max_rows')
@@ -56,18 +56,18 @@ def archive_deleted_rows(site, args):
         print(f'Invalid value for --before: {error}')
         return 4
     try:
-        found = _databases(site, args.all_cells)
+        found = _databases(deployment, args.all_cells)
     except exception.NovaLiteError as error:
         print(f'Failed to connect to API DB so aborting this archival attempt: {error}')
         return 3
     moved = collections.Counter()
     with progress_display.Count('rows archived', None) as count:
         for cell_id, database in found:
-            batches = _archive(site, args, database, cell_id=cell_id, before=before)
+            batches = _archive(deployment, args, database, cell_id=cell_id, before=before)
             for batch in batches:
                 moved += batch
                 count.add(batch.total())
-    _tell(site, args, moved)
+    _tell(deployment, args, moved)
     return 1 if moved else 0
 
 
@@ -78,7 +78,7 @@ def archive_deleted_rows(site, args):
     command.VERBOSE,
     ALL_CELLS,
 )
-def purge(site, args):
+def purge(deployment, args):
     """Delete archived rows."""
     if not args.all and not args.before:
         print('Either --all or --before must be given')
@@ -89,35 +89,35 @@ def purge(site, args):
         print(f'Invalid value for --before: {error}')
         return 2
     try:
-        found = _databases(site, args.all_cells)
+        found = _databases(deployment, args.all_cells)
     except exception.NovaLiteError as error:
         print(f'Unable to get cell list from API DB. Is it configured? {error}')
         return 4
     count = sum(database.write(archive.purge, before) for _cell_id, database in found)
-    site.found['rows'] = count
+    deployment.found['rows'] = count
     if args.verbose:
         print(f'Purged {count} rows')
     return 0 if count else 3
 
 
-def _databases(site, all_cells):
+def _databases(deployment, all_cells):
     """Return (mapping id or None, database) of all cells, of the configured one, or of cell0."""
-    every = site.cells.every()
+    every = deployment.cells.every()
     if all_cells:
         return [(cell.id, cell.db) for cell in every]
-    if not site.cell_url:
-        return [(site.cells.cell0.id, site.cells.cell0.db)]
+    if not deployment.cell_url:
+        return [(deployment.cells.cell0.id, deployment.cells.cell0.db)]
     for cell in every:
-        if cell.db.url == site.cell_url:
+        if cell.db.url == deployment.cell_url:
             return [(cell.id, cell.db)]
-    return [(None, transactions.Database(site.cell_url))]
+    return [(None, transactions.Database(deployment.cell_url))]
 
 
-def _archive(site, args, database, *, cell_id, before):
+def _archive(deployment, args, database, *, cell_id, before):
     """Yield the number of rows that each batch moved, by table."""
     while True:
         batch, uuids = database.write(archive.archive, args.max_rows, before)
-        batch += site.api_db.write(_forget, cell_id, uuids)
+        batch += deployment.api_db.write(_forget, cell_id, uuids)
         yield batch
         if not args.until_complete or not uuids:
             break
@@ -146,10 +146,10 @@ def _forget(connection, cell_id, uuids):
     return +collections.Counter(counts)
 
 
-def _tell(site, args, moved):
+def _tell(deployment, args, moved):
     if args.json or (args.verbose and moved):
         columns = {'table': 'Table', 'rows': 'Number of Rows Archived'}
-        command.print_list(site, args, columns, sorted(moved.items()))
+        command.print_list(deployment, args, columns, sorted(moved.items()))
     if args.json or not args.verbose:
         return
     if not moved:

@@ -32,26 +32,26 @@ COLUMNS = {
 
 
 @command.verb('cell_v2', DATABASE)
-def map_cell0(site, args):
+def map_cell0(deployment, args):
     """Map cell0, which holds servers that could not be scheduled."""
-    if ensure_cell0(site, args.database_connection):
+    if ensure_cell0(deployment, args.database_connection):
         return 0
     print('Cell0 is already setup')
     return 0
 
 
-def ensure_cell0(site, url=None):
+def ensure_cell0(deployment, url=None):
     """Map cell0 if it is not mapped. Return whether it was new."""
-    if any(cell.is_cell0 for cell in site.cells.every()):
+    if any(cell.is_cell0 for cell in deployment.cells.every()):
         return False
     values = {
         'uuid': cell_mappings.CELL0_UUID,
         'name': 'cell0',
         'transport_url': transport.NO_BUS,
-        'database_connection': url or default_cell0_url(site.cell_url),
+        'database_connection': url or default_cell0_url(deployment.cell_url),
         'disabled': False,
     }
-    add(site, values)
+    add(deployment, values)
     return True
 
 
@@ -71,17 +71,17 @@ def default_cell0_url(url):
     command.VERBOSE,
     command.flag('--disabled', 'do not schedule servers to the cell'),
 )
-def create_cell(site, args):
+def create_cell(deployment, args):
     """Map a cell by its message bus and database."""
-    bus = args.transport_url or site.conf.transport_url
-    url = args.database_connection or site.cell_url
+    bus = args.transport_url or deployment.conf.transport_url
+    url = args.database_connection or deployment.cell_url
     if not bus or not is_url(bus):
         print('Must specify --transport-url if [DEFAULT]/transport_url is not set.')
         return 1
     if not url:
         print('Must specify --database_connection if [database]/connection is not set.')
         return 1
-    if clashes(site, bus, url):
+    if clashes(deployment, bus, url):
         return 2
     values = {
         'uuid': runtime.new_uuid(),
@@ -90,23 +90,23 @@ def create_cell(site, args):
         'database_connection': url,
         'disabled': args.disabled,
     }
-    add(site, values)
-    site.found['uuid'] = values['uuid']
+    add(deployment, values)
+    deployment.found['uuid'] = values['uuid']
     if args.verbose:
         print(values['uuid'])
     return 0
 
 
 @command.verb('cell_v2', command.flag('--verbose', 'show passwords'))
-def list_cells(site, args):
+def list_cells(deployment, args):
     """List the cells."""
     lines = []
-    for row in sorted(site.api_db.read(cell_mappings.every), key=lambda row: row.name or ''):
+    for row in sorted(deployment.api_db.read(cell_mappings.every), key=lambda row: row.name or ''):
         urls = (row.transport_url, row.database_connection)
         if not args.verbose:
             urls = tuple(masked(url) for url in urls)
         lines.append((row.name or '', row.uuid, *urls, row.disabled))
-    command.print_list(site, args, COLUMNS, lines)
+    command.print_list(deployment, args, COLUMNS, lines)
 
 
 @command.verb(
@@ -118,10 +118,10 @@ def list_cells(site, args):
     command.flag('--disable', 'do not schedule servers to the cell'),
     command.flag('--enable', 'schedule servers to the cell again'),
 )
-def update_cell(site, args):
+def update_cell(deployment, args):
     """Change a cell mapping; omitted URLs are taken from the configuration."""
     try:
-        row = site.api_db.read(cell_mappings.get, args.cell_uuid)
+        row = deployment.api_db.read(cell_mappings.get, args.cell_uuid)
     except exception.CellMappingNotFound:
         print(f'Cell with uuid {args.cell_uuid} was not found.')
         return 1
@@ -131,21 +131,23 @@ def update_cell(site, args):
     if row.uuid == cell_mappings.CELL0_UUID and (args.enable or args.disable):
         print('Cell0 cannot be disabled.')
         return 5
-    values = _changes(site, args, row)
-    if clashes(site, values['transport_url'], values['database_connection'], but=row.uuid):
+    values = _changes(deployment, args, row)
+    if clashes(deployment, values['transport_url'], values['database_connection'], but=row.uuid):
         return 3
     try:
-        site.api_db.write(_update, row.uuid, values)
+        deployment.api_db.write(_update, row.uuid, values)
     except exception.NovaLiteError as error:
         print(f'Unable to update CellMapping: {error}')
         return 2
     return 0
 
 
-def _changes(site, args, row):
+def _changes(deployment, args, row):
     values = {
-        'transport_url': args.transport_url or site.conf.transport_url or row.transport_url,
-        'database_connection': args.database_connection or site.cell_url or row.database_connection,
+        'transport_url': args.transport_url or deployment.conf.transport_url or row.transport_url,
+        'database_connection': args.database_connection
+        or deployment.cell_url
+        or row.database_connection,
     }
     if row.uuid == cell_mappings.CELL0_UUID and not args.transport_url:
         values['transport_url'] = row.transport_url
@@ -161,17 +163,17 @@ def _changes(site, args, row):
     command.flag('--force', 'also delete the mappings of its hosts and deleted servers'),
     UUID,
 )
-def delete_cell(site, args):
+def delete_cell(deployment, args):
     """Delete the mapping of a cell without servers."""
     try:
-        cell = site.cells.get(args.cell_uuid)
+        cell = deployment.cells.get(args.cell_uuid)
     except exception.CellMappingNotFound:
         print(f'Cell with uuid {args.cell_uuid} was not found.')
         return 1
-    if site.api_db.read(host_mappings.every, cell.id) and not args.force:
+    if deployment.api_db.read(host_mappings.every, cell.id) and not args.force:
         print(f'There are existing hosts mapped to cell with uuid {cell.uuid}.')
         return 2
-    uuids = site.api_db.read(_mapped, cell.id)
+    uuids = deployment.api_db.read(_mapped, cell.id)
     if uuids and cell.db.read(instances.of, uuids):
         print(f'There are existing instances mapped to cell with uuid {cell.uuid}.')
         return 3
@@ -181,17 +183,17 @@ def delete_cell(site, args):
             'have been deleted in the cell. Run `db archive_deleted_rows` to drop them.'
         )
         return 4
-    site.api_db.write(_delete, cell)
+    deployment.api_db.write(_delete, cell)
     return 0
 
 
 # ---- parts ------------------------------------------------------------------
 
 
-def add(site, values):
+def add(deployment, values):
     """Add a mapping, so that every daemon notices."""
-    site.api_db.write(_add, values)
-    site.cells.every()
+    deployment.api_db.write(_add, values)
+    deployment.cells.every()
 
 
 def is_url(text):
@@ -199,9 +201,9 @@ def is_url(text):
     return bool(urllib.parse.urlsplit(text).scheme) and '://' in text
 
 
-def clashes(site, bus, url, but=None):
+def clashes(deployment, bus, url, but=None):
     """Return whether another cell has that bus or database, and print it."""
-    for row in site.api_db.read(cell_mappings.every):
+    for row in deployment.api_db.read(cell_mappings.every):
         if row.uuid != but and (row.transport_url == bus or row.database_connection == url):
             print(
                 'The specified transport_url and/or database_connection combination already '

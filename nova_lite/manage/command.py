@@ -19,7 +19,7 @@ VERBS = collections.defaultdict(list)
 
 
 class Verb:
-    """One verb: a function of (site, args) with its options."""
+    """One verb: a function of (deployment, args) with its options."""
 
     def __init__(self, name, run, options):
         self.name, self.run, self.options = name, run, options
@@ -31,19 +31,19 @@ class Verb:
             parser.add_argument(*flags, **keywords)
         parser.set_defaults(run=self._exit)
 
-    def _exit(self, site, args):
+    def _exit(self, deployment, args):
         """Run the verb and return the exit code. With --json print one document.
 
         The document is the list that the verb made, or else its values and messages.
         """
         if not args.json:
-            return self.run(site, args) or 0
+            return self.run(deployment, args) or 0
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            code = self.run(site, args) or 0
-        document = site.listed
+            code = self.run(deployment, args) or 0
+        document = deployment.listed
         if document is None:
-            document = {'code': code, **site.found, 'messages': said.getvalue().splitlines()}
+            document = {'code': code, **deployment.found, 'messages': said.getvalue().splitlines()}
         print(json.dumps(document, indent=2))
         return code
 
@@ -72,7 +72,7 @@ VERBOSE = flag('--verbose', 'print more')
 JSON = flag('--json', 'print JSON')
 
 
-class Site:
+class Deployment:
     """The deployment: its configuration, API database, cells and placement.
 
     found: what --json prints of a verb besides its messages; listed: instead of them
@@ -115,13 +115,13 @@ class Site:
         return self.conf.database.connection
 
 
-def print_list(site, args, columns, lines):
+def print_list(deployment, args, columns, lines):
     """Print lines as a table, or with --json as a list of objects.
 
     columns: {key in JSON: title}
     """
     if args.json:
-        site.listed = [dict(zip(columns, line, strict=True)) for line in lines]
+        deployment.listed = [dict(zip(columns, line, strict=True)) for line in lines]
     else:
         text_tables.show(columns.values(), lines)
 

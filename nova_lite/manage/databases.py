@@ -13,32 +13,32 @@ LOCAL = command.option(
 
 
 @command.verb('api_db', REVISION, name='sync')
-def api_sync(site, args):
+def api_sync(deployment, args):
     """Upgrade the schema."""
-    return _sync(site.api_db.url, 'api', args.version)
+    return _sync(deployment.api_db.url, 'api', args.version)
 
 
 @command.verb('api_db', name='version')
-def api_version(site, _args):
+def api_version(deployment, _args):
     """Print the revision of the schema."""
-    _print_version(site, site.api_db.url, 'api')
+    _print_version(deployment, deployment.api_db.url, 'api')
 
 
 @command.verb('db', LOCAL, REVISION, name='sync')
-def sync(site, args):
+def sync(deployment, args):
     """Upgrade the schemas of the configured cell and of cell0."""
     failed = 0
     if not args.local_cell:
-        failed = _sync_cell0(site, args.version)
-    if site.cell_url:
-        failed = _sync(site.cell_url, 'cell', args.version) or failed
+        failed = _sync_cell0(deployment, args.version)
+    if deployment.cell_url:
+        failed = _sync(deployment.cell_url, 'cell', args.version) or failed
     return failed
 
 
 @command.verb('db', name='version')
-def version(site, _args):
+def version(deployment, _args):
     """Print the revision of the cell's schema."""
-    _print_version(site, site.cell_url or site.cells.cell0.db.url, 'cell')
+    _print_version(deployment, deployment.cell_url or deployment.cells.cell0.db.url, 'cell')
 
 
 @command.verb(
@@ -46,25 +46,25 @@ def version(site, _args):
     command.option('--max-count', type=int, metavar='N', help='largest number of rows to migrate'),
     name='online_data_migrations',
 )
-def online_data_migrations(site, args):
+def online_data_migrations(deployment, args):
     """Migrate data of older releases."""
     if args.max_count is not None and args.max_count < 1:
         print('Must supply a positive value for max_count')
         return 127
     # This is the first release: there are no migrations yet.
     columns = {'migration': 'Migration', 'needed': 'Total Needed', 'completed': 'Completed'}
-    command.print_list(site, args, columns, ())
+    command.print_list(deployment, args, columns, ())
     return 0
 
 
-def _print_version(site, url, which):
-    site.found['version'] = schema_migration.version(url, which)
-    print(site.found['version'])
+def _print_version(deployment, url, which):
+    deployment.found['version'] = schema_migration.version(url, which)
+    print(deployment.found['version'])
 
 
-def _sync_cell0(site, revision):
+def _sync_cell0(deployment, revision):
     try:
-        url = site.cells.cell0.db.url
+        url = deployment.cells.cell0.db.url
     except exception.CellMappingNotFound:
         print('WARNING: cell0 mapping not found - not syncing cell0.')
         return 0

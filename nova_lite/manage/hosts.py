@@ -27,20 +27,20 @@ COLUMNS = {'cell_name': 'Cell Name', 'cell_uuid': 'Cell UUID', 'host': 'Hostname
         help='also map hosts that have a compute service and no node yet',
     ),
 )
-def discover_hosts(site, args):
+def discover_hosts(deployment, args):
     """Map new hosts to their cells."""
     try:
-        only = [site.cells.get(args.cell_uuid)] if args.cell_uuid else None
+        only = [deployment.cells.get(args.cell_uuid)] if args.cell_uuid else None
     except exception.CellMappingNotFound:
         print(f'Cell with uuid {args.cell_uuid} was not found.')
         return 1
     try:
-        found = discovery.discover_hosts(site.cells, only=only, by_service=args.by_service)
+        found = discovery.discover_hosts(deployment.cells, only=only, by_service=args.by_service)
     except db_exception.DBDuplicateEntry:
         print('ERROR: Duplicate host mapping was encountered. Is another discovery running?')
         return 2
     new = [(cell, host) for cell, hosts in found.items() for host in hosts]
-    site.found['hosts'] = [
+    deployment.found['hosts'] = [
         dict(zip(COLUMNS, (cell.name or '', cell.uuid, host), strict=True)) for cell, host in new
     ]
     if args.verbose:
@@ -50,19 +50,21 @@ def discover_hosts(site, args):
 
 
 @command.verb('cell_v2', ONE_CELL)
-def list_hosts(site, args):
+def list_hosts(deployment, args):
     """List the mapped hosts of all cells or of one."""
     try:
-        searched = [site.cells.get(args.cell_uuid)] if args.cell_uuid else site.cells.every()
+        searched = (
+            [deployment.cells.get(args.cell_uuid)] if args.cell_uuid else deployment.cells.every()
+        )
     except exception.CellMappingNotFound:
         print(f'Cell with uuid {args.cell_uuid} was not found.')
         return 1
     lines = [
         (cell.name or '', cell.uuid, mapping.host)
         for cell in searched
-        for mapping in site.api_db.read(host_mappings.every, cell.id)
+        for mapping in deployment.api_db.read(host_mappings.every, cell.id)
     ]
-    command.print_list(site, args, COLUMNS, lines)
+    command.print_list(deployment, args, COLUMNS, lines)
     return 0
 
 
@@ -71,15 +73,15 @@ def list_hosts(site, args):
     cells.UUID,
     command.option('--host', required=True, metavar='HOST', help='name of the host'),
 )
-def delete_host(site, args):
+def delete_host(deployment, args):
     """Delete the mapping of a host without servers."""
     try:
-        cell = site.cells.get(args.cell_uuid)
+        cell = deployment.cells.get(args.cell_uuid)
     except exception.CellMappingNotFound:
         print(f'Cell with uuid {args.cell_uuid} was not found.')
         return 1
     try:
-        mapping = site.api_db.read(host_mappings.get, args.host)
+        mapping = deployment.api_db.read(host_mappings.get, args.host)
     except exception.HostMappingNotFound:
         print(f'The host {args.host} was not found.')
         return 2
@@ -90,7 +92,7 @@ def delete_host(site, args):
         print(f'There are instances on the host {args.host}.')
         return 4
     cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
-    site.api_db.write(_unmap, args.host)
+    deployment.api_db.write(_unmap, args.host)
     return 0
 
 
@@ -103,17 +105,17 @@ def _unmap(connection, host):
 
 
 @command.verb('cell_v2', cells.BUS)
-def simple_cell_setup(site, args):
+def simple_cell_setup(deployment, args):
     """Map cell0 and one cell with all its hosts."""
-    cells.ensure_cell0(site)
-    cell = _map_cell_and_hosts(site, args.transport_url)
-    return 0 if cell and site.api_db.read(host_mappings.every, cell.id) else 1
+    cells.ensure_cell0(deployment)
+    cell = _map_cell_and_hosts(deployment, args.transport_url)
+    return 0 if cell and deployment.api_db.read(host_mappings.every, cell.id) else 1
 
 
 @command.verb('cell_v2', cells.NAME, cells.BUS, command.VERBOSE)
-def map_cell_and_hosts(site, args):
+def map_cell_and_hosts(deployment, args):
     """Map the cell of the configured database with all its hosts."""
-    cell = _map_cell_and_hosts(site, args.transport_url, args.name)
+    cell = _map_cell_and_hosts(deployment, args.transport_url, args.name)
     if cell is None:
         return 1
     if args.verbose:
@@ -121,29 +123,29 @@ def map_cell_and_hosts(site, args):
     return 0
 
 
-def _map_cell_and_hosts(site, bus, name=None):
+def _map_cell_and_hosts(deployment, bus, name=None):
     """Return the cell, or None if the bus or the database is not given. Print what is missing."""
-    bus = bus or site.conf.transport_url
+    bus = bus or deployment.conf.transport_url
     if not bus or not cells.is_url(bus):
         print('Must specify --transport-url if [DEFAULT]/transport_url is not set.')
         return None
-    if not site.cell_url:
+    if not deployment.cell_url:
         print('[database]/connection is not set.')
         return None
-    known = [cell for cell in site.cells.every() if cell.urls == (bus, site.cell_url)]
+    known = [cell for cell in deployment.cells.every() if cell.urls == (bus, deployment.cell_url)]
     uuid = known[0].uuid if known else runtime.new_uuid()
     if not known:
         values = {
             'uuid': uuid,
             'name': name,
             'transport_url': bus,
-            'database_connection': site.cell_url,
+            'database_connection': deployment.cell_url,
             'disabled': False,
         }
-        cells.add(site, values)
-    site.found['uuid'] = uuid
-    cell = site.cells.get(uuid)
-    discovery.discover_hosts(site.cells, only=[cell])
-    if not site.api_db.read(host_mappings.every, cell.id):
+        cells.add(deployment, values)
+    deployment.found['uuid'] = uuid
+    cell = deployment.cells.get(uuid)
+    discovery.discover_hosts(deployment.cells, only=[cell])
+    if not deployment.api_db.read(host_mappings.every, cell.id):
         print('No hosts found to map to cell, exiting.')
     return cell

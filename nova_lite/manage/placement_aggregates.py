@@ -18,27 +18,27 @@ class Refused(Exception):
 
 
 @command.verb('placement', command.VERBOSE)
-def sync_aggregates(site, args):
+def sync_aggregates(deployment, args):
     """Add hosts to their aggregates in placement, without removing any."""
-    found = [each for each in site.api_db.read(aggregates.every) if each.hosts]
+    found = [each for each in deployment.api_db.read(aggregates.every) if each.hosts]
     try:
-        nodes = _nodes(site, {host for each in found for host in each.hosts})
+        nodes = _nodes(deployment, {host for each in found for host in each.hosts})
     except Refused as error:
         print(error)
         return error.code
     names = {each.uuid: each.name for each in found}
     code = 0
     for host in sorted(nodes):
-        code = _add(site, args, nodes[host], names) or code
+        code = _add(deployment, args, nodes[host], names) or code
     # Schedulers drop cached answers of placement, which lack these members.
-    site.api_db.write(stamps.bump, stamps.AGGREGATES)
+    deployment.api_db.write(stamps.bump, stamps.AGGREGATES)
     return code
 
 
-def _nodes(site, hosts):
+def _nodes(deployment, hosts):
     """Return {host: its node}. Raise Refused."""
-    every = site.cells.every(cell0=False)
-    answers, silent = cells_module.split(site.cells.scatter(compute_nodes.every, cells=every))
+    every = deployment.cells.every(cell0=False)
+    answers, silent = cells_module.split(deployment.cells.scatter(compute_nodes.every, cells=every))
     if silent:
         raise Refused(255, f'Cell {next(iter(silent)).name} does not answer')
     found = {}
@@ -47,7 +47,7 @@ def _nodes(site, hosts):
             found.setdefault(node.host, []).append(node)
     for host in sorted(hosts):
         try:
-            site.cells.of_host(host)
+            deployment.cells.of_host(host)
         except exception.HostMappingNotFound as error:
             raise Refused(4, str(error)) from None
         if host not in found:
@@ -57,10 +57,12 @@ def _nodes(site, hosts):
     return {host: found[host][0] for host in hosts}
 
 
-def _add(site, args, node, names):
+def _add(deployment, args, node, names):
     """Add a node to its aggregates in placement. Return the exit code. names: {uuid: name}"""
     try:
-        joined, _left = memberships.sync(site.api_db, site.placement.providers, node, removes=False)
+        joined, _left = memberships.sync(
+            deployment.api_db, deployment.placement.providers, node, removes=False
+        )
     except exception.ResourceProviderNotFound:
         print(f'Unable to find resource provider {node.hypervisor_hostname} ({node.uuid})')
         return 6

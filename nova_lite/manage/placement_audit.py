@@ -16,16 +16,16 @@ NONE, ERROR, FOUND, DELETED, BAD = 0, 1, 3, 4, 127
     command.flag('--delete', 'delete the orphaned allocations'),
     command.option('--resource_provider', metavar='UUID', help='only this resource provider'),
 )
-def audit(site, args):
+def audit(deployment, args):
     """Find allocations whose server or migration does not exist."""
     wanted = args.resource_provider
     try:
-        roots = orphans.roots_of(site.placement.providers.list(context.admin()))
+        roots = orphans.roots_of(deployment.placement.providers.list(context.admin()))
         if wanted and wanted not in roots:
             print(f'Resource provider with UUID {wanted} does not exist.')
             return BAD
-        held = _held(site, [wanted] if wanted else list(roots))
-        records = orphans.read_records(site.api_db, site.cells, roots)
+        held = _held(deployment, [wanted] if wanted else list(roots))
+        records = orphans.read_records(deployment.api_db, deployment.cells, roots)
         found = [
             (uuid, consumer, resources)
             for uuid, consumer, resources in held
@@ -35,12 +35,12 @@ def audit(site, args):
             if args.verbose and not args.json:
                 _tell(records.node_of(uuid), uuid, consumer, resources)
             if args.delete:
-                site.placement.release(context.admin(), consumer, {uuid})
+                deployment.placement.release(context.admin(), consumer, {uuid})
     except exception.NovaLiteError as error:
         print(f'Cannot finish the audit: {error}')
         return ERROR
     if args.json:
-        command.print_list(site, args, COLUMNS, found)
+        command.print_list(deployment, args, COLUMNS, found)
     if not found:
         return NONE
     if not args.json:
@@ -48,13 +48,13 @@ def audit(site, args):
     return DELETED if args.delete else FOUND
 
 
-def _held(site, providers):
+def _held(deployment, providers):
     """Return [(provider uuid, consumer, resources)] of everything on the providers."""
     found = []
     with progress_display.Count('resource providers', len(providers)) as count:
         for uuid in providers:
             count.add()
-            found += orphans.held(site.placement, uuid)
+            found += orphans.held(deployment.placement, uuid)
     return found
 
 

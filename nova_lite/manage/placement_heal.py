@@ -42,21 +42,21 @@ class Tally:
     command.option('--cell', metavar='UUID', help='only this cell'),
     command.flag('--force', 'with --instance: replace the existing allocations'),
 )
-def heal_allocations(site, args):
+def heal_allocations(deployment, args):
     """Create missing allocations of servers."""
     problem = _problem(args)
     if problem:
         print(problem)
         return BAD
     try:
-        searched = _cells(site, args)
+        searched = _cells(deployment, args)
     except (exception.CellMappingNotFound, exception.InstanceNotFound) as error:
         print(error)
         return BAD
     tally = Tally(args.max_count)
     for cell in searched:
-        _heal_cell(site, args, cell, tally)
-        site.found['healed'] = tally.healed
+        _heal_cell(deployment, args, cell, tally)
+        deployment.found['healed'] = tally.healed
         if tally.code:
             return tally.code
         if tally.is_used_up:
@@ -77,15 +77,15 @@ def _problem(args):
     return None
 
 
-def _cells(site, args):
+def _cells(deployment, args):
     if args.cell:
-        return [site.cells.get(args.cell)]
+        return [deployment.cells.get(args.cell)]
     if args.instance:
-        return [site.cells.of_instance(args.instance)]
-    return site.cells.every(cell0=False)
+        return [deployment.cells.of_instance(args.instance)]
+    return deployment.cells.every(cell0=False)
 
 
-def _heal_cell(site, args, cell, tally):
+def _heal_cell(deployment, args, cell, tally):
     nodes = {
         (node.host, node.hypervisor_hostname): node.uuid
         for node in cell.db.read(compute_nodes.every)
@@ -96,21 +96,21 @@ def _heal_cell(site, args, cell, tally):
             if tally.is_used_up or tally.code:
                 return
             if args.instance in (None, row.uuid):
-                _heal(site, args, row, nodes.get((row.host, row.node)), tally=tally)
+                _heal(deployment, args, row, nodes.get((row.host, row.node)), tally=tally)
             count.add()
 
 
-def _heal(site, args, row, provider, *, tally):
+def _heal(deployment, args, row, provider, *, tally):
     ctxt = context.admin()
     if provider is None:
         print(f'Compute node {row.node} of instance {row.uuid} could not be found')
         tally.code = NO_NODE
         return
-    held = site.placement.holding(ctxt, row.uuid)
+    held = deployment.placement.holding(ctxt, row.uuid)
     if held and not args.force:
         return
     try:
-        choices = _choices(site, row)
+        choices = _choices(deployment, row)
         if args.verbose or args.dry_run:
             mode = '[dry-run] ' if args.dry_run else ''
             print(f'{mode}Allocations of {row.uuid}: {provider}: {choices[0]}')
@@ -118,9 +118,11 @@ def _heal(site, args, row, provider, *, tally):
         if args.dry_run:
             return
         # A claim on a missing provider leaves a consumer, which makes the next claim fail.
-        site.placement.providers.get(ctxt, provider)
-        of_ports = _of_ports(site, ctxt, held, provider)
-        claimed = any(_put(site, ctxt, row, held, {**of_ports, provider: each}) for each in choices)
+        deployment.placement.providers.get(ctxt, provider)
+        of_ports = _of_ports(deployment, ctxt, held, provider)
+        claimed = any(
+            _put(deployment, ctxt, row, held, {**of_ports, provider: each}) for each in choices
+        )
     except exception.NovaLiteError as error:
         claimed = False
         print(error)
@@ -129,7 +131,7 @@ def _heal(site, args, row, provider, *, tally):
         tally.code = FAILED
 
 
-def _of_ports(site, ctxt, held, node):
+def _of_ports(deployment, ctxt, held, node):
     """Return what ports hold below a node: that is no part of what is healed."""
     found = {
         provider: resources
@@ -138,21 +140,21 @@ def _of_ports(site, ctxt, held, node):
     }
     if not found:
         return {}
-    tree = {each.uuid for each in site.placement.providers.list(ctxt, in_tree=node)}
+    tree = {each.uuid for each in deployment.placement.providers.list(ctxt, in_tree=node)}
     return {provider: found[provider] for provider in tree & found.keys()}
 
 
-def _put(site, ctxt, row, held, amounts):
+def _put(deployment, ctxt, row, held, amounts):
     """Send one request, so that a failure does not change the existing allocations."""
     wanted = {provider: {'resources': resources} for provider, resources in amounts.items()}
     consumer = placement.Consumer(row.uuid, row.project_id, row.user_id)
     if held:
-        return site.placement.replace(ctxt, consumer, wanted, held.generation)
-    return site.placement.claim(ctxt, consumer, {'allocations': wanted})
+        return deployment.placement.replace(ctxt, consumer, wanted, held.generation)
+    return deployment.placement.claim(ctxt, consumer, {'allocations': wanted})
 
 
-def _choices(site, row):
+def _choices(deployment, row):
     """Return possible amounts, the best first: some hosts have no PCPU for dedicated CPUs."""
-    spec = site.api_db.read(request_specs.stored, [row.uuid]).get(row.uuid, {})
+    spec = deployment.api_db.read(request_specs.stored, [row.uuid]).get(row.uuid, {})
     found = [query.held(row.flavor, spec, pinned=pinned) for pinned in (True, False)]
     return found if found[0] != found[1] else found[:1]

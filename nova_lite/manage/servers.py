@@ -16,18 +16,18 @@ BATCH = 50
     command.option('--uuid', required=True, metavar='UUID', help='uuid of the server'),
     command.flag('--quiet', 'print nothing; use the exit code'),
 )
-def verify_instance(site, args):
+def verify_instance(deployment, args):
     """Check that the cell of a server's mapping has the server."""
     say = (lambda _text: None) if args.quiet else print
-    mapping = site.api_db.read(instance_mappings.find, args.uuid)
+    mapping = deployment.api_db.read(instance_mappings.find, args.uuid)
     if mapping is None:
         say(f'Instance {args.uuid} is not mapped to a cell (upgrade is incomplete)')
         return 1
     if mapping.cell_id is None:
         say(f'Instance {args.uuid} is not mapped to a cell (instance is being built)')
         return 2
-    cell = site.cells.by_id(mapping.cell_id)
-    site.found |= {'cell_name': cell.name, 'cell_uuid': cell.uuid}
+    cell = deployment.cells.by_id(mapping.cell_id)
+    deployment.found |= {'cell_name': cell.name, 'cell_uuid': cell.uuid}
     row = cell.db.read(instances.find, args.uuid)
     if row is None:
         say(f'The instance with uuid {args.uuid} has been deleted and archived.')
@@ -47,19 +47,19 @@ def verify_instance(site, args):
         '--reset', 'ignored, because a run always starts at the first server; accepted for scripts'
     ),
 )
-def map_instances(site, args):
+def map_instances(deployment, args):
     """Map the servers of a cell that have no mapping."""
     if args.max_count is not None and args.max_count < 1:
         print('Must supply a positive value for max-count')
         return 127
     # An unknown cell raises, because exit code 1 means that the command must be repeated.
-    cell = site.cells.get(args.cell_uuid)
-    left, site.found['mapped'] = args.max_count, 0
+    cell = deployment.cells.get(args.cell_uuid)
+    left, deployment.found['mapped'] = args.max_count, 0
     with progress_display.Count(f'servers of {cell.name}', None) as count:
         for rows in _batches(cell):
-            missing = site.api_db.read(_missing, rows)
-            site.api_db.write(_map, cell.id, missing[:left])
-            site.found['mapped'] += len(missing[:left])
+            missing = deployment.api_db.read(_missing, rows)
+            deployment.api_db.write(_map, cell.id, missing[:left])
+            deployment.found['mapped'] += len(missing[:left])
             count.add(len(rows))
             if left is not None:
                 left -= len(missing)

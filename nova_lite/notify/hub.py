@@ -1,7 +1,7 @@
 """The hub: passes the notifications of this process to its listeners.
 
 An embedded cloud has its buses in its own memory; `nova-lite events` listens here, by
-way of the cloud's door. Without a listener it costs nothing, and one that does not keep
+way of the cloud's local endpoint. Without a listener it costs nothing, and one that does not keep
 up loses the oldest and learns how many.
 """
 

@@ -7,7 +7,7 @@ that the browser itself marks as coming from another site.
 
 import typing
 
-from nova_lite.daemons import door
+from nova_lite.daemons import local_endpoint
 
 POLICY = '; '.join(
     (
@@ -37,7 +37,7 @@ ROOT = ('', '/')
 
 def problem(environ: dict[str, typing.Any]) -> str | None:
     """Return why a request is refused, or None."""
-    if not door.LOOPBACK.fullmatch(environ.get('HTTP_HOST', '')):
+    if not local_endpoint.LOOPBACK.fullmatch(environ.get('HTTP_HOST', '')):
         return 'The header Host must be an address of loopback.'
     if 'HTTP_ORIGIN' in environ and not has_own_origin(environ):
         return 'Requests of pages of another origin are refused.'

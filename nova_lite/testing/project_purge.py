@@ -6,7 +6,7 @@ import http
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.daemons import events_door
+from nova_lite.daemons import events_endpoint
 from nova_lite.testing import admin_requests
 from nova_lite.testing import clouds
 
@@ -87,7 +87,7 @@ def _act(
 def _moments(state_dir: str) -> Generator[None, None, None]:
     """Yield at once, when a server has been deleted, and once a second."""
     try:
-        for message in events_door.follow(state_dir):
+        for message in events_endpoint.follow(state_dir):
             if message is None or message.get('event_type') == DELETED:
                 yield
     except exception.Unavailable:

@@ -6,7 +6,7 @@ import stat
 import urllib.error
 import urllib.request
 
-from nova_lite.daemons import door
+from nova_lite.daemons import local_endpoint
 from nova_lite.daemons import scheduler
 from tests.fixtures import commands
 from tests.fixtures import forking
@@ -55,7 +55,7 @@ class WhyTest(base.CloudTest):
             self.cloud.cloud.start_daemon('scheduler', scheduler.make, 'control')
 
     def test_only_the_owner_gets_in(self):
-        path = door.path_of(self.cloud.state_dir)
+        path = local_endpoint.path_of(self.cloud.state_dir)
         self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
         with open(path) as file:
             url = json.load(file)['url']

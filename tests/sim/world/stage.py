@@ -5,7 +5,7 @@ import os
 from oslo_messaging._drivers import amqpdriver
 from oslo_messaging._drivers import impl_rabbit
 
-from nova_lite.daemons import door
+from nova_lite.daemons import local_endpoint
 from nova_lite.launcher import layout
 from nova_lite.rpc import transport
 from tests.sim import kernel
@@ -50,7 +50,7 @@ class Stage:
         names = [places.bus_url(name) for name in (layout.TOP, *places.cell_names)]
         names = [name.removeprefix(transport.EMBEDDED) for name in names]
         self.buses = broker.install(names, self.faults)
-        door.server.InProcess = Closed
+        local_endpoint.server.InProcess = Closed
         # Who waits for messages is woken by them: looking around meanwhile only costs time.
         impl_rabbit.Connection._poll_timeout = property(
             lambda _self: POLL_S, lambda *_ignored: None

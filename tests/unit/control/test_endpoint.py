@@ -11,7 +11,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.control import endpoint
-from nova_lite.daemons import door
+from nova_lite.daemons import local_endpoint
 
 SCHEMA = {
     'type': 'object',
@@ -31,7 +31,7 @@ class EndpointTest(testtools.TestCase):
         made.add('POST', 'failing', self.fail_with)
         made.open()
         self.addCleanup(made.close)
-        place = door.place_of(self.directory, 'control')
+        place = local_endpoint.place_of(self.directory, 'control')
         self.key, self.address = place['key'], urllib.parse.urlsplit(place['url'])
         self.error = None
 
@@ -46,7 +46,7 @@ class EndpointTest(testtools.TestCase):
         """(status, JSON) of a request with the key, unless headers (None omits) differ."""
         given = {
             'Host': self.address.netloc,
-            door.KEY_HEADER: self.key,
+            local_endpoint.KEY_HEADER: self.key,
             'Content-Type': 'application/json',
             **{name.replace('_', '-'): value for name, value in headers.items()},
         }

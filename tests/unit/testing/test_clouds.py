@@ -6,7 +6,7 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
-from nova_lite.daemons import events_door
+from nova_lite.daemons import events_endpoint
 from nova_lite.launcher import layout
 from nova_lite.launcher import running
 from nova_lite.testing import clouds
@@ -34,11 +34,11 @@ class CloudsTest(testtools.TestCase):
 
     def test_one_that_stops(self):
         """Who waits for its notifications asks it again, and hears that it does not answer."""
-        door = events_door.EventsDoor(self.directory)
-        door.open()
+        endpoint = events_endpoint.EventsEndpoint(self.directory)
+        endpoint.open()
         moments = project_purge._moments(self.directory)
         self.addCleanup(moments.close)
         next(moments)
-        door.close()
+        endpoint.close()
         for _each in range(3):
             next(moments)

@@ -1,7 +1,7 @@
-"""Doors: HTTP services of an embedded cloud on loopback, for commands in other processes.
+"""Local endpoints: HTTP services of an embedded cloud on loopback, for commands in other processes.
 
 The buses of an embedded cloud are in its process, so `nova-lite why` cannot reach the
-scheduler by RPC, nor `nova-lite events` the notifications. They use a door instead. A door
+scheduler by RPC, nor `nova-lite events` the notifications. They use such an endpoint instead. It
 serves one kind of request. It needs the key in the state directory, which only the owner
 of the cloud can read. It refuses what a web page may have sent, even one that knows the key:
 requests with an Origin, and those to another host name than one of loopback.
@@ -35,11 +35,11 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def path_of(state_path, name='scheduler'):
-    """Return the path of the file with the URL and the key of a door."""
+    """Return the path of the file with the URL and the key of an endpoint."""
     return os.path.join(state_path, 'run', f'{name}.json')
 
 
-class Door(abc.ABC):
+class LocalEndpoint(abc.ABC):
     """Serves a subclass's `answer` to those who have the key. name: of its file"""
 
     name = ''
@@ -62,7 +62,7 @@ class Door(abc.ABC):
     def close(self):
         """Stop serving and delete the file."""
         with contextlib.suppress(FileNotFoundError), open(self._path) as file:
-            # Not that of a door that was opened since.
+            # Not that of an endpoint that was opened since.
             if json.load(file)['key'] == self._key:
                 os.unlink(self._path)
         self._server.stop()
@@ -95,11 +95,11 @@ class Door(abc.ABC):
 
 
 def as_json(status, values):
-    """Return the result of `Door.answer` with plain values as the body."""
+    """Return the result of `LocalEndpoint.answer` with plain values as the body."""
     return status, [json.dumps(values).encode()]
 
 
-class SchedulerDoor(Door):
+class SchedulerEndpoint(LocalEndpoint):
     """Answers GET /why?server=UUID[&host=HOST] with what `manager.why` returns."""
 
     name = 'scheduler'
@@ -123,7 +123,7 @@ class SchedulerDoor(Door):
 
 
 def place_of(state_path, name):
-    """Return {'url', 'key'} of a door. Raise Unavailable if the cloud is not up."""
+    """Return {'url', 'key'} of an endpoint. Raise Unavailable if the cloud is not up."""
     try:
         with open(path_of(state_path, name)) as file:
             return json.load(file)
@@ -134,7 +134,7 @@ def place_of(state_path, name):
 
 
 def send(place, path, timeout_s, *, body=None):
-    """Send a request to a door; return the response. Raise as urllib's `urlopen`.
+    """Send a request to an endpoint; return the response. Raise as urllib's `urlopen`.
 
     place: as of `place_of`; body: of a POST, any JSON value; None for a GET
     """
@@ -150,7 +150,7 @@ def ask(state_path, instance_uuid, host=None):
 
     Raise Invalid with the scheduler's reason, Unavailable if the cloud is not up.
     """
-    place = place_of(state_path, SchedulerDoor.name)
+    place = place_of(state_path, SchedulerEndpoint.name)
     asked = {'server': instance_uuid, **({'host': host} if host else {})}
     try:
         with send(place, f'/why?{urllib.parse.urlencode(asked)}', TIMEOUT_S) as answer:

@@ -1,4 +1,4 @@
-"""The door to the notifications of an embedded cloud: a stream of JSON lines.
+"""The endpoint for the notifications of an embedded cloud: a stream of JSON lines.
 
 It sends an empty line every second, so that both ends notice a lost connection.
 """
@@ -8,14 +8,14 @@ import json
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.daemons import door
+from nova_lite.daemons import local_endpoint
 from nova_lite.notify import hub
 
 BEAT_S = 1.0
 SILENCE_S = 15
 
 
-class EventsDoor(door.Door):
+class EventsEndpoint(local_endpoint.LocalEndpoint):
     """Answers GET /events with a stream of new notifications."""
 
     name = 'events'
@@ -32,7 +32,7 @@ class EventsDoor(door.Door):
 
     def answer(self, environ):
         if environ['PATH_INFO'] != '/events':
-            return door.as_json(http.HTTPStatus.NOT_FOUND, {'error': 'use /events'})
+            return local_endpoint.as_json(http.HTTPStatus.NOT_FOUND, {'error': 'use /events'})
         listener = self._hub.listen()
         return http.HTTPStatus.OK, self._lines(listener)
 
@@ -53,9 +53,9 @@ def follow(state_path):
 
     Raise Unavailable if the cloud is not up, or when it stops.
     """
-    place = door.place_of(state_path, EventsDoor.name)
+    place = local_endpoint.place_of(state_path, EventsEndpoint.name)
     try:
-        with door.send(place, '/events', SILENCE_S) as answer:
+        with local_endpoint.send(place, '/events', SILENCE_S) as answer:
             for line in answer:
                 yield json.loads(line) if line.strip() else None
     except OSError as error:
