@@ -30,8 +30,18 @@ class Image(release.Image, images.Snapshots, typing.Protocol):
         """Store the contents of the image and make it active."""
 
 
+class GroupNames(typing.Protocol):
+    """Names of security groups."""
+
+    def of(self, ctxt: session.Ctxt, ids: Iterable[str]) -> dict[str, str] | None:
+        """Return {id: name} of groups that the caller may see; None if there is no answer."""
+
+
 class SecurityGroups(typing.Protocol):
     """Security groups by name."""
+
+    @property
+    def names(self) -> GroupNames: ...
 
     def validate(self, ctxt: session.Ctxt, names_or_ids: Iterable[str], /) -> list[str]:
         """Return the ids of groups; raises SecurityGroupNotUsable."""
@@ -41,6 +51,11 @@ class SecurityGroups(typing.Protocol):
 
     def of_server(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
         """Return the groups on any port of the server, with their rules."""
+
+    def on_ports(
+        self, ctxt: session.Ctxt, server_uuid: str
+    ) -> tuple[session.Jsons, dict[str, list[str]]]:
+        """Return these groups, and {id of a port: ids of its groups}."""
 
     def add(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
         """Put a group on every port of the server that can have one."""

@@ -5,20 +5,22 @@ import contextlib
 import typing
 
 from nova_lite import exception
+from nova_lite.clients import group_names
 from nova_lite.clients import port_changes
 from nova_lite.clients import session
 
 if typing.TYPE_CHECKING:
     from nova_lite.clients import network as networks
 
-DEFAULT = 'default'
+DEFAULT = group_names.DEFAULT
 
 
 class SecurityGroups:
-    """Calls about security groups."""
+    """Calls about security groups. names: by id, for responses"""
 
     def __init__(self, network: 'networks.Network') -> None:
         self.network = network
+        self.names = group_names.GroupNames(network)
 
     def find(
         self, ctxt: session.Ctxt, project_id: str | None, name_or_id: str, *, as_user: bool = False
@@ -80,8 +82,17 @@ class SecurityGroups:
 
     def of_server(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
         """Return the groups on any port of the server, with their rules."""
-        ids = self._on_ports(self.network.ports(ctxt, server_uuid))
-        return self.network.list(ctxt, 'security-groups', id=sorted(ids)) if ids else []
+        found, _of_ports = self.on_ports(ctxt, server_uuid)
+        return found
+
+    def on_ports(
+        self, ctxt: session.Ctxt, server_uuid: str
+    ) -> tuple[session.Jsons, dict[str, list[str]]]:
+        """Return the groups on any port of the server, and {id of the port: ids of its groups}."""
+        ports = self.network.ports(ctxt, server_uuid)
+        ids = sorted(self._on_ports(ports))
+        found = self.network.list(ctxt, 'security-groups', id=ids) if ids else []
+        return found, {port['id']: port['security_groups'] for port in ports}
 
     @staticmethod
     def _on_ports(ports: session.Jsons) -> set[str]:

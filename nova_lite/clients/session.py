@@ -153,7 +153,8 @@ class Neighbour:
                  in the user's project, or Forbidden is raised
         errors:  {status: what to raise}, see `raising`; None returns the response
                  instead. Other statuses from 400 on raise errors of their own
-        request: json, data, headers, params as requests takes them; stream
+        request: json, data, headers, params, timeout as requests takes them; stream;
+                 once: do not send again when the service does not answer
         """
         headers = {'Accept': 'application/json', 'X-OpenStack-Request-ID': ctxt.global_id}
         if self.microversion is not None:
@@ -272,15 +273,15 @@ class Neighbour:
         *,
         headers: Headers,
         identify: Callable[[], Headers],
+        once: bool = False,
         **request: typing.Any,
     ) -> requests.Response:
-        """Send, and send again while that is safe and may help.
+        """Send, and send again while that is safe and may help, but not if `once`.
 
         identify: returns the headers that identify the caller, or raises
         """
         repeatable = method in REPEATABLE and _is_repeatable(request)
-        attempt = 0
-        reason: object
+        attempt = self.options.connect_retries if once else 0
         while True:
             last = attempt >= self.options.connect_retries
             try:
@@ -300,7 +301,7 @@ class Neighbour:
                 )
                 if last or not again:
                     raise self._unavailable(error) from error
-                reason = error
+                reason: object = error
             except NO_IDENTITY as error:
                 # Our own token could not be had, so nothing was sent.
                 if last:

@@ -1,6 +1,6 @@
 """network_info: what is stored of a server's ports, one dict per port.
 
-The keys are those of nova's network info cache:
+The keys are those of nova's network info cache, and security_groups [id] as the port has them:
 id, address (MAC), type, vnic_type, devname, active, profile, details,
 preserve_on_delete, tag, network {id, label, bridge, meta {mtu, tenant_id, …},
 subnets [{cidr, version, gateway, dns, routes, ips [{address, type, version,
@@ -46,6 +46,7 @@ def build(
         'details': details,
         'preserve_on_delete': known.get('preserve_on_delete', False),
         'tag': known.get('tag'),
+        'security_groups': port.get('security_groups'),
         'meta': {},
         'network': {
             'id': network['id'],

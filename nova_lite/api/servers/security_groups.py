@@ -1,6 +1,7 @@
 """Security groups of a server: on its ports, which the network service has.
 
-The server's record lists their names, as they were when this API last changed them.
+The server's record has the ids of each port's groups, as of the last event about the port, and
+the names as of the last change by this API, which are shown if the service does not answer.
 Source: reference/nova/api-surface 2.3 and 2.4.
 """
 
@@ -10,6 +11,7 @@ from nova_lite.api import schema_parts
 from nova_lite.api import security_group_views
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import network_info
 from nova_lite.policies import security_groups as rules
 
 ACTION = '/servers/{server_id}/action'
@@ -74,22 +76,29 @@ def _change(req, server, change):
 
 
 def _record(req, server):
-    """Record the names, and again while another request changes the groups."""
-    names = None
-    while (found := _names(req, server)) != names:
-        names = found
-        _write(req, server, names)
+    """Record the groups, and again while another request changes them."""
+    recorded = None
+    while (found := _now(req, server)) != recorded:
+        recorded = found
+        _write(req, server, *found)
 
 
-def _write(req, server, names):
-    acting.in_its_cell(req, server, lambda: server.cell.db.write(_store, server.uuid, names))
+def _write(req, server, names, of_ports):
+    acting.in_its_cell(
+        req, server, lambda: server.cell.db.write(_store, server.uuid, names, of_ports)
+    )
 
 
-def _names(req, server):
-    found = req.app.network.security_groups.of_server(req.ctxt, server.uuid)
-    return sorted({group['name'] for group in found})
+def _now(req, server):
+    found, of_ports = req.app.network.security_groups.on_ports(req.ctxt, server.uuid)
+    return sorted({group['name'] for group in found}), of_ports
 
 
-def _store(connection, uuid, names):
-    instances.lock(connection, uuid)
-    instances.update(connection, uuid, {'security_groups': names})
+def _store(connection, uuid, names, of_ports):
+    row = instances.lock(connection, uuid)
+    info = [
+        {**vif, 'security_groups': of_ports.get(vif['id'], vif.get('security_groups'))}
+        for vif in row.network_info
+    ]
+    values = {'security_groups': names, 'network_info': info}
+    network_info.change(connection, uuid, values)

@@ -37,7 +37,7 @@ class Viewer:
 
     devices, faults, tags: by server uuid; services: by host; specs: stored request
     specs by server uuid; groups: uuid of the server group by server uuid
-    group_names: of security groups that servers were created with by id, by that id
+    group_names: of security groups by id; None if the network service does not answer
     full: also what only GET answers carry below 2.75
     """
 
@@ -93,16 +93,20 @@ class Viewer:
         return names
 
     def name_groups(self, rows):
-        """Ask for the names of the security groups that rows have by id.
+        """Find out the names of the security groups that rows have by id.
 
         A server that is being built shows what was requested.
         """
+        if not self.full:
+            return
         built = [row for row in rows if row.network_info and not _is_building(row)]
-        names = {name for row in built for name in row.security_groups or ()}
-        ids = sorted(filter(uuidutils.is_uuid_like, names))
-        if self.full and ids:
-            found = self.req.app.network.list(self.req.ctxt, 'security-groups', id=ids)
-            self.group_names = {group['id']: group['name'] for group in found}
+        ids = set()
+        for row in built:
+            groups = _groups(row)
+            ids.update(row.security_groups or () if groups is None else groups)
+        ids = {group for group in ids if uuidutils.is_uuid_like(group)}
+        if ids:
+            self.group_names = self.req.app.network.security_groups.names.of(self.req.ctxt, ids)
 
     def take(self, found):
         """Add what `instance_lists.details` gave for one cell."""
@@ -167,10 +171,7 @@ def _add_extensions(viewer, row, shown):
     shown['OS-EXT-STS:task_state'] = row.task_state
     shown['OS-EXT-STS:vm_state'] = row.vm_state
     shown['OS-EXT-STS:power_state'] = row.power_state or 0
-    # In nova they are those of its ports: a server without ports has none.
-    if row.security_groups and (row.network_info or _is_building(row)):
-        known = {} if _is_building(row) else viewer.group_names
-        names = (known.get(name, name) for name in row.security_groups)
+    if names := _names_of_groups(viewer, row):
         shown['security_groups'] = [{'name': name} for name in names]
     volumes = viewer.devices.get(row.uuid, ())
     shown['os-extended-volumes:volumes_attached'] = [
@@ -185,6 +186,27 @@ def _add_extensions(viewer, row, shown):
         status = host_status(viewer, row.host)
         if viewer.host_status or status == 'UNKNOWN':
             shown['host_status'] = status
+
+
+def _groups(row):
+    """Return the ids of the groups on each port of a server, or None if they are not recorded.
+
+    Servers that an earlier release has built have no such record.
+    """
+    on_ports = [vif.get('security_groups') for vif in row.network_info]
+    return None if None in on_ports else [group for groups in on_ports for group in groups]
+
+
+def _names_of_groups(viewer, row):
+    """Return the names of the groups on each port, as in nova: a server without ports has none."""
+    if _is_building(row):
+        return row.security_groups
+    if not row.network_info:
+        return ()
+    known, groups = viewer.group_names, _groups(row)
+    if groups is None or known is None:
+        return [(known or {}).get(name, name) for name in row.security_groups or ()]
+    return sorted(known[group] for group in groups if group in known)
 
 
 def _add_inner(viewer, row, shown):

@@ -253,6 +253,12 @@ class RetryTest(SessionTestCase):
         self.assertEqual(self.conf.neutron.connect_retries, len(runtime_.pauses))
         self.assertLess(sum(runtime_.pauses), 8)
 
+    def test_what_is_sent_once(self):
+        runtime_ = self.fast()
+        neighbour = self.serve(503, (200, {}))
+        self.assertRaises(exception.Unavailable, neighbour.get, self.member, '/x', once=True)
+        self.assertEqual((1, []), (len(self.script.seen), list(runtime_.pauses)))
+
     def test_fewer_than_no_retries(self):
         self.conf.set_override('connect_retries', -1, group='neutron')
         runtime_ = self.fast()

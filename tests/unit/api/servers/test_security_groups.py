@@ -6,9 +6,6 @@ from tests.fixtures import compute_api
 from tests.fixtures import neighboured_api
 from tests.unit.api.servers import base
 
-# As the record of a server has its port.
-PORT = {'address': 'fa:16:3e:00:00:01', 'network': {'label': 'private', 'subnets': []}}
-
 
 class TestSecurityGroups(base.Case):
     def make_api(self):
@@ -16,9 +13,53 @@ class TestSecurityGroups(base.Case):
 
     def setUp(self):
         super().setUp()
-        self.uuid = self.api.add_server(security_groups=['default'], network_info=[PORT])
+        self.uuid = self.api.add_server(security_groups=['default'])
         self.port = self.api.plug(self.uuid, self.api.add_network()['id'])
+        self.notify()
         self.web = self.api.make('/security-groups', {'security_group': {'name': 'web'}})
+
+    def notify(self):
+        """Report to the API that a port of the server has changed."""
+        event = {'name': 'network-changed', 'server_uuid': self.uuid}
+        body = {'events': [event]}
+        self.ok('POST', '/os-server-external-events', body, who=base.ADMIN)
+
+    def change(self, *groups):
+        """Give the port these groups in the network service itself, which reports it."""
+        values = {'port': {'security_groups': [group['id'] for group in groups]}}
+        self.ask_network('PUT', f'/ports/{self.port["id"]}', json=values)
+        self.notify()
+
+    def ask_network(self, method, path, **options):
+        return self.api.network.service.call(self.api.ctxt, method, path, **options)
+
+    def count_requests(self):
+        """Return the list of the paths that the network service is asked for from now on."""
+        call, asked = self.api.network.service.call, []
+
+        def count(ctxt, method, path, **options):
+            asked.append(path)
+            return call(ctxt, method, path, **options)
+
+        self.api.network.service.call = count
+        return asked
+
+    def be_silent(self):
+        """Let the network service not answer. Return the list of the paths it is asked for."""
+        asked = []
+
+        def fail(ctxt, method, path, **options):
+            asked.append(path)
+            raise exception.Unavailable(service='network', reason='test')
+
+        self.api.network.service.call = fail
+        return asked
+
+    def forget_ports(self):
+        """Record the ports without their groups, as an earlier release did."""
+        (vif,) = self.api.row(self.uuid).network_info
+        values = {'network_info': [{**vif, 'security_groups': None}]}
+        self.api.cell('cell1').db.write(instances.update, self.uuid, values)
 
     def allow(self, **values):
         rule = {'security_group_id': self.web['id'], 'direction': 'ingress', **values}
@@ -41,21 +82,90 @@ class TestSecurityGroups(base.Case):
         for _ in range(2):
             self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
             self.assertIn(self.web['id'], self.on_port())
-            self.assertEqual(['default', 'web'], self.shown())
+            self.assertEqual(['default', 'web'], sorted(self.shown()))
         self.assertEqual({'default', 'web'}, set(self.listed()))
         self.act(self.uuid, 'removeSecurityGroup', {'name': self.web['id']})
         self.assertNotIn(self.web['id'], self.on_port())
         self.assertEqual(['default'], self.shown())
         self.assertEqual(['default'], list(self.listed()))
 
-    def test_a_server_that_was_created_with_the_id(self):
+    def test_of_the_ports_and_not_of_the_record(self):
         values = {'security_groups': [self.web['id']]}
         self.api.cell('cell1').db.write(instances.update, self.uuid, values)
+        self.assertEqual(['default'], self.shown())
+        self.change(self.web)
         self.assertEqual(['web'], self.shown())
         listed = self.ok('GET', '/servers/detail').json['servers']
         self.assertEqual([[{'name': 'web'}]], [each['security_groups'] for each in listed])
+        # One for each port, as in nova.
+        self.api.plug(self.uuid, self.port['network_id'])
+        self.notify()
         self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
-        self.assertEqual(['default', 'web'], self.shown())
+        self.assertEqual(['default', 'web', 'web'], sorted(self.shown()))
+
+    def test_a_port_without_groups(self):
+        self.change()
+        self.assertNotIn('security_groups', self.ok('GET', f'/servers/{self.uuid}').json['server'])
+        (listed,) = self.ok('GET', '/servers/detail').json['servers']
+        self.assertNotIn('security_groups', listed)
+
+    def test_a_group_that_the_caller_may_not_see(self):
+        """As in nova, which asks the network service with the token of the caller."""
+        values = {'security_group': {'name': 'other', 'project_id': 'beta'}}
+        made = self.ask_network('POST', '/security-groups', json=values).json()
+        self.change(made['security_group'], self.web)
+        self.assertEqual(['web'], self.shown())
+        server = self.ok('GET', f'/servers/{self.uuid}', who=base.ADMIN).json['server']
+        self.assertEqual({'other', 'web'}, {each['name'] for each in server['security_groups']})
+
+    def test_requests(self):
+        """One for the names of all groups, which are known for a while."""
+        self.change(self.web)
+        asked = self.count_requests()
+        for _each in range(2):
+            self.ok('GET', '/servers')
+            self.ok('GET', '/servers/detail')
+            self.assertEqual(['web'], self.shown())
+            self.assertEqual(['/security-groups'], asked)
+
+    def test_a_record_without_the_groups_of_ports(self):
+        """It shows those as of the creation, by name, or as of the last change by this API."""
+        self.forget_ports()
+        self.assertEqual(['default'], self.shown())
+        values = {'security_groups': [self.web['id']]}
+        self.api.cell('cell1').db.write(instances.update, self.uuid, values)
+        self.assertEqual(['web'], self.shown())
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
+        self.assertEqual(['default', 'web'], sorted(self.shown()))
+
+    def test_a_network_service_that_does_not_answer(self):
+        """The recorded names are shown, and it is asked once in a while."""
+        self.change(self.web)
+        asked = self.be_silent()
+        for _each in range(3):
+            self.assertEqual(['default'], self.shown())
+        self.assertEqual(['/security-groups'], asked)
+
+    def test_a_caller_whom_the_network_service_refuses(self):
+        """The callers of other projects are not refused with them."""
+        self.change(self.web)
+        call = self.api.network.service.call
+
+        def refuse(ctxt, *args, **options):
+            if ctxt.project_id == 'alpha':
+                raise exception.NeighbourForbids(service='network', reason='test')
+            return call(ctxt, *args, **options)
+
+        self.api.network.service.call = refuse
+        self.assertEqual(['default'], self.shown())
+        who = {**base.ADMIN, 'project': 'beta'}
+        server = self.ok('GET', f'/servers/{self.uuid}', who=who).json['server']
+        self.assertEqual([{'name': 'web'}], server['security_groups'])
+
+    def test_updated(self):
+        before = self.api.row(self.uuid).updated_at
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
+        self.assertEqual(before, self.api.row(self.uuid).updated_at)
 
     def test_a_server_without_ports(self):
         uuid = self.api.add_server(security_groups=['default'], vm_state='error', host=None)
@@ -72,17 +182,17 @@ class TestSecurityGroups(base.Case):
     def test_two_groups_at_once(self):
         other = self.api.make('/security-groups', {'security_group': {'name': 'other'}})
         groups = self.api.network.security_groups
-        of_server, racing = groups.of_server, [other]
+        on_ports, racing = groups.on_ports, [other]
 
         def change_meanwhile(ctxt, uuid):
-            found = of_server(ctxt, uuid)
+            found = on_ports(ctxt, uuid)
             if racing:
                 groups.add(ctxt, uuid, racing.pop())
             return found
 
-        groups.of_server = change_meanwhile
+        groups.on_ports = change_meanwhile
         self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
-        self.assertEqual(['default', 'other', 'web'], self.shown())
+        self.assertEqual(['default', 'other', 'web'], sorted(self.shown()))
 
     def test_a_port_that_is_refused(self):
         """The record tells what the ports before it have."""
