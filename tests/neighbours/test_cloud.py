@@ -263,6 +263,26 @@ class LifeTest(base.CloudTest):
         (found,) = self.demo.compute.get_server(server.id).addresses.values()
         return {each['addr'] for each in found}
 
+    def test_security_groups_of_a_port(self):
+        """Neutron reports their change, and the server shows them without asking it."""
+        server, network = self.boot(), self.demo.network
+        self.assertEqual(['default'], self.groups(server))
+        (port,) = self.looking.ports(server)
+        web = network.create_security_group(name='web')
+        updated = self.demo.compute.get_server(server.id).updated_at
+        network.update_port(port.id, security_groups=[*port.security_group_ids, web.id])
+        self.until(['default', 'web'], self.groups, server)
+        self.demo.compute.remove_security_group_from_server(server, web)
+        self.assertEqual(['default'], self.groups(server))
+        network.update_port(port.id, security_groups=[])
+        self.until([], self.groups, server)
+        self.assertEqual(updated, self.demo.compute.get_server(server.id).updated_at)
+        network.delete_security_group(web)
+
+    def groups(self, server):
+        found = self.demo.compute.get_server(server.id).security_groups or []
+        return sorted(each['name'] for each in found)
+
     def test_volume_that_is_extended(self):
         """Cinder reports it."""
         server = self.boot()
