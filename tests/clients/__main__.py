@@ -76,7 +76,9 @@ def _run(suite, expected, args):
     directory = args.directory.absolute() / suite.name
     directory.mkdir(parents=True, exist_ok=True)
     log = proven.log(f'clients-{suite.name}')
-    with clouds.make(directory / 'state', log=log) as cloud:
+    profile = directory / 'profile.yaml'
+    profile.write_text(suite.profile)
+    with clouds.make(directory / 'state', log=log, profile=profile) as cloud:
         resources.make(cloud.state_dir)
         home = directory / 'home'
         path = resources.write_clouds(cloud.state_dir, home)

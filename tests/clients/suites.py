@@ -4,6 +4,9 @@ import dataclasses
 import pathlib
 
 LIVE = pathlib.Path(__file__).parent / 'live'
+# Tests list servers by the time of their change, of which they see seconds. Real hosts take longer
+# than a second, and so does the OpenStackClient that is started for each command.
+SLOW = "extends: default\nhosts: [{match: '*', delays: {spawn: 1.2}}]\n"
 # Of OpenStackClient: what users of compute need.
 OSC = '|'.join(
     (
@@ -29,7 +32,7 @@ class Suite:
     regex: which of them run; concurrency: how many at once
     together: pattern of the part of a test's name that tests share which do not run at once
     starts_clients: whether its tests start the programs of this environment
-    environment: more variables
+    environment: more variables; profile: of the hosts, YAML
     """
 
     name: str
@@ -40,6 +43,7 @@ class Suite:
     together: str = r'([^\.]+\.)+'
     starts_clients: bool = True
     environment: dict = dataclasses.field(default_factory=dict)
+    profile: str = 'extends: default\n'
 
 
 SUITES = (
@@ -58,6 +62,7 @@ SUITES = (
         rf'functional\.({OSC})',
         # Tests of most classes use the same names; those of servers, which take long, do not.
         together=r'^(?!.*\.ServerTests\.)([^\.]+\.)+',
+        profile=SLOW,
     ),
     *(
         Suite(

@@ -24,13 +24,14 @@ def filters():
     return [*conf.filter_scheduler.enabled_filters, *MORE_FILTERS]
 
 
-def _up(log):
+def _up(log, profile):
     enabled = ','.join(filters())
     return [
         *('--cells', str(CELLS)),
         *('--hosts', str(HOSTS)),
         *('--set', f'filter_scheduler.enabled_filters={enabled}'),
         *('--set', f'api.request_log={log}'),
+        *(('--profile', str(profile)) if profile else ()),
     ]
 
 
@@ -64,10 +65,11 @@ class Embedded(fixtures.Fixture):
         self.url = found[2]
 
 
-def make(state_dir, *, log, servers=False):
+def make(state_dir, *, log, profile=None, servers=False):
     """Return a fixture of the cloud.
 
-    log: path of the request log; servers: over a private RabbitMQ and MariaDB
+    log: path of the request log; profile: of the hosts, a file
+    servers: over a private RabbitMQ and MariaDB
     """
-    up = _up(log)
+    up = _up(log, profile)
     return private_cloud.Private(up) if servers else Embedded(state_dir, up)
