@@ -20,7 +20,7 @@ LOG = log.getLogger(__name__)
 
 POLL_S = 1.0
 # How long an upload may wait for the end of one that a restart broke off.
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 # Results that were not requested any more, because the move was undone.
 FORGOTTEN_S = 600.0
 
@@ -91,7 +91,7 @@ class Uploads:
         self, ctxt: context.RequestContext, image_id: str, job_id: str, formats: dict[str, str]
     ) -> guest_work.Work[None]:
         image, driver = self._site.image, self._site.driver
-        deadline = runtime.monotonic() + PATIENCE_S
+        deadline = runtime.monotonic() + TIMEOUT_S
         while image.get(ctxt, image_id)['status'] != 'active':
             try:
                 image.update(ctxt, image_id, values=formats)

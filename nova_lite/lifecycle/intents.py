@@ -53,7 +53,7 @@ class Intent:
     uuid: the migration's for a move, its own for what follows one
     order: see `order`; the saga finds it in its arguments as 'order', and the
         uuid of the server's cell as 'cell'
-    patience_s: how long it waits for another saga of the server to end
+    timeout_s: how long it waits for another saga of the server to end
     size: see `sagas.create`
     pause: called with the interval of polling that other saga, in seconds
     admit: called with the connection in the transaction that records the saga; raises
@@ -65,7 +65,7 @@ class Intent:
     instance_uuid: str
     order: moves.Order
     arguments: dict[str, typing.Any] = dataclasses.field(default_factory=dict)
-    patience_s: float = END_TIMEOUT_S
+    timeout_s: float = END_TIMEOUT_S
     pause: Callable[[float], None] = runtime.sleep
     size: instance_mappings.Size | None = None
     admit: Callable[[sa.Connection], None] | None = None
@@ -147,7 +147,7 @@ def _record(
     api_db: transactions.Database, cell: cells.Cell, ctxt: context.RequestContext, intent: Intent
 ) -> None:
     """Add the saga's row. Wait for a saga of the server that is about to end."""
-    deadline = runtime.monotonic() + intent.patience_s
+    deadline = runtime.monotonic() + intent.timeout_s
     pause_s = LOOK_S
     while True:
         try:

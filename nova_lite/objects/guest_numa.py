@@ -19,7 +19,7 @@ class Node:
     memory_mb: int
 
 
-class Wishes:
+class Requested:
     """A request for NUMA. specs: of the flavor; properties: of the image; either may be None"""
 
     def __init__(self, specs: Said | None, properties: Said | None) -> None:

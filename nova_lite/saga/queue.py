@@ -21,7 +21,7 @@ CELL, HOST = 'cell', 'host'
 # The part of the threads that one lane of a kind may occupy.
 SHARES = {CELL: 2, HOST: 4}
 # How many others may go first before a saga gets the extra place of its cells.
-PATIENCE = 20
+MOST_PASSED = 20
 
 
 class Lane(typing.NamedTuple):
@@ -77,7 +77,7 @@ class Queue:
         passed = []
         for key, entries in self._groups.items():
             for entry in entries:
-                if not self._has_room(entry.lanes, late=entry.passed >= PATIENCE):
+                if not self._has_room(entry.lanes, late=entry.passed >= MOST_PASSED):
                     passed.append(entry)
                 else:
                     for other in passed:

@@ -24,7 +24,7 @@ class Asked:
     forbidden: set[str] = dataclasses.field(default_factory=set)
 
 
-def wish(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> str | None:
+def requested(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> str | None:
     """Return the value that flavor or image sets for a feature, or None."""
     value = spec.flavor.extra_specs.get(f'{namespace}:{name}')
     if value is None and spec.image is not None:
@@ -32,9 +32,9 @@ def wish(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> st
     return value
 
 
-def wishes(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> bool:
+def is_requested(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> bool:
     """Return whether flavor or image asks for a feature that is on or off."""
-    value = wish(spec, name, namespace)
+    value = requested(spec, name, namespace)
     return value is not None and strutils.bool_from_string(value)
 
 
@@ -53,13 +53,13 @@ def of(spec: request_spec.RequestSpec, *, pinned: bool = True) -> Asked:
 
 def is_pinned(spec: request_spec.RequestSpec) -> bool:
     """Return whether the spec asks for CPUs of its own."""
-    return wish(spec, 'cpu_policy') in ('dedicated', 'mixed')
+    return requested(spec, 'cpu_policy') in ('dedicated', 'mixed')
 
 
 def _dedicated_cpus(spec: request_spec.RequestSpec, asked: Asked) -> None:
     vcpus = spec.flavor.vcpus
     dedicated = vcpus
-    if wish(spec, 'cpu_policy') == 'mixed':
+    if requested(spec, 'cpu_policy') == 'mixed':
         # Of the flavor alone: an image has no such property.
         mask = spec.flavor.extra_specs.get('hw:cpu_dedicated_mask') or ''
         try:
@@ -69,13 +69,13 @@ def _dedicated_cpus(spec: request_spec.RequestSpec, asked: Asked) -> None:
                 reason=f'hw:cpu_dedicated_mask of the flavor is invalid at "{error}".'
             ) from None
     asked.resources['VCPU'] = vcpus - dedicated
-    if wish(spec, 'emulator_threads_policy') == 'isolate':
+    if requested(spec, 'emulator_threads_policy') == 'isolate':
         dedicated += 1
     asked.resources['PCPU'] = dedicated
 
 
 def _threads(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    policy = wish(spec, 'cpu_thread_policy')
+    policy = requested(spec, 'cpu_thread_policy')
     if policy == 'require':
         asked.required.add('HW_CPU_HYPERTHREADING')
     elif policy == 'isolate':
@@ -83,45 +83,45 @@ def _threads(spec: request_spec.RequestSpec, asked: Asked) -> None:
 
 
 def _memory_encryption(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    if not wishes(spec, 'mem_encryption'):
+    if not is_requested(spec, 'mem_encryption'):
         return
     asked.resources['MEM_ENCRYPTION_CONTEXT'] = 1
-    if wish(spec, 'mem_encryption_model') == 'amd-sev-es':
+    if requested(spec, 'mem_encryption_model') == 'amd-sev-es':
         asked.required.add('HW_CPU_X86_AMD_SEV_ES')
     else:
         asked.required.add('HW_CPU_X86_AMD_SEV')
 
 
 def _persistent_memory(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    for label in (wish(spec, 'pmem') or '').split(','):
+    for label in (requested(spec, 'pmem') or '').split(','):
         if label.strip():
             name = os_resource_classes.normalize_name(f'PMEM_NAMESPACE_{label.strip()}')
             asked.resources[name] = asked.resources.get(name, 0) + 1
 
 
 def _virtual_tpm(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    version = wish(spec, 'tpm_version')
+    version = requested(spec, 'tpm_version')
     if version is None:
         return
     asked.required.add('COMPUTE_SECURITY_TPM_' + version.replace('.', '_'))
-    if wish(spec, 'tpm_model') == 'tpm-crb':
+    if requested(spec, 'tpm_model') == 'tpm-crb':
         asked.required.add('COMPUTE_SECURITY_TPM_CRB')
     else:
         asked.required.add('COMPUTE_SECURITY_TPM_TIS')
 
 
 def _socket_affinity(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    if wish(spec, 'pci_numa_affinity_policy') == 'socket':
+    if requested(spec, 'pci_numa_affinity_policy') == 'socket':
         asked.required.add('COMPUTE_SOCKET_PCI_NUMA_AFFINITY')
 
 
 def _secure_boot(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    if wish(spec, 'secure_boot', 'os') == 'required':
+    if requested(spec, 'secure_boot', 'os') == 'required':
         asked.required.add('COMPUTE_SECURITY_UEFI_SECURE_BOOT')
 
 
 def _address_space(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    mode = wish(spec, 'maxphysaddr_mode')
+    mode = requested(spec, 'maxphysaddr_mode')
     if mode == 'passthrough':
         asked.required.add('COMPUTE_ADDRESS_SPACE_PASSTHROUGH')
     elif mode == 'emulate':
@@ -129,7 +129,7 @@ def _address_space(spec: request_spec.RequestSpec, asked: Asked) -> None:
 
 
 def _stateless_firmware(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    if wishes(spec, 'firmware_stateless'):
+    if is_requested(spec, 'firmware_stateless'):
         asked.required.add('COMPUTE_SECURITY_STATELESS_FIRMWARE')
 
 

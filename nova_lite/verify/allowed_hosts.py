@@ -18,7 +18,7 @@ class Place(typing.NamedTuple):
     traits: frozenset[str]
 
 
-class Wish(typing.NamedTuple):
+class Demand(typing.NamedTuple):
     """extra_specs: the flavor's; properties: the image's; zone: the one asked for, or None"""
 
     extra_specs: dict[str, typing.Any]
@@ -63,72 +63,72 @@ WITH_MODELS = (
 )
 
 
-def wish_of(spec: dict[str, typing.Any]) -> Wish:
-    """Return the Wish of a stored request spec (plain values)."""
-    return Wish(
+def demand_of(spec: dict[str, typing.Any]) -> Demand:
+    """Return the Demand of a stored request spec (plain values)."""
+    return Demand(
         (spec.get('flavor') or {}).get('extra_specs') or {},
         (spec.get('image') or {}).get('properties') or {},
         spec.get('availability_zone'),
     )
 
 
-def said(wish: Wish, key: str) -> typing.Any:
+def said(demand: Demand, key: str) -> typing.Any:
     """Return `hw:name` of the flavor, or else `hw_name` of the image."""
-    value = wish.extra_specs.get(key)
-    return wish.properties.get(key.replace(':', '_')) if value is None else value
+    value = demand.extra_specs.get(key)
+    return demand.properties.get(key.replace(':', '_')) if value is None else value
 
 
-def _lower(wish: Wish, key: str) -> str:
-    return str(said(wish, key)).strip().lower()
+def _lower(demand: Demand, key: str) -> str:
+    return str(said(demand, key)).strip().lower()
 
 
-def _translated(wish: Wish) -> Iterator[str]:
+def _translated(demand: Demand) -> Iterator[str]:
     """Yield traits for the guest hardware that flavor or image require."""
     for key, traits in TRANSLATED.items():
-        value = said(wish, key)
+        value = said(demand, key)
         if value in traits:
             yield traits[value]
     for key, trait in SWITCHES.items():
-        if _lower(wish, key) in TRUE:
+        if _lower(demand, key) in TRUE:
             yield trait
     for key, values, model_key, model, its_own, other in WITH_MODELS:
-        if _lower(wish, key) in values:
-            yield its_own if said(wish, model_key) == model else other
+        if _lower(demand, key) in values:
+            yield its_own if said(demand, model_key) == model else other
 
 
-def demanded(wish: Wish) -> set[str]:
+def demanded(demand: Demand) -> set[str]:
     """Return traits that flavor (in whatever group) and image require."""
-    found = set(_translated(wish))
-    for key, value in wish.extra_specs.items():
+    found = set(_translated(demand))
+    for key, value in demand.extra_specs.items():
         kind, colon, name = key.partition(':')
         if kind.startswith('trait') and colon and value == 'required':
             found.add(name)
-    for key, value in wish.properties.items():
+    for key, value in demand.properties.items():
         if key.startswith('trait:') and value == 'required':
             found.add(key.removeprefix('trait:'))
     return found
 
 
-def refused(wish: Wish) -> set[str]:
+def refused(demand: Demand) -> set[str]:
     """Return traits that the flavor forbids; an image can only ask for CPUs without threads."""
     found = {
         key.partition(':')[2]
-        for key, value in wish.extra_specs.items()
+        for key, value in demand.extra_specs.items()
         if key.startswith('trait') and value == 'forbidden'
     }
-    if said(wish, 'hw:cpu_thread_policy') == 'isolate':
+    if said(demand, 'hw:cpu_thread_policy') == 'isolate':
         found.add('HW_CPU_HYPERTHREADING')
     return found
 
 
-def is_outside_zone(place: Place, wish: Wish, zones: Container[str | None]) -> bool:
+def is_outside_zone(place: Place, demand: Demand, zones: Container[str | None]) -> bool:
     """Return whether the host is in no aggregate of the zone. zones: all that aggregates name."""
-    return wish.zone in zones and not any(
-        metadata.get(ZONE) == wish.zone for metadata in place.aggregates
+    return demand.zone in zones and not any(
+        metadata.get(ZONE) == demand.zone for metadata in place.aggregates
     )
 
 
-def unlicensed(place: Place, wish: Wish) -> set[str]:
+def unlicensed(place: Place, demand: Demand) -> set[str]:
     """Return traits that an aggregate of the host requires and the server does not ask for."""
     wanted = {
         key.removeprefix('trait:')
@@ -136,13 +136,15 @@ def unlicensed(place: Place, wish: Wish) -> set[str]:
         for key, value in metadata.items()
         if key.startswith('trait:') and value == 'required'
     }
-    return wanted - demanded(wish)
+    return wanted - demanded(demand)
 
 
-def may_enter(place: Place, wish: Wish, zones: Container[str | None], *, isolation: bool) -> bool:
-    """Return whether a server that wishes so may be put on the host."""
-    if is_outside_zone(place, wish, zones):
+def may_enter(
+    place: Place, demand: Demand, zones: Container[str | None], *, isolation: bool
+) -> bool:
+    """Return whether a server that demands that may be put on the host."""
+    if is_outside_zone(place, demand, zones):
         return False
-    if isolation and unlicensed(place, wish):
+    if isolation and unlicensed(place, demand):
         return False
-    return demanded(wish) <= place.traits and not refused(wish) & place.traits
+    return demanded(demand) <= place.traits and not refused(demand) & place.traits

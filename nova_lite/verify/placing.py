@@ -71,10 +71,12 @@ def _zones(snapshot: observed.Snapshot, hosts: dict[str, str]) -> Violations:
     }
     for uuid, host in hosts.items():
         spec = snapshot.specs.get(uuid, {})
-        wish = allowed_hosts.wish_of(spec)
-        outside = wish.zone and allowed_hosts.is_outside_zone(_place(snapshot, host), wish, zones)
+        demand = allowed_hosts.demand_of(spec)
+        outside = demand.zone and allowed_hosts.is_outside_zone(
+            _place(snapshot, host), demand, zones
+        )
         if outside and not _forced(spec):
-            yield uuid, f'asked for zone {wish.zone} and is on {host}'
+            yield uuid, f'asked for zone {demand.zone} and is on {host}'
 
 
 def _isolation(snapshot: observed.Snapshot, hosts: dict[str, str]) -> Violations:
@@ -87,7 +89,7 @@ def _isolation(snapshot: observed.Snapshot, hosts: dict[str, str]) -> Violations
         return
     for uuid, host in hosts.items():
         missing = allowed_hosts.unlicensed(
-            _place(snapshot, host), allowed_hosts.wish_of(snapshot.specs.get(uuid, {}))
+            _place(snapshot, host), allowed_hosts.demand_of(snapshot.specs.get(uuid, {}))
         )
         if missing:
             yield (

@@ -17,8 +17,8 @@ LOOK_S = 0.5
 PIECE_BYTES = 64 * 1024
 # One piece may take this many looks, and this many while too many threads wait. Time is
 # counted in looks: a process that was frozen or starved must not blame its clients.
-PATIENCE = 60
-SHORT_PATIENCE = 4
+TIMEOUT = 60
+SHORT_TIMEOUT = 4
 
 
 class Transfers:
@@ -66,8 +66,8 @@ class Transfers:
         self._looks += 1
         excess = len(self._waiting) - self._most
         for number, (since, sock, how) in list(self._waiting.items()):
-            patience = SHORT_PATIENCE if excess > 0 else PATIENCE
-            if self._looks - since <= patience:
+            timeout = SHORT_TIMEOUT if excess > 0 else TIMEOUT
+            if self._looks - since <= timeout:
                 return
             excess -= 1
             self._cut.add(number)

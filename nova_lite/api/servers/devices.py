@@ -31,7 +31,7 @@ def begin(req, server, *, kind, guard, arguments, **options):
         action=guard.verb,
         arguments=arguments,
         hostless=True,
-        patience_s=req.conf.api.device_timeout,
+        timeout_s=req.conf.api.device_timeout,
         **options,
     )
 

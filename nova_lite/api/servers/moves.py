@@ -33,7 +33,7 @@ def begin(req, server, *, kind, guard, action, **options):
         most_devices: how many the server may have with it
         same: columns of the server that must be as the request saw them
         message: noted with the action
-        patience_s: how long to wait for another saga of the server to end
+        timeout_s: how long to wait for another saga of the server to end
         size: {'vcpus', 'memory_mb'} that the server will have, if the move changes that
         hostless: True for a server that may be on no host
     Raises InstanceNotReady, TooOld when the cell's computes cannot be asked for all that
@@ -52,7 +52,7 @@ def begin(req, server, *, kind, guard, action, **options):
         instance_uuid=server.uuid,
         arguments=kinds.arguments(kind, options.get('arguments') or {}),
         order=intents.order(guard, action, host=server.row.host, **options),
-        patience_s=options.get('patience_s', intents.END_TIMEOUT_S),
+        timeout_s=options.get('timeout_s', intents.END_TIMEOUT_S),
         pause=functools.partial(waiting.pause, req),
         **_counting(req, server, options.get('size')),
     )

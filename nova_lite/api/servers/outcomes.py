@@ -17,8 +17,8 @@ KINDS = {
 }
 
 
-def wait(req, uuid, is_told, *, timeout_s, meaning):
-    """Wait until `is_told(row)` of the saga's row, and return that; raise why it failed.
+def wait(req, uuid, is_reached, *, timeout_s, meaning):
+    """Wait until `is_reached(row)` of the saga's row, and return that; raise why it failed.
 
     An outcome that was reached does not change if the saga fails after it and has ended before
     this looks: the answer must not depend on when it looks. A saga that failed
@@ -29,7 +29,7 @@ def wait(req, uuid, is_told, *, timeout_s, meaning):
     """
     for _look in waiting.looks(req, timeout_s):
         row = req.app.api_db.read(sagas.get, uuid)
-        if is_told(row) or journal.outcome(row) == journal.DONE:
+        if is_reached(row) or journal.outcome(row) == journal.DONE:
             return row
         if journal.outcome(row) == journal.UNDONE:
             raise _refusal(req, row, meaning)

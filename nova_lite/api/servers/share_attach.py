@@ -64,7 +64,7 @@ def attach(req, server):
         action=transitions.ATTACH_SHARE.verb,
         arguments={'share_id': share['id']},
         share=columns,
-        patience_s=req.conf.api.device_timeout,
+        timeout_s=req.conf.api.device_timeout,
     )
     return {KEY: shares.detail(req, server, _Attaching(**columns))}
 

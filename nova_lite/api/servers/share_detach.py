@@ -33,5 +33,5 @@ def detach(req, server):
         action=transitions.DETACH_SHARE.verb,
         arguments={'share_id': share.share_id},
         detaches=share.share_id,
-        patience_s=req.conf.api.device_timeout,
+        timeout_s=req.conf.api.device_timeout,
     )

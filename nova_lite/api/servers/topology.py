@@ -24,16 +24,16 @@ PAGES_KB = {'small': 4, 'any': 4, 'large': 2048}
 def show(req, server):
     """Show the guest's NUMA nodes; for administrators also where on the host they are."""
     row = server.row
-    wishes = guest_numa.Wishes(row.flavor.get('extra_specs'), row.image_properties)
+    requested = guest_numa.Requested(row.flavor.get('extra_specs'), row.image_properties)
     nodes = [
         {'vcpu_set': list(node.cpus), 'siblings': [], 'memory_mb': node.memory_mb}
-        for node in wishes.nodes(row.vcpus, row.memory_mb)
+        for node in requested.nodes(row.vcpus, row.memory_mb)
     ]
     if nodes and req.allows(rules.TOPOLOGY_HOST, server.target):
         count = _host_nodes(server)
         for index, node in enumerate(nodes):
             node |= {'host_node': index % count, 'cpu_pinning': {}}
-    return {'nodes': nodes, 'pagesize_kb': _page_size_kb(wishes.of('mem_page_size'))}
+    return {'nodes': nodes, 'pagesize_kb': _page_size_kb(requested.of('mem_page_size'))}
 
 
 def _host_nodes(server):
@@ -46,13 +46,13 @@ def _host_nodes(server):
     return (found[0].cpu_info.get('topology', {}).get('cells') if found else None) or 1
 
 
-def _page_size_kb(wish):
+def _page_size_kb(size):
     """Return the requested size of the guest's memory pages in KiB, or None."""
-    if wish is None or wish in PAGES_KB:
-        return PAGES_KB.get(wish)
-    if wish.isdecimal():
-        return int(wish)
+    if size is None or size in PAGES_KB:
+        return PAGES_KB.get(size)
+    if size.isdecimal():
+        return int(size)
     try:
-        return strutils.string_to_bytes(wish, return_int=True) // 1024
+        return strutils.string_to_bytes(size, return_int=True) // 1024
     except ValueError:
         return None

@@ -112,7 +112,7 @@ class NUMATopologyFilter(base.Filter):
     on_rebuild = True
 
     def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
-        wanted = guest_numa.Wishes(request.extra_specs, request.image_properties).count()
+        wanted = guest_numa.Requested(request.extra_specs, request.image_properties).count()
         if not wanted:
             return None
 

@@ -75,7 +75,7 @@ def packed_virtqueue_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
     """Require a host that offers packed virtqueues."""
-    if not features.wishes(spec, 'virtio_packed_ring'):
+    if not features.is_requested(spec, 'virtio_packed_ring'):
         return None
     return _require(spec, [os_traits.COMPUTE_NET_VIRTIO_PACKED])
 
@@ -93,10 +93,10 @@ def ephemeral_encryption_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
     """Require a host that encrypts ephemeral disks in the requested format."""
-    if not features.wishes(spec, 'ephemeral_encryption'):
+    if not features.is_requested(spec, 'ephemeral_encryption'):
         return None
     names = ['COMPUTE_EPHEMERAL_ENCRYPTION']
-    wanted = features.wish(spec, 'ephemeral_encryption_format')
+    wanted = features.requested(spec, 'ephemeral_encryption_format')
     if wanted:
         names.append(f'COMPUTE_EPHEMERAL_ENCRYPTION_{wanted.upper()}')
     return _require(spec, names)
@@ -104,7 +104,7 @@ def ephemeral_encryption_filter(
 
 def virtio_sound_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
     """Require a host with virtio sound devices."""
-    if features.wish(spec, 'sound_model') != 'virtio':
+    if features.requested(spec, 'sound_model') != 'virtio':
         return None
     return _require(spec, [os_traits.COMPUTE_SOUND_MODEL_VIRTIO])
 
@@ -113,7 +113,7 @@ def tpm_secret_security_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
     """Require a host that keeps the secret of a virtual TPM as requested."""
-    if features.wish(spec, 'tpm_version') is None:
+    if features.requested(spec, 'tpm_version') is None:
         return None
     security = spec.flavor.extra_specs.get('hw:tpm_secret_security') or TPM_SECURITY[0]
     if security not in TPM_SECURITY:

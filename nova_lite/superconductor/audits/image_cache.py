@@ -23,7 +23,7 @@ LOG = log.getLogger(__name__)
 # What a host says of an image that it has now.
 CACHED = ('cached', 'existing')
 # How long one host may take.
-PATIENCE_S = 1800
+HOST_TIMEOUT_S = 1800
 EVENT = 'aggregate.cache_images'
 
 
@@ -87,7 +87,7 @@ def _ask(
     """Return {image: what its host says of it}; without those of which it does not say."""
     found: dict[str, typing.Any] = {}
     missing = list(image_ids)
-    deadline = runtime.monotonic() + PATIENCE_S
+    deadline = runtime.monotonic() + HOST_TIMEOUT_S
     while missing and runtime.monotonic() < deadline:
         said = _ask_once(world, ctxt, host, missing)
         waits = {image_id: each for image_id, each in said.items() if isinstance(each, dict)}

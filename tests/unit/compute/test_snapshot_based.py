@@ -110,7 +110,7 @@ class CopyOutTest(testtools.TestCase):
         cold = self.cell.compute.parts[0]
         kept = cold._cold._uploads
         self.image.fail('upload', exception.Conflict(reason='refused'))
-        self.patch(uploads, 'PATIENCE_S', 0.0)
+        self.patch(uploads, 'TIMEOUT_S', 0.0)
         self.slow()
         self.copy_out()
         upload = kept._uploads[self.image_id]

@@ -183,7 +183,7 @@ class IntentsTest(testtools.TestCase):
 
         passing.meanwhile = look
         second = self.intent()
-        second.patience_s = 30
+        second.timeout_s = 30
         with runtime.install(passing):
             self.begin(second)
         self.assertEqual('resize_prep', self.row().task_state)

@@ -51,7 +51,7 @@ def made_aggregates(draw):
 
 
 @strategies.composite
-def made_wishes(draw):
+def made_demands(draw):
     """What a server asks for, in one group or two."""
     flavor = draw(values('required', 'required', 'required', 'forbidden'))
     suffix = draw(strategies.sampled_from(('', '', '_1')))
@@ -62,7 +62,7 @@ def made_wishes(draw):
     if any(key.startswith('trait_1') for key in extra_specs):
         extra_specs['resources_1:VCPU'] = '1'  # placement wants resources in every group
     in_image = {key.replace(':', '_'): word for key, word in draw(words).items()}
-    return allowed_hosts.Wish(
+    return allowed_hosts.Demand(
         {**extra_specs, **draw(words)},
         {**draw(values('required', 'required', 'forbidden', 'optional')), **in_image},
         draw(strategies.sampled_from(ZONES)),
@@ -95,7 +95,7 @@ class RulesTest(cloud.ManagerTestCase):
             for index, (metadata, hosts) in enumerate(found)
         ]
 
-    def permitted(self, traits, found, wish, *, isolation):
+    def permitted(self, traits, found, demand, *, isolation):
         """Names of the hosts that the model allows."""
         zones = {metadata.get(allowed_hosts.ZONE) for metadata, _hosts in found} - {None}
         return {
@@ -105,15 +105,15 @@ class RulesTest(cloud.ManagerTestCase):
                 allowed_hosts.Place(
                     name, [metadata for metadata, hosts in found if name in hosts], traits[name]
                 ),
-                wish,
+                demand,
                 zones,
                 isolation=isolation,
             )
         }
 
-    def outcome(self, wish, host=None):
+    def outcome(self, demand, host=None):
         """The host chosen, or None; what was claimed is given back."""
-        spec = base.make_spec(wish.extra_specs, wish.properties, availability_zone=wish.zone)
+        spec = base.make_spec(demand.extra_specs, demand.properties, availability_zone=demand.zone)
         if host:
             spec.destination().host = host
         try:
@@ -123,15 +123,15 @@ class RulesTest(cloud.ManagerTestCase):
         self.placement.delete_allocations(self.admin, uuid)
         return selections[0].service_host
 
-    def check(self, isolation, traits, found, wishes):
+    def check(self, isolation, traits, found, demands):
         self.set('scheduler', enable_isolated_aggregate_filtering=isolation)
         self.make_world(traits, found)
         self.scheduler.invalidate()
-        for wish in wishes:
-            allowed = self.permitted(traits, found, wish, isolation=isolation)
-            entered = {host for host in HOSTS if self.outcome(wish, host) == host}
-            self.assertEqual(allowed, entered, (wish, traits, found))
-            self.assertIn(self.outcome(wish), allowed or {None})
+        for demand in demands:
+            allowed = self.permitted(traits, found, demand, isolation=isolation)
+            entered = {host for host in HOSTS if self.outcome(demand, host) == host}
+            self.assertEqual(allowed, entered, (demand, traits, found))
+            self.assertIn(self.outcome(demand), allowed or {None})
 
     def test_boots(self):
         @SETTINGS
@@ -139,7 +139,7 @@ class RulesTest(cloud.ManagerTestCase):
             isolation=strategies.sampled_from((*[True] * 5, False)),
             traits=strategies.fixed_dictionaries(dict.fromkeys(HOSTS, some_traits)),
             found=made_aggregates(),
-            wishes=strategies.lists(made_wishes(), min_size=1, max_size=2),
+            demands=strategies.lists(made_demands(), min_size=1, max_size=2),
         )
         @hypothesis.example(
             isolation=True,
@@ -148,20 +148,20 @@ class RulesTest(cloud.ManagerTestCase):
                 ({f'trait:{name}': 'required' for name in TRAITS}, ['a', 'c']),
                 ({allowed_hosts.ZONE: 'az1'}, ['a', 'b']),
             ],
-            wishes=[
-                allowed_hosts.Wish({}, {}, None),
-                allowed_hosts.Wish({}, {'trait:CUSTOM_V': 'required'}, 'az1'),
-                allowed_hosts.Wish(
+            demands=[
+                allowed_hosts.Demand({}, {}, None),
+                allowed_hosts.Demand({}, {'trait:CUSTOM_V': 'required'}, 'az1'),
+                allowed_hosts.Demand(
                     {'trait:CUSTOM_W': 'required'}, {'trait:CUSTOM_V': 'required'}, None
                 ),
-                allowed_hosts.Wish(
+                allowed_hosts.Demand(
                     {'trait:CUSTOM_W': 'required', **SECURE},
                     {'trait:CUSTOM_V': 'required'},
                     None,
                 ),
             ],
         )
-        def run(isolation, traits, found, wishes):
-            self.check(isolation, traits, found, wishes)
+        def run(isolation, traits, found, demands):
+            self.check(isolation, traits, found, demands)
 
         run()
