@@ -10,6 +10,7 @@ from tests.sim.oracle import ending
 from tests.sim.oracle import excuses
 from tests.sim.oracle import guests as guests_module
 from tests.sim.oracle import limits
+from tests.sim.oracle import overtaken
 from tests.sim.oracle import placing
 from tests.sim.oracle import repairs as repairs_module
 from tests.sim.oracle import watching
@@ -63,6 +64,7 @@ class History:
     def _watch(self, world, places):
         guests = guests_module.Guests([places.guests_path(cell) for cell in places.cell_names])
         world.disk.watch(guests)
+        self._watch_owners(world, places)
         for looks, names in self._rules(places):
             paths = {name: _path(places, name) for name in names}
             if world.databases is None:
@@ -72,6 +74,19 @@ class History:
                 world.databases.watch(watch)
             world.disk.watch(watch)
         return guests
+
+    @staticmethod
+    def _watch_owners(world, places):
+        """Have what former owners of sagas do noticed."""
+        rule = overtaken.Overtaken(
+            {cell: _path(places, cell) for cell in places.cell_names},
+            [places.guests_path(cell) for cell in places.cell_names],
+            kernel.current().journal.counts,
+        )
+        rule.listen()
+        world.disk.watch(rule)
+        if world.databases is not None:
+            world.databases.watch(rule)
 
     def _rules(self, places):
         """Yield (rule, the names of the databases that it looks at)."""

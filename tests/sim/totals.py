@@ -4,6 +4,8 @@ import collections
 import re
 
 ASKED, ACCEPTED, DONE, FAULT = 'asked: ', 'accepted: ', 'done: ', 'fault: '
+# Calls of former owners of sagas, by who was called.
+LATE = 'late call: '
 READS = re.compile(' (GET|HEAD) ')
 NEMESIS, HTTP = 'nemesis', ('http', 'placement')
 
@@ -33,18 +35,22 @@ class Totals:
         self.counts.update(outcome.counts)
 
     def lines(self):
-        """Yield a table of operations and one of faults."""
+        """Yield a table of operations, one of faults, and one of late calls."""
         names = [name.removeprefix(ASKED) for name in self.counts if name.startswith(ASKED)]
         if names:
             yield '%-32s %7s %8s %7s' % ('operation', 'asked', 'accepted', 'done')
         for name in sorted(names):
             numbers = (self.counts[f'{kind}{name}'] for kind in (ASKED, ACCEPTED, DONE))
             yield '%-32s %7d %8d %7d' % (name, *numbers)
-        faults = sorted(name for name in self.counts if name.startswith(FAULT))
-        if faults:
-            yield '%-32s %7s' % ('fault', 'struck')
-        for name in faults:
-            yield '%-32s %7d' % (name.removeprefix(FAULT), self.counts[name])
+        yield from self._table(FAULT, 'fault', 'struck')
+        yield from self._table(LATE, 'late call', 'came')
+
+    def _table(self, kind, heading, unit):
+        names = sorted(name for name in self.counts if name.startswith(kind))
+        if names:
+            yield '%-32s %7s' % (heading, unit)
+        for name in names:
+            yield '%-32s %7d' % (name.removeprefix(kind), self.counts[name])
 
     def missing(self):
         """Yield what has happened less often than it has to."""

@@ -1,10 +1,9 @@
 """The defects: what each does, in which theme it is looked for, how it is put back."""
 
-import collections
+from tests.sim.defects import defect
+from tests.sim.defects import requests
 
-# name; what it does; theme: of the histories in which it is searched for
-# edits: ((file below nova_lite, text that is there once, text in its place), ...)
-Defect = collections.namedtuple('Defect', 'name what theme edits')
+Defect = defect.Defect
 
 DEFECTS = (
     Defect(
@@ -194,6 +193,18 @@ DEFECTS = (
         ),
     ),
     Defect(
+        'hosts-obey-former-owners',
+        'hosts carry out late calls of a super-conductor from which a saga was taken over',
+        'crossing',
+        (('compute/fence.py', 'if ctxt.saga is None or ctxt.epoch is None:', 'if True:'),),
+    ),
+    Defect(
+        'cells-obey-former-owners',
+        'cells make late changes of a super-conductor from which a saga was taken over',
+        'crossing',
+        (('db/cell/fence.py', 'if ctxt.saga is not None:', 'if False:'),),
+    ),
+    Defect(
         'late-begin-not-fenced',
         'the first transaction of a request may come after its saga has ended',
         'ambushes',
@@ -273,112 +284,7 @@ DEFECTS = (
             ),
         ),
     ),
-    Defect(
-        'stop-does-nothing',
-        'a server that is to be stopped is left alone, and the request is accepted',
-        'power',
-        (
-            (
-                'api/servers/power.py',
-                '        carry_out(req, server, guard, method)',
-                "        if action != 'os-stop':\n"
-                '            carry_out(req, server, guard, method)',
-            ),
-        ),
-    ),
-    Defect(
-        'move-refused-while-off',
-        'a server that is off cannot be resized or migrated: 409',
-        'mixed',
-        (
-            (
-                'transitions.py',
-                "    'resize',\n    (_V.ACTIVE, _V.STOPPED),",
-                "    'resize',\n    (_V.ACTIVE,),",
-            ),
-        ),
-    ),
-    Defect(
-        'quota-refuses-the-last',
-        'the last server that a quota allows is refused: 403',
-        'quota',
-        (
-            (
-                'api/quota.py',
-                'return max(limit - used, 0) // size',
-                'return max(limit - used - 1, 0) // size',
-            ),
-        ),
-    ),
-    Defect(
-        'abort-does-nothing',
-        'the abort of a live migration is accepted and not carried out',
-        'places',
-        (
-            (
-                'api/servers/server_migrations.py',
-                '        raise exception.MigrationNotFoundForInstance('
-                'instance_id=server.uuid, migration_id=number)\n'
-                '    recorded = _record(',
-                '        raise exception.MigrationNotFoundForInstance('
-                'instance_id=server.uuid, migration_id=number)\n'
-                '    return\n'
-                '    recorded = _record(',
-            ),
-        ),
-    ),
-    Defect(
-        'migrate-ignores-the-named-host',
-        'a server is migrated to the host that the scheduler prefers',
-        'places',
-        (
-            (
-                'api/servers/migrate.py',
-                '            **wanted,\n',
-                '',
-            ),
-        ),
-    ),
-    Defect(
-        'resize-keeps-the-flavor',
-        'a server that is resized moves with the flavor that it has',
-        'places',
-        (
-            (
-                'api/servers/resize.py',
-                "'flavor': create_flavor.as_dict(flavor),",
-                "'flavor': row.flavor,",
-            ),
-        ),
-    ),
-    Defect(
-        'move-starts-the-guest',
-        'a cold move starts the guest of a server that is off',
-        'mixed',
-        (
-            (
-                'compute/cold.py',
-                "                arrival['handover'],\n"
-                "                key=arrival['key'],\n"
-                "                power_on=arrival['power_on'],",
-                "                arrival['handover'],\n"
-                "                key=arrival['key'],\n"
-                '                power_on=True,',
-            ),
-        ),
-    ),
-    Defect(
-        'copy-without-tags',
-        'the tags of a server that moves to another cell stay behind',
-        'crossing',
-        (
-            (
-                'db/cell/copies.py',
-                'tags=children.tags(connection, [uuid]).get(uuid, []),',
-                'tags=[],',
-            ),
-        ),
-    ),
+    *requests.DEFECTS,
 )
 
 

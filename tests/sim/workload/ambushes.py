@@ -4,6 +4,7 @@ As a rule an ambush strikes one process where it hurts most.
 """
 
 from tests.sim.workload import devices
+from tests.sim.workload import ingredients
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.world import places
@@ -102,6 +103,34 @@ def begins(rng, **given):
         passed=(1,),
         ambush=True,
         profile=profiles.slow(rng.randrange(1000), 9, low=6),
+        **given,
+    )
+
+
+def takeovers(rng, **given):
+    """Moves whose super-conductor stands still before it calls a host, and goes on later.
+
+    Its call comes when another one has taken the saga over.
+    """
+    return plan.Plan(
+        clients=2,
+        servers=3,
+        minutes=0.6,
+        pause_s=0.5,
+        creates=1.0,
+        deletes=0.03,
+        operations=frozenset(
+            (*ingredients.MOVES, *rng.choice((('cross',), ('shelve', 'unshelve'), devices.DEVICES)))
+        ),
+        freezes=4,
+        victims=rng.choice((('super',), ('super', 'compute'))),
+        frozen_s=(10, 40),
+        effects=('bus: put: cell',),
+        passed=(1, 3, 6),
+        ambush=True,
+        rates=rng.choice(({}, {'call': {'late': 0.02}})),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 3))),
+        refusals=('No valid host',),
         **given,
     )
 

@@ -1,5 +1,6 @@
 """Plans of histories about the hosts of servers: groups, named and isolated hosts, cells."""
 
+from tests.sim.workload import ambushes
 from tests.sim.workload import ingredients
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
@@ -74,6 +75,12 @@ def named(rng):
 
 
 def crossing(rng):
+    made = _crossing(rng)
+    # Drawn last, so that the other plans do not change.
+    return ambushes.takeovers(rng, options=ingredients.HASTY) if rng.random() < 0.35 else made
+
+
+def _crossing(rng):
     """Servers that move between two cells, while daemons that serve the cells die or freeze."""
     more = rng.choice(((), ('stop', 'start'), ingredients.DEVICES))
     return plan.Plan(

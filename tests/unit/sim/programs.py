@@ -32,10 +32,13 @@ from tests.sim import command  # noqa: E402
 from tests.sim import kernel  # noqa: E402
 from tests.unit.sim import buses  # noqa: E402
 from tests.unit.sim import disks  # noqa: E402
+from tests.unit.sim import owners  # noqa: E402
 from tests.unit.sim import starts  # noqa: E402
 
 together, lost_bus = starts.together, buses.lost_bus
 writers, scripts = disks.writers, disks.scripts
+owners_in_order, late_call = owners.owners_in_order, owners.late_call
+late_change = owners.late_change
 begun, one_kept, reopened, endless = starts.BEGUN, starts.ONE_KEPT, starts.REOPENED, starts.ENDLESS
 grown, unbegun = starts.GROWN, starts.UNBEGUN
 

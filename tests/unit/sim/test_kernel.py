@@ -204,3 +204,18 @@ class BusTestCase(testtools.TestCase):
         (connected,) = details(outcome, 'connected')
         self.assertTrue(5 <= float(connected) < 7, connected)
         self.assertEqual(['0'], details(outcome, 'left'))
+
+
+class OwnersTestCase(testtools.TestCase):
+    def test_a_former_owner_may_only_be_refused(self):
+        (outcome,) = histories('owners_in_order')
+        self.assertEqual('', outcome['failure'])
+        self.assertEqual([0, 0, 0, 1, 1], [int(each) for each in details(outcome, 'late calls')])
+
+    def test_a_host_carries_out_its_call(self):
+        (outcome,) = histories('late_call')
+        self.assertIn('compute-cell1 carries out a call of epoch 1', outcome['failure'])
+
+    def test_a_cell_takes_its_change(self):
+        (outcome,) = histories('late_change')
+        self.assertIn('cell1 has a change of epoch 1 of saga saga, which is', outcome['failure'])

@@ -1,0 +1,7 @@
+"""What a row of the tables of defects says."""
+
+import collections
+
+# name; what it does; theme: of the histories in which it is searched for
+# edits: ((file below nova_lite, text that is there once, text in its place), ...)
+Defect = collections.namedtuple('Defect', 'name what theme edits')
