@@ -96,9 +96,7 @@ class Deeds:
 
     def _has_reason(self, server, action, *, moves):
         """Return whether what is on record of a failure excuses it."""
-        path = f'/servers/{server["id"]}/os-instance-actions/{action["request_id"]}'
-        code, found = self._caller.send('action', 'GET', path)
-        events = found['instanceAction']['events'] if code == 200 else ()
+        events = self._events(server['id'], action['request_id'])
         details = ' '.join(each['details'] or '' for each in events)
         request_id, began, ended = _work(action)
         silenced = _names_down(details) and self._excuses.of_down(began, ended)
@@ -122,7 +120,32 @@ class Deeds:
         work = [_work(each) for each in actions]
         if _names_down(message) and any(self._excuses.of_down(*each[1:]) for each in work):
             return True
-        return self._excuses.of_error(message, server['id'], work)
+        if not self._excuses.of_error(message, server['id'], work):
+            return False
+        # Few servers are in ERROR, and few actions have failed: their hosts are looked for last.
+        hosts, details = self._hosts(server, actions)
+        told = ' '.join(filter(None, (message, *details)))
+        return self._excuses.of_error(told, server['id'], work, hosts)
+
+    def _hosts(self, server, actions):
+        """Return the hosts that actions of a server had to do with, and what they failed with."""
+        uuid, hosts, details = server['id'], {server[HOST]: True}, []
+        code, found = self._caller.send('moves', 'GET', f'/os-migrations?instance_uuid={uuid}')
+        for move in found['migrations'] if code == 200 else ():
+            hosts |= {move['source_compute']: True, move['dest_compute']: True}
+        for action in actions:
+            for event in self._events(uuid, action['request_id']):
+                hosts[event['host']] = True
+                details.append(event['details'])
+            for named in self._ledger.named_hosts(uuid, action['request_id'], _work(action)[1]):
+                hosts[named] = True
+        return [host for host in hosts if host is not None], details
+
+    def _events(self, uuid, request_id):
+        """Return the events of an action; none if they could not be read."""
+        path = f'/servers/{uuid}/os-instance-actions/{request_id}'
+        code, found = self._caller.send('action', 'GET', path)
+        return found['instanceAction']['events'] if code == 200 else ()
 
 
 def _names_down(text):

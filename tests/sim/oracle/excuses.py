@@ -4,14 +4,22 @@ A request may fail when a fault met it, or when a process that it needed was in 
 while it was under way. A server may be in ERROR when a fault met what was asked of it.
 """
 
+from tests.sim.oracle import outcomes
 from tests.sim.workload import codes
 from tests.sim.world import losses
 
+HOST = outcomes.HOST
 # Seconds for which those who waited for a process that was in trouble may not know better:
 # the longest time of a call, and what is sent to it until it has its queues again.
 AFTERMATH_S = 30
 # By when a host that was in trouble has reported again.
 DOWN_S = 60
+# What an API asks daemons for, and waits for the answer, begins with one of these.
+WAITING = ('attach', 'detach', 'swap', 'password', 'live migrate')
+# Parts of a cloud that serve APIs directly.
+NEIGHBOURS = ('simcloud', 'placement')
+# For want of another host, a server may suffer from a fault of one that it never was on.
+NO_HOST = 'No valid host'
 # What does no harm to a request.
 HARMLESS = ('clock', 'power off', losses.FATE)
 # What outlives these: an action that was accepted is ended by others, or by their successors.
@@ -66,13 +74,14 @@ class Excuses:
         """Whether there may be something for audits to repair."""
         return bool(self._faults.injected)
 
-    def of_error(self, message, server, work):
+    def of_error(self, message, server, work, hosts=None):
         """Whether a server may be in ERROR, with that fault.
 
         server: its id; work: [(request id, begin, end), ...] of its actions
+        hosts: that it was on, or was to be on; None: of any
         """
         return message.startswith(self._refusals) or any(
-            _hurt(fault, *action)
+            _hurt(fault, action, None if NO_HOST in message else hosts)
             for fault in self._faults.injected
             for action in work
             if not _is_of_another(fault, server)
@@ -124,7 +133,18 @@ def _missed(fault, call, served):
         return served and fault.overlaps(call.began, call.ended)
     # What is only read comes from databases, but for ports.
     needed = served or call.method != 'GET' or _reads_ports(fault, call)
+    if call.code >= codes.INTERNAL_ERROR:
+        needed = needed and (served or _is_asked(fault, call))
     return needed and fault.overlaps(call.began, call.ended, AFTERMATH_S)
+
+
+def _is_asked(fault, call):
+    """Return whether a request cannot be answered without what was in trouble."""
+    if fault.locked or fault.process.startswith(NEIGHBOURS):
+        return True
+    cell, host = _cell_of(fault.process), call.look and call.look.server.get(HOST)
+    elsewhere = bool(cell and host) and _cell_of(host) != cell
+    return call.what.startswith(WAITING) and not elsewhere
 
 
 def _cell_of(process):
@@ -137,12 +157,14 @@ def _reads_ports(fault, call):
     return fault.process == 'simcloud' and call.url.endswith('/os-interface')
 
 
-def _hurt(fault, request_id, begin, end):
-    """Whether a fault met an action."""
+def _hurt(fault, action, hosts):
+    """Whether a fault met an action. hosts: see Excuses.of_error"""
+    request_id, begin, end = action
     if request_id in fault.requests:
         return True
     if fault.process == SCHEDULER and not fault.requests:
         return fault.overlaps(begin - ANSWERS_S, end)
     endured = fault.fate.startswith('clock') or fault.process.startswith(ENDURED)
-    harms = fault.kind == 'nemesis' and not endured
+    elsewhere = bool(fault.hosts and hosts) and not {*fault.hosts} & {*hosts}
+    harms = fault.kind == 'nemesis' and not (endured or elsewhere)
     return harms and fault.overlaps(begin, end, AFTERMATH_S)

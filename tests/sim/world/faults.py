@@ -20,6 +20,7 @@ class Fault:
 
     process: the one it befell; requests: ids of the requests whose work met it
     locked: names of the databases that it left locked
+    hosts: those that the process serves, if it is one of some hosts
     """
 
     kind: str
@@ -30,6 +31,7 @@ class Fault:
     end: float
     requests: tuple = ()
     locked: tuple = ()
+    hosts: tuple = ()
 
     def overlaps(self, begin, end, aftermath_s=0.0):
         """Whether it lasted, or had just ended, at some time between these."""
@@ -82,14 +84,14 @@ class Faults:
         now.log(f'fault: {kind}: {fate}', where)
         return fault
 
-    def began(self, kind, fate, process):
+    def began(self, kind, fate, process, hosts=()):
         """A process is in trouble from now on; returns the Fault, to be given its end."""
         for former in self.injected:
             # One whose end was killed, too.
             if former.process == process and former.end == math.inf:
                 self.ended(former)
         fault = self.note(kind, fate, process, process=process)
-        fault.end = math.inf
+        fault.end, fault.hosts = math.inf, tuple(hosts)
         return fault
 
     def ended(self, fault):

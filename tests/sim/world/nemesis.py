@@ -103,8 +103,13 @@ class Nemesis:
 
         return name, act
 
+    def _began(self, fate, name):
+        """Put on record that a process is in trouble from now on."""
+        hosts = self._cloud.hosts_of(name) if name.startswith('compute') else ()
+        return self._faults.began('nemesis', fate, name, hosts)
+
     def _killed(self, name):
-        fault = self._faults.began('nemesis', 'kill', name)
+        fault = self._began('kill', name)
         self._cloud.kill(name)
         return fault
 
@@ -124,7 +129,7 @@ class Nemesis:
         return name, act
 
     def _frozen(self, name):
-        fault = self._faults.began('nemesis', 'freeze', name)
+        fault = self._began('freeze', name)
         process = self._cloud.processes[name]
         process.freeze()
         fault.locked = self._world.locked_by(process)
@@ -137,7 +142,7 @@ class Nemesis:
         strike = self._ambush(name)
 
         def lost():
-            fault = self._faults.began('nemesis', f'lost bus {bus}', name)
+            fault = self._began(f'lost bus {bus}', name)
             self._buses[bus].lose(self._cloud.processes[name], seconds)
             return fault
 
@@ -211,7 +216,7 @@ class Nemesis:
 
         def act():
             now, hosts = kernel.current(), dict.fromkeys(self._cloud.hosts_of(name), True)
-            fault = self._faults.began('nemesis', 'suspend', name)
+            fault = self._began('suspend', name)
             self._cloud.processes[name].freeze()
             self._guests.still.update(hosts)
             self._cloud.fenced.update(dict.fromkeys(hosts, now.time()))
@@ -247,7 +252,7 @@ class Nemesis:
         path = places.guests_path(cell)
 
         def act():
-            fault = self._faults.began('nemesis', 'power off', host)
+            fault = self._faults.began('nemesis', 'power off', host, [host])
             # Its compute process may be dead just now.
             power = kernel.current().process('power', machine=cloud_module.HYPERVISORS)
             with power.entered():

@@ -24,6 +24,8 @@ def call(**more):
         'request_id': 'req-1',
         'code': 503,
         'cell': None,
+        'what': 'attach volume',
+        'look': None,
     }
     return types.SimpleNamespace(**{**values, **more})
 
@@ -70,6 +72,25 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(killed, began=150.0, ended=155.0))
         self.assertFalse(self.excuse(killed, method='GET'))
 
+    def test_only_who_waits_for_a_daemon_needs_it(self):
+        for process, what, expected in (
+            ('compute-cell1', 'attach volume', True),
+            ('super-1', 'live migrate to host', True),
+            ('compute-cell1', 'stop', False),
+            ('conductor-cell1', 'create', False),
+            ('simcloud', 'create', True),
+        ):
+            killed = fault('nemesis', 'kill', process=process, end=110.0)
+            self.assertIs(expected, self.excuse(killed, what=what))
+        locks = fault('nemesis', 'freeze', process='super-1', end=110.0, locked=('api',))
+        self.assertTrue(self.excuse(locks, what='stop'))
+
+    def test_a_server_of_another_cell_needs_none_of_its_hosts(self):
+        killed = fault('nemesis', 'kill', process='compute-cell1', end=110.0)
+        for host, expected in (('cell1-host2', True), ('cell2-host1', False), (None, True)):
+            look = types.SimpleNamespace(server={excuses.HOST: host})
+            self.assertIs(expected, self.excuse(killed, look=look))
+
     def test_only_who_serves_may_not_answer(self):
         killed = fault('nemesis', 'kill', end=110.0)
         self.assertTrue(self.excuse(killed, code=0, began=109.0, ended=111.0))
@@ -108,6 +129,18 @@ class ExcusesTestCase(testtools.TestCase):
             killed = fault('nemesis', 'kill', process=process, end=110.0)
             found = excuses.Excuses(types.SimpleNamespace(injected=[killed]))
             self.assertIs(expected, found.of_error('', 'server-1', [('req-1', 105.0, 120.0)]))
+
+    def test_a_fault_of_a_host_harms_servers_there(self):
+        killed = fault('nemesis', 'kill', process='compute-cell1', end=110.0, hosts=('host1',))
+        found = excuses.Excuses(types.SimpleNamespace(injected=[killed]))
+        for message, hosts, expected in (
+            ('it failed', ['host1', 'host2'], True),
+            ('it failed', ['host2'], False),
+            ('No valid host was found.', ['host2'], True),
+            ('it failed', None, True),
+        ):
+            work = [('req-1', 105.0, 120.0)]
+            self.assertIs(expected, found.of_error(message, 'server-1', work, hosts))
 
     def test_ports_are_read_from_the_network_service(self):
         killed = fault('nemesis', 'kill', process='simcloud', end=110.0)
