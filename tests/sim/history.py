@@ -6,6 +6,7 @@ from nova_lite import runtime
 from nova_lite.launcher import layout
 from tests.sim import kernel
 from tests.sim.oracle import changing
+from tests.sim.oracle import damage as damage_module
 from tests.sim.oracle import ending
 from tests.sim.oracle import excuses
 from tests.sim.oracle import guests as guests_module
@@ -39,7 +40,7 @@ class History:
         world, cloud = self._begun.world, self._begun.cloud
         self._begun.have(plan)
         guests = self._watch(world, cloud.places)
-        repairs = repairs_module.Repairs(now.log)
+        repairs = repairs_module.Repairs(now.log, now.time)
         repairs.listen()
         ledger = ledger_module.Ledger(
             excuses.Excuses(world.faults, plan.refusals), plan.quota, now.journal.counts
@@ -53,7 +54,8 @@ class History:
         self._race(cloud, world, ledger, guests)
         with now.process('oracle', machine=cloud_module.HYPERVISORS).entered():
             caller = caller_module.Caller(world.network, ledger, 'oracle', _apis(plan))
-            end = ending.Ending(cloud, ledger, caller, repairs)
+            damage = damage_module.Damage(world.faults, ledger.refusals.calls)
+            end = ending.Ending(cloud, ledger, caller, repairs=repairs, damage=damage)
             end.check(plan.moments(now.time()))
             for fault in world.faults.injected:
                 if fault.end == math.inf:

@@ -20,12 +20,12 @@ BOUNDS = age_limits.Bounds(work=60, audit=60, power=60)
 class Ending:
     """cloud: a world.cloud.Cloud that is whole; caller: a workload.caller.Caller
 
-    repairs: a repairs.Repairs that has listened
+    repairs: a repairs.Repairs that has listened; damage: a damage.Damage
     """
 
-    def __init__(self, cloud, ledger, caller, repairs):
+    def __init__(self, cloud, ledger, caller, *, repairs, damage):
         self._cloud, self._ledger, self._caller = cloud, ledger, caller
-        self._repairs = repairs
+        self._repairs, self._damage = repairs, damage
         self._deeds = deeds.Deeds(caller, ledger)
 
     def check(self, moments):
@@ -60,15 +60,16 @@ class Ending:
         return self._unverified(reader) or [*self._verify(reader)]
 
     def _unverified(self, reader):
-        found = [*self._sagas(reader), *self._servers()]
-        if not self._ledger.excuses.of_repairs():
-            found += [*self._repaired(), *self._left()]
+        found = [*self._sagas(reader), *self._servers(), *self._repaired()]
+        if not self._damage.may_leave():
+            found += self._left()
         return found
 
     def _repaired(self):
         """What audits have repaired though no fault had broken it."""
-        for each in self._repairs.found:
-            yield deeds.Lasting(f'repaired without a fault: {each}')
+        for moment, each in self._repairs.found:
+            if not self._damage.may_need(each, moment):
+                yield deeds.Lasting(f'repaired without a fault: {each}')
 
     def _left(self):
         """What was made for servers, which have gone, or never had it."""

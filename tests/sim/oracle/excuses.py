@@ -70,10 +70,6 @@ class Excuses:
         """Whether hosts refuse for this reason though nothing went wrong."""
         return reason in self._refusals
 
-    def of_repairs(self):
-        """Whether there may be something for audits to repair."""
-        return bool(self._faults.injected)
-
     def of_error(self, message, server, work, hosts=None):
         """Whether a server may be in ERROR, with that fault.
 

@@ -113,16 +113,19 @@ DEFAULT_QUOTA = 10
 
 
 class Refusals:
-    """excuses: an excuses.Excuses; quota: how many servers there may be"""
+    """excuses: an excuses.Excuses; quota: how many servers there may be
+
+    calls: [workload.caller.Call, ...], all that are to change something
+    """
 
     def __init__(self, excuses, quota=None):
         self._excuses, self._quota = excuses, quota or DEFAULT_QUOTA
-        self._calls, self._doubts = [], {}
+        self.calls, self._doubts = [], {}
 
     def began(self, call):
         """A request is sent. call: a workload.caller.Call"""
         if call.method != 'GET':
-            self._calls.append(call)
+            self.calls.append(call)
 
     def answered(self, call, text, *, leaving):
         """Return what is wrong with an answer, or None.
@@ -170,7 +173,7 @@ class Refusals:
 
     def _has_rival(self, call, uuid, text):
         """Return whether another request for the server was, or may have been, under way."""
-        for other in self._calls:
+        for other in self.calls:
             if other is call or uuid not in other.url:
                 continue
             # One without an answer may still be carried out.
@@ -194,7 +197,7 @@ class Refusals:
         if call.what != CREATE:
             return False
         most, deleted = 0, set()
-        for other in self._calls:
+        for other in self.calls:
             if other.what == CREATE and (
                 other.code in (codes.LOST, codes.ACCEPTED) or other.code >= 500
             ):
@@ -210,7 +213,7 @@ class Refusals:
         found = SERVER.search(call.url)
         if found is None or found[1] in leaving or found[1] not in text:
             return True
-        others = [each for each in self._calls if each is not call and each.what in ATTACHING]
+        others = [each for each in self.calls if each is not call and each.what in ATTACHING]
         return any(each in text for each in APART) and any(found[1] in each.url for each in others)
 
 

@@ -41,11 +41,14 @@ class NoLock:
 
 
 class Repairs(logging.Handler):
-    """log: called with a kind and a text; found: [message, ...] of what was repaired"""
+    """log: called with a kind and a text; clock: returns the virtual time
 
-    def __init__(self, log):
+    found: [(virtual time, message), ...] of what was repaired
+    """
+
+    def __init__(self, log, clock):
         super().__init__(logging.WARNING)
-        self._log, self.found = log, []
+        self._log, self._clock, self.found = log, clock, []
 
     def createLock(self):  # noqa: N802 the name of the base class
         """Have one that does nothing: of the threads of a history one runs at a time."""
@@ -62,5 +65,6 @@ class Repairs(logging.Handler):
     def emit(self, record):
         """Note a repair."""
         if record.msg.startswith(MESSAGES):
-            self.found.append(record.getMessage())
-            self._log('repair', self.found[-1])
+            message = record.getMessage()
+            self.found.append((self._clock(), message))
+            self._log('repair', message)

@@ -163,11 +163,6 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(fault('nemesis', 'kill', process='api-2')))
         self.assertFalse(self.excuse(fault('nemesis', 'clock leaps by 30 s', process='api-1')))
 
-    def test_audits_repair_only_what_faults_have_broken(self):
-        for injected in ([], [fault()]):
-            found = excuses.Excuses(types.SimpleNamespace(injected=injected))
-            self.assertIs(bool(injected), found.of_repairs())
-
     def test_an_error_needs_a_fault_of_its_action_or_an_announced_refusal(self):
         found = excuses.Excuses(
             types.SimpleNamespace(injected=[fault(requests=('req-1',))]), ('No valid host',)

@@ -33,11 +33,11 @@ class RepairsTestCase(testtools.TestCase):
     def test_only_repairs_are_heard(self):
         logger = logging.getLogger('nova_lite.tests.repairs')
         noted = []
-        heard = repairs.Repairs(lambda *line: noted.append(line))
+        heard = repairs.Repairs(lambda *line: noted.append(line), lambda: 5.0)
         logger.addHandler(heard)
         logger.propagate = False
         self.addCleanup(logger.removeHandler, heard)
         logger.warning('Cannot audit allocations: %s', 'x')
         logger.warning('Corrected the quota usage of cell %s', 'cell1')
-        self.assertEqual(['Corrected the quota usage of cell cell1'], heard.found)
+        self.assertEqual([(5.0, 'Corrected the quota usage of cell cell1')], heard.found)
         self.assertEqual([('repair', 'Corrected the quota usage of cell cell1')], noted)
