@@ -53,7 +53,7 @@ class Deeds:
             return
         actions = found['instanceActions']
         message = server.get('fault', {}).get('message', '')
-        failed = [each for each in actions if each['message'] == 'Error']
+        failed = [each for each in actions if each['message'] == outcomes.FAILED]
         if server['status'] == 'ERROR' and not self._is_excused(message, server, failed or actions):
             yield f'unexplained ERROR: {server["id"]}: {message}'
         if not self._is_where_requested(server, actions):
@@ -65,8 +65,8 @@ class Deeds:
             if by_itself and not self._excuses.of_unasked(server['id']):
                 yield Lasting(f'no user asked for it: {told}')
             code = self._ledger.refused.get(action['request_id'])
-            failed = action['message'] == 'Error'
-            if action['message'] is None and server[TASK] is None:
+            failed = action['message'] == outcomes.FAILED
+            if not failed and server[TASK] is None:
                 self._ledger.done(action['request_id'])
             if code is not None:
                 if not failed:

@@ -88,7 +88,8 @@ class Effects:
             call = calls.pop()
             action = recorded[call.request_id]
             overtaken = any(other.ended >= call.began for other in calls)
-            if overtaken or action['message'] is not None or action['action'] == CANCEL:
+            failed = action['message'] == outcomes.FAILED
+            if overtaken or failed or action['action'] == CANCEL:
                 break
             sure.insert(0, outcomes.Deed(action['action'], call))
             before = _shown_before(call, calls)

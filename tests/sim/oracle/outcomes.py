@@ -12,6 +12,8 @@ DEVICES = frozenset(
     for kind in ('volume', 'interface', 'share')
 )
 HOST = 'OS-EXT-SRV-ATTR:host'
+# The message of an action that failed. That of a forced move says so, and others have none.
+FAILED = 'Error'
 
 
 class Deed(typing.NamedTuple):
@@ -86,7 +88,7 @@ def _devices(promised, recorded):
         *earlier, (last, there) = changes
         action = recorded.get(last.request_id)
         certain = all(call.ended < last.began for call, _there in earlier)
-        if certain and action is not None and action['message'] is None:
+        if certain and action is not None and action['message'] != FAILED:
             found[kind][device] = there
     return found
 

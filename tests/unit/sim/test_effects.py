@@ -76,6 +76,9 @@ class EffectsTestCase(testtools.TestCase):
         self.assertEqual([], self.found(move, **{outcomes.HOST: 'host2'}))
         found = self.found(move, **{outcomes.HOST: 'host1'})
         self.assertEqual(['uuid is on host1 after live-migration to host2'], found)
+        # It was forced, which its message says.
+        move = _action('req-1', 'live-migration', message='Forced to host host2.')
+        self.assertEqual(1, len(self.found(move, **{outcomes.HOST: 'host1'})))
         # It was aborted, or ended before.
         self.ask('req-2', 3, 4, path='/migrations/1', method='DELETE')
         cancel = _action('req-2', 'live_migration_cancel')
