@@ -35,6 +35,9 @@ MOST_CLAIMS = 100
 CUT = 'nova_lite.cut'
 # A server that stops lets its threads end for so long, and then cuts their connections.
 END_S, CUT_S = 2, 2.5
+# Seconds between two looks for connections that have been idle for too long; between two attempts
+# to wake the thread that looks, when a server stops.
+EXPIRE_S, WAKE_S = 5, 0.05
 PIECE_BYTES = 64 * 1024
 # Ports that were given to callers, which may not listen on them yet. The oldest come first.
 _claims = collections.deque()
@@ -140,8 +143,7 @@ class InProcess:
             shutdown_timeout=END_S,
         )
         self._server.gateway = _Gateway
-        # How long a stop may go unnoticed, besides.
-        self._server.expiration_interval = 0.1
+        self._server.expiration_interval = EXPIRE_S
         self._server.ConnectionClass = self._connect
         self._connections = weakref.WeakSet()
         self._thread = None
@@ -167,18 +169,24 @@ class InProcess:
         cheroot ends what a client sends: who reads nothing would hold it up.
         """
         stopping = runtime.spawn(self._server.stop)
+        while self._thread is not None and self._thread.is_alive():
+            self._wake()
+            self._thread.join(WAKE_S)
         stopping.join(CUT_S)
         if stopping.is_alive():
             for connection in list(self._connections):
                 with contextlib.suppress(OSError):
                     connection.socket.shutdown(socket.SHUT_RDWR)
             stopping.join()
-        if self._thread is not None:
-            self._thread.join()
         # cheroot's figures of a server refer to the server, which would stay in memory.
         statistics = logging.statistics  # type: ignore[attr-defined]  # added by cheroot
         for name in [name for name, found in statistics.items() if found is self._server.stats]:
             del statistics[name]
+
+    def _wake(self):
+        """Connect, so that the thread that waits for connections sees that it is to end."""
+        with contextlib.suppress(OSError):
+            socket.create_connection(self._server.bind_addr[:2], WAKE_S).close()
 
 
 class Daemon(base.BaseApplication):

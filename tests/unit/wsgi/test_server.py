@@ -8,6 +8,7 @@ import struct
 import sys
 import urllib.parse
 
+import fixtures
 import requests
 import testtools
 
@@ -67,6 +68,24 @@ class InProcessTest(testtools.TestCase):
             stopping = runtime.spawn(running.stop)
             stopping.join(STOP_S)
             self.assertFalse(stopping.is_alive())
+
+    def test_a_stop_wakes_the_server(self):
+        """It ends at once, however seldom the server looks for idle connections."""
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.wsgi.server.EXPIRE_S', 3600))
+
+        def application(_environ, start_response):
+            start_response('204 No Content', [])
+            return []
+
+        for host in (HOST, '0.0.0.0'):
+            running = server.InProcess(application, host=host)
+            running.start()
+            port = urllib.parse.urlsplit(running.url).port
+            with requests.Session() as client:
+                self.assertEqual(204, client.get(f'http://{HOST}:{port}').status_code)
+                stopping = runtime.spawn(running.stop)
+                stopping.join(STOP_S)
+                self.assertFalse(stopping.is_alive())
 
     def connect(self, application):
         """Return an http.client connection to a server of an application."""
