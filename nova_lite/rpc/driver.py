@@ -23,7 +23,7 @@ LOG = log.getLogger(__name__)
 
 PREFIX = 'nova-lite+'
 # How long a thread that reads from the broker may take to see that it must end.
-POLL_S = 0.25
+POLL_S = 0.5
 # Where consumers of nova's notifications look for them.
 NOTIFICATIONS = 'nova'
 # What comes of a connection that cannot be made.
