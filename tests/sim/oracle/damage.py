@@ -2,11 +2,15 @@
 
 import re
 
+from tests.sim.world import losses
+
 UUID = re.compile('[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 # Seconds after the end of a fault in which its victims may still do something by halves.
 AFTERMATH_S = 30
 # Faults that only delay or repeat something for less time than it is waited for.
 HARMLESS = ('slow', 'twice')
+# Faults in which no daemon forgets what it was about to do.
+REMEMBERED = (*HARMLESS, 'clock', 'power off', losses.FATE)
 CREATE = 'create'
 
 
@@ -18,7 +22,7 @@ class Damage:
 
     def may_leave(self):
         """Return whether something may be left that was made for a server."""
-        return any(True for _ in self._harmful())
+        return any(not fault.fate.startswith(REMEMBERED) for fault in self._faults.injected)
 
     def may_need(self, repair, moment):
         """Return whether a fault may be why something was repaired at a virtual time.
@@ -29,7 +33,7 @@ class Damage:
         uuids = UUID.findall(repair)
         own = [call for call in self._calls if any(uuid in _named(call) for uuid in uuids)]
         if not own:
-            return self.may_leave()
+            return any(True for _ in self._harmful())
         creates = [call for call in own if call.what == CREATE]
         # Of several servers that are created at once the answer names one.
         own += creates or [call for call in self._calls if call.what == CREATE]

@@ -57,5 +57,15 @@ class DamageTestCase(testtools.TestCase):
 
     def test_a_delay_breaks_nothing(self):
         self.assertFalse(self.needs([create(UUID, 90)], fate='slow'))
-        known = types.SimpleNamespace(injected=[])
-        self.assertFalse(damage.Damage(known, []).may_leave())
+
+    def test_what_may_leave_something(self):
+        for fate, expected in (
+            ('kill', True),
+            ('late', True),
+            ('twice', False),
+            ('clock leaps by 30 s', False),
+            ('power off', False),
+        ):
+            fault = faults.Fault('nemesis', fate, '', 'super-1', 100.0, 110.0)
+            found = damage.Damage(types.SimpleNamespace(injected=[fault]), [])
+            self.assertIs(expected, found.may_leave())
