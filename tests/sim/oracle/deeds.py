@@ -16,6 +16,8 @@ from tests.sim.workload import profiles
 # A move may fail though nothing went wrong, in some plans: no host takes the server, or one
 # refuses it.
 REFUSED = ('No valid host', 'policy of server group', 'injected failure of')
+# Clients that force a move may name the server's own host.
+OWN_HOST = 'the server is already on host'
 # What it was to act on may be over by then.
 LATE = ('live_migration_cancel', 'live_migration_force_complete')
 # Texts by which a failure says that a host counts as down: a request to it, or the scheduler.
@@ -103,7 +105,8 @@ class Deeds:
         # In most plans there is room for all servers, but not on any host that a client names.
         named = self._ledger.named_hosts(server['id'], request_id, began)
         moves = moves and (self._excuses.of_scheduling() or bool(named))
-        refused = any(each in details for each in REFUSED)
+        reasons = (*REFUSED, OWN_HOST) if named else REFUSED
+        refused = any(each in details for each in reasons)
         return silenced or (moves and (refused or self._is_unreached(server, named, details)))
 
     def _is_unreached(self, server, named, details):

@@ -135,6 +135,13 @@ class DeedsTestCase(testtools.TestCase):
             found = excuses.Excuses(types.SimpleNamespace(injected=[fault]))
             self.assertEqual(expected, len(failed_build(refused + reason, found)))
 
+    def test_a_move_to_the_own_host_fails_if_a_client_named_it(self):
+        deed = {'action': 'live-migration', 'message': 'Error', 'reasons': ['No valid host']}
+        told = 'Migration pre-check error: the server is already on host host1'
+        named = migration('host1', request_id='req-1', code=202)
+        self.assertEqual([], findings(calls=[named], details=told, **deed))
+        self.assertEqual(1, len(findings(details=told, **deed)))
+
     def test_a_move_to_a_host_that_does_not_reach_the_volumes(self):
         deed = {'action': 'migrate', 'message': 'Error', 'details': UNREACHED}
         known = {'request_id': 'req-1', 'code': 202}
