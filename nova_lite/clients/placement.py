@@ -31,6 +31,8 @@ TRIES = 4
 PAUSE_S = 0.1
 # How long a claim of another process, which is half written, gets to be whole.
 HALF_WRITTEN_S = 1.0
+# Consumers of one POST /allocations: a long one would meet more changes of others.
+TOGETHER = 20
 NAMED_GENERATION = re.compile(r'expected (\d+) but got')
 
 
@@ -281,21 +283,29 @@ class Placement:
             self._only_stale(outcome, consumer)
         raise exception.AllocationConflict(consumer=consumer)
 
-    def advance(self, ctxt: session.Ctxt, consumer: str, generation: int) -> None:
-        """Raise the generation of a consumer (a uuid) to `generation`; keep what it holds.
+    def advance(
+        self,
+        ctxt: session.Ctxt,
+        claims: Iterable[tuple[Consumer, offers.AllocationRequest]],
+        generation: int,
+    ) -> None:
+        """Raise the generations of new claims, which begin at 1; keep just what was claimed.
 
         Late changes by others that read a lower generation are refused from then on.
-        Raises AllocationConflict when it holds nothing, or another process changes it.
+
+        claims: as of `claim_all`
+        Raises AllocationConflict when one is no longer as it was claimed, or it cannot be told.
         """
-        held = self.holding(ctxt, consumer)
-        if not held:
-            raise exception.AllocationConflict(consumer=consumer)
-        owner = Consumer(consumer, held.project_id, held.user_id)
-        for number in range(held.generation or 0, generation):
-            entry = holdings.entry(owner, holdings.as_request(held.allocations), number)
-            outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer}', entry)
-            if outcome is not Outcome.DONE:
-                raise exception.AllocationConflict(consumer=consumer)
+        claims = list(claims)
+        for start in range(0, len(claims), TOGETHER):
+            together = claims[start : start + TOGETHER]
+            for number in range(1, generation):
+                body = {
+                    consumer.uuid: holdings.entry(consumer, request['allocations'], number)
+                    for consumer, request in together
+                }
+                if self._write(ctxt, 'POST', '/allocations', body) is not Outcome.DONE:
+                    raise exception.AllocationConflict(consumer=together[0][0].uuid)
 
     def delete_allocations(
         self, ctxt: session.Ctxt, consumer: str, *, force: bool = False, keep: Iterable[str] = ()

@@ -36,7 +36,12 @@ class Claims(release.Placement, release.Allocations, typing.Protocol):
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding: ...
 
-    def advance(self, ctxt: session.Ctxt, consumer: str, generation: int) -> None: ...
+    def advance(
+        self,
+        ctxt: session.Ctxt,
+        claims: Sequence[tuple[placements.Consumer, offers.AllocationRequest]],
+        generation: int,
+    ) -> None: ...
 
 
 class Providers(typing.Protocol):

@@ -21,9 +21,6 @@ from nova_lite.scheduler import scheduling_request
 
 LOG = log.getLogger(__name__)
 
-# Consumers of one POST /allocations: a long one would meet more changes of others.
-TOGETHER = 20
-
 
 class Claims:
     """The claims of one request.
@@ -82,8 +79,10 @@ class Claims:
     def carry_out(self) -> bool:
         """Claim what was planned, many servers at a time; False when one is refused."""
         uuids = list(self._planned)
-        for start in range(0, len(uuids), TOGETHER):
-            together = {uuid: self._planned[uuid] for uuid in uuids[start : start + TOGETHER]}
+        for start in range(0, len(uuids), client.TOGETHER):
+            together = {
+                uuid: self._planned[uuid] for uuid in uuids[start : start + client.TOGETHER]
+            }
             if not self.placement.claim_all(
                 self.ctxt, [(self._consumer(uuid), wanted) for uuid, wanted in together.items()]
             ):

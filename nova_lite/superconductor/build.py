@@ -8,6 +8,7 @@ epoch. A super-conductor that loses it finds the reason and undoes only its own 
 import collections
 from collections.abc import Collection
 from collections.abc import Iterable
+import json
 import typing
 
 from oslo_db import exception as db_exception
@@ -17,6 +18,7 @@ import sqlalchemy as sa
 from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.clients import placement
 from nova_lite.clients import resource_requests
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
@@ -46,8 +48,8 @@ Created: typing.TypeAlias = tuple[rows.Row, list[rows.Row]]
 
 # Another process holds the claim, or placement was too busy. A later sweep tries again.
 CONFLICTS = (exception.AllocationConflict, exception.ProviderConflict)
-# The claims of so many attempts in a row have generations of their own.
-GENERATIONS = 16
+# The claims of so many attempts in a row end at different generations, from 2 on.
+GENERATIONS = 8
 
 
 class Build:
@@ -76,14 +78,11 @@ class Build:
             return
         try:
             selections = self._select(spec)
-            self._distinguish()
+            self._distinguish(spec, selections)
         except CONFLICTS as error:
-            # Another process builds the same servers: a message that came twice.
-            LOG.warning(
-                'Build of %s is already in progress in another process: %s',
-                list(self.requests),
-                error,
-            )
+            # Another process may build the same servers: a message that came twice. If none
+            # does, the next sweep after the end of the lease continues.
+            LOG.warning('Build of %s is postponed: %s', list(self.requests), error)
             return
         except exception.Unavailable as error:
             LOG.warning('Build of %s is postponed: %s', list(self.requests), error)
@@ -128,16 +127,21 @@ class Build:
         )
         return dict(zip(uuids, found, strict=True))
 
-    def _distinguish(self) -> None:
-        """Give the claims generations that those of the attempts before did not have.
+    def _distinguish(self, spec: request_spec.RequestSpec, selections: Chosen) -> None:
+        """Give the claims generations that those of the attempts before do not have.
 
-        A former owner may have read the claim that it meant to release, and its request may
-        still come: placement would take it for one about the new claim, since a consumer that
-        holds nothing is forgotten and starts at the same generation again.
+        A former owner may have read its claim, and its request to change it may still come:
+        placement would take it for one about the new claim, since a consumer that holds nothing
+        is forgotten and starts at the same generation again. First attempts have none before.
         """
-        for uuid, request in self.requests.items():
-            if request.epoch:
-                self.world.placement.advance(self.ctxt, uuid, 1 + request.epoch % GENERATIONS)
+        epoch = max(request.epoch for request in self.requests.values())
+        claims = [
+            (placement.Consumer(uuid, spec.project_id, spec.user_id), json.loads(wanted))
+            for uuid, choice in selections.items()
+            if (wanted := choice[0].allocation_request) is not None
+        ]
+        if epoch:
+            self.world.placement.advance(self.ctxt, claims, 2 + epoch % GENERATIONS)
 
     def _by_cell(self, selections: Chosen) -> dict[deployment.Cell, Chosen]:
         """Return {cell: {uuid: [Selection, ...]}}; servers on unmapped hosts are buried."""

@@ -41,10 +41,11 @@ class Placement(neighbours.Placement):
         return claimed
 
     @neighbours.faulty
-    def advance(self, ctxt, consumer, generation):
-        if consumer not in self.allocations:
-            raise exception.AllocationConflict(consumer=consumer)
-        self.generations[consumer] = max(generation, self.generations.get(consumer, 0))
+    def advance(self, ctxt, claims, generation):
+        for consumer, _request in claims:
+            if consumer.uuid not in self.allocations:
+                raise exception.AllocationConflict(consumer=consumer.uuid)
+            self.generations[consumer.uuid] = generation
 
     def candidates(self, ctxt, query):
         return {'allocation_requests': [], 'provider_summaries': {}}

@@ -79,8 +79,9 @@ class WorldProtocolsTest(testtools.TestCase):
     def test_doubles_raise_generations(self):
         """Given doubles, when builds tell their claims apart, then all take the arguments."""
         for double in attempts():
-            double.advance(None, 'consumer', 2)
-            self.assertEqual([2], double.advanced)
+            consumer = placement.Consumer('consumer', 'project', 'user')
+            double.advance(None, [(consumer, {'allocations': {}})], 2)
+            self.assertEqual([('consumer', 2)], double.advanced)
 
     def test_doubles_delete_images(self):
         """Given an image that is gone, when it is deleted again, then that is no error."""

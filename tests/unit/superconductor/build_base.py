@@ -46,6 +46,7 @@ class Scheduler:
                     nodename=self.host,
                     compute_node_uuid=runtime.new_uuid(),
                     cell_uuid=self.cell_uuid,
+                    allocation_request='{"allocations": {}}',
                     availability_zone='nova',
                 )
             ]
@@ -64,10 +65,10 @@ class Placement:
         self.freed, self.held, self.advanced, self.conflict = [], {}, [], None
         self.before = lambda: None
 
-    def advance(self, ctxt, consumer, generation):
+    def advance(self, ctxt, claims, generation):
         if self.conflict is not None:
             raise self.conflict
-        self.advanced.append(generation)
+        self.advanced.extend((consumer.uuid, generation) for consumer, _request in claims)
 
     def delete_allocations(self, ctxt, consumer, *, force=False, keep=()):
         self.freed.append(consumer)

@@ -118,7 +118,7 @@ class ZombieTest(build_base.BuildTestCase):
             self.assertEqual(([], None, True), self.where(), f'attempt {number}')
             self.placement.conflict = None
         self.take_over().run()
-        self.assertEqual(['claim'] * 4 + [5], self.placement.advanced)
+        self.assertEqual(['claim'] * 4 + [(self.uuid, 6)], self.placement.advanced)
         self.assertEqual((['cell1'], 'cell1', False), self.where())
 
     def test_a_first_attempt_changes_no_generation(self):
