@@ -100,12 +100,22 @@ class AttachInterface(move.Move[guest_devices.Began]):
             self._note(self.given)
         found = self.results.get(port_resources.CLAIM)
         request = {**self.arguments.request, resource_requests.ALLOCATION: found}
-        vif = self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
+        try:
+            vif = self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
+        except exception.Unavailable:
+            self._require_server(known)
+            raise
+        self._require_server(known)
+        return vif
+
+    def _require_server(self, known: list[str]) -> None:
+        """Release the port and raise InstanceNotFound if the server is gone.
+
+        A successor may have undone this saga already: its own context may not change ports.
+        """
         if self.is_gone():
-            # A successor may have undone this saga already: its own context may not change ports.
             self._take_back(context.admin(), known)
             raise exception.InstanceNotFound(instance_id=self.instance_uuid)
-        return vif
 
     def require_free(self) -> list[str]:
         """Return `known`. Raise PortInUse if the user's port is among them."""

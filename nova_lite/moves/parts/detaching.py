@@ -53,19 +53,23 @@ class Detaching(part.Part):
             except exception.VolumeNotUsable:
                 self.results[MARKED] = False
                 raise
-            self._require_open()
+            except exception.Unavailable:
+                self._require_ownership()
+                raise
+            self._require_ownership()
         self.results[MARKED] = self._volume_id
 
-    def _require_open(self) -> None:
-        """Take the mark back if a successor has ended the saga before the request arrived.
+    def _require_ownership(self) -> None:
+        """Take the mark back if a successor has taken over the saga before the request arrived.
 
-        No other saga can have marked the volume, or this one could not. See decision 0010.
+        No other saga can have marked the volume, or this one could not. A successor that takes
+        the mark for its own needs none to go on. See decision 0010.
         """
         move = self.move
-        ended = move.world.api_db.read(rows.find, sagas.TABLE, uuid=move.uuid, active_for=None)
-        if ended is not None:
+        newest = move.world.api_db.read(rows.find, sagas.TABLE, uuid=move.uuid)
+        if newest is not None and newest.epoch != move.ctxt.epoch:
             move.world.volume.roll_detaching(context.admin(), self._volume_id)
-            raise exception.StaleEpoch(saga=move.uuid, seen=ended.epoch, epoch=move.ctxt.epoch)
+            raise exception.StaleEpoch(saga=move.uuid, seen=newest.epoch, epoch=move.ctxt.epoch)
 
     def unmark(self) -> None:
         """Undo `mark`, unless the mark belongs to another saga."""

@@ -14,6 +14,14 @@ class LatePortTest(testscenarios.WithScenarios, test_device_sagas.DeviceSagasCas
     scenarios = (('made', {'given': False}), ('given', {'given': True}))
 
     def test_is_released_again(self):
+        self.check()
+
+    def test_is_released_again_if_the_reply_is_lost(self):
+        lost = exception.Unavailable(service='Neutron', reason='no reply')
+        self.world.network.fail('attach', lost, times=1, after=True)
+        self.check()
+
+    def check(self):
         made = self.attach_port() if self.given else self.attach_interface()
         attach, kept = self.world.network.attach, {self.port: None}
 

@@ -58,13 +58,19 @@ class MarkTest(test_device_sagas.DeviceSagasCase):
         self.undo(self.made, self.steps)
         self.assertFalse(self.is_marked())
 
-    def test_made_after_a_successor_has_ended_the_saga(self):
-        mark = self.steps[1]
+    def test_made_after_a_successor_has_taken_over(self):
+        """The mark is taken back, also if its reply was lost."""
+        mark, volume = self.steps[1], self.cell.volume
         options = {'uuid': self.made.uuid, 'kind': 'detach-volume', 'instance_uuid': self.server}
         self.world.api_db.write(sagas.create, self.ctxt, arguments={}, **options)
+        self.change(self.made.uuid, epoch=self.made.ctxt.epoch)
         self.do(self.made, [mark])
         self.assertTrue(self.is_marked())
         self.undo(self.made, [mark])
-        self.change(self.made.uuid, active_for=None, epoch=2)
+        self.change(self.made.uuid, epoch=self.made.ctxt.epoch + 1)
+        self.assertRaises(exception.StaleEpoch, mark.do)
+        self.assertFalse(self.is_marked())
+        lost = exception.Unavailable(service='Cinder', reason='no reply')
+        volume.fail('begin_detaching', lost, times=1, after=True)
         self.assertRaises(exception.StaleEpoch, mark.do)
         self.assertFalse(self.is_marked())
