@@ -5,7 +5,7 @@ import pathlib
 
 LIVE = pathlib.Path(__file__).parent / 'live'
 # Tests list servers by the time of their change, of which they see seconds. Real hosts take longer
-# than a second, and so does the OpenStackClient that is started for each command.
+# than a second, and so does an OpenStackClient that is started for each command.
 SLOW = "extends: default\nhosts: [{match: '*', delays: {spawn: 1.2}}]\n"
 # Of OpenStackClient: what users of compute need.
 OSC = '|'.join(
@@ -60,8 +60,9 @@ SUITES = (
         'python-openstackclient',
         'openstackclient/tests/functional',
         rf'functional\.({OSC})',
-        # Tests of most classes use the same names; those of servers, which take long, do not.
-        together=r'^(?!.*\.ServerTests\.)([^\.]+\.)+',
+        # Tests of most classes use the same names. Those of servers take the first one of all
+        # servers for their own.
+        together=r'.*\.compute\.v2\.test_server|([^\.]+\.)+',
         profile=SLOW,
     ),
     *(
