@@ -1,6 +1,7 @@
 """network_info: what is stored of a server's ports, one dict per port.
 
-The keys are those of nova's network info cache, and security_groups [id] as the port has them:
+The keys are those of nova's network info cache, security_groups [id] as the port has them, and
+groups_version, which `db.cell.network_info` explains:
 id, address (MAC), type, vnic_type, devname, active, profile, details,
 preserve_on_delete, tag, network {id, label, bridge, meta {mtu, tenant_id, …},
 subnets [{cidr, version, gateway, dns, routes, ips [{address, type, version,
@@ -29,7 +30,8 @@ def build(
 
     port, network, subnets, floating_ips: as the network service shows them;
         subnets and floating_ips may hold more than this port's
-    known:  {'preserve_on_delete', 'tag'} as decided when the port was plugged
+    known:  {'preserve_on_delete', 'tag'} as decided when the port was plugged, and
+        'groups_version' as recorded before the port was read
     bridge: the bridge for ports that do not name one
     """
     known = known or {}
@@ -47,6 +49,7 @@ def build(
         'preserve_on_delete': known.get('preserve_on_delete', False),
         'tag': known.get('tag'),
         'security_groups': port.get('security_groups'),
+        'groups_version': known.get('groups_version', 0),
         'meta': {},
         'network': {
             'id': network['id'],

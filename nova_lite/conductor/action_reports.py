@@ -244,7 +244,7 @@ def change_network_info(
     info: list[rpcapi.Json],
 ) -> None:
     """Store a server's network information."""
-    network_info.store(connection, uuid, info)
+    network_info.renew(connection, uuid, info)
 
 
 def change_block_devices(

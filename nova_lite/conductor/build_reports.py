@@ -21,6 +21,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import network_info
 from nova_lite.objects import instance_group
 from nova_lite.objects import selection as selections
 from nova_lite.rpcapi import conductor as rpcapi
@@ -75,8 +76,10 @@ def finish(
     values: rpcapi.Json,
 ) -> bool:
     """See ConductorAPI.build_finished. values: the other columns the host tells."""
+    former = network_info.lock_built(connection, uuid)
     values = {
         **values,
+        'network_info': network_info.of_build(former, values['network_info']),
         'vm_state': states.VmState.ACTIVE,
         'task_state': None,
         'launched_at': runtime.naive_now(),
@@ -84,7 +87,7 @@ def finish(
         'build': None,
     }
     try:
-        _end(connection, host, uuid, values)
+        _end(connection, host, uuid, values, former)
     except exception.StateChanged:
         row = instances.find(connection, uuid)
         if row is None or instances.is_gone(row):
@@ -273,11 +276,18 @@ def _take(connection: sa.Connection, row: rows.Row, values: rows.Values) -> None
     )
 
 
-def _end(connection: sa.Connection, host: str, uuid: str, values: rows.Values) -> None:
+def _end(
+    connection: sa.Connection,
+    host: str,
+    uuid: str,
+    values: rows.Values,
+    former: rows.Row | None = None,
+) -> None:
     instances.update(
         connection,
         uuid,
         values,
+        former=former,
         expect_task=transitions.BUILD.tasks,
         expect_vm=BUILDING,
         expect_host=(host,),

@@ -171,5 +171,6 @@ class AttachInterface(move.Move[guest_devices.Began]):
     def _record(self, connection: sa.Connection, row: rows.Row) -> None:
         vif = self.results[BIND]
         others = [entry for entry in row.network_info or () if entry['id'] != vif['id']]
-        network_info.store(connection, row.uuid, [*others, vif])
+        info = network_info.merged(row.network_info, [*others, vif])
+        network_info.store(connection, row.uuid, info)
         user_ports.forget(connection, row.uuid, vif['id'])

@@ -73,7 +73,7 @@ def activation(move: 'moves.AnyMove', *, leaves: bool = False) -> None:
     cell, row = now(move)
     if cell is not None and row is not None and row.host and row.network_info:
         info = neighbours.activate(move, row.network_info, row.host)
-        cell.write(network_info.store, row.uuid, info, host=row.host)
+        cell.write(network_info.renew, row.uuid, info, host=row.host)
     if leaves:
         drop_bindings(move, move.source_host)
 

@@ -14,6 +14,7 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -331,21 +332,24 @@ class Resize(move.Move[Began]):
         """Move the record to the destination, in VERIFY_RESIZE. This is the pivot."""
         if migrations.get(connection, self.uuid).status == Status.FINISHED:
             return
-        row = instances.get(connection, self.instance_uuid)
+        row = instances.hold(connection, self.instance_uuid)
         instances.update(
             connection,
             row.uuid,
-            self.columns_of_arrival(row.flavor),
+            self.columns_of_arrival(row.flavor, row.network_info),
             expect_task=(Task.RESIZE_FINISH,),
             expect_host=(self.began.host,),
         )
         self.arrived(connection)
         self.events.end_all(connection)
 
-    def columns_of_arrival(self, former: saga.Data) -> saga.Data:
-        """Return the columns of a server on its destination. former: its flavor before"""
+    def columns_of_arrival(self, former: saga.Data, recorded: session.Jsons | None) -> saga.Data:
+        """Return the columns of a server on its destination.
+
+        former: its flavor before; recorded: network information of its row, locked or sealed
+        """
         return {
-            **self.ports.columns(steps.ACTIVATE),
+            **self.ports.columns(steps.ACTIVATE, recorded),
             **self.dest,
             'old_flavor': former,
             'power_state': self.results[self.arrival].power_state,

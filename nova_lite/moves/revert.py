@@ -19,6 +19,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import network_info
 from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import duties
@@ -181,13 +182,13 @@ class RevertResize(move.Move[Began]):
 
     @part.transaction
     def _switch(self, connection: sa.Connection, zone: str) -> None:
-        row, source = instances.find(connection, self.instance_uuid), self.began.source
+        row, source = instances.held(connection, self.instance_uuid), self.began.source
         if row is not None and not instances.is_gone(row):
             values = {
                 **source,
                 'availability_zone': zone,
                 **move_records.flavor_columns(self.former_flavor),
-                **self.ports.columns(ACTIVATE),
+                **self.ports.columns(ACTIVATE, row.network_info),
             }
             instances.update(connection, row.uuid, values)
             move_records.change_devices(connection, self.volumes.reserved, None)
@@ -290,7 +291,7 @@ class RevertResize(move.Move[Began]):
         values: saga.Data = {'old_flavor': None, 'new_flavor': None}
         info = self.results.get(ACTIVATE) if resized.crosses(self) else None
         if info and not instances.is_gone(row):
-            values['network_info'] = info
+            values['network_info'] = network_info.merged(row.network_info, info)
         reverting = row.task_state in self.tasks
         if reverting:
             values['task_state'] = None

@@ -18,6 +18,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import network_info
 from nova_lite.lifecycle import group_policies
 from nova_lite.moves import answers
 from nova_lite.moves import asking
@@ -259,7 +260,7 @@ class Unshelve(move.Move[Began]):
             **self.dest,
             'availability_zone': self.destination.availability_zone,
             'launched_at': runtime.naive_now(),
-            'network_info': self._network_info(row),
+            'network_info': network_info.merged(row.network_info, self._network_info(row)),
         }
         self._arrive(connection, row, self.results[SPAWN], changes)
         move_records.change_devices(

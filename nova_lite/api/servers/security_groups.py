@@ -96,9 +96,4 @@ def _now(req, server):
 
 def _store(connection, uuid, names, of_ports):
     row = instances.lock(connection, uuid)
-    info = [
-        {**vif, 'security_groups': of_ports.get(vif['id'], vif.get('security_groups'))}
-        for vif in row.network_info
-    ]
-    values = {'security_groups': names, 'network_info': info}
-    network_info.change(connection, uuid, values)
+    network_info.store_groups(connection, row, names, of_ports)

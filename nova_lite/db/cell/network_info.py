@@ -2,8 +2,14 @@
 
 In nova they are the record of a cache, not of the server: a change of them does not change when
 the server was updated, a time by which users list servers.
+
+A saga or a build writes at its end what it has read from the network service before. The API may
+have changed the security groups of a port since then: each of these changes gives the port's entry
+a higher `groups_version`, and `merged` keeps the groups of the higher one.
 """
 
+from collections.abc import Iterable
+from collections.abc import Mapping
 import typing
 
 import sqlalchemy as sa
@@ -18,19 +24,97 @@ _INFO = sa.select(TABLE.c.network_info).where(
     TABLE.c.uuid == sa.bindparam('uuid'), TABLE.c.deleted.is_(False), TABLE.c.hidden.is_(False)
 )
 _UNCHANGED = {'updated_at': TABLE.c.updated_at}
+# What `instances.update` needs to know before the end of a build, and what `of_build` reads.
+_BUILT = (
+    sa.select(
+        TABLE.c.hidden,
+        TABLE.c.vm_state,
+        TABLE.c.task_state,
+        TABLE.c.display_name,
+        TABLE.c.network_info,
+        TABLE.c.build,
+    )
+    .where(TABLE.c.uuid == sa.bindparam('uuid'))
+    .with_for_update()
+)
+GROUPS, VERSION = 'security_groups', 'groups_version'
+# Key of a build: such entries of ports whose groups the API has changed. The record of a server
+# that is being built has no network information.
+OF_BUILD = 'port_groups'
+Info: typing.TypeAlias = list[dict[str, typing.Any]]
 
 
-def of(connection: sa.Connection, uuid: str) -> list[dict[str, typing.Any]]:
+def of(connection: sa.Connection, uuid: str) -> Info:
     """Return the network information of a server that is neither deleted nor hidden, or []."""
     found = lean.value(connection, _INFO, {'uuid': uuid})
     return found or []
 
 
-def store(
-    connection: sa.Connection, uuid: str, info: list[dict[str, typing.Any]], /, **where: typing.Any
+def merged(recorded: Info | None, info: Info) -> Info:
+    """Return network information that was read before, with groups that the API changed since.
+
+    recorded: the record's, of a row that this transaction has locked
+    """
+    known = {vif['id']: vif for vif in recorded or () if vif.get(VERSION)}
+    return [_with_newer_groups(vif, known.get(vif['id'])) for vif in info]
+
+
+def _with_newer_groups(
+    vif: dict[str, typing.Any], recorded: dict[str, typing.Any] | None
+) -> dict[str, typing.Any]:
+    if recorded is None or recorded[VERSION] <= vif.get(VERSION, 0):
+        return vif
+    return {**vif, GROUPS: recorded[GROUPS], VERSION: recorded[VERSION]}
+
+
+def lock_built(connection: sa.Connection, uuid: str) -> rows.Row | None:
+    """Return the row of a server whose build ends, for `instances.update` and `of_build`."""
+    return lean.first(connection, _BUILT, {'uuid': uuid})
+
+
+def of_build(row: rows.Row | None, info: Info) -> Info:
+    """Return `merged` information of a build that has come to its end. row: of `lock_built`"""
+    build = (row.build if row is not None else None) or {}
+    return merged(build.get(OF_BUILD), info)
+
+
+def store_groups(
+    connection: sa.Connection,
+    row: rows.Row,
+    names: Iterable[str],
+    of_ports: Mapping[str, list[str]],
 ) -> None:
-    """Store a server's network information. See `change`."""
+    """Store the security groups that the API has given to the ports of a server.
+
+    row: locked by this transaction; of_ports: {id of a port: ids of its groups}
+    """
+    values: dict[str, typing.Any] = {GROUPS: list(names)}
+    if row.network_info:
+        values['network_info'] = [_changed(vif, of_ports) for vif in row.network_info]
+    elif row.build:
+        stored = [_changed({'id': port_id}, of_ports) for port_id in of_ports]
+        values['build'] = {**row.build, OF_BUILD: stored}
+    change(connection, row.uuid, values)
+
+
+def _changed(
+    vif: dict[str, typing.Any], of_ports: Mapping[str, list[str]]
+) -> dict[str, typing.Any]:
+    if vif['id'] not in of_ports:
+        return vif
+    return {**vif, GROUPS: of_ports[vif['id']], VERSION: vif.get(VERSION, 0) + 1}
+
+
+def store(connection: sa.Connection, uuid: str, info: Info, /, **where: typing.Any) -> None:
+    """Store network information of a locked row. See `change`."""
     change(connection, uuid, {'network_info': info}, **where)
+
+
+def renew(connection: sa.Connection, uuid: str, info: Info, /, **where: typing.Any) -> None:
+    """Lock a row and store `merged` information that was read before. See `change`."""
+    row = instances.held(connection, uuid)
+    recorded = None if row is None else row.network_info
+    store(connection, uuid, merged(recorded, info), **where)
 
 
 def change(

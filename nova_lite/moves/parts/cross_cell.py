@@ -230,7 +230,7 @@ class Crossing(part.Part):
         copy = move.here.copy()
         move.require_task(move.row())
         copy.instance.update(
-            move.columns_of_arrival(copy.instance['flavor']),
+            move.columns_of_arrival(copy.instance['flavor'], copy.instance['network_info']),
             hidden=False,
             sealed=False,
             availability_zone=move.destination.availability_zone,

@@ -53,10 +53,15 @@ class Ports(part.Part):
         """Activate the destination's bindings, and wait until the ports are plugged."""
         return plugging.plugged(self.move, self.move.dest_host, self._activate)
 
-    def columns(self, plugged: saga.Result[steps.Info]) -> dict[str, typing.Any]:
-        """Return the columns of a server whose ports were plugged. plugged: name of that step"""
+    def columns(
+        self, plugged: saga.Result[steps.Info], recorded: session.Jsons | None
+    ) -> dict[str, typing.Any]:
+        """Return the columns of a server whose ports were plugged.
+
+        plugged: name of that step; recorded: network information of its row, which is locked
+        """
         info = self.results.get(plugged)
-        return {'network_info': info} if info else {}
+        return {'network_info': network_info.merged(recorded, info)} if info else {}
 
     def _activate_source(self) -> None:
         self._activate(self.move.source_host)

@@ -177,10 +177,10 @@ class Relocation(choice.Choice):
     def settle(self, connection: sa.Connection, columns: rows.Values) -> None:
         """Give a server that has arrived its last columns and clear its task."""
         move = self.move
-        row = instances.find(connection, move.instance_uuid)
-        if instances.is_gone(row):
+        row = instances.held(connection, move.instance_uuid)
+        if row is None or instances.is_gone(row):
             return
-        info = self.ports.columns(steps.ACTIVATE)
+        info = self.ports.columns(steps.ACTIVATE, row.network_info)
         move.clear_task(connection, {'progress': 0, **info, **columns})
 
     def ask(

@@ -3,7 +3,9 @@
 import testscenarios
 
 from nova_lite import exception
+from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import network_info
 from tests.unit.conductor import base
 
 GROUP = '99999999-9999-4999-8999-999999999999'
@@ -156,6 +158,23 @@ class TestFinish(Base):
         self.assertEqual([{'id': 'port'}], row.network_info)
         self.assertEqual(self.clock.runtime.now().replace(tzinfo=None), row.launched_at)
         self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
+
+    def test_groups_that_the_api_changed_meanwhile(self):
+        """They are kept with the build, which has no network information before its end."""
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        of_ports = {'port': ['web'], 'other': ['web']}
+
+        def change(connection):
+            row = instances.lock(connection, uuid)
+            network_info.store_groups(connection, row, ['web'], of_ports)
+
+        self.cell.db.write(change)
+        self.assertEqual([], self.cell.row(uuid).network_info)
+        self.assertTrue(self.finish(ctxt, uuid))
+        row = self.cell.row(uuid)
+        expected = {'id': 'port', 'security_groups': ['web'], 'groups_version': 1}
+        self.assertEqual(([expected], None), (row.network_info, row.build))
 
     def test_again(self):
         ctxt, uuid = self.server()

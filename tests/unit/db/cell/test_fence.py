@@ -21,10 +21,10 @@ class TestFence(base.CellConductorTestCase):
             self.call(epoch)
 
     def test_older_is_refused(self):
-        self.call(4, info=['new'])
-        error = self.assertRaises(exception.StaleEpoch, self.call, 3, info=['old'])
+        self.call(4, info=[{'id': 'new'}])
+        error = self.assertRaises(exception.StaleEpoch, self.call, 3, info=[{'id': 'old'}])
         self.assertEqual({'saga': SAGA, 'seen': 4, 'epoch': 3}, error.kwargs)
-        self.assertEqual(['new'], self.cell.row(self.uuid).network_info)
+        self.assertEqual([{'id': 'new'}], self.cell.row(self.uuid).network_info)
 
     def test_refused_call_raises_nothing_else(self):
         self.call(4)
