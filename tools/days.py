@@ -10,7 +10,7 @@ import math
 import sys
 
 from nova_lite import runtime
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import control_client
 from nova_lite.launcher import running
 from tools import detached_cloud
@@ -33,7 +33,7 @@ def wait(compute, count, status):
 
 def measure(directory, count, most_s):
     """Resize servers and let a day pass; return whether all are confirmed in time."""
-    compute = client_settings.connect(running.read(directory).clouds_yaml).compute
+    compute = client_connections.connect(running.read(directory).clouds_yaml).compute
     flavors = {each.name: each.id for each in compute.flavors()}
     image = next(each for each in compute.images() if each.name == 'cirros')
     servers = [

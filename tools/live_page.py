@@ -18,7 +18,7 @@ import unittest
 import requests
 
 from nova_lite import runtime
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import running
 from tests.fixtures import browser as browser_fixture
 from tools import detached_cloud
@@ -97,7 +97,7 @@ def cpu_s(pid):
 
 def boot(path, count):
     """Boot servers, one after the other, until each is ACTIVE."""
-    compute = client_settings.connect(path, 'nova-lite-demo', compute_api_version='2.1').compute
+    compute = client_connections.connect(path, 'nova-lite-demo', compute_api_version='2.1').compute
     flavor = next(each for each in compute.flavors() if each.name == 'm1.tiny')
     image = next(iter(compute.get('/images', microversion='2.1').json()['images']))
     for number in range(count):

@@ -18,7 +18,7 @@ import keystoneauth1.exceptions
 import openstack
 
 from nova_lite import runtime
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import control_client
 from nova_lite.launcher import running
 from tools import detached_cloud
@@ -61,7 +61,7 @@ class Held:
 
 def boot(path, ended, counts):
     """Boot servers until `ended` is set. counts: of those accepted and refused, changed here"""
-    compute = client_settings.connect(path, 'nova-lite-demo', compute_api_version='2.1').compute
+    compute = client_connections.connect(path, 'nova-lite-demo', compute_api_version='2.1').compute
     flavor = next(each for each in compute.flavors() if each.name == 'm1.tiny')
     image = next(iter(compute.get('/images', microversion='2.1').json()['images']))
     counts['clients'] += 1
@@ -95,7 +95,7 @@ def measure(directory, resets, clients, most_ms):
     median_ms = statistics.median(times) * 1000
     print(f'after {len(times)} resets: {Held.of(found.pid)}')
     print(f'servers {counts}; reset: median {median_ms:.0f} ms, longest {max(times) * 1000:.0f} ms')
-    left = list(client_settings.connect(found.clouds_yaml).compute.servers(all_projects=True))
+    left = list(client_connections.connect(found.clouds_yaml).compute.servers(all_projects=True))
     print(f'{len(left)} servers are left')
     quarter = resets // 4
     leaks = held[resets].exceeds(held.get(quarter, held[resets]), resets - quarter)

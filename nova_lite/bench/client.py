@@ -9,7 +9,7 @@ import requests
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 
 WAIT_S = 120
 FAILED = 'ERROR'
@@ -25,7 +25,7 @@ class Client:
             raise exception.Invalid(
                 reason=f'{path} does not exist. Start the cloud with `nova-lite up`'
             )
-        self.connection = client_settings.connect(path)
+        self.connection = client_connections.connect(path)
         try:
             self.base = self.connection.compute.get_endpoint()
         except (keystone.ClientException, sdk.SDKException) as error:

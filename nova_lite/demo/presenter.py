@@ -6,7 +6,7 @@ from rich import console
 from rich import text as rich_text
 
 from nova_lite import runtime
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 
 WAIT_S = 60
 # Between two looks at what is waited for: the client takes 10 ms of CPU for each.
@@ -30,7 +30,7 @@ class Presenter:
 
     def _connect(self, name):
         if name not in self._connections:
-            self._connections[name] = client_settings.connect(
+            self._connections[name] = client_connections.connect(
                 self.cloud.places.path('clouds.yaml'), name
             )
         return self._connections[name]

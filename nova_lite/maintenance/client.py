@@ -12,7 +12,7 @@ import openstack
 from openstack import exceptions as sdk_exceptions
 
 from nova_lite import exception
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import state_dir
 
 # Servers that ran before their evacuation run after it: from 2.95 on they do not.
@@ -59,7 +59,7 @@ def connect(args):
             reason=f'no cloud found: {path} does not exist. Use --state-dir, --name or --os-cloud, or '
             'set OS_CLOUD'
         )
-    return Cloud(client_settings.connect(path))
+    return Cloud(client_connections.connect(path))
 
 
 class Cloud:

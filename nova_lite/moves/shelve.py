@@ -18,9 +18,9 @@ from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
+from nova_lite.moves.parts import image_snapshot
 from nova_lite.moves.parts import offload
 from nova_lite.moves.parts import shelving
-from nova_lite.moves.parts import snapshot
 
 Began = steps.Began
 Task = states.TaskState
@@ -48,7 +48,7 @@ class Shelve(move.Move[Began]):
     tasks = offload.TASKS
     harmless = (QUEUE,)
     image = part.Of(
-        snapshot.Snapshot,
+        image_snapshot.Snapshot,
         IMAGE_NAME,
         is_wanted=lambda move: move.arguments.image,
         properties={image.SHELVED: 'True'},

@@ -19,7 +19,7 @@ from nova_lite.simcloud.image import records as images
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import subnets
-from nova_lite.simcloud.volume import types
+from nova_lite.simcloud.volume import volume_types
 
 # Each role implies the next one.
 ROLE_CHAIN = ('admin', 'manager', 'member', 'reader')
@@ -167,9 +167,11 @@ def _first_contents(conn, settings, hashes):
     }
     _images(conn, by['admin'])
     _networks(conn, settings, by)
-    types.create(conn, None, {'name': types.DEFAULT_NAME})
-    types.create(
-        conn, None, {'name': 'multiattach', 'extra_specs': {'multiattach': types.MULTIATTACH}}
+    volume_types.create(conn, None, {'name': volume_types.DEFAULT_NAME})
+    volume_types.create(
+        conn,
+        None,
+        {'name': 'multiattach', 'extra_specs': {'multiattach': volume_types.MULTIATTACH}},
     )
 
 

@@ -11,7 +11,7 @@ import requests
 import yaml
 
 from nova_lite import exception
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 
@@ -35,7 +35,7 @@ class Services:
 
     def __init__(self, clouds_yaml: str) -> None:
         with open(clouds_yaml) as file:
-            self._auth = yaml.safe_load(file)['clouds'][client_settings.ADMIN]['auth']
+            self._auth = yaml.safe_load(file)['clouds'][client_connections.ADMIN]['auth']
         self._session = requests.Session()
         self._session.trust_env = False
         self._urls = {'identity': self._auth['auth_url']}

@@ -25,13 +25,13 @@ from openstack import connection
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import control_client
 from nova_lite.launcher import running
 from nova_lite.launcher import state_dir
 from nova_lite.testing import admin_requests
-from nova_lite.testing import limits
 from nova_lite.testing import profiles
+from nova_lite.testing import unlimited_quotas
 
 # nova_lite itself, by the interpreter of the tests: its commands may not be in the PATH.
 COMMAND = (sys.executable, '-m', 'nova_lite.cmd.main')
@@ -89,7 +89,7 @@ class Cloud:
     @functools.cached_property
     def admin(self) -> connection.Connection:
         """Return an openstacksdk Connection of the administrator."""
-        made: connection.Connection = client_settings.connect(self.clouds_yaml)
+        made: connection.Connection = client_connections.connect(self.clouds_yaml)
         return made
 
     @functools.cached_property
@@ -158,7 +158,7 @@ class Clouds:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 found = _started(directory) or self._start_with(directory, text)
             # Again: the process that started it may have been killed before.
-            limits.lift_defaults(admin_requests.Services(found.clouds_yaml))
+            unlimited_quotas.lift_defaults(admin_requests.Services(found.clouds_yaml))
             self._known[name] = Cloud(directory, found, is_unlimited=True)
         return self._known[name]
 
@@ -170,7 +170,7 @@ class Clouds:
         """
         found = self.get(own=f'process {os.getpid()}, fresh')
         found.control.post('reset')
-        limits.lift_defaults(found.requests)
+        unlimited_quotas.lift_defaults(found.requests)
         return found
 
     def continued(self, snapshot: str) -> Cloud:

@@ -11,13 +11,13 @@ from openstack import connection
 import yaml
 
 from nova_lite import runtime
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import layout
 from nova_lite.launcher import openrc
 from nova_lite.testing import admin_requests
 from nova_lite.testing import clouds
-from nova_lite.testing import limits
 from nova_lite.testing import project_purge
+from nova_lite.testing import unlimited_quotas
 
 # Of a cloud in the project's clouds.yaml.
 CLOUD = 'nova-lite-test'
@@ -49,7 +49,7 @@ class Project:
 
     def connect(self, **options: typing.Any) -> connection.Connection:
         """Return a new openstacksdk Connection of the user, closed with the project."""
-        made: connection.Connection = client_settings.connect(self.clouds_yaml, CLOUD, **options)
+        made: connection.Connection = client_connections.connect(self.clouds_yaml, CLOUD, **options)
         self._opened.append(made)
         return made
 
@@ -76,8 +76,8 @@ def project(cloud: clouds.Cloud, prefix: str = 'test') -> Iterator[Project]:
         undo.callback(admin.delete, 'identity', f'/users/{user_id}')
         path = f'/projects/{project_id}/users/{user_id}/roles/{cloud.member_role_id}'
         admin.call('identity', 'PUT', path)
-        undo.callback(limits.forget, admin, project_id, defaults=cloud.is_unlimited)
-        limits.lift(admin, project_id, defaults=cloud.is_unlimited)
+        undo.callback(unlimited_quotas.forget, admin, project_id, defaults=cloud.is_unlimited)
+        unlimited_quotas.lift(admin, project_id, defaults=cloud.is_unlimited)
         undo.callback(project_purge.clean, cloud, project_id=project_id, user_id=user_id)
         made = Project(
             cloud=cloud,
@@ -119,7 +119,7 @@ def _create_network(cloud: clouds.Cloud, project_id: str) -> str:
 def _write_clouds(cloud: clouds.Cloud, path: str, name: str, password: str) -> str:
     """Write clouds.yaml for the user: as the administrator's, with other credentials."""
     with open(cloud.clouds_yaml) as file:
-        admins = yaml.safe_load(file)['clouds'][client_settings.ADMIN]
+        admins = yaml.safe_load(file)['clouds'][client_connections.ADMIN]
     own = {'username': name, 'project_name': name, 'password': password}
     layout.write(
         path, yaml.safe_dump({'clouds': {CLOUD: {**admins, 'auth': {**admins['auth'], **own}}}})

@@ -4,7 +4,7 @@ import pathlib
 
 import yaml
 
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 
 # As in devstack, whose flavors and only image the suites know by name.
 IMAGE = 'cirros-0.6.2-x86_64-disk'
@@ -15,7 +15,7 @@ FOREIGN_IMAGES = ('debian', 'cirros')
 
 def make(state_dir):
     """Make what is missing in the cloud of a state directory."""
-    cloud = client_settings.connect(f'{state_dir}/clouds.yaml')
+    cloud = client_connections.connect(f'{state_dir}/clouds.yaml')
     for flavor_id, (name, ram) in FLAVORS.items():
         if cloud.compute.find_flavor(flavor_id) is None:
             cloud.compute.create_flavor(id=flavor_id, name=name, ram=ram, disk=1, vcpus=1)

@@ -9,7 +9,7 @@ from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import shelve
 from nova_lite.moves.parts import guest_devices
-from nova_lite.moves.parts import snapshot
+from nova_lite.moves.parts import image_snapshot
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import run
@@ -95,8 +95,8 @@ class CleaningTest(base.CloudTest):
             self.require_answer('glance')
             drop(image)
 
-        drop = snapshot.Snapshot.drop
-        self.patch(snapshot.Snapshot, 'drop', silent)
+        drop = image_snapshot.Snapshot.drop
+        self.patch(image_snapshot.Snapshot, 'drop', silent)
         self.patch(kinds, 'KINDS', {**kinds.KINDS, Silent.kind: Silent})
         before = {image.id for image in self.cloud.admin.image.images()}
         self.stage.act(self.server, 'shelve')

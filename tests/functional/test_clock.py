@@ -10,7 +10,7 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import howto
@@ -36,7 +36,7 @@ class ClockTest(testtools.TestCase):
         )
         self.assertEqual((0, ''), (code, errors), printed)
         path = f'{self.state_dir}/clouds.yaml'
-        self.cloud = client_settings.connect(path, compute_api_version='2.37')
+        self.cloud = client_connections.connect(path, compute_api_version='2.37')
         self.compute = self.cloud.compute
 
     def run_command(self, name, *args):

@@ -7,7 +7,7 @@ import sys
 
 import fixtures
 
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import clocks
 from nova_lite.launcher import layout
 from nova_lite.launcher import running
@@ -110,7 +110,7 @@ class ForkTest(base.CloudTest):
             (second, running.read(second).compute_url), (shown['state_dir'], shown['compute_url'])
         )
         self.assertLess(abs(clocks.ahead_s(second)), LIMIT_S)
-        other = client_settings.connect(os.path.join(second, 'clouds.yaml'))
+        other = client_connections.connect(os.path.join(second, 'clouds.yaml'))
         self.assertNotEqual(self.cloud.cloud.url, running.read(second).compute_url)
         self.assertEqual('ACTIVE', other.compute.get_server(server.id).status)
         other.compute.delete_server(server)

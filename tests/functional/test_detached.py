@@ -11,7 +11,7 @@ import subprocess
 import fixtures
 import testtools
 
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import layout
 from nova_lite.launcher import running
 from tests.fixtures import commands
@@ -132,7 +132,9 @@ class DetachTest(testtools.TestCase):
 
     def boot(self, path):
         """A member names nothing but a flavor and the first image in the list."""
-        compute = client_settings.connect(path, 'nova-lite-demo', compute_api_version='2.1').compute
+        compute = client_connections.connect(
+            path, 'nova-lite-demo', compute_api_version='2.1'
+        ).compute
         (flavor,) = (each for each in compute.flavors() if each.name == 'm1.tiny')
         image = next(iter(compute.get('/images', microversion='2.1').json()['images']))
         server = compute.create_server(name='first', flavor_id=flavor.id, image_id=image['id'])

@@ -16,7 +16,7 @@ import fixtures
 import testtools
 
 from nova_lite.cmd import main
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import units
@@ -64,7 +64,7 @@ class ExitCodesTest(testtools.TestCase):
 
     def cloud(self):
         """Connect as the administrator."""
-        return client_settings.connect(os.path.join(self.state_dir, 'clouds.yaml'))
+        return client_connections.connect(os.path.join(self.state_dir, 'clouds.yaml'))
 
     def boot(self, name, host):
         """Boot a server on a host as the administrator."""

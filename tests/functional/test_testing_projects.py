@@ -5,7 +5,7 @@ import os
 import fixtures
 from openstack import exceptions as sdk_exceptions
 
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import running
 from nova_lite.simcloud import bodies
 from nova_lite.testing import admin_requests
@@ -111,7 +111,9 @@ class ProjectsTest(base.CloudTest):
         self.assertEqual(self.found, cloud.cloud)
         made = self.useFixture(fixture.Project(cloud, export=True))
         self.assertEqual(made.project.name, os.environ['OS_PROJECT_NAME'])
-        connection = client_settings.connect(os.environ['OS_CLIENT_CONFIG_FILE'], 'nova-lite-test')
+        connection = client_connections.connect(
+            os.environ['OS_CLIENT_CONFIG_FILE'], 'nova-lite-test'
+        )
         self.addCleanup(connection.close)
         limits = connection.compute.get_limits().absolute
         self.assertEqual((-1, -1), (limits.instances, limits.total_cores))

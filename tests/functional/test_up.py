@@ -18,7 +18,7 @@ import sqlite3
 import fixtures
 import testtools
 
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.virt.sim import census
 from tests.fixtures import commands
 from tests.fixtures import forking
@@ -47,7 +47,7 @@ class UpTest(testtools.TestCase):
         process.start()
         process.wait_for(lambda: READY.search(process.log_text()), READY_S, 'says it is ready')
         self.url = READY.search(process.log_text()).group(1)
-        self.cloud = client_settings.connect(os.path.join(self.state_dir, 'clouds.yaml'))
+        self.cloud = client_connections.connect(os.path.join(self.state_dir, 'clouds.yaml'))
         return process
 
     def interrupt(self, process):
@@ -117,7 +117,7 @@ class UpTest(testtools.TestCase):
         self.assertEqual(f'http://127.0.0.1:{self.port}/compute/v2.1', self.url)
         elsewhere = f'http://{ELSEWHERE}:{self.port}'
         path = os.path.join(self.state_dir, 'clouds.yaml')
-        self.cloud = client_settings.connect(path, auth={'auth_url': f'{elsewhere}/identity/v3'})
+        self.cloud = client_connections.connect(path, auth={'auth_url': f'{elsewhere}/identity/v3'})
         self.boot('one')
         asked = ('compute', 'placement', 'image', 'network', 'block-storage', 'identity')
         found = [self.cloud.session.get_endpoint(service_type=kind) for kind in asked]

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 
 # devstack's flavors for Tempest: {id: (name, MiB of RAM)}
 FLAVORS = {'42': ('m1.nano', 192), '84': ('m1.micro', 256)}
@@ -28,7 +28,7 @@ class Resources:
 
 def make(state_dir):
     """Make what is missing in the cloud of a state directory; return Resources."""
-    cloud = client_settings.connect(f'{state_dir}/clouds.yaml')
+    cloud = client_connections.connect(f'{state_dir}/clouds.yaml')
     for flavor_id, (name, ram) in FLAVORS.items():
         if cloud.compute.find_flavor(flavor_id) is None:
             cloud.compute.create_flavor(id=flavor_id, name=name, ram=ram, disk=1, vcpus=1)

@@ -11,7 +11,7 @@ import yaml
 
 from nova_lite import runtime
 from nova_lite.bench import client
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from tests.fixtures import ports
 from tests.fixtures import processes
 from tests.fixtures import rabbit
@@ -154,7 +154,7 @@ class NovaCloud(fixtures.Fixture):
         }
         path = os.path.join(self.state_dir, 'clouds.yaml')
         with open(path, 'w') as file:
-            yaml.safe_dump({'clouds': {client_settings.ADMIN: cloud}}, file)
+            yaml.safe_dump({'clouds': {client_connections.ADMIN: cloud}}, file)
 
     # ---- programs ----
 

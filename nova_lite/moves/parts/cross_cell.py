@@ -27,7 +27,7 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
-from nova_lite.moves.parts import snapshot
+from nova_lite.moves.parts import image_snapshot
 
 if typing.TYPE_CHECKING:
     from nova_lite.moves import move as moves
@@ -82,7 +82,7 @@ class Crossing(part.Part):
 
     move: 'resize.Resize'
 
-    image = part.Of(snapshot.Snapshot, IMAGE_NAME, is_wanted=has_a_disk)
+    image = part.Of(image_snapshot.Snapshot, IMAGE_NAME, is_wanted=has_a_disk)
 
     def steps(self) -> saga.Steps:
         """Return all steps of the move."""

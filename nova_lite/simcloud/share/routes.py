@@ -5,8 +5,8 @@ from nova_lite.simcloud.share import access
 from nova_lite.simcloud.share import locations
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import microversion
+from nova_lite.simcloud.share import share_types
 from nova_lite.simcloud.share import shares
-from nova_lite.simcloud.share import types
 
 PREFIX = '/share'
 VersionHeaders = microversion.VersionHeaders
@@ -24,7 +24,7 @@ def add(app, db):
         routing.add_resource(app, db, f'{v2}/{name}', field=field, resource=resource)
     app.add_route(f'{v2}/shares/{{share_id}}/action', access.ActionResource(db))
     for path, resource, field in (
-        ('types', types.TypeResource(), 'type_id'),
+        ('types', share_types.TypeResource(), 'type_id'),
         ('shares/{share_id}/export_locations', locations.LocationResource(db), 'location_id'),
         ('share-access-rules', access.RuleResource(db), 'access_id'),
     ):

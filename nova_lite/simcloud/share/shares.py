@@ -11,8 +11,8 @@ from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
 from nova_lite.simcloud.share import locks
+from nova_lite.simcloud.share import share_types
 from nova_lite.simcloud.share import tables
-from nova_lite.simcloud.share import types
 
 SHARES = tables.shares
 HOST = 'simcloud@sim#sim'
@@ -52,8 +52,8 @@ SHOWN = bodies.words(
 )
 # Fields of features that the stand-in does not have.
 CONSTANT = {
-    'share_type': types.TYPE['id'],
-    'share_type_name': types.TYPE['name'],
+    'share_type': share_types.TYPE['id'],
+    'share_type_name': share_types.TYPE['name'],
     'access_rules_status': 'active',
     'snapshot_id': None,
     'snapshot_support': False,
@@ -67,7 +67,7 @@ CONSTANT = {
     'has_replicas': False,
     'task_state': None,
     'progress': '100%',
-    'volume_type': types.TYPE['name'],
+    'volume_type': share_types.TYPE['name'],
 }
 
 
@@ -122,7 +122,7 @@ def create(conn, caller, wanted):
             f'Invalid share protocol provided: {protocol[:64]}. It is either disabled or '
             f'unsupported. Available protocols: {", ".join(PROTOCOLS)}.'
         )
-    if wanted.get('share_type') not in (None, '', *types.NAMES):
+    if wanted.get('share_type') not in (None, '', *share_types.NAMES):
         raise faults.NotFound(f'Share type {wanted["share_type"][:64]} could not be found.')
     values = _named(wanted)
     return database.insert(

@@ -13,7 +13,7 @@ from nova_lite.simcloud import routing
 from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
-from nova_lite.simcloud.volume import types
+from nova_lite.simcloud.volume import volume_types
 
 ENCRYPTIONS = tables.encryptions
 SPECS = bodies.words('control_location cipher key_size provider')
@@ -44,7 +44,7 @@ def _missing(type_id):
 
 def _unused(conn, caller, type_id, action):
     """Return the row of a type. Raise NotFound, or BadRequest if volumes have it."""
-    row = types.get(conn, caller, type_id)
+    row = volume_types.get(conn, caller, type_id)
     if database.exists(conn, tables.volumes, volume_type_id=row['id']):
         raise faults.BadRequest(f'Cannot {action} encryption specs. Volume type in use.')
     return row
@@ -101,7 +101,7 @@ class EncryptionResource:
     def _shown(self, req, type_id):
         req.context.caller.require_admin('showing the encryption of a volume type')
         with self._db.read() as conn:
-            row = types.get(conn, req.context.caller, type_id)
+            row = volume_types.get(conn, req.context.caller, type_id)
             found = find(conn, row['id'])
         return _view(found) if found else {}
 

@@ -11,7 +11,7 @@ from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import tables
-from nova_lite.simcloud.volume import types
+from nova_lite.simcloud.volume import volume_types
 
 SPECS, MEMBERS = tables.qos_specs, tables.qos_associations
 BACK_END, BOTH = 'back-end', 'both'
@@ -116,7 +116,7 @@ def delete_keys(conn, caller, specs_id, keys):
 def associate(conn, caller, specs_id, type_id):
     """Give a volume type, which has no other, this specification."""
     get(conn, caller, specs_id)
-    kind = types.get(conn, caller, type_id)
+    kind = volume_types.get(conn, caller, type_id)
     known = of_type(conn, kind['id'])
     if known is None:
         database.insert(conn, MEMBERS, volume_type_id=kind['id'], qos_specs_id=specs_id)
@@ -130,7 +130,7 @@ def associate(conn, caller, specs_id, type_id):
 def disassociate(conn, caller, specs_id, type_id):
     """Take the specification from a volume type."""
     get(conn, caller, specs_id)
-    kind = types.get(conn, caller, type_id)
+    kind = volume_types.get(conn, caller, type_id)
     database.delete(conn, MEMBERS, volume_type_id=kind['id'], qos_specs_id=specs_id)
 
 

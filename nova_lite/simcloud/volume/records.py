@@ -5,7 +5,7 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud.image import records as image_records
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import tables
-from nova_lite.simcloud.volume import types
+from nova_lite.simcloud.volume import volume_types
 
 VOLUMES = tables.volumes
 ATTACHMENTS = tables.attachments
@@ -199,8 +199,8 @@ def _source(conn, caller, wanted, size):
 
 
 def _type(conn, caller, wanted, origin_type):
-    name = wanted.get('volume_type') or origin_type or types.DEFAULT_NAME
-    row = types.find(conn, caller, name)
+    name = wanted.get('volume_type') or origin_type or volume_types.DEFAULT_NAME
+    row = volume_types.find(conn, caller, name)
     if row is None:
         raise faults.NotFound(f'Volume type with name {name[:64]} could not be found.')
     return row
@@ -223,7 +223,7 @@ def create(conn, caller, wanted):
         'name': wanted.get('name') or wanted.get('display_name') or '',
         'description': wanted.get('description') or wanted.get('display_description'),
         'size': size,
-        'multiattach': types.allows_multiattach(kind),
+        'multiattach': volume_types.allows_multiattach(kind),
         'volume_type_id': kind['id'],
         'availability_zone': wanted.get('availability_zone') or tables.ZONE,
         'metadata': wanted.get('metadata') or {},

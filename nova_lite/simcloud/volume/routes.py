@@ -13,9 +13,9 @@ from nova_lite.simcloud.volume import snapshots
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import transfers
 from nova_lite.simcloud.volume import type_access
-from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import volume_actions
 from nova_lite.simcloud.volume import volume_metadata
+from nova_lite.simcloud.volume import volume_types
 from nova_lite.simcloud.volume import volumes
 
 PREFIX = '/volume'
@@ -128,7 +128,7 @@ def add(app, db, events):
     for name, resource, field in (
         ('volumes', volumes.RESOURCE, 'volume_id'),
         ('snapshots', snapshots.RESOURCE, 'snapshot_id'),
-        ('types', types.RESOURCE, 'type_id'),
+        ('types', volume_types.RESOURCE, 'type_id'),
         ('group_types', group_types.RESOURCE, 'group_type_id'),
         ('qos-specs', qos_specs.RESOURCE, 'specs_id'),
         ('volume-transfers', transfers.RESOURCE, 'transfer_id'),
@@ -170,7 +170,7 @@ def _add_keys(app, db, v3):
         keys = volume_metadata.MetadataResource(db, column, get)
         routing.add_crud(app, f'{v3}/{path}/metadata', keys, 'key')
     specs = volume_metadata.SpecResource(
-        db, tables.types.c.extra_specs, types.get, volume_metadata.shown_specs
+        db, tables.types.c.extra_specs, volume_types.get, volume_metadata.shown_specs
     )
     routing.add_crud(app, f'{v3}/types/{{type_id}}/extra_specs', specs, 'key')
     specs = volume_metadata.SpecResource(

@@ -15,8 +15,8 @@ from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
-from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import views
+from nova_lite.simcloud.volume import volume_types
 
 TRANSFERS = tables.transfers
 OFFERED = 'awaiting-transfer'
@@ -98,7 +98,7 @@ def accept(conn, caller, transfer_id, key):
         raise records.invalid(
             f'Transfer {transfer_id}: Volume id {volume["id"]} expected in {OFFERED} status.'
         )
-    types.get(conn, caller, volume['volume_type_id'])
+    volume_types.get(conn, caller, volume['volume_type_id'])
     owner = {'project_id': caller.owner_for(None), 'user_id': caller.user_id}
     _move(conn, row, volume, owner)
     database.delete(conn, TRANSFERS, id=transfer_id)

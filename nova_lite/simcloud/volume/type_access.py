@@ -6,7 +6,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.volume import tables
-from nova_lite.simcloud.volume import types
+from nova_lite.simcloud.volume import volume_types
 
 ACCESS = tables.type_access
 ADD, REMOVE = 'addProjectAccess', 'removeProjectAccess'
@@ -32,7 +32,7 @@ def _pair(key):
 def act(conn, caller, type_id, action):
     """Give or take the access of a project to a private type."""
     ((name, wanted),) = action.items()
-    row = types.get(conn, caller, type_id)
+    row = volume_types.get(conn, caller, type_id)
     if row['is_public']:
         raise faults.BadRequest(
             'Invalid volume type: Type access modification is not applicable to public volume type.'
@@ -50,7 +50,7 @@ class AccessResource:
     def on_get(self, req, resp, type_id):
         req.context.caller.require_admin('listing access to a volume type')
         with self._db.read() as conn:
-            row = types.get(conn, req.context.caller, type_id)
+            row = volume_types.get(conn, req.context.caller, type_id)
             if row['is_public']:
                 raise faults.NotFound('Access list not available for public volume types.')
             key = {'volume_type_id': row['id']}

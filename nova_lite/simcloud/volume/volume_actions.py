@@ -13,9 +13,9 @@ from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import releases
 from nova_lite.simcloud.volume import tables
-from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import volume_metadata
 from nova_lite.simcloud.volume import volume_migrations
+from nova_lite.simcloud.volume import volume_types
 from nova_lite.simcloud.volume import volumes
 
 _NOTHING = {'anyOf': [{'type': 'object'}, {'type': 'null'}, {'const': ''}]}
@@ -195,12 +195,17 @@ def retype(conn, caller, volume, wanted):
     records.require_status(volume, 'available', 'in-use')
     if records.is_migrating(volume):
         raise records.invalid('Retype needs a volume that is not part of an active migration.')
-    row = types.find(conn, caller, wanted['new_type'])
+    row = volume_types.find(conn, caller, wanted['new_type'])
     if row is None:
         raise faults.NotFound(f'Volume type {wanted["new_type"][:64]} could not be found.')
-    if volume['status'] == 'in-use' and types.allows_multiattach(row) != volume['multiattach']:
+    if (
+        volume['status'] == 'in-use'
+        and volume_types.allows_multiattach(row) != volume['multiattach']
+    ):
         raise records.invalid('multiattach cannot change while the volume is in use.')
-    records.save(conn, volume, volume_type_id=row['id'], multiattach=types.allows_multiattach(row))
+    records.save(
+        conn, volume, volume_type_id=row['id'], multiattach=volume_types.allows_multiattach(row)
+    )
 
 
 @action(

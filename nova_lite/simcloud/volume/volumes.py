@@ -12,10 +12,10 @@ from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
-from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import views
 from nova_lite.simcloud.volume import volume_metadata
 from nova_lite.simcloud.volume import volume_migrations
+from nova_lite.simcloud.volume import volume_types
 
 VOLUMES = tables.volumes
 SIZE = {
@@ -58,7 +58,7 @@ def _listed(conn, req):
     if not req.context.caller.is_admin:
         query = volume_migrations.without_targets(query)
     if kind := req.get_param('volume_type'):
-        row = types.find(conn, req.context.caller, kind)
+        row = volume_types.find(conn, req.context.caller, kind)
         query = query.where(VOLUMES.c.volume_type_id == (row['id'] if row else ''))
     if paging.flag_of(req, 'with_count') and req.context.minor >= 45:
         count = sa.select(sa.func.count()).select_from(query.subquery())

@@ -3,7 +3,7 @@
 import fixtures
 import testtools
 
-from nova_lite.launcher import client_settings
+from nova_lite.launcher import client_connections
 from nova_lite.launcher import layout
 from nova_lite.launcher import openrc
 from nova_lite.launcher import proxies
@@ -55,6 +55,6 @@ class ProxiesTest(testtools.TestCase):
 
     def test_a_connection(self):
         """openstacksdk's session does not read the environment."""
-        made = client_settings.connect(self.path, 'one')
+        made = client_connections.connect(self.path, 'one')
         self.addCleanup(made.close)
         self.assertFalse(made.session.session.trust_env)

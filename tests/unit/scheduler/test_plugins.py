@@ -57,7 +57,7 @@ class TestOtherPackages(base.SchedulerTestCase):
         rule = added.rule(base.make_request())
         self.assertEqual('it is asleep', rule(base.make_host(disabled=True)))
         self.assertIsNone(rule(base.make_host()))
-        self.assertEqual('nova_lite.scheduler.filters.host_state', type(ours).__module__)
+        self.assertEqual('nova_lite.scheduler.filters.host_load', type(ours).__module__)
 
     def test_weigher_beside_all_of_ours(self):
         self.set('filter_scheduler', weight_classes=['all', 'EmptyWeigher'])

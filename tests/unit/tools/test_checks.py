@@ -29,6 +29,12 @@ class TestFileNames(testtools.TestCase):
         self.assertEqual(wrong, _texts(file_names.check, '', 'nova_lite/daemons/report.py'))
         self.assertEqual(wrong, _texts(file_names.check, '', 'nova_lite/report.py'))
 
+    def test_a_name_with_two_subjects(self):
+        wrong = ['driver: this name stands for another subject. Choose its own']
+        for path in ('nova_lite/rpc/driver.py', 'nova_lite/virt/sim/driver.py'):
+            self.assertEqual([], _texts(file_names.check, '', path))
+        self.assertEqual(wrong, _texts(file_names.check, '', 'nova_lite/bench/driver.py'))
+
     def test_layers_of_one_subject(self):
         for path in ('nova_lite/db/cell/services.py', 'nova_lite/service.py', 'tests/report.py'):
             self.assertEqual([], _texts(file_names.check, '', path))

@@ -1,4 +1,4 @@
-"""Filters about the state of a host and its load."""
+"""Filters about the compute service of a host and how busy the host is."""
 
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request

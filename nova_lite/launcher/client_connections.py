@@ -1,4 +1,4 @@
-"""The settings of clients from a cloud's clouds.yaml, and from nothing else."""
+"""Connections to the clouds of a clouds.yaml, without settings of the environment."""
 
 from keystoneauth1 import session
 from openstack import connection
