@@ -59,7 +59,7 @@ class WhyTest(base.CloudTest):
         self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
         with open(path) as file:
             url = json.load(file)['url']
-        request = urllib.request.Request(f'{url}/why?server=1', headers={'X-Door-Key': 'guess'})
+        request = urllib.request.Request(f'{url}/why?server=1', headers={'X-Endpoint-Key': 'guess'})
         error = self.assertRaises(urllib.error.HTTPError, urllib.request.urlopen, request)
         self.assertEqual(403, error.code)
         error.close()

@@ -76,7 +76,11 @@ class EndpointTest(testtools.TestCase):
         path = os.path.join(self.directory, 'run', 'control.json')
         self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
         for key in (None, '', 'x', self.key[:-1]):
-            self.assert_refused(403, 'X-Door-Key', X_Door_Key=key)
+            self.assert_refused(403, 'X-Endpoint-Key', X_Endpoint_Key=key)
+            self.assert_refused(403, 'X-Endpoint-Key', X_Endpoint_Key=None, X_Door_Key=key)
+
+    def test_the_secret_in_the_former_header(self):
+        self.assertEqual(200, self.send(X_Endpoint_Key=None, X_Door_Key=self.key)[0])
 
     def test_pages_of_other_origins(self):
         for origin in ('null', 'http://evil.example', f'http://{self.address.netloc}'):
