@@ -27,7 +27,7 @@ HELP = 'check that a cloud is consistent'
 
 def add_arguments(parser):
     """Add the arguments and options."""
-    defaults = age_limits.Bounds()
+    defaults = age_limits.AgeLimits()
     subcommands.add_options(parser)
     for option, default, text in (
         ('--settle', 10.0, 'time for which a finding must persist; 0 reads the cloud once'),
@@ -59,7 +59,7 @@ def add_arguments(parser):
 
 def run(args):
     """Print the result and return the exit code."""
-    bounds = age_limits.Bounds(
+    ages = age_limits.AgeLimits(
         work=args.bound,
         audit=args.audit_bound,
         power=args.audit_bound,
@@ -68,7 +68,7 @@ def run(args):
     )
     with progress_display.Steps('Reading', stream=sys.stderr, passing=True) as steps:
         verdict = verification.find(
-            args.state_dir, settle_s=args.settle, bounds=bounds, say=steps.begin
+            args.state_dir, settle_s=args.settle, ages=ages, say=steps.begin
         )
     print(verdicts.as_json(verdict) if args.json else verdicts.as_text(verdict))
     return EXIT_CODES[verdict.result]

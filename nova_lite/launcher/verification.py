@@ -10,19 +10,19 @@ from nova_lite.verify import reader as reader_module
 from nova_lite.verify import settling
 
 
-def find(directory, *, settle_s=10.0, bounds=None, say=lambda text: None):
+def find(directory, *, settle_s=10.0, ages=None, say=lambda text: None):
     """Return the settling.Verdict on the cloud of `directory`.
 
-    bounds: verify.age_limits.Bounds; say: called with what is being read
+    ages: age_limits.AgeLimits; say: called with what is being read
     """
     with stopped.reachable(directory) as (conf, running):
         opened = reader_module.Reader(conf, directory, running=running, say=say)
         with contextlib.closing(opened) as reader:
             if running:
-                verdict = settling.look(reader, settle_s=settle_s, bounds=bounds, say=say)
+                verdict = settling.look(reader, settle_s=settle_s, ages=ages, say=say)
             else:
-                bounds = (bounds or age_limits.Bounds()).of_stopped()
-                verdict = settling.look(reader, settle_s=0, bounds=bounds)
+                ages = (ages or age_limits.AgeLimits()).of_stopped()
+                verdict = settling.look(reader, settle_s=0, ages=ages)
     audits.record(directory, verdict)
     return verdict
 

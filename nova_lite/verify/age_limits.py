@@ -1,4 +1,4 @@
-"""Bounds: how old something may be before it counts as stuck."""
+"""Age limits: how old unfinished work or a difference may be before it is a finding."""
 
 import dataclasses
 import math
@@ -6,8 +6,8 @@ import typing
 
 
 @dataclasses.dataclass(frozen=True)
-class Bounds:
-    """Ages in seconds.
+class AgeLimits:
+    """Limits in seconds, and which findings without an age are wanted.
 
     work: of a task state, a saga, its clean-up, a build or an event that has not ended
     audit: of a difference that a periodic audit repairs, by the default intervals

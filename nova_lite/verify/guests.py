@@ -81,14 +81,14 @@ def idle(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
             yield Finding('I6', f'guest {row.uuid}', f'has {guest.jobs} jobs on {guest.node}')
 
 
-def power(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
+def power(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[findings.Finding]:
     """I9: power states of guests and servers agree, on hosts whose services are up.
 
-    A difference counts when record and guest have been as they are for `bounds.power`
+    A difference counts when record and guest have been as they are for `ages.power`
     seconds: the hosts' audit repairs it until then.
     """
     for cell, row, guest in _at_rest(snapshot):
-        if row.host in cell.down or _unchanged_s(snapshot, row, guest) < bounds.power:
+        if row.host in cell.down or _unchanged_s(snapshot, row, guest) < ages.power:
             continue
         what, allowed = f'power of server {row.uuid}', POWER.get(row.vm_state)
         if allowed is not None and guest.power_state not in allowed:

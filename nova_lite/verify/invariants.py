@@ -90,7 +90,7 @@ def allocations(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
 
 
 def late_claims(
-    snapshot: observed.Snapshot, bounds: age_limits.Bounds
+    snapshot: observed.Snapshot, ages: age_limits.AgeLimits
 ) -> Iterator[findings.Finding]:
     """I4: claims of servers that do not exist are released.
 
@@ -99,7 +99,7 @@ def late_claims(
     """
     for consumer in snapshot.allocations.keys() & snapshot.withdrawn.keys():
         overdue = snapshot.now - snapshot.withdrawn[consumer].lease_until
-        if overdue.total_seconds() >= bounds.work:
+        if overdue.total_seconds() >= ages.work:
             yield Finding(
                 'I4',
                 f'consumer {consumer}',
@@ -222,7 +222,7 @@ BOUNDED = (
     volumes.given_back,
     quota.counted,
 )
-# By the field of Bounds that asks for them.
+# By the field of AgeLimits that asks for them.
 OPTIONAL = {'limits': quota.exceeded, 'journal': unfinished.cleaned_up}
 
 
@@ -231,12 +231,12 @@ def every() -> tuple[Callable[..., Iterator[findings.Finding]], ...]:
     return (*CHECKS, *BOUNDED, *OPTIONAL.values())
 
 
-def check(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
-    """Yield every finding of every invariant. bounds: a bounds.Bounds"""
+def check(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[findings.Finding]:
+    """Yield every finding of every invariant. ages: an age_limits.AgeLimits"""
     for invariant in CHECKS:
         yield from invariant(snapshot)
     for aged in BOUNDED:
-        yield from aged(snapshot, bounds)
+        yield from aged(snapshot, ages)
     for name, invariant in OPTIONAL.items():
-        if getattr(bounds, name):
+        if getattr(ages, name):
             yield from invariant(snapshot)

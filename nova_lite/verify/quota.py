@@ -11,7 +11,7 @@ Finding = findings.Finding
 COUNTED = ('instances', 'cores', 'ram')
 
 
-def counted(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
+def counted(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[findings.Finding]:
     """I11: quota usage agrees with the existing servers."""
     busy = snapshot.busy()
     used = usage(snapshot)
@@ -22,7 +22,7 @@ def counted(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[
         if mapping is None or mapping.queued_for_delete:
             since = (snapshot.now - (row.updated_at or row.created_at)).total_seconds()
             is_free = not observed.is_going(row) and row.uuid not in busy
-            if mapping is not None and is_free and since > bounds.audit:
+            if mapping is not None and is_free and since > ages.audit:
                 yield Finding('I11', f'server {row.uuid}', 'exists and does not count in quotas')
             continue
         # A saga changes one after the other; until it ends, the greater size counts.

@@ -67,25 +67,26 @@ def look(
     reader: Reader,
     *,
     settle_s: float = 10.0,
-    bounds: age_limits.Bounds | None = None,
+    ages: age_limits.AgeLimits | None = None,
     say: Callable[[str], None] = lambda text: None,
-    check: Callable[[typing.Any, age_limits.Bounds], Findings] = invariants.check,
+    check: Callable[[typing.Any, age_limits.AgeLimits], Findings] = invariants.check,
     explain: Callable[[typing.Any, Findings], tuple[Findings, Findings]] = stops.explain,
 ) -> Verdict:
     """Return the Verdict on the cloud that `reader` reads.
 
     Reads again until a snapshot shows nothing or `settle_s` seconds are over. A finding
     is the same in two snapshots when invariant and thing are the same: details change.
-    bounds: Bounds; say: called with what is being read; check: yields a snapshot's findings
+    ages: age_limits.AgeLimits; say: called with what is being read
+    check: yields a snapshot's findings
     explain: tells findings of a snapshot from what is explained
     """
-    bounds = bounds or age_limits.Bounds()
+    ages = ages or age_limits.AgeLimits()
     deadline = runtime.monotonic() + settle_s
     pause_s, certain = FIRST_PAUSE_S, Found()
     lasting: Collection[Thing] | None = None
     while True:
         snapshot = reader.read(context.admin())
-        wrong, explained = explain(snapshot, check(snapshot, bounds))
+        wrong, explained = explain(snapshot, check(snapshot, ages))
         found = _by_thing(wrong)
         certain.update((thing, each) for thing, each in found.items() if thing[0] in AT_ONCE)
         lasting = found.keys() if lasting is None else lasting & found.keys()

@@ -37,11 +37,11 @@ def migrations(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
             yield Finding('I5', f'migration {uuid}', f'is {", ".join(statuses)} and has no saga')
 
 
-def ended(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
+def ended(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[findings.Finding]:
     """I6, I7: no task state, saga or build is older than its bound."""
 
     def is_old(moment: datetime.datetime) -> bool:
-        return _is_old(snapshot, moment, bounds)
+        return _is_old(snapshot, moment, ages)
 
     for cell, row in snapshot.instances():
         if row.hidden or not is_old(row.updated_at or row.created_at):
@@ -67,15 +67,15 @@ def ended(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[fi
 
 
 def _is_old(
-    snapshot: observed.Snapshot, moment: datetime.datetime, bounds: age_limits.Bounds
+    snapshot: observed.Snapshot, moment: datetime.datetime, ages: age_limits.AgeLimits
 ) -> bool:
-    return (snapshot.now - moment).total_seconds() >= bounds.work
+    return (snapshot.now - moment).total_seconds() >= ages.work
 
 
-def owed(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
+def owed(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[findings.Finding]:
     """I6: a saga that has ended for its server cleans up within a bound."""
     for saga in snapshot.sagas:
-        if saga.state == journal.CLEANING and _is_old(snapshot, saga.finished_at, bounds):
+        if saga.state == journal.CLEANING and _is_old(snapshot, saga.finished_at, ages):
             duties = saga.data.get(cleaning.DUTIES) or ()
             steps = sorted(f'{duty["step"]} ({duty["error"]})' for duty in duties)
             yield Finding(
@@ -85,7 +85,7 @@ def owed(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[fin
             )
 
 
-def events(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
+def events(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[findings.Finding]:
     """I6: no event of an action is open if its server has no task."""
     busy = snapshot.busy()
     for cell in snapshot.cells:
@@ -95,7 +95,7 @@ def events(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[f
             if not row.hidden and not row.task_state and row.uuid not in busy
         }
         for event in cell.open_events:
-            old = _is_old(snapshot, event.start_time, bounds)
+            old = _is_old(snapshot, event.start_time, ages)
             if event.instance_uuid in idle and old:
                 yield Finding(
                     'I6',

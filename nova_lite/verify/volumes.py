@@ -143,12 +143,12 @@ def _volumes_at_rest(snapshot: observed.Snapshot) -> tuple[set[str], set[str]]:
 
 
 def given_back(
-    snapshot: observed.Snapshot, bounds: age_limits.Bounds
+    snapshot: observed.Snapshot, ages: age_limits.AgeLimits
 ) -> Iterator[findings.Finding]:
     """I5: reservations of withdrawn servers are released."""
     for attachment in snapshot.attachments:
         request = snapshot.withdrawn.get(_owner(attachment) or '')
-        if request and (snapshot.now - request.withdrawn_at).total_seconds() >= bounds.work:
+        if request and (snapshot.now - request.withdrawn_at).total_seconds() >= ages.work:
             yield Finding(
                 'I5',
                 f'attachment {attachment["id"]}',
@@ -202,11 +202,11 @@ def temporary_images(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
             )
 
 
-def uploads(snapshot: observed.Snapshot, bounds: age_limits.Bounds) -> Iterator[findings.Finding]:
+def uploads(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[findings.Finding]:
     """I5: no image of a server stays queued or saving."""
     moves = _moves(snapshot)
     for image, uuid, _row in _idle_images(snapshot, lambda image: image['id'] in moves):
-        old = _age_s(snapshot, image['created_at']) >= bounds.work
+        old = _age_s(snapshot, image['created_at']) >= ages.work
         if image['status'] in UPLOADING and old:
             yield Finding(
                 'I5',

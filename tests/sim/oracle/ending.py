@@ -14,7 +14,7 @@ VOLUMES = f'/volume/v3/{caller_module.PROJECT}/volumes/detail?all_tenants=1'
 SNAPSHOTS = f'/volume/v3/{caller_module.PROJECT}/snapshots?all_tenants=1'
 # How long a snapshot may show what was begun just now.
 LOOK_S = 10
-BOUNDS = age_limits.Bounds(work=60, audit=60, power=60)
+BOUNDS = age_limits.AgeLimits(work=60, audit=60, power=60)
 
 
 class Ending:
@@ -88,7 +88,7 @@ class Ending:
                 yield f'left without a fault: volume {volume["id"]}'
 
     def _verify(self, reader):
-        verdict = settling.look(reader, settle_s=LOOK_S, bounds=BOUNDS)
+        verdict = settling.look(reader, settle_s=LOOK_S, ages=BOUNDS)
         for each in [*verdict.findings, *verdict.unsettled]:
             if not self._ledger.is_unfilled(str(each)):
                 yield f'verify: {each}'

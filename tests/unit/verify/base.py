@@ -206,7 +206,7 @@ class VerifyTest(testtools.TestCase):
 
     def found(self, **limits):
         """What is found, as `invariant what: detail`, in alphabetical order."""
-        within = age_limits.Bounds(**{'limits': True, **limits})
+        within = age_limits.AgeLimits(**{'limits': True, **limits})
         return sorted(
             f'{each.invariant} {each.what}: {each.detail}'
             for each in invariants.check(self.snapshot, within)

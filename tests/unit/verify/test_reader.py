@@ -86,7 +86,7 @@ class PagesTest(ReaderTestCase):
     def test_a_finding_on_each_page(self):
         snapshot, requests = self.count_requests(self.open().read, self.admin)
         owned = {f'attachment {attachment}' for _volume, attachment in self.reserved}
-        found = {each.what for each in invariants.check(snapshot, age_limits.Bounds())}
+        found = {each.what for each in invariants.check(snapshot, age_limits.AgeLimits())}
         self.assertEqual(owned, {what for what in found if what.startswith('attachment')})
         self.assertEqual(
             {volume_id for volume_id, _attachment in self.reserved},

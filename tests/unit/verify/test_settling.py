@@ -31,7 +31,7 @@ class LookTest(testtools.TestCase):
         verdict = settling.look(
             Snapshots(*snapshots),
             settle_s=0.3,
-            check=lambda snapshot, bounds: snapshot,
+            check=lambda snapshot, ages: snapshot,
             explain=lambda snapshot, found: (found, ()),
         )
         return (
@@ -66,5 +66,5 @@ class LookTest(testtools.TestCase):
 class BoundsTest(testtools.TestCase):
     def test_of_a_stopped_cloud(self):
         """No age counts, and what was asked for is still looked at."""
-        stopped = age_limits.Bounds(work=1, audit=1, power=1, limits=True).of_stopped()
-        self.assertEqual(age_limits.Bounds(math.inf, math.inf, math.inf, limits=True), stopped)
+        stopped = age_limits.AgeLimits(work=1, audit=1, power=1, limits=True).of_stopped()
+        self.assertEqual(age_limits.AgeLimits(math.inf, math.inf, math.inf, limits=True), stopped)
