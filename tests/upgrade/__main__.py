@@ -155,7 +155,9 @@ def main():
     parser.add_argument('--every', type=int, default=1, metavar='N', help='one case of so many')
     parser.add_argument('--first', type=int, default=0, metavar='N', help='begin with this case')
     parser.add_argument('--database', choices=SERVERS, help='a private server instead of files')
-    parser.add_argument('--only', metavar='SCENARIO', help='the cases of this scenario')
+    parser.add_argument(
+        '--only', choices=scenarios.SCENARIOS, metavar='SCENARIO', help='the cases of this scenario'
+    )
     parser.add_argument('--take-up', help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.take_up:
