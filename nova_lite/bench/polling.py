@@ -1,6 +1,6 @@
-"""Waiting for many servers: one cheap list in short intervals, for all that wait.
+"""Poll the status of many servers with one list request for all threads that wait.
 
-A look at each server would cost the API more than the moves that are measured.
+A request for each server would use more CPU of the API than the moves that are measured.
 """
 
 import urllib.parse

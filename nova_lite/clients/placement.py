@@ -29,9 +29,9 @@ Holding: typing.TypeAlias = holdings.Holding
 MICROVERSION = 'placement 1.36'
 TRIES = 4
 PAUSE_S = 0.1
-# How long a claim of another process, which is half written, gets to be whole.
+# Time that another process has to complete a claim that it has written in part.
 HALF_WRITTEN_S = 1.0
-# Consumers of one POST /allocations: a long one would meet more changes of others.
+# Consumers of one POST /allocations. A longer request would conflict with other changes more often.
 TOGETHER = 20
 NAMED_GENERATION = re.compile(r'expected (\d+) but got')
 
@@ -294,7 +294,8 @@ class Placement:
         Late changes by others that read a lower generation are refused from then on.
 
         claims: as of `claim_all`
-        Raises AllocationConflict when one is no longer as it was claimed, or it cannot be told.
+        Raises AllocationConflict if placement does not accept a change: the claim was changed
+        since, or its providers changed at every try.
         """
         claims = list(claims)
         for start in range(0, len(claims), TOGETHER):

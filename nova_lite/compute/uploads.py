@@ -61,7 +61,7 @@ class Uploads:
     def _of(
         self, ctxt: context.RequestContext, image_id: str, job_id: str, formats: dict[str, str]
     ) -> _Upload:
-        """Return the upload to an image, which is begun unless it goes on already."""
+        """Return the upload to an image. Begin it if there is none."""
         long_ago = runtime.monotonic() - FORGOTTEN_S
         with self._lock:
             for known, former in list(self._uploads.items()):
@@ -75,7 +75,7 @@ class Uploads:
         return upload
 
     def _run(self, upload: _Upload, work: guest_work.Work[None]) -> guest_work.Work[None]:
-        """Do the work and keep what came of it; work for `guest_work`."""
+        """Do the work and record its error in `upload`. Itself work for `guest_work`."""
         upload.error = exception.Unavailable(service='Upload', reason='it was interrupted')
         try:
             yield from work

@@ -1,4 +1,4 @@
-"""A report of a daemon that is not what it should be, on SIGUSR2: oslo.reports' own."""
+"""Guru Meditation Reports of oslo.reports: the state of a daemon, written on SIGUSR2."""
 
 import importlib.metadata
 

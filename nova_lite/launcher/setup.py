@@ -21,9 +21,10 @@ from nova_lite.lifecycle import discovery
 
 WAIT_S = 60
 LOOK_S = 0.1
-# Up to so many hosts are listed at each look. From there on looks cost little, but not nothing:
-# at so many hosts there is one second more between two.
-LISTED, LOOKS_AT = 100, 20000
+# Up to this number of hosts, each poll lists all of them. With more hosts, a poll looks for one.
+LISTED = 100
+# Hosts for each additional second between two polls, which limits the load of polling.
+LOOKS_AT = 20000
 # Traits are written first and inventories second, each making a new generation.
 WITH_INVENTORY = 2
 # MariaDB's codes for a user or password that it does not know, or not from here.

@@ -1,4 +1,4 @@
-"""World: what the steps of sagas and builds work with, as far as they use it.
+"""World: the databases, clients and options that sagas and builds use.
 
 The clients document their methods.
 """
@@ -32,7 +32,7 @@ from nova_lite.rpcapi import compute as compute_rpc
 
 
 class Claims(release.Placement, release.Allocations, typing.Protocol):
-    """Placement, as builds give up what they claimed, and tell it from former attempts' claims."""
+    """Placement, as builds use it: to release claims, and to distinguish those of each attempt."""
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding: ...
 

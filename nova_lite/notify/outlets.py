@@ -1,7 +1,8 @@
 """Outlets: one bus each, with a thread and a bounded queue of its own.
 
-Whatever is wrong with a bus stays here: what cannot be sent is dropped, said once, and
-tried again after a pause. Only the outlet's own thread waits for a broker.
+An outlet handles every error of its bus. It drops a notification that it cannot send, and logs
+the error. During the pause that follows it drops further notifications without trying; then it
+tries to send the next one. Only the outlet's own thread waits for a broker.
 """
 
 import collections

@@ -44,7 +44,7 @@ class Queues(str):
 
 
 class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[misc]
-    """RabbitMQ (or the embedded broker) with shared listeners.
+    """RabbitMQ, or the broker in memory (`rpc.memory_broker`), with shared listeners.
 
     Chosen by a transport URL of the form `nova-lite+rabbit://...`.
     """

@@ -1,4 +1,4 @@
-"""Weighers of what a host has left and how busy it is."""
+"""Weighers of a host itself: its free resources, load, version, failed builds and metrics."""
 
 import operator
 
