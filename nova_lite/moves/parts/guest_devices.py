@@ -258,7 +258,8 @@ class GuestDevices(part.Part):
         """Unplug and release those volumes that are not on record, plug the others.
 
         Return a Pending while that is in progress. An error of Cinder does not keep a volume of the
-        server out of the guest, nor does an error of the host keep a volume reserved.
+        server out of the guest, nor does an error of the host while it plugs keep a volume
+        reserved.
         freed: is called once a volume that was held for the server is released
         options: of _reconcile
         """
