@@ -6,6 +6,7 @@ import os_resource_classes
 from oslo_db import exception as db_exc
 from placement import attribute_cache
 from placement import context as contexts
+from placement import exception
 from placement import util
 from placement.db.sqlalchemy import models
 from placement.objects import allocation
@@ -37,6 +38,7 @@ WITH_ALIASES = (
 )
 
 LIBRARY.has(util, 'jsonschema')
+LIBRARY.has(exception, 'ResourceProviderConcurrentUpdateDetected')
 LIBRARY.has(trait, '_TRAITS_SYNCED')
 LIBRARY.has(resource_class, '_RESOURCE_CLASSES_SYNCED')
 LIBRARY.keeps(contexts.RequestContext, 'ct_cache', 'rc_cache', 'trait_cache')
@@ -114,7 +116,6 @@ def use_sqlalchemy(replacement: typing.Any) -> None:
 
 
 INVENTORY_FIELDS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size', 'allocation_ratio')
-_add_traits_singly = resource_provider._add_traits_to_provider
 
 
 def insert_rows_at_once() -> None:
@@ -129,8 +130,9 @@ def _add_traits(ctx: typing.Any, rp_id: int, to_add: typing.Collection[int]) -> 
     try:
         ctx.session.execute(models.ResourceProviderTrait.__table__.insert(), rows)
     except db_exc.DBDuplicateEntry:
-        # Another request was faster with one of them. The library skips that one.
-        _add_traits_singly(ctx, rp_id, to_add)
+        # Another request has set one of them and the next generation. The library skips that one
+        # and raises this when it raises the generation. PostgreSQL has aborted the transaction.
+        raise exception.ResourceProviderConcurrentUpdateDetected() from None
 
 
 def _add_inventories(

@@ -283,6 +283,8 @@ class RowsTest(StatementsTest):
         numbers = [self.context.trait_cache.id_from_string(name) for name in self.traits]
         add = db_api.placement_context_manager.writer(resource_provider._add_traits_to_provider)
         add(self.context, provider.id, numbers[:1])
-        add(self.context, provider.id, numbers)
+        self.assertRaises(
+            placement_exception.ConcurrentUpdateDetected, add, self.context, provider.id, numbers
+        )
         found = requests.get(f'{self.provider}/traits', headers=ADMIN).json()['traits']
-        self.assertEqual(sorted(self.traits), sorted(found))
+        self.assertEqual([self.traits[0]], found)
