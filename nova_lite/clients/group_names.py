@@ -17,15 +17,21 @@ DEFAULT = 'default'
 # The network service lets no group of this name have another one.
 DEFAULT_KNOWN_S = 3600.0
 KNOWN_S = 10.0
-# A response waits so long for the network service. If it does not answer, no other response asks
-# it for some time.
+# Limit for each connect and each read of a request to the network service, of which a response
+# may need several. It does not hold for Keystone, which may have to be asked for the endpoint.
+# If the service does not answer, no other response asks it for some time.
 TIMEOUT_S = 2.0
 SILENT_S = 30.0
+SERVICE = 'network'
+# Most ids in one request.
 MOST_IDS = 50
 # Name of a group that the caller may not see.
 HIDDEN = ''
-EVERY_PROJECT = None
-Key: typing.TypeAlias = tuple[str | None, bool | None, str]
+# What the network service decides by, of a token: who has the same of it, sees the same names.
+# A policy of Neutron's that tells users of one project apart who have the same roles is not
+# followed before the names have expired.
+Caller: typing.TypeAlias = tuple[str | None, str | None, bool | None, frozenset[str]]
+Key: typing.TypeAlias = tuple[Caller, str]
 
 
 class GroupNames:
@@ -35,38 +41,47 @@ class GroupNames:
         self._network = network
         self._defaults: cache.Cache[Key, str] = cache.Cache(DEFAULT_KNOWN_S)
         self._others: cache.Cache[Key, str] = cache.Cache(KNOWN_S)
-        self._silent: cache.Cache[str | None, bool] = cache.Cache(SILENT_S)
+        self._silent: cache.Cache[str, bool] = cache.Cache(SILENT_S)
 
     def of(self, ctxt: session.Ctxt, ids: Iterable[str]) -> dict[str, str] | None:
         """Return {id: name} of the groups that the caller may see, asking with their token.
 
-        Return None if the network service does not answer, or has not a short time ago.
+        Return None if the network service refuses the caller, does not answer, or has not a short
+        time ago.
         """
-        found = {group: self._known(ctxt, group) for group in ids}
+        caller = _caller(ctxt)
+        found = {group: self._known(caller, group) for group in ids}
         unknown = sorted(group for group, name in found.items() if name is None)
         if unknown:
-            if self._silent.get(EVERY_PROJECT) or self._silent.get(ctxt.project_id):
+            if self._silent.get(SERVICE):
                 return None
             try:
-                found.update(self._ask(ctxt, unknown))
-            except exception.NovaLiteError as error:
-                is_away = isinstance(error, exception.Unavailable)
-                self._silent.put(EVERY_PROJECT if is_away else ctxt.project_id, True)
+                found.update(self._ask(ctxt, caller, unknown))
+            except exception.Unavailable as error:
+                self._silent.put(SERVICE, True)
                 LOG.warning(
-                    'Cannot read the names of security groups of project %s: %s. Showing the '
-                    'recorded ones of its servers for %s s.',
-                    ctxt.project_id,
+                    'Cannot read the names of security groups: %s. Showing the recorded names of '
+                    'all servers for %s s.',
                     error,
                     int(SILENT_S),
                 )
                 return None
+            except exception.NovaLiteError as error:
+                LOG.info(
+                    'Cannot read the names of security groups for user %s of project %s: %s. '
+                    'Showing the recorded names.',
+                    ctxt.user_id,
+                    ctxt.project_id,
+                    error,
+                )
+                return None
         return {group: name for group, name in found.items() if name}
 
-    def _known(self, ctxt: session.Ctxt, group: str) -> str | None:
-        key = _key(ctxt, group)
+    def _known(self, caller: Caller, group: str) -> str | None:
+        key = caller, group
         return self._defaults.get(key) or self._others.get(key)
 
-    def _ask(self, ctxt: session.Ctxt, ids: list[str]) -> dict[str, str]:
+    def _ask(self, ctxt: session.Ctxt, caller: Caller, ids: list[str]) -> dict[str, str]:
         found = dict.fromkeys(ids, HIDDEN)
         for at in range(0, len(ids), MOST_IDS):
             body = self._network.service.get(
@@ -82,9 +97,9 @@ class GroupNames:
             )
         for group, name in found.items():
             kept = self._defaults if name == DEFAULT else self._others
-            kept.put(_key(ctxt, group), name)
+            kept.put((caller, group), name)
         return found
 
 
-def _key(ctxt: session.Ctxt, group: str) -> Key:
-    return ctxt.project_id, ctxt.is_admin, group
+def _caller(ctxt: session.Ctxt) -> Caller:
+    return ctxt.project_id, ctxt.system_scope, ctxt.is_admin, frozenset(ctxt.roles)
