@@ -61,10 +61,8 @@ def index(req):
         req.authorize(rules.MIGRATIONS_ALL)
     places = req.allows(rules.MIGRATIONS_HOST)
     if req.minor < PAGES:
-        found = cross_cell_lists.steadily(
-            req, lambda: _gather(req, migration_lists.every, where, cells=_cells(req))
-        )
-        return {'migrations': [_view(req, row, places=places) for row in found]}
+        found = cross_cell_lists.steadily(req, lambda: _gather(req, migration_lists.every, where))
+        return {'migrations': [_view(req, row, places=places) for _cell, row in found]}
     limit = paging.limit_of(req)
     rows = cross_cell_lists.steadily(req, lambda: _page(req, where, limit)) if limit else []
     answer = {'migrations': [_view(req, row, places=places) for row in rows]}
@@ -87,9 +85,10 @@ def _cells(req):
 
 
 def _gather(req, function, *args, **kwargs):
-    """Return what the cells that answer have, together."""
-    answers, _silent = cells.split(req.app.cells.scatter(function, *args, **kwargs))
-    return [row for found in answers.values() for row in found]
+    """Return [(uuid of the cell, row), ...] of the cells that answer."""
+    answers = req.app.cells.scatter(function, *args, cells=_cells(req), **kwargs)
+    found, _silent = cells.split(answers)
+    return [(cell.uuid, row) for cell, rows in found.items() for row in rows]
 
 
 def _page(req, where, limit):
@@ -103,9 +102,7 @@ def _page(req, where, limit):
     # Two cells may have a record each of one move: of what is dropped more is read.
     wanted = limit
     while True:
-        found = _gather(
-            req, migration_lists.page, where, limit=wanted, marker=marker, cells=_cells(req), **span
-        )
+        found = _gather(req, migration_lists.page, where, limit=wanted, marker=marker, **span)
         rows = _newest(req, found)
         if len(rows) >= limit or len(found) < wanted:
             return rows[:limit]
@@ -117,22 +114,26 @@ def _marker(req):
     uuid = req.param('marker')
     if not uuid:
         return None
-    found = _gather(req, migration_lists.records, [uuid], cells=_cells(req))
+    found = [row for _cell, row in _gather(req, migration_lists.records, [uuid])]
     if not found:
         raise exception.MarkerNotFound(marker=uuid)
     return max(found, key=_changed)
 
 
-def _newest(req, rows):
-    """In order, without those of which another cell has a newer record."""
-    crossing = {row.uuid for row in rows if row.cross_cell_move}
+def _newest(req, found):
+    """Return rows in order, without those of which another cell has a newer record.
+
+    A record that has changed since it was found, or is gone, is shown as it was then.
+
+    found: as of `_gather`
+    """
+    crossing = {row.uuid for _cell, row in found if row.cross_cell_move}
     newest = {}
     if crossing:
-        for row in _gather(req, migration_lists.records, crossing, cells=_cells(req)):
-            known = newest.get(row.uuid)
-            if known is None or _changed(row) > _changed(known):
-                newest[row.uuid] = row
-    kept = [row for row in rows if newest.get(row.uuid, row) == row]
+        for cell, row in _gather(req, migration_lists.records, crossing):
+            if row.uuid not in newest or _changed(row) > _changed(newest[row.uuid][1]):
+                newest[row.uuid] = cell, row
+    kept = [row for cell, row in found if newest.get(row.uuid, (cell, row))[0] == cell]
     return sorted(kept, key=lambda row: (row.created_at, row.id), reverse=True)
 
 

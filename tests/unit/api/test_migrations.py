@@ -2,11 +2,16 @@
 
 import datetime
 
+import fixtures
+
 from nova_lite import runtime
+from nova_lite.db import rows
+from nova_lite.db.cell import migration_lists
 from nova_lite.db.cell import migrations
 from tests.fixtures import compute_api
 from tests.unit.api import base
 
+SCATTER = 'nova_lite.cells.Cells.scatter'
 URL = '/os-migrations'
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC).replace(tzinfo=None)
 PLACES = ('source_compute', 'source_node', 'dest_compute', 'dest_node', 'dest_host')
@@ -90,6 +95,27 @@ class MigrationsTest(base.ApiTest):
         self.add('cell2', uuid=both, status='finished', updated_at=later, cross_cell_move=True)
         self.assertEqual(2, len(self.list(version='2.58')))
         self.assertEqual(['finished'], [shown['status'] for shown in self.list()])
+
+    def test_record_that_changes_while_it_is_looked_for(self):
+        """A move between cells is listed, also if its record changes between the two reads."""
+        uuid = self.add('cell1', status='migrating', cross_cell_move=True)
+        database = self.api.cell('cell1').db
+        scatter = self.api.cells.scatter
+        changes = [
+            lambda: database.write(migrations.update, uuid, {'status': 'error'}),
+            lambda: database.write(rows.delete, migrations.TABLE, uuid=uuid),
+        ]
+
+        def changing(function, *args, **options):
+            if function is migration_lists.records:
+                changes.pop(0)()
+            return scatter(function, *args, **options)
+
+        self.useFixture(
+            fixtures.MonkeyPatch(SCATTER, lambda _cells, *args, **k: changing(*args, **k))
+        )
+        for status in ('migrating', 'error'):
+            self.assertEqual([status], [shown['status'] for shown in self.list()])
 
     def test_pages(self):
         both = runtime.new_uuid()
