@@ -24,7 +24,7 @@ ENOUGH_BYTES = 4 << 30
 
 
 def _has_room(path):
-    """Whether a file system has the room, and runs the scripts that tests write."""
+    """Return whether a file system has the room, and runs the scripts that tests write."""
     try:
         found = os.statvfs(path)
     except OSError:

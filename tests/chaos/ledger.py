@@ -108,7 +108,7 @@ class Ledger:
             return sorted(self._accepted)
 
     def standing(self):
-        """Return the ids of the accepted servers that nobody has asked to delete."""
+        """Return the ids of the accepted servers that no client has asked to delete."""
         with self._lock:
             return {uuid for uuid in self._accepted if uuid not in self._ending}
 

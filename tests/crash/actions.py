@@ -148,7 +148,7 @@ class ActionKilling:
         return f'verify: {found}' if found else None
 
     def _has_its_volume(self, case):
-        """Whether the volume of a case, if it has one, is the server's, or free again."""
+        """Return whether the volume of a case, if it has one, is the server's, or free again."""
         if case not in self._volumes:
             return True
         wanted = 'available' if self._is_never_accepted(case) else 'in-use'
@@ -156,7 +156,7 @@ class ActionKilling:
 
     @staticmethod
     def _is_never_accepted(case):
-        """Whether the API died before it stored the servers."""
+        """Return whether the API died before it stored the servers."""
         return case.name == 'create' and case.when == hooks.BEFORE
 
     def _forget(self, names):

@@ -17,7 +17,7 @@ ROLES = (SUPER, SOURCE_CONDUCTOR, DEST_CONDUCTOR, SOURCE_COMPUTE, DEST_COMPUTE, 
 # super-conductor goes on once another has taken over what it had.
 BROKERS = ('top broker', 'source broker', 'destination broker')
 DATABASE, FROZEN = 'destination database', 'frozen super-conductor'
-# Calls over the bus: who was called dies, or comes to it when nobody waits any more.
+# Calls over the bus: who was called dies, or handles it when the caller waits no longer.
 CALLED, LATE = 'who is called', 'late call or answer'
 EVERYONE = (*ROLES, *BROKERS, DATABASE, FROZEN, CALLED, LATE)
 CROSS_CELL, SAME_CELL, OTHER, CALLS = 'cross-cell', 'same-cell', 'other faults', 'calls'

@@ -26,7 +26,7 @@ CRASH = {
         'shelved_offload_time': -1,
     },
     'conductor': {'lease_s': 4, 'sweep_interval_s': 1, 'saga_threads': 32},
-    # Nobody waits for the answer of a request whose saga meets a fault.
+    # No process waits for the answer of a request whose saga meets a fault.
     'api': {'device_timeout': 0},
     'compute': {'audit_interval': 5, 'stray_grace': 5, 'late_requests_s': 0},
     'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0},

@@ -66,7 +66,7 @@ class Faults:
 
     @contextlib.contextmanager
     def _late(self):
-        """Those who are held go on by themselves when nobody waits for them any more."""
+        """Held processes continue by themselves when no test waits for them any more."""
         yield runtime.monotonic()
         self.cloud.points.release()
 

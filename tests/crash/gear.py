@@ -65,7 +65,7 @@ class DeviceKilling(killing.Killing):
         return sorted(each['port_id'] for each in self._hands.interfaces(server))
 
     def _plugged(self, server, kind):
-        """What the hypervisor has plugged in, asked of no daemon."""
+        """Return what the hypervisor has plugged in, asked of no daemon."""
         host = self.stage.home
         path = os.path.join(self.cloud.state_dir, 'guests', host, 'guests.sqlite')
         driver = sim_driver.SimDriver(path, [host], 'instant')
@@ -106,7 +106,7 @@ class DeviceKilling(killing.Killing):
         return super()._wrong_place(move, server, outcome)
 
     def _wrong_devices(self, case, server):
-        """What is wrong with a server whose saga is done; None when nothing is."""
+        """Return what is wrong with a server whose saga is done; None when nothing is."""
         volumes, ports = self._volumes(server), self._ports(server)
         wanted = [
             len(had) + more for had, more in zip(self._had[server.id], MORE[case.name], strict=True)

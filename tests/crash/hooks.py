@@ -171,7 +171,7 @@ def delivered_twice(method):
             try:
                 return method(ctxt, **arguments)
             finally:
-                # What the second one comes to is nobody's answer.
+                # The result of the second one is not returned.
                 second.exception()
 
     return twice

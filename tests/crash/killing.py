@@ -23,7 +23,7 @@ LOG = log.getLogger(__name__)
 REACH_S = 120
 # Longer than anyone waits for an answer.
 LATE_S = 8
-# From the restart on: within BOUND_S all is well; after PATIENCE_S nobody waits any more.
+# From the restart on: within BOUND_S all is well; after PATIENCE_S the test stops waiting.
 BOUND_S = 30
 PATIENCE_S = 120
 AGAIN_S = 90
@@ -163,7 +163,7 @@ class Killing:
         return found
 
     def _images(self):
-        """Of the images in which disks travel none is left when nobody moves."""
+        """No image that carries a disk is left when no server moves."""
         suffix = cross_cell.IMAGE_NAME % ''
         for image in self.cloud.admin.image.images():
             if image.name.endswith(suffix):
@@ -194,7 +194,7 @@ class Killing:
         return Outcome(case, problem or outcome, seconds)
 
     def _wrong_place(self, move, server, outcome):
-        """What is wrong with the server's status or its guest; None when nothing is."""
+        """Return what is wrong with the server's status or its guest; None when nothing is."""
         status = move.done if outcome == DONE else move.undone
         nodes = self.cloud.guests().get(server.id, [])
         if status is None:
@@ -221,5 +221,5 @@ class Killing:
 
 
 def _names(finding, ended):
-    """Whether a finding names a server of the batch."""
+    """Return whether a finding names a server of the batch."""
     return any(uuid in str(finding) for uuid in ended)

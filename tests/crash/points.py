@@ -28,12 +28,12 @@ class Stop:
     released: runtime.Event = dataclasses.field(default_factory=runtime.Event)
 
     def release(self):
-        """Let go whoever waits here, and nobody stop here any more."""
+        """Release the processes that wait here, and stop no others."""
         self.reached.set()
         self.released.set()
 
     def is_at(self, message):
-        """Whether a message comes from this point."""
+        """Return whether a message comes from this point."""
         return all(message.get(name) == value for name, value in self.point.items())
 
 
@@ -78,7 +78,7 @@ class Points(fixtures.Fixture):
             stop.release()
 
     def meet(self, message):
-        """What who sent the message is told, as soon as it may go on."""
+        """Return the reply to the sender of the message, as soon as it may go on."""
         with self._lock:
             stop = next((each for each in self._stops if self._is_met(each, message)), None)
             if stop is None:

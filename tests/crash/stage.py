@@ -92,7 +92,7 @@ class Stage(moving.Moving):
         return found[0] if found else None
 
     def idle(self, server):
-        """Whether no saga moves the server."""
+        """Return whether no saga moves the server."""
         found = self.saga(server)
         return found is None or found.active_for is None
 
@@ -159,7 +159,7 @@ class Stage(moving.Moving):
             self.servers.append(self.boot_full(wait=False, availability_zone=zone))
 
     def _stands(self, move, server, seen):
-        """Whether it stands where the move begins; otherwise brings it a step nearer."""
+        """Return whether it stands where the move begins; otherwise bring it a step nearer."""
         found = seen.get(server.id)
         if found is None or found['status'] == 'BUILD':
             return False

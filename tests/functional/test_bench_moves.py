@@ -15,7 +15,7 @@ load_tests = loading.load_tests
 
 class BenchTestCase(base.CloudTest):
     def bench(self, *args, code=0):
-        """What a benchmark prints; its errors when it fails."""
+        """Return what a benchmark prints; its errors when it fails."""
         found, out, err = commands.run('bench', *args, '--state-dir', self.cloud.state_dir)
         self.assertEqual(code, found, out + err)
         return err if code else out
@@ -75,7 +75,7 @@ class BenchMovesTest(BenchTestCase):
         self.assertIn('is in ERROR', self.boots_of_two('--flavor', flavor.name, code=1))
 
     def boots_of_two(self, *args, code=0):
-        """What the benchmark prints on both streams; it leaves no server."""
+        """Return what the benchmark prints on both streams; it leaves no server."""
         whole = ('bench', 'boot', '--count', '2', '--state-dir', self.cloud.state_dir, *args)
         found, out, err = commands.run(*whole)
         self.assertEqual(code, found, out + err)

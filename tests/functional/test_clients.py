@@ -47,7 +47,7 @@ class ClientTest(testtools.TestCase):
         return self.together(self.cli.show, *commands)
 
     def run_all(self, *commands):
-        """What each command prints."""
+        """Return what each command prints."""
         return self.together(self.cli.openstack, *commands)
 
     # ---- servers ----

@@ -44,7 +44,7 @@ class ClockTest(testtools.TestCase):
         return commands.run(*name.split(), '--state-dir', self.state_dir, *args)
 
     def clock(self, *words):
-        """What `nova-lite clock` shows."""
+        """Return what `nova-lite clock` shows."""
         code, printed, errors = self.run_command(f'clock {" ".join(words)}', '--json')
         self.assertEqual((0, ''), (code, errors))
         return json.loads(printed)

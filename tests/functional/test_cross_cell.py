@@ -132,7 +132,7 @@ class CrossCellTest(testtools.TestCase):
         self.assertEqual('renamed', self.cloud.admin.compute.get_server(server.id).name)
 
     def test_others_stay_in_their_cell(self):
-        """The policy's default lets nobody cross; the file lets administrators."""
+        """The default of the policy permits no user to cross; the file permits administrators."""
         server = self.cloud.boot(connection=self.cloud.demo)
         flavor = self.cloud.admin.compute.find_flavor('m1.small')
         self.cloud.demo.compute.resize_server(server.id, flavor.id)

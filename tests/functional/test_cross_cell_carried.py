@@ -63,7 +63,7 @@ class CarriedTest(moves_base.MovesTest):
         return self.cloud.admin.compute.get_server(server.id)
 
     def kept(self, server):
-        """What the user sees that no move may change."""
+        """Return what the user sees that no move may change."""
         found = self.api('GET', f'/servers/{server.id}', version=moving.LATEST)['server']
         return {name: found[name] for name in KEPT}
 
@@ -105,7 +105,7 @@ class CarriedTest(moves_base.MovesTest):
             self.assertEqual([], self.cloud.findings())
 
     def test_hidden_records_are_found_nowhere(self):
-        """The source host still has a record, and room that it keeps; nobody sees it."""
+        """The source host still has a record, and room that it keeps; users do not see it."""
         server = self.boot(availability_zone=f'nova:{SOURCE}')
         self.move(server)
         self.assertEqual({'cell1': True, 'cell2': False}, self.crossing.records(server))

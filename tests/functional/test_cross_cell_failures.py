@@ -142,7 +142,7 @@ class FailuresTest(moves_base.MovesTest):
         self.again(server)
 
     def test_an_image_that_stays_is_found(self):
-        """As after a call that comes too late: nobody would look for it."""
+        """As after a call that comes too late: no process would look for it."""
         server = self.boot_here()
         self.migrate(server)
         self.cloud.wait(server, 'VERIFY_RESIZE')

@@ -244,7 +244,7 @@ class GroupsTest(PlacesBase):
         self.assertEqual(second.compute_host, self.moved(server).compute_host)
 
     def test_affinity(self):
-        """Members stay together: nobody leaves the host, as within a cell."""
+        """Members stay together: none leaves the host, as within a cell."""
         group = self.group('affinity')
         server, second = (self.cloud.boot(name, **group) for name in ('first', 'second'))
         self.assertEqual(server.compute_host, second.compute_host)

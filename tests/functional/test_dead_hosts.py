@@ -98,7 +98,7 @@ class DeadHostTest(testtools.TestCase):
         self.stage.wait_idle(server)
 
     def test_deleted_without_power(self):
-        """Nobody can bring the server back, and who cannot wait deletes it once more."""
+        """The server cannot be restored. A user who cannot wait deletes it once more."""
         server = self.stage.boot_full()
         host = server.compute_host
         self.stage.power_off(host)

@@ -173,7 +173,7 @@ class DetachTest(testtools.TestCase):
         self.assertIn(f"no process has the id '{job.pid}'", errors)
 
     def stopped(self, pid):
-        """What `stop` returns and prints once a killed process is gone."""
+        """Return what `stop` returns and prints once a killed process is gone."""
         running.wait_gone(self.state_dir, pid, LIMIT_S)
         return self.run_command('stop')[:2]
 

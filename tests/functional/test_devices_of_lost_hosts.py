@@ -1,4 +1,4 @@
-"""Devices whose host falls silent in the middle: nobody else gets them too early."""
+"""Devices whose host falls silent in the middle: no other server gets them too early."""
 
 import testtools
 

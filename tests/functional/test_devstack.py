@@ -103,7 +103,7 @@ class Devstack:
         return {path.name: path.read_text() for path in sorted(self.etc.iterdir())}
 
     def read(self, function):
-        """What a query finds in the API database."""
+        """Return what a query finds in the API database."""
         database = transactions.Database(f'sqlite:///{self.root}/databases/nova_lite_api')
         try:
             return database.read(function)
@@ -111,7 +111,7 @@ class Devstack:
             database.dispose()
 
     def conf(self, *names):
-        """What a daemon makes of these files."""
+        """Return what a daemon makes of these files."""
         return configuration.make_conf(files=[str(self.etc / f'{name}.conf') for name in names])
 
 

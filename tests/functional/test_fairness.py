@@ -1,4 +1,4 @@
-"""A host that hangs holds up its own sagas, and nobody else's."""
+"""A host that hangs delays its own sagas, and no others."""
 
 from nova_lite import runtime
 from nova_lite.moves import kinds

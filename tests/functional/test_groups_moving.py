@@ -57,7 +57,7 @@ class GroupsMovingTest(moves_base.MovesTest):
         return self.boot(name, scheduler_hints={'group': self.group}, **options)
 
     def build_of(self, server):
-        """What the cell's record says of the build of a server."""
+        """Return what the cell's record says of the build of a server."""
         cell = next(each for each in self.stage.world.cells.every() if each.name == 'cell1')
         return cell.db.read(instances.find, server.id)
 

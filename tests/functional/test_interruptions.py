@@ -125,7 +125,7 @@ class SuperConductorTest(InterruptionTest):
         self.cloud.cloud.start_daemon(f'super-conductor-{host}', super_conductor.make, host)
 
     def lose_casts(self):
-        """Drop what was sent to the super-conductors and nobody took yet; how much it was."""
+        """Drop messages to the super-conductors that none has taken yet. Return their number."""
         broker = memory_broker.broker(f'{self.cloud.cloud.places.tag}-top')
         lost = 0
         with broker.lock:

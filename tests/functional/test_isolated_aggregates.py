@@ -73,7 +73,7 @@ class IsolationTestCase(testtools.TestCase):
         return flavor
 
     def may_enter(self, image='cirros', flavor='m1.tiny'):
-        """Whether a server of these may be put on the isolated host."""
+        """Return whether a server of these may be put on the isolated host."""
         answer = self.cloud.api(
             'POST',
             '/servers',

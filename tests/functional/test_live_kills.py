@@ -152,7 +152,7 @@ class KillTest(testtools.TestCase):
         self.moving.change_service(server.compute_host, forced_down=True)
         self.assertEqual('failed', self.moving.ended(server)['status'])
         self.cloud.wait(server, 'ERROR')
-        # Nobody could tell the hypervisor; the host's audit does when it can.
+        # The hypervisor could not be asked; the audit of the host does so later.
         self.moving.change_service(server.compute_host, forced_down=False)
         self.moving.manager.audit()
         self.cloud.wait_for(

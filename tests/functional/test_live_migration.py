@@ -207,7 +207,7 @@ class EarlyEndTest(LiveMigrationTestCase):
             self.assertEqual(['Error', 'Success'], sorted(self.results(server, action)))
 
     def results(self, server, action):
-        """How each action of that name ended; None for one that tells no end."""
+        """Return how each action of that name ended; None for one that tells no end."""
         asked = [
             each.request_id
             for each in self.cloud.admin.compute.server_actions(server)

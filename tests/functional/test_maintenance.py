@@ -207,7 +207,7 @@ class ProcessTest(HostTestCase):
         return {**os.environ, 'OS_CLIENT_CONFIG_FILE': clouds, 'OS_CLOUD': 'nova-lite'}
 
     def terminal(self, answer, *argv, code):
-        """What `nova-lite ARGV` shows on a terminal where its question is answered so."""
+        """Return what `nova-lite ARGV` shows on a terminal where its question is answered so."""
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
         os.write(ours, answer.encode() + b'\n')
@@ -223,7 +223,7 @@ class ProcessTest(HostTestCase):
         return shown.decode()
 
     def process(self, *argv, code):
-        """What `nova-lite ARGV` prints when it runs by itself, told of the cloud by OS_*."""
+        """Return what `nova-lite ARGV` prints when it runs by itself, told of the cloud by OS_*."""
         found, out, errors = forking.run([COMMAND, *argv], timeout_s=120, env=self.environment)
         self.assertEqual(code, found, f'{out}{errors}')
         return out + errors

@@ -1,4 +1,4 @@
-"""What placement holds for nobody is given up; what someone holds stays."""
+"""Allocations without a consumer are released; others stay."""
 
 from nova_lite import context
 from nova_lite import runtime

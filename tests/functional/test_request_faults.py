@@ -21,7 +21,7 @@ class RequestFaultsTest(own_cloud.OwnCloudTest):
         self.faults = self.cloud.cloud.faults
 
     def counts(self):
-        """How many requests have come to each fault."""
+        """Return how many requests have come to each fault."""
         return [fault.count for fault in self.faults.requests._faults]
 
     def test_builds_and_lists(self):

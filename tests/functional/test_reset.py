@@ -70,7 +70,7 @@ class ResetTest(base.CloudTest):
         return err if code else out
 
     def everything(self):
-        """What all services list, and what placement has allocated."""
+        """Return what all services list, and what placement has allocated."""
         token = {'X-Auth-Token': self.cloud.admin.auth_token}
         found = {}
         for path in PATHS:
@@ -284,7 +284,7 @@ class ResetTest(base.CloudTest):
         self.assertEqual([saved_states.FRESH], states.names())
 
     def databases(self):
-        """How many databases are in memory: every daemon that is kept would keep some."""
+        """Return how many databases are in memory: every daemon that is kept would keep some."""
         gc.collect()
         return sum(isinstance(each, transactions.Database) for each in gc.get_objects())
 

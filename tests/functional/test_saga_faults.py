@@ -31,7 +31,7 @@ class FaultsCase(testtools.TestCase):
     """One way of one kind of saga. settings: of the cloud.
 
     Within a cell; shelved servers stay on their hosts until they are asked to leave, and
-    nobody waits for the answer of a request whose saga meets a fault.
+    no process waits for the answer of a request whose saga meets a fault.
     """
 
     settings = own_cloud.FOUR_HOSTS

@@ -68,7 +68,7 @@ class SnapshotsCase(test_saga_faults.FaultsCase):
         ]
 
     def ended(self, scenario, server, path):
-        """How a saga ends in a cloud that continues with a snapshot."""
+        """Return how a saga ends in a cloud that continues with a snapshot."""
         self.cloud.continue_from(path)
         # Those of before look at the cloud that was stopped.
         self.stage = live_moving.LiveMoving(self.cloud)

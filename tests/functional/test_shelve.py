@@ -258,7 +258,7 @@ class DelayedTest(ShelveTestCase):
         database.write(instances.force, server.id, changes)
 
     def is_on_host(self, server):
-        """Whether the search left the server alone."""
+        """Return whether the search left the server alone."""
         self.manager.offload_shelved()
         self.moving.wait_idle(server)
         found = self.cloud.admin.compute.get_server(server.id)

@@ -39,7 +39,7 @@ class ProjectsTest(base.CloudTest):
         self.found = clouds.Cloud(self.cloud.state_dir, running.of(places))
 
     def remaining(self, project):
-        """What the services still list for a project and its user."""
+        """Return what the services still list for a project and its user."""
         admin = self.found.requests
         found = [
             (path, each['id'])

@@ -28,7 +28,7 @@ COMMAND = commands.MODULE
 READY_S, STOP_S, RUN_S = 300, 120, 300
 READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
 ELSEWHERE = '127.0.0.2'
-NOWHERE = '127.0.0.1:1'  # nobody listens there: a port of the system, long unused
+NOWHERE = '127.0.0.1:1'  # no process listens there: a port of the system, long unused
 
 
 class UpTest(testtools.TestCase):
@@ -73,7 +73,7 @@ class UpTest(testtools.TestCase):
         )
 
     def shown(self):
-        """What the API tells of each server, but for its age."""
+        """Return what the API tells of each server, but for its age."""
         return {
             server.id: (server.name, server.status, server.vm_state, server.compute_host)
             for server in self.cloud.compute.servers(all_projects=True)

@@ -86,7 +86,7 @@ class World:
         self.seen.append(name)
 
     def balances(self):
-        """What is committed, as the oracle sees it."""
+        """Return what is committed, as the oracle sees it."""
         reader = self.databases.reader('cell1')
         return [row[0] for row in reader.execute('SELECT balance FROM accounts ORDER BY id')]
 

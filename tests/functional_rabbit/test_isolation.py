@@ -221,7 +221,7 @@ class Isolation:
         cell.write(saga).result(WAIT_S)
 
     def coming(self, uuid):
-        """What is copied of a member of GROUP that moves to host-9 of another cell."""
+        """Return what is copied of a member of GROUP that moves to host-9 of another cell."""
         migration = {
             'uuid': runtime.new_uuid(),
             'instance_uuid': uuid,

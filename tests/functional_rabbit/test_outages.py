@@ -194,7 +194,7 @@ class TestOutages(testtools.TestCase):
         return {name for name, answer in zip(urls, answers, strict=True) if answer}
 
     def _balanced(self):
-        """Whether a load balancer would go on to send requests to the API."""
+        """Return whether a load balancer would go on to send requests to the API."""
         answer = requests.get(f'{self.cloud.cloud.url}/compute/healthcheck', timeout=60)
         self.assertIn(answer.status_code, (200, 503))
         return answer.json()['healthy']

@@ -47,7 +47,7 @@ class TwoHostsFixture(CloudFixture):
 
 
 def load_tests(loader, tests, pattern):
-    """What stestr and unittest collect."""
+    """Return what stestr and unittest collect."""
     return driver.build_tests(
         CASES,
         loader,

@@ -1,4 +1,4 @@
-"""Reads from all cells: one that hangs holds up nobody for longer than the timeout."""
+"""Reads from all cells: one that hangs delays a read by the timeout at most."""
 
 import fixtures
 from oslo_db import exception as db_exception

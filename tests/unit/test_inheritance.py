@@ -35,7 +35,7 @@ def classes():
 
 
 def bases(each):
-    """How many classes of ours stand above this one, in the longest line."""
+    """Return how many classes of ours stand above this one, in the longest line."""
     above = [base for base in each.__bases__ if base.__module__.startswith('nova_lite.')]
     return 1 + max(map(bases, above)) if above else 0
 

@@ -25,7 +25,7 @@ active = None
 
 # The time a stretch of code between two points takes, in microseconds.
 POINT_US = 10
-# This many points while nobody waits for the clock are a loop without an end.
+# This many points while no thread waits for the clock are an endless loop.
 MOST_POINTS_PER_STEP = 2_000_000
 MIX = (1 << 61) - 1
 
@@ -190,7 +190,7 @@ class Kernel:
 
     def _turn(self):
         if self._masked:
-            # Time goes on, but nobody else runs.
+            # Time goes on, but no other thread runs.
             self._points += self._granted - self._left
             self._granted = self._left = 1
             return

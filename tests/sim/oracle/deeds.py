@@ -152,7 +152,7 @@ class Deeds:
 
 
 def _names_down(text):
-    """Whether a text says that a host counts as down."""
+    """Return whether a text says that a host counts as down."""
     return any(each in text for each in DOWN)
 
 

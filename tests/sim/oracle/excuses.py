@@ -40,7 +40,7 @@ class Excuses:
         self._faults, self._refusals = faults, tuple(refusals)
 
     def of_call(self, call):
-        """Whether a client's request may have failed. call: a workload.caller.Call"""
+        """Return whether a client's request may have failed. call: a workload.caller.Call"""
         # With an internal error a service says that it does not know what went wrong, or that
         # a host could not do what it should have done to a guest.
         met = _lost_guest if call.code == codes.INTERNAL_ERROR else _met
@@ -52,11 +52,11 @@ class Excuses:
         return began and any(call.request_id in each.requests for each in self._faults.injected)
 
     def of_down(self, began, ended):
-        """Whether a host may have counted as down between two virtual times."""
+        """Return whether a host may have counted as down between two virtual times."""
         return any(_silences(fault, began, ended) for fault in self._faults.injected)
 
     def of_unasked(self, server):
-        """Whether the guest of a server may have stopped by itself. server: its id"""
+        """Return whether the guest of a server may have stopped by itself. server: its id"""
         return any(
             fault.fate in ('power off', losses.FATE) and not _is_of_another(fault, server)
             for fault in self._faults.injected
@@ -67,11 +67,11 @@ class Excuses:
         return bool(self._refusals)
 
     def of_refusal(self, reason):
-        """Whether hosts refuse for this reason though nothing went wrong."""
+        """Return whether hosts refuse for this reason though nothing went wrong."""
         return reason in self._refusals
 
     def of_error(self, message, server, work, hosts=None):
-        """Whether a server may be in ERROR, with that fault.
+        """Return whether a server may be in ERROR, with that fault.
 
         server: its id; work: [(request id, begin, end), ...] of its actions
         hosts: that it was on, or was to be on; None: of any
@@ -85,12 +85,12 @@ class Excuses:
 
 
 def _is_of_another(fault, server):
-    """Whether the guest of another server was lost."""
+    """Return whether the guest of another server was lost."""
     return fault.fate == losses.FATE and fault.where != server
 
 
 def _silences(fault, began, ended):
-    """Whether a fault kept a host from reporting, or a request from seeing that it did."""
+    """Return whether a fault kept a host from reporting, or a request from seeing that it did."""
     if fault.fate.startswith((losses.FATE, 'clock')) or fault.kind not in SILENCING:
         return False
     locks = any(name.startswith('cell') for name in fault.locked)
@@ -99,13 +99,13 @@ def _silences(fault, began, ended):
 
 
 def _lost_guest(fault, call):
-    """Whether the guest of a request's server was lost."""
+    """Return whether the guest of a request's server was lost."""
     lost = fault.fate == losses.FATE and fault.where in call.url
     return lost and fault.overlaps(call.began, call.ended, AFTERMATH_S)
 
 
 def _met(fault, call):
-    """Whether a request met a fault."""
+    """Return whether a request met a fault."""
     if call.request_id in fault.requests:
         return True
     served = f'//{fault.process}.' in call.url
@@ -117,7 +117,7 @@ def _met(fault, call):
 
 
 def _missed(fault, call, served):
-    """Whether a request needed a process that was in trouble."""
+    """Return whether a request needed a process that was in trouble."""
     if call.code in codes.REFUSALS and fault.process.startswith(DECIDING):
         return False
     if call.cell is not None and _cell_of(fault.process) not in (None, call.cell):
@@ -154,7 +154,7 @@ def _reads_ports(fault, call):
 
 
 def _hurt(fault, action, hosts):
-    """Whether a fault met an action. hosts: see Excuses.of_error"""
+    """Return whether a fault met an action. hosts: see Excuses.of_error"""
     request_id, begin, end = action
     if request_id in fault.requests:
         return True

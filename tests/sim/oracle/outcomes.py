@@ -24,7 +24,7 @@ class Deed(typing.NamedTuple):
 
     @property
     def content(self):
-        """What the body of the request says."""
+        """Return what the body of the request says."""
         (content,) = self.call.body.values()
         return content or {}
 

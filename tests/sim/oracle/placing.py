@@ -33,7 +33,7 @@ CLAIMS = """
 
 
 def claimed(databases):
-    """What every server needs is claimed on its node. For histories without moves.
+    """Check that what every server needs is claimed on its node. For histories without moves.
 
     Between an unknown answer and what corrects it, a move may leave a server without.
     """

@@ -102,7 +102,7 @@ class Ledger:
             self.requested[uuid] = host
 
     def is_unfilled(self, finding):
-        """Whether `verify` has found an image that an API left empty which was killed.
+        """Return whether `verify` has found an image that an API left empty which was killed.
 
         It is created before it is filled, as nova's is, and no client learns its id.
         """
@@ -110,7 +110,7 @@ class Ledger:
         return found is not None and any(found[1] in url for url in self._snapshots)
 
     def is_cancelled(self, uuid, request_id):
-        """Whether a live migration of a server, asked for so, may have been aborted.
+        """Return whether a live migration of a server, asked for so, may have been aborted.
 
         The abort was answered after that, and no later one was accepted before the abort.
         """
@@ -149,5 +149,5 @@ class Ledger:
         self._ending[uuid] = True
 
     def standing(self):
-        """Ids of accepted servers that nobody has asked to delete."""
+        """Return the ids of accepted servers that no client has asked to delete."""
         return [uuid for uuid in self._accepted if uuid not in self._ending]

@@ -34,7 +34,7 @@ class Fault:
     hosts: tuple = ()
 
     def overlaps(self, begin, end, aftermath_s=0.0):
-        """Whether it lasted, or had just ended, at some time between these."""
+        """Return whether it lasted, or had just ended, at some time between these."""
         return self.begin <= end and begin <= self.end + aftermath_s
 
 
@@ -100,7 +100,7 @@ class Faults:
 
 
 def is_at_work():
-    """Whether the calling thread works for a request."""
+    """Return whether the calling thread works for a request."""
     return context.get_current() is not None
 
 

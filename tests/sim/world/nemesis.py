@@ -185,7 +185,7 @@ class Nemesis:
         return strike
 
     def _is_at_work(self, names):
-        """Whether what runs is work for a request, of a process whose name begins so."""
+        """Return whether what runs is work for a request, of a process whose name begins so."""
         home = kernel.current().running.home
         name = '' if home is None else home.name
         # Neighbours work only when they are asked to.
@@ -236,7 +236,7 @@ class Nemesis:
         return name, act
 
     def _reports(self, name, host):
-        """How many heartbeats of a host are on record."""
+        """Return how many heartbeats of a host are on record."""
         with contextlib.closing(self._world.reader(name.split('-')[1])) as connection:
             ((found,),) = connection.execute(REPORTS, [host])
         return found

@@ -41,7 +41,7 @@ class Server:
         self.open.pop(exchange, None)
 
     def died(self):
-        """Its process was killed: nobody gets an answer."""
+        """Its process was killed: no caller gets an answer."""
         # An exchange that ends during this loop removes itself.
         for exchange in list(self.open):
             exchange.over.set()
@@ -193,7 +193,7 @@ def environ_of(method, parts, headers, body):
 
 
 def refused(url):
-    """Return the error of `requests` for an address at which nobody listens."""
+    """Return the error of `requests` for an address at which no process listens."""
     # In the form in which `requests` hands on what urllib3 raised.
     nobody = urllib3_exceptions.NewConnectionError(None, 'Connection refused')
     return requests.ConnectionError(urllib3_exceptions.MaxRetryError(None, url, nobody))

@@ -98,7 +98,7 @@ class Stage:
 
 
 class Closed:
-    """A server at which nobody knocks."""
+    """A server that gets no requests."""
 
     url = 'http://closed.sim'
 

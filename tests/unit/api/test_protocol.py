@@ -235,7 +235,7 @@ class TestRequests(Case):
         self.assertEqual({'a': '\\u0000'}, request.decode(b'{"a": "\\\\u0000"}'))
 
     def test_bug(self):
-        """An error that nobody foresaw: 500 without its text, which is in the log."""
+        """An unexpected error: 500 without its text, which is in the log."""
         self.api.app.policy = None
         answer = self.refused(500, 'computeFault', 'GET', '/v2.1/flavors')
         self.assertIn('AttributeError', answer.text)

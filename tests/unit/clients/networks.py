@@ -15,7 +15,7 @@ class NetworkTestCase(neighbours.NeighbourTestCase):
         self.owner = self.server()
 
     def make(self, kind, ctxt=None, **values):
-        """Make something by the service's own API; as alice if nobody is named."""
+        """Make something by the service's own API; as alice if no user is named."""
         path = {
             'network': 'networks',
             'subnet': 'subnets',

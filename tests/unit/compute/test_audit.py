@@ -248,7 +248,7 @@ class TestAudit(testtools.TestCase):
         self.assertEqual({}, self.cell.guests())
 
     def test_stranger_that_is_worked_at_stays(self):
-        """Nobody owns it as far as the cell knows, and yet somebody makes it."""
+        """The records of the cell have no owner of it, but a process creates it."""
         self.cell.driver.use_profile(profile.parse(SLOW))
         uuid = self.stranger()
         for _audit in range(2):

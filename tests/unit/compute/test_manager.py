@@ -60,7 +60,7 @@ class TestBoundaries(testtools.TestCase):
                     yield importlib.import_module(name)
 
     def _modules_among(self, node):
-        """What an `import from` names may be a module, or a name inside one."""
+        """Return the modules among the names of an `import from`."""
         names = [f'{node.module}.{alias.name}' for alias in node.names]
         origin = importlib.import_module(node.module)
         is_package = hasattr(origin, '__path__')

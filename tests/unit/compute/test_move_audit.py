@@ -28,7 +28,7 @@ class MoveAuditTest(testtools.TestCase):
         self.cell.db.write(migrations.create, values)
 
     def depart(self):
-        """The guest is handed over, and nobody takes it."""
+        """The guest is handed over, and no host takes it."""
         driver = self.cell.driver
         spec = driver.get_guest('host-1', self.uuid).spec
         ticket = driver.pre_live_migration('host-2', spec, self.move, key='p').result['ticket']

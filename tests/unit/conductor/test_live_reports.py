@@ -45,7 +45,7 @@ class LiveTestCase(base.CellConductorTestCase):
         )
 
     def command(self, move, name):
-        """What the API does; the context of that request."""
+        """Do what the API does. Return the context of that request."""
         ctxt = self.context()
 
         def write(connection):

@@ -114,7 +114,7 @@ class TestSqlite(testtools.TestCase):
         self.addCleanup(self.database.dispose)
 
     def find(self, connection, pattern, rows):
-        """How many of so many texts match."""
+        """Return how many of so many texts match."""
         counter = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :rows)'
         names = sa.text(f'{counter} SELECT :name || i AS name FROM n').columns(sa.column('name'))
         found = names.bindparams(rows=rows, name=NAME).subquery()

@@ -32,7 +32,7 @@ class KnownCloudsTest(testtools.TestCase):
         return json.loads(printed)
 
     def stop(self, directory, *, code=0):
-        """What `stop --delete` prints."""
+        """Return what `stop --delete` prints."""
         found, printed, errors = commands.run('stop', '--state-dir', directory, '--delete')
         self.assertEqual(code, found, printed + errors)
         return printed + errors

@@ -20,7 +20,7 @@ class RunningTest(testtools.TestCase):
         self.addCleanup(self.places.release)
 
     def status(self):
-        """What `nova-lite status` shows of the cloud."""
+        """Return what `nova-lite status` shows of the cloud."""
         _code, printed, errors = commands.run('status', '--json', '--state-dir', self.directory)
         self.assertEqual('', errors)
         return json.loads(printed)

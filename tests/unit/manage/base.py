@@ -56,7 +56,7 @@ class ManageTest(testtools.TestCase):
         return found
 
     def run_verb(self, *argv, code=0):
-        """What the verb prints; it must exit with `code`."""
+        """Return what the verb prints; it must exit with `code`."""
         path = os.path.join(self.directory, 'manage.conf')
         with open(path, 'w') as config:
             for group, options in self.options.items():

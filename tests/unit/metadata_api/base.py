@@ -45,7 +45,7 @@ class Case(testtools.TestCase):
         return self.api.add_server(cell, **values)
 
     def headers(self, **values):
-        """What the proxy sends for a server; `values` over it, None to omit a header."""
+        """Return what the proxy sends for a server; `values` over it, None to omit a header."""
         uuid = values.pop('uuid', self.uuid)
         found = {
             callers.INSTANCE: uuid,

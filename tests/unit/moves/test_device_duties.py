@@ -135,7 +135,7 @@ class LostHostCase(test_device_sagas.DeviceSagasCase):
         return self.world.api_db.read(sagas.get, made.uuid)
 
     def is_reserved(self):
-        """Whether the server has an attachment of the new volume."""
+        """Return whether the server has an attachment of the new volume."""
         found = self.cell.volume.list_attachments(self.ctxt, self.server)
         return self.new in {each['volume_id'] for each in found}
 

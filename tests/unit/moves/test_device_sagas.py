@@ -111,7 +111,7 @@ class DeviceSagasCase(testtools.TestCase):
     # ---- playing them ----
 
     def picture(self):
-        """What the server, its guest and the neighbours have."""
+        """Return what the server, its guest and the neighbours have."""
         devices = [
             (each.volume_id, each.device_name, each.attachment_id)
             for each in self.cell.devices(self.server)

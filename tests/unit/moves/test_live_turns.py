@@ -52,6 +52,6 @@ class TurnTest(moves_base.MoveTestCase):
         self.assertEqual('preparing', self.status())
 
     def test_a_host_that_has_not_said_its_limit_is_asked(self):
-        """It is of a former release, whose reply has more that nobody needs."""
+        """It is of a former release, whose reply has more than is needed."""
         self.assertEqual(1.0, self.accept(facts={}, block_migration=False).wake_in)
         self.assertEqual(['accepted'], self.asked)

@@ -41,7 +41,7 @@ def modules():
 
 
 def shapes():
-    """What the journal keeps, as the code has it."""
+    """Return what the journal keeps, as the code has it."""
     left = {
         f'{kind}: {name}': shape(name.kind)
         for kind in kinds.KINDS

@@ -33,7 +33,7 @@ class MarkTest(test_device_sagas.DeviceSagasCase):
         return self.cell.volume.get(self.ctxt, self.volume)['status'] == 'detaching'
 
     def test_whose_it_may_be(self):
-        """Of which nobody has heard is taken for one's own, unless another has."""
+        """A mark without a record counts as the saga's own, unless another saga has it."""
         uuid = self.another()
         self.cell.volume.begin_detaching(self.ctxt, self.volume)
         self.change(uuid, data={detaching.MARKED: self.volume})

@@ -85,7 +85,7 @@ def full_image():
 
 
 def full_parts():
-    """What a spec has for one request only, with every field set."""
+    """Return what a spec has for one request only, with every field set."""
     return {
         'requested_destination': request_spec.Destination(
             host='h',

@@ -32,7 +32,7 @@ class Visit(saga.Saga):
         self.world.ask(self.arguments['host'])
         wait = self.world.hanging.get(self.arguments['host'])
         if wait is not None and not wait.wait(WAIT_S):
-            raise AssertionError('nobody let it go')
+            raise AssertionError('it was not released')
 
 
 class World:
@@ -49,7 +49,7 @@ class World:
             self._lock.notify_all()
 
     def was_asked(self, host, times):
-        """Whether a host is asked so often, in time."""
+        """Return whether a host is asked so often, in time."""
         with self._lock:
             return self._lock.wait_for(lambda: self._asked[host] >= times, WAIT_S)
 

@@ -162,5 +162,5 @@ def make_answer(states, resources=None):
 
 
 def make_candidates(states, resources=None):
-    """What placement offers, read."""
+    """Return what placement offers, read."""
     return candidates.Candidates(make_answer(states, resources))

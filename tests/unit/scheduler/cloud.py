@@ -246,7 +246,7 @@ class ManagerTestCase(PlacementCloudTestCase):
         return self.assertRaises(exception.NoValidHost, self.decide, *args, **options).message
 
     def asked(self):
-        """What placement was asked since the last call."""
+        """Return what placement was asked since the last call."""
         found = [' '.join(one).replace('/placement', '') for one in self.server.requests]
         self.server.requests.clear()
         return found

@@ -84,7 +84,7 @@ class RequestFilterTestCase(base.SchedulerTestCase):
         self.set('scheduler', **dict.fromkeys(names, True))
 
     def added(self, request_filter, *args, world=None, **values):
-        """What a filter adds to the traits of a spec's root."""
+        """Return what a filter adds to the traits of a spec's root."""
         spec = base.make_spec(*args, **values)
         note = request_filter(spec, world or self.world())
         self.assertEqual(note is not None, bool(spec.root_required or spec.root_forbidden))

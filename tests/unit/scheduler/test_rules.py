@@ -52,7 +52,7 @@ def made_aggregates(draw):
 
 @strategies.composite
 def made_demands(draw):
-    """What a server asks for, in one group or two."""
+    """Return what a server asks for, in one group or two."""
     flavor = draw(values('required', 'required', 'required', 'forbidden'))
     suffix = draw(strategies.sampled_from(('', '', '_1')))
     extra_specs = {

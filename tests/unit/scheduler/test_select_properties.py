@@ -131,7 +131,7 @@ class SelectPropertiesTest(base.SchedulerTestCase):
                 self.assertIn(choice.host.uuid, may)
                 self.assertNotIn(choice.host.uuid, chosen.values())
 
-        # Who is left out has a reason, and nobody who could have gone somewhere is.
+        # A server that is left out has a reason, and none that fits somewhere is left out.
         if len(chosen) < count:
             for state in states:
                 if state.uuid in may:

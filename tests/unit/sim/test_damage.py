@@ -42,7 +42,7 @@ class DamageTestCase(testtools.TestCase):
             ([f'req-{UUID}'], True),
             ([f'req-{OTHER}'], False),
             ([f'req-{OTHER}', f'req-{UUID}'], True),
-            # Nobody knows whose that is.
+            # Its owner is not known.
             (['req-of-an-audit'], True),
         ):
             self.assertIs(expected, self.needs(calls, requests=tuple(requests)))

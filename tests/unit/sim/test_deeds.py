@@ -39,7 +39,7 @@ def migration(host, began=0, **answer):
 
 
 def findings(refused=(), calls=(), host=None, *, task=None, details=None, reasons=None, **action):
-    """What is found of a server with the actions of some calls, the first as given.
+    """Return what is found of a server with the actions of some calls, the first as given.
 
     host: the one that was asked for; task: the server's; details: of the failure
     reasons: for which hosts may refuse servers; default: one, and that of `details`
@@ -62,7 +62,7 @@ def findings(refused=(), calls=(), host=None, *, task=None, details=None, reason
 
 
 def failed_build(message, excused):
-    """What is found of a server that could not be built. excused: an Excuses"""
+    """Return what is found of a server that could not be built. excused: an Excuses"""
     action = {'action': 'create', 'request_id': 'req-1', 'user_id': 'client', 'message': 'Error'}
     found = {'instanceActions': [{**TIMES, **action}], 'instanceAction': {'events': []}}
     server = {**SERVER, 'OS-EXT-STS:task_state': None, 'status': 'ERROR'}

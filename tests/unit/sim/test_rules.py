@@ -43,7 +43,7 @@ def api(accepted=(), leaving=()):
 
 
 def _told(look, *, hidden=False, **vm_states):
-    """What `look` finds of servers at rest in a cell."""
+    """Return what `look` finds of servers at rest in a cell."""
     made = sqlite3.connect(':memory:')
     made.execute('CREATE TABLE instances (uuid, vm_state, task_state, deleted, hidden)')
     rows = [(uuid, vm_state, hidden) for uuid, vm_state in vm_states.items()]

@@ -41,7 +41,7 @@ class CommandsTest(testtools.TestCase):
         self.addCleanup(caught.__exit__)
 
     def openstack(self, words, username='demo', *, status=0):
-        """What `openstack WORDS` prints for a user in the project of the same name."""
+        """Return what `openstack WORDS` prints for a user in the project of the same name."""
         login = self.cloud.login(username, username)
         options = [f'--os-{name.replace("_", "-")}={value}' for name, value in login.items()]
         forget()
@@ -54,7 +54,7 @@ class CommandsTest(testtools.TestCase):
         return out.getvalue()
 
     def show(self, words, username='demo'):
-        """What a command prints as JSON, decoded."""
+        """Return what a command prints as JSON, decoded."""
         return json.loads(self.openstack(f'{words} -f json', username))
 
     def listed(self, words, username='demo', column='Name'):

@@ -235,7 +235,7 @@ class BuildTestCase(testtools.TestCase):
         return records, mapping and names.get(mapping.cell_id), request is not None
 
     def chosen(self):
-        """What the scheduler would answer now."""
+        """Return what the scheduler would answer now."""
         return {self.uuid: self.scheduler.select_destinations(None, None, [self.uuid])[0]}
 
     def away(self, name):

@@ -1,4 +1,4 @@
-"""Builds that nobody finished in time, among them one that no database can store."""
+"""Builds that were not finished in time, among them one that no database can store."""
 
 from nova_lite import runtime
 from nova_lite.db.api import build_requests

@@ -145,7 +145,7 @@ class TimelineTest(testtools.TestCase):
         self.assertEqual(('retries: Unavailable: away',), bar.notes)
 
     def test_axis(self):
-        """It shortens the time in which nobody ran the saga, and keeps the order."""
+        """It shortens the time in which no process ran the saga, and keeps the order."""
         killed_at = self.play()
         told = self.read(killed_at=killed_at)
         scale = axis.Axis(told)

@@ -58,7 +58,7 @@ class DurationsTest(testtools.TestCase):
         )
 
     def divided(self):
-        """How stestr divides the classes among two workers in a fresh clone."""
+        """Return how stestr divides the classes among two workers in a fresh clone."""
         names = [f'tests.unit.test_{letter}.Case.test' for letter in 'abcdef']
         with open(os.path.join(self.directory, durations.TABLE), 'w') as table:
             table.writelines(

@@ -11,7 +11,7 @@ OTHER = 'ffeeddcc-bbaa-9988-7766-554433221100'
 
 
 def line(url, body, **headers):
-    """What is recorded of a GET."""
+    """Return what is recorded of a GET."""
     return json.dumps({'request': ['GET', url, {}, None], 'headers': headers, 'body': body})
 
 

@@ -205,7 +205,7 @@ class VerifyTest(testtools.TestCase):
         self.row = self.cell.instances[0]
 
     def found(self, **limits):
-        """What is found, as `invariant what: detail`, in alphabetical order."""
+        """Return what is found, as `invariant what: detail`, in alphabetical order."""
         within = age_limits.AgeLimits(**{'limits': True, **limits})
         return sorted(
             f'{each.invariant} {each.what}: {each.detail}'

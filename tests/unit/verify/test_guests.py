@@ -13,7 +13,7 @@ SHUTDOWN, RUNNING = 4, 1
 
 class GuestsTest(base.VerifyTest):
     def have(self, *guests, **columns):
-        """What is found of these guests, the server's record being as said."""
+        """Return what is found of these guests, the server's record being as said."""
         self.set(**columns)
         self.snapshot.guests = list(guests)
         return self.found()

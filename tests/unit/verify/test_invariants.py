@@ -11,7 +11,7 @@ from tests.unit.verify import base
 
 class TransitionsTest(testtools.TestCase):
     def details(self, **columns):
-        """What is found of a server that is active on a host, but for `columns`."""
+        """Return what is found of a server that is active on a host, but for `columns`."""
         values = {
             'uuid': 'a server',
             'host': 'h',
@@ -63,7 +63,7 @@ class SoftDeletionsTest(base.VerifyTest):
 
 class HeldTest(base.VerifyTest):
     def have(self, **columns):
-        """What is found where an attachment that the server does not use is held."""
+        """Return what is found where an attachment that the server does not use is held."""
         self.snapshot.attachments.append(
             {'id': 'held', 'volume_id': 'v', 'instance': base.SERVER, 'status': 'attached'}
         )

@@ -73,7 +73,7 @@ class TransactionTest(SerialTestCase):
     """One transaction of each request, which is undone if the request is refused."""
 
     def transactions(self, **options):
-        """How many a claim has."""
+        """Return how many a claim has."""
         self.start(**options)
         before = self.commits
         self.claim(1, 204)

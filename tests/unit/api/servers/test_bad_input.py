@@ -226,7 +226,7 @@ class Requests(base.Case):
         return self.api._client.simulate_request(method, '/v2.1' + path, body=data, headers=headers)
 
     def effects(self):
-        """What a refused request must leave as it was: rows counted, calls made."""
+        """Return what a refused request must leave as it was: rows counted, calls made."""
         volume, image = self.api.neighbours.volume, self.api.neighbours.image
         found = {
             'sagas and builds asked for': len(self.api.super_conductor.calls),
@@ -241,7 +241,7 @@ class Requests(base.Case):
         return found
 
     def fault(self, answer, before):
-        """What is wrong with the answer to a request that was wrong, or None."""
+        """Return what is wrong with the answer to a request that was wrong, or None."""
         if answer.status_code >= 500 or answer.status_code < 400:
             return 'no client error' if answer.status_code >= 500 else None
         (error,) = answer.json.values()

@@ -43,7 +43,7 @@ class ReservationTest(create_base.Case):
         self.disposals = disposals.Disposals(world)
 
     def rows(self):
-        """All build requests, also those that nobody is shown."""
+        """Return all build requests, also those that no user is shown."""
         return self.api.api_db.read(lambda connection: connection.execute(TABLE.select()).all())
 
     def lapse(self):

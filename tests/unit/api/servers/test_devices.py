@@ -52,7 +52,7 @@ class DevicesTest(base.Case):
         return send('POST', self.path, body, code=code, version=version, **options)
 
     def waited(self, data):
-        """What `devices.wait` returns of a saga that was undone after it had told `data`."""
+        """Return what `devices.wait` returns of a saga that was undone after it had told `data`."""
         uuid = runtime.new_uuid()
         options = {'uuid': uuid, 'kind': 'attach-volume', 'instance_uuid': self.uuid}
         self.api.api_db.write(sagas.create, context.admin(), arguments={}, **options)
@@ -136,7 +136,7 @@ class DevicesTest(base.Case):
         self.api.neighbours.volume.add(other['volume_id'], status='reserved')
         self.refused('DELETE', path, code=400, text='in-use')
         self.api.neighbours.volume.add(other['volume_id'], status='in-use')
-        # It is begun, and nobody says how it goes.
+        # It is begun, and its result is not reported.
         self.refused('DELETE', path, code=503)
         self.assertEqual('detach-volume', self.saga().kind)
 

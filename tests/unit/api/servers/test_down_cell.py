@@ -67,7 +67,7 @@ def on_one_server():
 
 
 def _is_gone(each):
-    """Whether the operation answers only that it was removed."""
+    """Return whether the operation answers only that it was removed."""
     return each.handler.__module__ == removed.__name__ or each.action == 'os-getRDPConsole'
 
 

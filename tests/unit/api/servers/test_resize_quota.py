@@ -17,7 +17,7 @@ LEASE_S = 60
 
 
 class Case(create_base.Case):
-    """Nobody runs the sagas: each move stays open until the test ends it."""
+    """No process runs the sagas: each move stays open until the test ends it."""
 
     def setUp(self):
         super().setUp()

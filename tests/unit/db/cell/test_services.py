@@ -59,7 +59,7 @@ class TestIsUp(testtools.TestCase):
             self.beat('host-1')
 
     def test_a_machine_that_slept(self):
-        """Nobody could be heard of: a little later those that still are not are down."""
+        """No report could be recorded: services still silent a little later are down."""
         self.clock.advance(DOWN_S / 2)
         self.clock.sleep_through(HOUR)
         self.assertTrue(self.is_up())

@@ -29,7 +29,7 @@ class MoveTestCase(base.SimTestCase):
         self.dest = self.hosts(text, name='dest')
 
     def roles(self):
-        """What each side has of the guest."""
+        """Return what each side has of the guest."""
         return tuple(
             sorted(str(guest.role) for guest in made.list_guests('n1'))
             for made in (self.source, self.dest)
