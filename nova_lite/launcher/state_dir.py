@@ -1,7 +1,6 @@
 """The options --state-dir and --name, and the configuration found in that directory."""
 
 import argparse
-import contextlib
 import os
 import re
 import shlex
@@ -104,11 +103,6 @@ def control_conf(directory):
     return conf_module.make_conf(files=[existing(directory, 'etc', 'control.conf')])
 
 
-def clock(directory):
-    """Return a context in which this process has the time of the cloud in `directory`."""
-    if not os.path.exists(os.path.join(directory, CLOCK)):
-        return contextlib.nullcontext()
-    # Few clouds have another time.
-    from nova_lite.launcher import clocks
-
-    return clocks.installed(directory)
+def has_clock(directory):
+    """Return whether the clock of the cloud in `directory` was changed (see launcher.clocks)."""
+    return os.path.exists(os.path.join(directory, CLOCK))
