@@ -111,4 +111,16 @@ DEFECTS = (
             ),
         ),
     ),
+    Defect(
+        'volumes-of-users-deleted',
+        'a server on no host takes all its volumes with it, whatever delete_on_termination says',
+        'boots',
+        (
+            (
+                'clients/release.py',
+                "if device['volume_id'] and device['delete_on_termination']",
+                "if device['volume_id']",
+            ),
+        ),
+    ),
 )

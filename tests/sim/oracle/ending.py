@@ -6,12 +6,10 @@ from nova_lite.verify import age_limits
 from nova_lite.verify import reader as reader_module
 from nova_lite.verify import settling
 from tests.sim import kernel
+from tests.sim.oracle import belongings
 from tests.sim.oracle import deeds
-from tests.sim.workload import caller as caller_module
 from tests.sim.world import places as places_module
 
-VOLUMES = f'/volume/v3/{caller_module.PROJECT}/volumes/detail?all_tenants=1'
-SNAPSHOTS = f'/volume/v3/{caller_module.PROJECT}/snapshots?all_tenants=1'
 # How long a snapshot may show what was begun just now.
 LOOK_S = 10
 BOUNDS = age_limits.AgeLimits(work=60, audit=60, power=60)
@@ -27,6 +25,7 @@ class Ending:
         self._cloud, self._ledger, self._caller = cloud, ledger, caller
         self._repairs, self._damage = repairs, damage
         self._deeds = deeds.Deeds(caller, ledger)
+        self._belongings = belongings.Belongings(ledger, caller)
 
     def check(self, moments):
         """Report what is not as it should be at the last of these times, and at all before.
@@ -61,8 +60,9 @@ class Ending:
 
     def _unverified(self, reader):
         found = [*self._sagas(reader), *self._servers(), *self._repaired()]
+        found += map(deeds.Lasting, self._belongings.lost())
         if not self._damage.may_leave():
-            found += self._left()
+            found += self._belongings.left()
         return found
 
     def _repaired(self):
@@ -70,22 +70,6 @@ class Ending:
         for moment, each in self._repairs.found:
             if not self._damage.may_need(each, moment):
                 yield deeds.Lasting(f'repaired without a fault: {each}')
-
-    def _left(self):
-        """What was made for servers, which have gone, or never had it."""
-        code, found = self._caller.neighbour('ports', 'GET', '/network/v2.0/ports')
-        for port in found['ports'] if code == 200 else ():
-            if not port['device_id']:
-                yield f'left without a fault: port {port["id"]}'
-        code, found = self._caller.neighbour('volumes', 'GET', VOLUMES)
-        _code, kept = self._caller.neighbour('snapshots', 'GET', SNAPSHOTS)
-        copied = {each['volume_id'] for each in kept.get('snapshots', ())}
-        for volume in found['volumes'] if code == 200 else ():
-            # Those of clients are named so, and stay. Cinder refuses to delete one that has a
-            # snapshot, as images of servers have, or that migrated when its server was deleted.
-            stays = volume['name'].startswith('client') or volume['migration_status']
-            if not (stays or volume['id'] in copied) and volume['status'] == 'available':
-                yield f'left without a fault: volume {volume["id"]}'
 
     def _verify(self, reader):
         verdict = settling.look(reader, settle_s=LOOK_S, ages=BOUNDS)

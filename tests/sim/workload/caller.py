@@ -72,9 +72,9 @@ class Caller:
         url = f'http://{self._rng.choice(self._apis)}/v2.1{path}'
         return self._send(what, method, url, body=body, version=version)
 
-    def neighbour(self, what, method, path, body=None):
+    def neighbour(self, what, method, path, body=None, *, version=VERSION):
         """Send a request to the image, network, volume or share service; as `send`."""
-        return self._send(what, method, f'http://simcloud.sim{path}', body=body)
+        return self._send(what, method, f'http://simcloud.sim{path}', body=body, version=version)
 
     def placement(self, method, path, body=None):
         """Send a request to the placement service; as `send`."""

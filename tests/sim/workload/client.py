@@ -210,6 +210,9 @@ class Client:
             body['os:scheduler_hints'] = {'group': self._group}
         if not many and self._rng.random() < self._plan.volumes:
             self._give_volume(server)
+        # Other plans draw nothing for it, so that their histories do not depend on it.
+        if self._plan.ports and not many and self._rng.random() < self._plan.ports:
+            self._give_port(server)
         host = self._request_host(server) if self._rng.random() < self._plan.requested else None
         code, found = self._caller.send('create', 'POST', '/servers', body)
         if code != 202:
@@ -266,6 +269,11 @@ class Client:
             {**root, 'uuid': self._image},
             {**data, 'uuid': volume},
         ]
+
+    def _give_port(self, server):
+        port = self._devices.make_port() if self._devices.network else None
+        if port is not None:
+            server['networks'] = [{'port': port}]
 
     def _do_delete(self, server):
         self._ledger.ending(server['id'])

@@ -43,6 +43,12 @@ class Devices:
         code, found = self._caller.neighbour('make volume', 'POST', path, body)
         return found['volume']['id'] if code == 202 else None
 
+    def make_port(self):
+        """The id of a new port; None when there is none."""
+        body = {'port': {'network_id': self.network, 'name': self._caller.who}}
+        code, found = self._caller.neighbour('make port', 'POST', '/network/v2.0/ports', body)
+        return found['port']['id'] if code == 201 else None
+
     def attach_volume(self, server, _rng):
         volume = self.make_volume()
         if volume is None:

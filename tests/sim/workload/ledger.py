@@ -16,6 +16,8 @@ ACTION = re.compile(
 )
 # Of requests for live migrations, by whatever host.
 LIVE = 'live migrate'
+# What clients make for themselves: {name of the request: its kind}.
+MADE = {'make volume': 'volume', 'make port': 'port'}
 # What may have been done all the same: another client may have detached the port that was
 # attached, before it was looked at for the answer.
 UNSURE = (('attach interface', 404),)
@@ -29,6 +31,7 @@ class Ledger:
     cells: {id of a server: cell that it never leaves}
     requested: {id of a server: host that was named for it}
     promised: {id of a server: {request id: Call}} of its actions that were accepted
+    made: {kind: {id: True}} of the volumes and ports that clients made for themselves
     excuses: an oracle.excuses.Excuses; quota: how many servers there may be
     labels: a labels.Labels
     refusals: an oracle.refusals.Refusals; counts: {text: number}, those of the history
@@ -43,6 +46,7 @@ class Ledger:
         # Dictionaries, since a set has no order of its own.
         self._accepted, self._ending, self.gone = {}, {}, {}
         self.cells, self.promised = {}, {}
+        self.made = {kind: {} for kind in MADE.values()}
         self._snapshots = []
         self.labels = labels.Labels()
         self.refused, self.rivals, self._removals, self.requested = {}, {}, {}, {}
@@ -59,6 +63,9 @@ class Ledger:
         self._count(call)
         if call.what == 'abort' and code not in codes.REFUSALS:
             self._cancels.append(call)
+        if call.what in MADE and code in codes.DONE:
+            kind = MADE[call.what]
+            self.made[kind][call.answer[kind]['id']] = True
         if code == codes.LOST:
             self._lost.append(call)
             if call.what == 'snapshot':

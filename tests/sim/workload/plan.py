@@ -55,8 +55,8 @@ class Plan:
         that of the neighbour itself if there are none
     creates, deletes: the chances that the next operation creates a server, while there are
         fewer than `servers`, and that it deletes one
-    groups, volumes: the shares of new servers that are in a server group, that are given
-        a volume that there is already
+    groups, volumes, ports: the shares of new servers that are in a server group, that are given
+        a volume that there is already, a port that there is already
     policy, most_on_host: of the server group; how many of it a host may have if that is
         anti-affinity
     lists: the chance that a client reads the list of servers instead of asking for something
@@ -103,6 +103,7 @@ class Plan:
     policy: str = 'anti-affinity'
     most_on_host: int = 1
     volumes: float = 0.0
+    ports: float = 0.0
     lists: float = 0.1
     requested: float = 0.0
     targets: float = 0.2

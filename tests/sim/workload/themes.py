@@ -214,6 +214,7 @@ def _attaching(rng):
         pause_s=0.3,
         operations=frozenset((*ingredients.DEVICES, 'reboot_hard', 'reboot_soft', 'rebuild')),
         guests_lost=rng.choice((0, 0, 8)),
+        ports=0.3,
         options=ingredients.HASTY,
         profile=profiles.slow(rng.randrange(1000), 3),
     )
@@ -258,6 +259,7 @@ def _booting(rng):
         deletes=0.3,
         operations=frozenset(('delete',)),
         volumes=0.6,
+        ports=0.3,
         kills=2,
         freezes=rng.choice((0, 1, 2)),
         ambush=True,

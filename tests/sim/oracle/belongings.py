@@ -1,0 +1,74 @@
+"""What clients made for themselves stays; what was made for servers goes with them."""
+
+from tests.sim.workload import caller as caller_module
+
+_PROJECT = f'/volume/v3/{caller_module.PROJECT}'
+VOLUMES = f'{_PROJECT}/volumes/detail?all_tenants=1'
+ATTACHMENTS = f'{_PROJECT}/attachments/detail?all_tenants=1'
+SNAPSHOTS = f'{_PROJECT}/snapshots?all_tenants=1'
+PORTS = '/network/v2.0/ports'
+# The first version with attachments.
+VERSION = 'volume 3.27'
+
+
+class Belongings:
+    """ledger: a workload.ledger.Ledger; caller: a workload.caller.Caller"""
+
+    def __init__(self, ledger, caller):
+        self._ledger, self._caller = ledger, caller
+
+    def lost(self):
+        """Yield the volumes and ports of clients that do not exist. No fault excuses that."""
+        for kind, path in (('volume', VOLUMES), ('port', PORTS)):
+            made = self._ledger.made[kind]
+            found = self._listed(f'{kind}s', path) if made else None
+            there = {each['id'] for each in found or ()}
+            if found is not None:
+                yield from (f'lost {kind} {each}' for each in made if each not in there)
+
+    def left(self):
+        """Yield what was made for servers and is there without them, or still belongs to them."""
+        yield from self._left_ports()
+        yield from self._left_volumes()
+
+    def _left_ports(self):
+        for port in self._listed('ports', PORTS) or ():
+            own = port['id'] in self._ledger.made['port']
+            if own and port['device_id'] in self._ledger.gone:
+                yield f'port {port["id"]} of a deleted server'
+            elif not (own or port['device_id']):
+                yield f'left without a fault: port {port["id"]}'
+
+    def _left_volumes(self):
+        # Cinder refuses to delete a volume that has a snapshot, as images of servers have.
+        copied = {each['volume_id'] for each in self._listed('snapshots', SNAPSHOTS) or ()}
+        attached = self._listed('attachments', ATTACHMENTS)
+        for volume in self._listed('volumes', VOLUMES) or ():
+            uuid, status = volume['id'], volume['status']
+            if uuid in self._ledger.made['volume']:
+                if attached is not None:
+                    servers = [each['instance'] for each in attached if each['volume_id'] == uuid]
+                    yield from self._misused(f'volume {uuid}', status, servers)
+            elif status == 'available' and uuid not in copied and not _stays(volume):
+                yield f'left without a fault: volume {uuid}'
+
+    def _misused(self, volume, status, servers):
+        """Yield what is wrong with a volume of a client. servers: those it is attached to"""
+        if any(each in self._ledger.gone for each in servers):
+            yield f'{volume} is {status}, attached to a deleted server'
+        elif not servers and status != 'available':
+            yield f'{volume} is {status}, attached to no server'
+
+    def _listed(self, what, path):
+        """Return the records of a list; None if it could not be read."""
+        code, found = self._caller.neighbour(what, 'GET', path, version=VERSION)
+        return found[what] if code == 200 else None
+
+
+def _stays(volume):
+    """Return whether a volume that the ledger does not know need not go.
+
+    That of a client whose request got no answer is named so. Cinder refuses to delete one that
+    migrated when its server was deleted
+    """
+    return volume['name'].startswith('client') or volume['migration_status']
