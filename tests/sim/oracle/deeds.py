@@ -105,7 +105,8 @@ class Deeds:
         # In most plans there is room for all servers, but not on any host that a client names.
         named = self._ledger.named_hosts(server['id'], request_id, began)
         moves = moves and (self._excuses.of_scheduling() or bool(named))
-        reasons = (*REFUSED, OWN_HOST) if named else REFUSED
+        own = self._ledger.named_own_hosts(server['id'], request_id, began)
+        reasons = (*REFUSED, *(f'{OWN_HOST} {host}' for host in own))
         refused = any(each in details for each in reasons)
         return silenced or (moves and (refused or self._is_unreached(server, named, details)))
 

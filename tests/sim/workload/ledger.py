@@ -14,6 +14,7 @@ UNFILLED = re.compile(r'upload of image .* of server ([0-9a-f-]{36}) is queued')
 ACTION = re.compile(
     '/servers/([^/]+)/(?:action|os-interface|os-volume_attachments|shares|migrations)(?:/|$)'
 )
+HOST, TASK = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-STS:task_state'
 # Of requests for live migrations, by whatever host.
 LIVE = 'live migrate'
 # What clients make for themselves: {name of the request: its kind}.
@@ -137,6 +138,34 @@ class Ledger:
         began: virtual time at which the action began. The id of a request without an answer is
             not known: those for the server at that time count
         """
+        return [host for _call, host in self._naming(uuid, request_id, began)]
+
+    def named_own_hosts(self, uuid, request_id, began):
+        """Return the hosts among `named_hosts` that the server may have been on then.
+
+        A client knows better that saw the server at rest on another host, when no other request
+        for the server was under way from then on.
+        """
+        return [
+            host
+            for call, host in self._naming(uuid, request_id, began)
+            if not _is_at_rest(call.look)
+            or call.look.server[HOST] == host
+            or self._has_rival(uuid, call)
+        ]
+
+    def _has_rival(self, uuid, call):
+        """Return whether the server may have changed between a look at it and a call."""
+        accepted = self.promised.get(uuid, {}).values()
+        lost = any(uuid in each.url for each in self._lost if each is not call)
+        return lost or any(
+            call.look.time <= each.ended and each.began <= call.ended
+            for each in accepted
+            if each is not call
+        )
+
+    def _naming(self, uuid, request_id, began):
+        """Return [(call, host), ...] of the calls of `named_hosts`."""
         calls = [self.promised.get(uuid, {}).get(request_id)]
         if calls == [None]:
             calls = [
@@ -144,8 +173,12 @@ class Ledger:
                 for each in self._lost
                 if uuid in each.url and int(each.began) <= began <= each.ended
             ]
-        contents = [content for each in calls for content in (each.body or {}).values()]
-        return [each['host'] for each in contents if isinstance(each, dict) and each.get('host')]
+        contents = [(each, content) for each in calls for content in (each.body or {}).values()]
+        return [
+            (call, content['host'])
+            for call, content in contents
+            if isinstance(content, dict) and content.get('host')
+        ]
 
     def cell_of(self, url):
         """The cell of the server that a URL names, None where that does not matter."""
@@ -158,3 +191,8 @@ class Ledger:
     def standing(self):
         """Return the ids of accepted servers that no client has asked to delete."""
         return [uuid for uuid in self._accepted if uuid not in self._ending]
+
+
+def _is_at_rest(look):
+    """Return whether a look shows that nothing was being done to a server. look: may be None"""
+    return look is not None and look.server.get(TASK, 'unknown') is None

@@ -142,6 +142,24 @@ class DeedsTestCase(testtools.TestCase):
         self.assertEqual([], findings(calls=[named], details=told, **deed))
         self.assertEqual(1, len(findings(details=told, **deed)))
 
+    def test_a_server_that_its_client_saw_on_another_host(self):
+        deed = {'action': 'live-migration', 'message': 'Error', 'reasons': ['No valid host']}
+        told = 'Migration pre-check error: the server is already on host host1'
+        for host, shown, task, rivals, expected in (
+            ('host1', 'host1', None, (), 0),
+            ('host1', 'host2', None, (), 1),
+            ('host2', 'host2', None, (), 1),
+            # What was seen may be over by the time of the request.
+            ('host1', 'host2', 'migrating', (), 0),
+            ('host1', 'host2', None, (4,), 0),
+            ('host1', 'host2', None, (2, 6), 1),
+        ):
+            look = caller.Look({'id': 'uuid', deeds.HOST: shown, deeds.TASK: task}, 3)
+            named = migration(host, 5, request_id='req-1', code=202, look=look)
+            others = [migration(None, at, request_id=f'req-{at}', code=202) for at in rivals]
+            found = findings(calls=[named, *others], details=told, **deed)
+            self.assertEqual(expected, len(found))
+
     def test_a_move_to_a_host_that_does_not_reach_the_volumes(self):
         deed = {'action': 'migrate', 'message': 'Error', 'details': UNREACHED}
         known = {'request_id': 'req-1', 'code': 202}
