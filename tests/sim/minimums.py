@@ -24,6 +24,7 @@ AT_LEAST = {
     'accepted: live migrate by force': 1,
     'accepted: live migrate to host': 8,
     'accepted: make group': 4,
+    'accepted: make port': 11,
     'accepted: make share': 7,
     'accepted: make volume': 41,
     'accepted: metadata': 34,
