@@ -123,4 +123,16 @@ DEFECTS = (
             ),
         ),
     ),
+    Defect(
+        'ports-of-users-deleted',
+        'a server that is deleted takes the ports with it that its client had made',
+        'boots',
+        (
+            (
+                'clients/network.py',
+                "            if vif['preserve_on_delete']:\n                empty",
+                '            if False:\n                empty',
+            ),
+        ),
+    ),
 )
