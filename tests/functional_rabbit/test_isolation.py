@@ -48,12 +48,9 @@ RECORD = {
     'flavor': {},
 }
 SAGA = '88888888-8888-4888-8888-888888888888'
-ORDER = {
-    'action': 'attach_volume',
-    'changes': {'locked': False},
-    'task_states': None,
-    'vm_states': None,
-}
+ORDER = moves.Order(
+    action='attach_volume', changes={'locked': False}, task_states=None, vm_states=None
+)
 GROUP = {
     'uuid': '99999999-9999-4999-8999-999999999999',
     'policy': 'anti-affinity',
