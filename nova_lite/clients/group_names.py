@@ -7,6 +7,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.clients import cache
+from nova_lite.clients import network_lists
 from nova_lite.clients import session
 
 if typing.TYPE_CHECKING:
@@ -23,8 +24,6 @@ KNOWN_S = 10.0
 TIMEOUT_S = 2.0
 SILENT_S = 30.0
 SERVICE = 'network'
-# Most ids in one request.
-MOST_IDS = 50
 # Name of a group that the caller may not see.
 HIDDEN = ''
 # What the network service decides by, of a token: who has the same of it, sees the same names.
@@ -83,18 +82,16 @@ class GroupNames:
 
     def _ask(self, ctxt: session.Ctxt, caller: Caller, ids: list[str]) -> dict[str, str]:
         found = dict.fromkeys(ids, HIDDEN)
-        for at in range(0, len(ids), MOST_IDS):
-            body = self._network.service.get(
-                ctxt,
-                '/security-groups',
-                params={'id': ids[at : at + MOST_IDS], 'fields': ['id', 'name']},
-                as_user=True,
-                timeout=TIMEOUT_S,
-                once=True,
-            )
-            found.update(
-                (group['id'], group['name'] or group['id']) for group in body['security_groups']
-            )
+        groups = network_lists.read(
+            self._network.service,
+            ctxt,
+            'security-groups',
+            {'id': ids, 'fields': ['id', 'name']},
+            as_user=True,
+            timeout=TIMEOUT_S,
+            once=True,
+        )
+        found.update((group['id'], group['name'] or group['id']) for group in groups)
         for group, name in found.items():
             kept = self._defaults if name == DEFAULT else self._others
             kept.put((caller, group), name)

@@ -19,6 +19,7 @@ from nova_lite.clients import bindings
 from nova_lite.clients import cache
 from nova_lite.clients import descriptions
 from nova_lite.clients import items
+from nova_lite.clients import network_lists
 from nova_lite.clients import requested
 from nova_lite.clients import resource_requests
 from nova_lite.clients import security_groups
@@ -26,7 +27,6 @@ from nova_lite.clients import session
 
 PORT_ERRORS = {400: None, 403: None, 404: None, 409: None, 412: None}
 EXTENSIONS = 'extensions'
-MOST_IDS = 50
 
 
 class Owner(typing.Protocol):
@@ -72,22 +72,8 @@ class Network:
     def list(
         self, ctxt: session.Ctxt, kind: str, *, as_user: bool = False, **filters: object
     ) -> session.Jsons:
-        """Return all things of a kind ('ports', 'networks', …) that match the filters.
-
-        Ids of any number are asked for in parts: servers take addresses of 4 KiB or so.
-        """
-        for name, ids in filters.items():
-            if isinstance(ids, list) and len(ids) > MOST_IDS:
-                parts = (ids[at : at + MOST_IDS] for at in range(0, len(ids), MOST_IDS))
-                asked = [{**filters, name: part} for part in parts]
-                return [
-                    each
-                    for part in asked
-                    for each in self.list(ctxt, kind, as_user=as_user, **part)
-                ]
-        body = self.service.get(ctxt, f'/{kind}', params=filters, as_user=as_user)
-        found: session.Jsons = body[kind.replace('-', '_')]
-        return found
+        """Return all things of a kind that match the filters; see `network_lists`."""
+        return network_lists.read(self.service, ctxt, kind, filters, as_user=as_user)
 
     def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
         """Return the ports that belong to a server."""

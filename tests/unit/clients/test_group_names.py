@@ -2,7 +2,7 @@
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite.clients import group_names
+from nova_lite.clients import network_lists
 from tests.unit.clients import networks
 
 
@@ -67,7 +67,7 @@ class GroupNamesTest(networks.NetworkTestCase):
         self.assertEqual([reader], self.asked)
 
     def test_one_request_for_fifty_groups(self):
-        ids = [self.web, *(f'{number:032}' for number in range(group_names.MOST_IDS))]
+        ids = [self.web, *(f'{number:032}' for number in range(network_lists.MOST_IDS))]
         self.refuse(None)
         self.assertEqual({self.web: 'web'}, self.names.of(self.member, ids))
         self.assertEqual(2, len(self.asked))

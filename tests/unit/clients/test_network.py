@@ -5,6 +5,7 @@ import functools
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import network
+from nova_lite.clients import network_lists
 from nova_lite.clients import vifs
 from tests.unit.clients import networks
 
@@ -249,13 +250,13 @@ class InfoTest(networks.NetworkTestCase):
 
     def test_ids_of_any_number(self):
         made = self.make_network()
-        ids = [made, *(runtime.new_uuid() for _ in range(network.MOST_IDS)), made]
+        ids = [made, *(runtime.new_uuid() for _ in range(network_lists.MOST_IDS)), made]
         found, requests = self.count_requests(
             self.network.list, self.admin, 'networks', id=sorted(ids), fields=['id']
         )
         self.assertEqual({made}, {each['id'] for each in found})
         self.assertEqual(2, len(requests))
-        ports = [runtime.new_uuid() for _ in range(network.MOST_IDS + 1)]
+        ports = [runtime.new_uuid() for _ in range(network_lists.MOST_IDS + 1)]
         found, requests = self.count_requests(
             self.network.list, self.admin, 'floatingips', port_id=ports
         )
