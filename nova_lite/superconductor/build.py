@@ -135,13 +135,14 @@ class Build:
         is forgotten and starts at the same generation again. First attempts have none before.
         """
         epoch = max(request.epoch for request in self.requests.values())
+        if not epoch:
+            return
         claims = [
             (placement.Consumer(uuid, spec.project_id, spec.user_id), json.loads(wanted))
             for uuid, choice in selections.items()
             if (wanted := choice[0].allocation_request) is not None
         ]
-        if epoch:
-            self.world.placement.advance(self.ctxt, claims, 2 + epoch % GENERATIONS)
+        self.world.placement.advance(self.ctxt, claims, 2 + epoch % GENERATIONS)
 
     def _by_cell(self, selections: Chosen) -> dict[deployment.Cell, Chosen]:
         """Return {cell: {uuid: [Selection, ...]}}; servers on unmapped hosts are buried."""
