@@ -39,8 +39,8 @@ _BRIEF = (
     .where(*_ON_HOSTS, TABLE.c.hidden.is_(False))
     .order_by(TABLE.c.id)
 )
-# Columns with which a change of states is checked and notified.
-_FORMER = sa.select(
+# Columns with which a change of states is checked and notified, of the server with a uuid.
+FORMER = sa.select(
     TABLE.c.hidden, TABLE.c.vm_state, TABLE.c.task_state, TABLE.c.display_name
 ).where(TABLE.c.uuid == sa.bindparam('uuid'))
 _COUNT_ON = sa.select(sa.func.count()).select_from(TABLE).where(*_ON_HOSTS)
@@ -250,7 +250,7 @@ def _expected(
 
 
 def _former(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    return lean.first(connection, _FORMER, {'uuid': uuid})
+    return lean.first(connection, FORMER, {'uuid': uuid})
 
 
 def _swap(

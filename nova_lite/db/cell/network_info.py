@@ -25,18 +25,7 @@ _INFO = sa.select(TABLE.c.network_info).where(
 )
 _UNCHANGED = {'updated_at': TABLE.c.updated_at}
 # What `instances.update` needs to know before the end of a build, and what `of_build` reads.
-_BUILT = (
-    sa.select(
-        TABLE.c.hidden,
-        TABLE.c.vm_state,
-        TABLE.c.task_state,
-        TABLE.c.display_name,
-        TABLE.c.network_info,
-        TABLE.c.build,
-    )
-    .where(TABLE.c.uuid == sa.bindparam('uuid'))
-    .with_for_update()
-)
+_BUILT = instances.FORMER.add_columns(TABLE.c.network_info, TABLE.c.build).with_for_update()
 GROUPS, VERSION = 'security_groups', 'groups_version'
 # Key of a build: such entries of ports whose groups the API has changed. The record of a server
 # that is being built has no network information.
