@@ -100,13 +100,8 @@ class AttachInterface(move.Move[guest_devices.Began]):
             self._note(self.given)
         found = self.results.get(port_resources.CLAIM)
         request = {**self.arguments.request, resource_requests.ALLOCATION: found}
-        try:
-            vif = self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
-        except exception.Unavailable:
-            self._require_server(known)
-            raise
-        self._require_server(known)
-        return vif
+        with neighbours.late(lambda: self._require_server(known)):
+            return self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
 
     def _require_server(self, known: list[str]) -> None:
         """Release the port and raise InstanceNotFound if the server is gone.

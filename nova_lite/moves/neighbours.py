@@ -6,9 +6,13 @@ of an earlier step may be unknown.
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Sequence
+import contextlib
 import typing
 
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
@@ -24,6 +28,21 @@ if typing.TYPE_CHECKING:
     from nova_lite.moves import move as moves
 
 ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
+
+
+@contextlib.contextmanager
+def late(look: Callable[[], None]) -> Iterator[None]:
+    """Call `look` after a request that may have arrived late, also if its reply was lost.
+
+    A super-conductor may be frozen between the check of its lease and the request. See decision
+    0010.
+    """
+    try:
+        yield
+    except exception.Unavailable:
+        look()
+        raise
+    look()
 
 
 def has_volumes(devices: Sequence[block_device.BlockDevice]) -> bool:

@@ -5,6 +5,7 @@ This package does not depend on particular moves, databases or buses.
 """
 
 from nova_lite.saga.journal import Data
+from nova_lite.saga.journal import LostLease
 from nova_lite.saga.step import Clean
 from nova_lite.saga.step import Effect
 from nova_lite.saga.step import FOREVER
@@ -23,6 +24,7 @@ __all__ = (
     'Answer',
     'Clean',
     'Data',
+    'LostLease',
     'Effect',
     'Pending',
     'Result',

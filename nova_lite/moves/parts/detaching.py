@@ -9,8 +9,8 @@ import typing
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import saga
-from nova_lite.db import rows
 from nova_lite.db.api import sagas
+from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
 
@@ -49,27 +49,26 @@ class Detaching(part.Part):
             return  # Only a volume in use can be marked, and this one may be reserved.
         if not (move.repeated and self._may_be_marked()):
             try:
-                move.world.volume.begin_detaching(move.ctxt, self._volume_id)
+                with neighbours.late(self._require_ownership):
+                    move.world.volume.begin_detaching(move.ctxt, self._volume_id)
             except exception.VolumeNotUsable:
                 self.results[MARKED] = False
                 raise
-            except exception.Unavailable:
-                self._require_ownership()
-                raise
-            self._require_ownership()
         self.results[MARKED] = self._volume_id
 
     def _require_ownership(self) -> None:
         """Take the mark back if a successor has taken over the saga before the request arrived.
 
         No other saga can have marked the volume, or this one could not. A successor that takes
-        the mark for its own needs none to go on. See decision 0010.
+        the mark for its own needs none to go on.
         """
         move = self.move
-        newest = move.world.api_db.read(rows.find, sagas.TABLE, uuid=move.uuid)
-        if newest is not None and newest.epoch != move.ctxt.epoch:
+        try:
+            if move.ctxt.guard is not None:
+                move.ctxt.guard()
+        except (saga.LostLease, exception.StaleEpoch):
             move.world.volume.roll_detaching(context.admin(), self._volume_id)
-            raise exception.StaleEpoch(saga=move.uuid, seen=newest.epoch, epoch=move.ctxt.epoch)
+            raise
 
     def unmark(self) -> None:
         """Undo `mark`, unless the mark belongs to another saga."""

@@ -1,5 +1,7 @@
 """The mark 'detaching' of a volume, which sagas of several servers may make."""
 
+import functools
+
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
@@ -64,6 +66,8 @@ class MarkTest(test_device_sagas.DeviceSagasCase):
         options = {'uuid': self.made.uuid, 'kind': 'detach-volume', 'instance_uuid': self.server}
         self.world.api_db.write(sagas.create, self.ctxt, arguments={}, **options)
         self.change(self.made.uuid, epoch=self.made.ctxt.epoch)
+        guard = functools.partial(self.world.api_db.read, sagas.require_newest, self.made.ctxt)
+        self.made.ctxt = self.made.ctxt.guarded(guard)
         self.do(self.made, [mark])
         self.assertTrue(self.is_marked())
         self.undo(self.made, [mark])
