@@ -9,10 +9,12 @@ import importlib
 import os
 import pathlib
 import pkgutil
-import re
 import subprocess
 import sys
 import tempfile
+
+from packaging import requirements
+from packaging import utils
 
 from nova_lite import private_apis
 
@@ -22,25 +24,28 @@ PIP = (sys.executable, '-m', 'pip', 'install', '--quiet', '--disable-pip-version
 TESTS = ('tests.unit.private_apis.test_private_apis', 'tests.unit.test_inheritance')
 
 
-def canonical(name):
-    """Return the name of a package as indexes have it."""
-    return re.sub('[-_.]+', '-', name).lower()
-
-
 def names():
     """Return the packages of which private_apis uses undocumented names."""
     modules = (
         importlib.import_module(f'{private_apis.__name__}.{each.name}')
         for each in pkgutil.iter_modules(private_apis.__path__)
     )
-    return {canonical(module.LIBRARY.name) for module in modules if hasattr(module, 'LIBRARY')}
+    return {
+        utils.canonicalize_name(module.LIBRARY.name)
+        for module in modules
+        if hasattr(module, 'LIBRARY')
+    }
 
 
 def pins(text):
     """Return the pins of these packages in a file of constraints."""
     lines = (line.partition('#')[0].strip() for line in text.splitlines())
     wanted = names()
-    return [line for line in lines if canonical(re.split('[=;[ ]', line)[0]) in wanted]
+    return [
+        line
+        for line in filter(None, lines)
+        if utils.canonicalize_name(requirements.Requirement(line).name) in wanted
+    ]
 
 
 def main():

@@ -166,7 +166,7 @@ def _totals(line):
 
 
 class Failures:
-    """Return stestr's report of the failed tests, unchanged.
+    """The report of stestr about the tests that fail, unchanged.
 
     tracebacks: {test: the last lines of its traceback}
     """

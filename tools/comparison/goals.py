@@ -39,7 +39,7 @@ def lines(rounds):
 
 def _parts(rounds, row, nova, ours):
     """Return our CPU time, its parts, our own at the goal, and the ratio without our own."""
-    figures = _figures(rounds, row, table.OURS)
+    figures = table.figures(rounds, row, table.OURS)
     parts = {name: _median(figures, _of_kind(name)) for name in (*NEIGHBOURS, STAND_INS)}
     others = sum(parts.values())
     numbers = (ours, *(parts[name] for name in NEIGHBOURS), ours - others, nova / row.goal - others)
@@ -48,17 +48,13 @@ def _parts(rounds, row, nova, ours):
 
 def _cores(rounds, row):
     """Return the ratio of the CPU time, and cores that were busy: ours, our API's, Nova's."""
-    novas, ours = (_figures(rounds, row, side) for side in (table.NOVA, table.OURS))
+    novas, ours = (table.figures(rounds, row, side) for side in (table.NOVA, table.OURS))
     return (
         f'{_median(novas, table.cpu_ms) / _median(ours, table.cpu_ms):.1f}',
         f'{_busy(ours, table.cpu_ms):.1f}',
         f'{_busy(ours, _of_kind("api")):.1f}',
         f'{_busy(novas, table.cpu_ms):.1f}',
     )
-
-
-def _figures(rounds, row, side):
-    return [played[side][row.scenario] for played in rounds if row.scenario in played[side]]
 
 
 def _of_kind(name):

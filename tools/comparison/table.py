@@ -79,11 +79,16 @@ def medians(rounds, row):
     """Return the medians of a row over all rounds, (nova's, ours); None without figures."""
     found = []
     for side in (NOVA, OURS):
-        figures = [played[side][row.scenario] for played in rounds if row.scenario in played[side]]
-        if not figures:
+        measured = figures(rounds, row, side)
+        if not measured:
             return None
-        found.append(statistics.median(map(row.pick, figures)))
+        found.append(statistics.median(map(row.pick, measured)))
     return tuple(found)
+
+
+def figures(rounds, row, side):
+    """Return the figures of a row's scenario in all rounds with it. side: NOVA or OURS"""
+    return [played[side][row.scenario] for played in rounds if row.scenario in played[side]]
 
 
 def lines(rounds, rows=ROWS):
