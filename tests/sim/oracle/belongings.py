@@ -1,12 +1,12 @@
 """What clients made for themselves stays; what was made for servers goes with them."""
 
 from tests.sim.workload import caller as caller_module
+from tests.sim.workload import devices
 
 _PROJECT = f'/volume/v3/{caller_module.PROJECT}'
 VOLUMES = f'{_PROJECT}/volumes/detail?all_tenants=1'
 ATTACHMENTS = f'{_PROJECT}/attachments/detail?all_tenants=1'
 SNAPSHOTS = f'{_PROJECT}/snapshots?all_tenants=1'
-PORTS = '/network/v2.0/ports'
 # The first version with attachments.
 VERSION = 'volume 3.27'
 
@@ -19,7 +19,7 @@ class Belongings:
 
     def lost(self):
         """Yield the volumes and ports of clients that do not exist. No fault excuses that."""
-        for kind, path in (('volume', VOLUMES), ('port', PORTS)):
+        for kind, path in (('volume', VOLUMES), ('port', devices.PORTS)):
             made = self._ledger.made[kind]
             found = self._listed(f'{kind}s', path) if made else None
             there = {each['id'] for each in found or ()}
@@ -32,7 +32,7 @@ class Belongings:
         yield from self._left_volumes()
 
     def _left_ports(self):
-        for port in self._listed('ports', PORTS) or ():
+        for port in self._listed('ports', devices.PORTS) or ():
             own = port['id'] in self._ledger.made['port']
             if own and port['device_id'] in self._ledger.gone:
                 yield f'port {port["id"]} of a deleted server'

@@ -21,6 +21,7 @@ class Kind(typing.NamedTuple):
     key: str
 
 
+PORTS = '/network/v2.0/ports'
 VOLUMES = Kind('list volumes', 'os-volume_attachments', 'volumeAttachments', 'volumeId')
 INTERFACES = Kind('list interfaces', 'os-interface', 'interfaceAttachments', 'port_id')
 SHARED = Kind('list shares', 'shares', 'shares', 'share_id')
@@ -46,7 +47,7 @@ class Devices:
     def make_port(self):
         """The id of a new port; None when there is none."""
         body = {'port': {'network_id': self.network, 'name': self._caller.who}}
-        code, found = self._caller.neighbour('make port', 'POST', '/network/v2.0/ports', body)
+        code, found = self._caller.neighbour('make port', 'POST', PORTS, body)
         return found['port']['id'] if code == 201 else None
 
     def attach_volume(self, server, _rng):

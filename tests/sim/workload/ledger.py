@@ -5,6 +5,8 @@ import re
 
 from tests.sim import kernel
 from tests.sim import totals
+from tests.sim.oracle import effects
+from tests.sim.oracle import outcomes
 from tests.sim.oracle import refusals as refusals_module
 from tests.sim.workload import codes
 from tests.sim.workload import labels
@@ -14,7 +16,7 @@ UNFILLED = re.compile(r'upload of image .* of server ([0-9a-f-]{36}) is queued')
 ACTION = re.compile(
     '/servers/([^/]+)/(?:action|os-interface|os-volume_attachments|shares|migrations)(?:/|$)'
 )
-HOST, TASK = 'OS-EXT-SRV-ATTR:host', 'OS-EXT-STS:task_state'
+HOST, TASK = outcomes.HOST, effects.TASK
 # Of requests for live migrations, by whatever host.
 LIVE = 'live migrate'
 # What clients make for themselves: {name of the request: its kind}.

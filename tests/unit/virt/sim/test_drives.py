@@ -23,7 +23,7 @@ class DriveTests(base.SimTestCase):
         return census.drive(self.path(name), base.GUEST)
 
     def count(self, name='source'):
-        """Return how many drives are in a file, whoever may read them."""
+        """Return how many drives are in a file, also those that others may not read."""
         with contextlib.closing(sqlite3.connect(self.path(name))) as connection:
             return connection.execute('SELECT COUNT(*) FROM drives').fetchone()[0]
 
