@@ -1,4 +1,4 @@
-"""What tests of whole clouds have in common."""
+"""Base class of tests of whole clouds."""
 
 import testtools
 

@@ -1,4 +1,4 @@
-"""What tests of moves have in common, on top of a cloud that a class shares."""
+"""Base class of tests of moves, on top of a cloud that a class shares."""
 
 from tests.fixtures import moving
 from tests.functional import base

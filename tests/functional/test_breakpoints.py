@@ -46,7 +46,7 @@ class Stage:
         self.moving.act(self.server, 'migrate', {'host': THERE})
 
     def wait(self, *states):
-        """Where the newest saga of the server is stopped, once it has one of these states."""
+        """Wait for the newest saga to be in one of these states. Return where it is stopped."""
 
         def look():
             found = self.debugger.show_saga(self.server.id)
@@ -162,7 +162,7 @@ class BreakpointsTest(base.CloudTest):
         self.assertIn(f'its last saga, {MOVE}, is undone', str(error))
 
     def refused(self, uuid):
-        """What cannot be asked of a server that has had no saga."""
+        """Check the requests that are refused for a server that has had no saga."""
         unknown = '2d7e9c0e-6d2e-4f2e-9a27-000000000000'
         for error, call, said in (
             (exception.Invalid, lambda: self.debugger.add('copy'), 'name a server or a kind'),
@@ -192,7 +192,7 @@ class BreakpointsTest(base.CloudTest):
 
 
 class OwnTest(own_cloud.OwnCloudTest):
-    """What becomes of stopped sagas when a cloud ends, and when others go on."""
+    """Stopped sagas when a cloud ends, and when other sagas continue."""
 
     settings = {**SMALL, 'options': {'DEFAULT': {'resize_confirm_window': 20}}}
 

@@ -1,4 +1,4 @@
-"""What one boot may cost, in transactions, messages and requests: counts, not times.
+"""The cost of one boot in transactions, messages and requests: counts, not times.
 
 The budget is that of the design: two writing transactions in the API database,
 three in the cell's, a cast and a call above the cells, a cast and two calls

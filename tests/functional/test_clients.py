@@ -195,7 +195,7 @@ class ClientTest(testtools.TestCase):
             self.assertEqual(status, service['Status'])
 
     def test_deleting_a_service(self):
-        """That of a daemon that runs comes back."""
+        """The service of a daemon that runs is created again."""
         listing = ('compute', 'service', 'list', '--service', 'nova-scheduler')
         (service,) = self.cli.show(*listing)
         self.cli.openstack('compute', 'service', 'delete', service['ID'])

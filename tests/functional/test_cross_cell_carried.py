@@ -1,4 +1,4 @@
-"""What a server takes along to another cell, and what is counted for it on the way."""
+"""The belongings of a server that moves to another cell, and the usage counted on the way."""
 
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances

@@ -1,4 +1,4 @@
-"""What users change while their server changes cells is kept, or refused: never lost."""
+"""Changes by users while their server changes cells: kept or refused, never lost."""
 
 import fixtures
 
@@ -167,7 +167,7 @@ class ChangesTest(moves_base.MovesTest):
         self.assertEqual('still here', self.cloud.wait(server).name)
 
     def test_deleted_as_it_is_switched(self):
-        """Who makes that good dies when it has begun, and the server is gone by then."""
+        """The owner dies after it deletes the copy. The server is gone by then."""
         server = self.boot()
         fault = saga_faults.Fault('cross-cell-migrate', cross_cell.SWITCH, Mode.DURING_BEFORE)
 

@@ -334,7 +334,7 @@ class FailuresTest(moves_base.MovesTest):
         self.again(server)
 
     def hurry(self, server):
-        """Have the saga try again at once, as often as it wants to."""
+        """Retry the saga at once, as often as it asks."""
         manager = self.cloud.cloud.daemons['super-conductor'].manager
 
         def over():
@@ -385,7 +385,7 @@ class FailuresTest(moves_base.MovesTest):
         return [(each.node, each.uuid) for each in found if each.uuid == server.id]
 
     def test_source_is_down(self):
-        """Nothing begins that needs it."""
+        """No step begins that needs the source."""
         server = self.boot_here()
         with self.stage.forced_down(SOURCE):
             self.stage.act(server, 'migrate', {'host': DEST}, status=409)

@@ -1,4 +1,4 @@
-"""Whether a server leaves its cell, where it goes, and what is tried when a host refuses."""
+"""The choice of the cell and host of a server that moves, and retries when a host refuses."""
 
 import contextlib
 
@@ -66,7 +66,7 @@ class PlacesTest(PlacesBase):
     settings = moves_base.THREE_HOSTS_EACH
 
     def only(self, stack, *hosts):
-        """Let servers go to these hosts of the second cell, and to none of the first."""
+        """Restrict servers to these hosts of the second cell, and to none of the first."""
         for host in (*CELL1, 'cell1-host3', *CELL2):
             if host not in hosts:
                 stack.enter_context(self.stage.disabled(host))
@@ -113,7 +113,7 @@ class PlacesTest(PlacesBase):
         self.moved(server)
 
     def test_named_host_without_room(self):
-        """Nothing else is tried."""
+        """No other host is tried."""
         server = self.boot_at(CELL1[0])
         with self.full(CELL2[0]):
             self.stage.act(server, 'migrate', {'host': CELL2[0]})

@@ -56,7 +56,7 @@ class EvacuatedTestCase(own_cloud.OwnCloudTest):
 
 class EvacuatedMovesTest(EvacuatedTestCase):
     def begin_endless(self):
-        """Let an evacuated server be copied until somebody ends it; the migration."""
+        """Start an endless copy of an evacuated server. Return the migration."""
         self.boot_evacuated()
         self.moving.behave(live_moving.ENDLESS)
         self.moving.go(self.server)

@@ -1,4 +1,4 @@
-"""What a newcomer does first, with the images and flavors that a cloud has from the beginning."""
+"""First steps of a new user, with the images and flavors that every cloud has."""
 
 from tests.functional import base
 

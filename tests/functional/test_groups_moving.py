@@ -43,7 +43,7 @@ class GroupsMovingTest(moves_base.MovesTest):
         return uuid
 
     def only(self, *hosts):
-        """Let servers go to these hosts only, from now on."""
+        """Restrict servers to these hosts from now on."""
         self.open.close()
         for cell in ('cell1', 'cell2'):
             for number in (1, 2, 3):
@@ -156,7 +156,7 @@ class GroupsMovingTest(moves_base.MovesTest):
         self.cloud.wait(there)
 
     def test_between_cells(self):
-        """Where a member may be reverted to no other goes, nor where one is about to arrive."""
+        """A host that a member may be reverted to, or is about to reach, gets no other member."""
         first, second = (self.member(host, host) for host in HOSTS[:2])
         self.only(*HOSTS, OTHER)
         self.stage.act(first, 'migrate', {'host': OTHER})

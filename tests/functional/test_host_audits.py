@@ -22,7 +22,7 @@ class HostAuditTest(moves_base.MovesTest):
         self.addCleanup(self.cloud.behave, QUICK)
 
     def audit(self):
-        """What the hosts' daemon does by itself now and then."""
+        """Run the periodic audit of the hosts' daemon."""
         self.cloud.cloud.daemons['compute-cell1'].manager.audit()
 
     def shelved(self):
@@ -42,7 +42,7 @@ class HostAuditTest(moves_base.MovesTest):
         self.cloud.wait_for(over, what)
 
     def runs(self, server):
-        """Where the server is, once it runs there."""
+        """Check that the server's host, and no other, runs its guest after an audit."""
         found = self.cloud.wait(server, 'ACTIVE')
         self.audit()
         self.assertEqual([found.compute_host], self.cloud.guests().get(server.id))

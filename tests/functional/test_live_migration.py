@@ -146,7 +146,7 @@ class LiveMigrationTest(LiveMigrationTestCase):
             self.assertEqual('completed', self.moving.ended(server)['status'])
 
     def test_who_waits_is_called(self):
-        """When a place frees, not at the next look."""
+        """It is called when a place frees, not at the next poll."""
         self.patch(live_source, 'TURN_S', 600.0)
         self.patch(live_source, 'LONGEST_TURN_S', 600.0)
         self.patch(asking, 'LONGEST_POLL_S', 600.0)

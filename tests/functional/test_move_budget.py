@@ -1,4 +1,4 @@
-"""What moves may cost, in transactions, messages and requests: counts, not times.
+"""The cost of moves in transactions, messages and requests: counts, not times.
 
 The budgets are those that the documentation shows. A server without ports and
 volumes is moved, in a cloud that has moved one before, over hosts that need no time.

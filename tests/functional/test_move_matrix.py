@@ -86,7 +86,7 @@ class MatrixTest(own_cloud.OwnCloudTest):
         self.assertEqual([], wrong, sample.replay())
 
     def refused(self, source, asked, agreed):
-        """Have the scheduler refuse the host asked for, or all but the source."""
+        """Make the scheduler refuse the host asked for, or all but the source."""
         hosts = [] if agreed else [asked] if asked else self.moving.others(source)
         for host in hosts:
             self.moving.change_service(host, status='disabled')

@@ -1,4 +1,4 @@
-"""What each kind of operation tells, and in which order: the tables here are the contract."""
+"""The notifications of each kind of operation, in order: the tables here are the contract."""
 
 import json
 import os

@@ -154,7 +154,7 @@ class MovesTest(GuaranteesTest):
         self.assertOn(HOST1)
 
     def test_revert_without_a_port(self):
-        """What a port held that was deleted in VERIFY_RESIZE is not held after the revert."""
+        """A deleted port's allocation, dropped in VERIFY_RESIZE, is not held after the revert."""
         second = self.guarantees.port(kbps=300)
         attaching.Attaching(self.cloud).plug(self.server, port_id=second)
         self.act('migrate')
@@ -172,7 +172,7 @@ class MovesTest(GuaranteesTest):
         self.assertOn(HOST2)
 
     def test_forced_live_migration(self):
-        """What the source's providers give cannot be copied to another host."""
+        """Allocations from the source's providers cannot be copied to another host."""
         content = {'host': HOST2, 'block_migration': 'auto', 'force': True}
         self.act('os-migrateLive', content, version='2.67')
         self.assertOn(HOST1)
@@ -248,7 +248,7 @@ class AttachTest(GuaranteesTest):
         self.assertHolds(self.server, HOST1)
 
     def test_orphan(self):
-        """What a deleted server holds below a node is found, also if it holds nothing of it."""
+        """Allocations of a deleted server are released, also if none is of the node itself."""
         world = self.stage.world
         held = world.placement.holding(context.admin(), self.server.id)
         below = {

@@ -41,7 +41,7 @@ class FaultsCase(testtools.TestCase):
         self.start()
 
     def start(self):
-        """Have a new cloud, in which nothing has gone wrong."""
+        """Start a new cloud, in which nothing has gone wrong."""
         self.cloud = self.useFixture(self.make_cloud())
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
@@ -62,7 +62,7 @@ class FaultsCase(testtools.TestCase):
         self.run_cases(name, kind, scenario, fault_cases.runs(found, number))
 
     def run_cases(self, name, kind, scenario, runs):
-        """Have a saga meet each list of Cases. name: for the report"""
+        """Run a saga with each list of Cases. name: for the report"""
         self.assertTrue(runs, 'there is no such case')
         self.begin(kind, scenario)
         table, wrong = [], []
@@ -87,7 +87,7 @@ class FaultsCase(testtools.TestCase):
         return wrong
 
     def start_over(self):
-        """Have the next cases in a new cloud: who knows what this one is left with."""
+        """Replace the cloud for the next cases, since a failed case may have damaged it."""
         self.start()
         self.begin(self.kind, self.scenario)
 
@@ -113,7 +113,7 @@ class FaultsCase(testtools.TestCase):
             return f'{type(error).__name__}: {error}'
 
     def run_case(self, run):
-        """Have a saga meet Cases; returns 'done', 'undone', or what was wrong afterwards.
+        """Run a saga with Cases. Return 'done', 'undone', or what was wrong afterwards.
 
         What was undone is asked for again by the next saga, for which nothing is prepared.
         """

@@ -1,4 +1,4 @@
-"""Who ran a saga sleeps past its lease, and wakes when another has ended it.
+"""Former owners of sagas that sleep past their lease, and wake when another has ended the saga.
 
 It stands before a step and does it then: of that nothing may be seen, whichever cell,
 host or neighbour service the step is about. Kinds and steps come from the code.

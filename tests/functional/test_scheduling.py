@@ -1,4 +1,4 @@
-"""Where servers go in a whole cloud: groups, zones and aggregates, hosts that refuse a build."""
+"""Placing of servers in a whole cloud: groups, zones and aggregates, hosts that refuse a build."""
 
 from tests.fixtures import heard
 from tests.functional import base

@@ -160,7 +160,7 @@ class UpTest(testtools.TestCase):
 
 
 class RefusalsTest(testtools.TestCase):
-    """What cannot work is told before anything is started, with what to do about it."""
+    """Settings that cannot work: reported before anything is started, with advice."""
 
     def setUp(self):
         super().setUp()

@@ -71,7 +71,7 @@ class UpgradeTest(testtools.TestCase):
         self.assertEqual([], self.cloud.findings())
 
     def check_newer_method(self, server):
-        """What needs a method that only newer computes have is refused at once."""
+        """An operation that needs a method of newer computes only is refused at once."""
         before = self.stage.saga(server).uuid
         self.patch(compute.ComputeAPI.methods['prep_resize'], 'rpc_since', '1.1')
         answer = self.stage.act(server, 'migrate', status=409)

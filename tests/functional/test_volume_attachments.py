@@ -313,7 +313,7 @@ class AttachmentsTest(base.CloudTest):
 
 
 class SharedTest(base.CloudTest):
-    """Who is about to detach a volume marks it, whichever of its attachments is meant."""
+    """A detachment marks the volume, whichever of its attachments is meant."""
 
     settings = {'cells': 1, 'hosts': 3}
 
@@ -324,7 +324,7 @@ class SharedTest(base.CloudTest):
         self.client = moving.Moving(self.cloud).world.volume
 
     def test_the_mark_of_another(self):
-        """Who comes too late does not take it away."""
+        """A later request does not remove it."""
         storage = self.cloud.admin.block_storage
         kind = storage.create_type(name='shared', extra_specs={'multiattach': '<is> True'})
         volume = self.hands.volume(volume_type=kind.id)
