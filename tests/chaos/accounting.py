@@ -148,7 +148,7 @@ class Accounting:
 
 
 def _runs(server):
-    """Tell whether a server's guest should run; of a resized one its power state says."""
+    """Return whether a server's guest should run; of a resized one its power state says."""
     if server['status'] == 'VERIFY_RESIZE':
         return server['OS-EXT-STS:power_state'] in POWERED
     return server['status'] in RUNNING

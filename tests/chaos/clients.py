@@ -46,7 +46,7 @@ SIMPLE = {
 
 
 class World(typing.NamedTuple):
-    """What all clients share. hosts: names; groups: ids of server groups"""
+    """The state that all clients share. hosts: names; groups: ids of server groups"""
 
     hosts: list
     groups: list
@@ -216,7 +216,7 @@ class Client:
             self._caller.send('detach volume', 'DELETE', path)
 
     def _do_swap_volume(self, server):
-        """Have the volume service move a volume, which asks for the swap then."""
+        """Ask the volume service to move a volume; it requests the swap."""
         path = self._attached(server)
         if path is None:
             return

@@ -1,4 +1,4 @@
-"""What the chaos test asked for, what it was answered, and what went wrong."""
+"""Records of the chaos test: requests, their answers, and violations."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ AFTERMATH_S = 10
 
 
 class Violation(typing.NamedTuple):
-    """What must not be. at: seconds since the start"""
+    """A violated guarantee. at: seconds since the start"""
 
     at: float
     kind: str

@@ -1,4 +1,4 @@
-"""What is expected of each test of each suite, as a file says.
+"""Expected results of the tests of each suite, read from a file.
 
 For each suite it has the version, the number of tests, and those that do not pass, by reason::
 

@@ -1,4 +1,4 @@
-"""What the suites need in a cloud besides that which `nova-lite up` makes."""
+"""Resources that the suites need in a cloud in addition to those of `nova-lite up`."""
 
 import pathlib
 

@@ -42,7 +42,7 @@ ABORT_CALLS = (
 
 
 class Move(typing.NamedTuple):
-    """What a user asks for.
+    """A move that a user requests.
 
     done, undone: status of the server afterwards; None: it is gone
     begins: (status, whether it is at home) where it may be asked for

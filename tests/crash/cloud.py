@@ -63,7 +63,7 @@ def leaving(number):
 
 
 class Layout(layout.Layout):
-    """Where the second cell has a database server of its own."""
+    """The places of a cloud whose second cell has a database server of its own."""
 
     def __init__(self, settings, far_database):
         super().__init__(settings)

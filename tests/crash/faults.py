@@ -1,4 +1,4 @@
-"""What happens to a cloud while its moves are held: a daemon dies, or worse.
+"""Faults of a cloud while its moves are held: a daemon dies, or worse.
 
 Each is a context. Entering it does the harm and lets the moves go on; its value is the
 time from which recovery is counted. Leaving it ends what has not ended before.

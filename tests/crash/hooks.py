@@ -1,4 +1,4 @@
-"""What a daemon under test does besides its work: it tells the test where it is.
+"""Hooks of a daemon under test: it reports to the test where it is.
 
 Before and after each step of a saga and each method called over the bus it asks the
 test by a Unix socket whether to go on, and waits for the answer. Nothing of this is in
@@ -48,7 +48,7 @@ def install():
 
 
 def ask(**where):
-    """Tell the test where this process is, and do as it says."""
+    """Report to the test where this process is, and obey its answer."""
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(os.environ[SOCKET])
         line.sendall(json.dumps({**where, 'pid': os.getpid()}).encode() + b'\n')

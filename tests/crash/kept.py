@@ -1,4 +1,4 @@
-"""What came out of the kill tables: a JSON file, and the page made of it."""
+"""Results of the kill tables: a JSON file, and the page made from it."""
 
 import collections
 import json

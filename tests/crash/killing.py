@@ -33,7 +33,7 @@ DONE, UNDONE = SURVIVED = ('done', 'undone')
 
 
 class Outcome(typing.NamedTuple):
-    """What came of a case. result: 'done', 'undone', or what was wrong afterwards.
+    """The result of a case. result: 'done', 'undone', or what was wrong afterwards.
 
     seconds: from the restart of who was killed to the end of the move
     """

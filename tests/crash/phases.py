@@ -50,7 +50,7 @@ class PhaseKilling(killing.Killing):
         return self.stage.boot_full(name, wait=False, availability_zone=zone)
 
     def _fill(self, number):
-        """Have further guests leave, so that whoever comes then must wait."""
+        """Add leaving guests, so that the next one must wait."""
         for server in [self._boot('further') for _ in range(number)]:
             self.cloud.wait(server, 'ACTIVE')
             self._copy(server)
@@ -104,7 +104,7 @@ class PhaseKilling(killing.Killing):
         )
 
     def _copy(self, server):
-        """Have the server's memory be copied; the migration."""
+        """Start the copy of the server's memory. Return the migration."""
         return self._ask_for(server, cases.COPYING)
 
     def _ask_for(self, server, status):

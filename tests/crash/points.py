@@ -71,7 +71,7 @@ class Points(fixtures.Fixture):
         return stop
 
     def release(self):
-        """Let everybody go on."""
+        """Release all waiting processes."""
         with self._lock:
             stops, self._stops = self._stops, []
         for stop in stops:

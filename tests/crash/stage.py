@@ -143,7 +143,7 @@ class Stage(moving.Moving):
         return servers
 
     def _told(self):
-        """Where the servers stand."""
+        """Return the states of the servers."""
         seen = self.seen() or {}
         names = ('status', 'OS-EXT-STS:task_state', 'OS-EXT-SRV-ATTR:host')
         return [[each[name] for name in names] for each in seen.values()]

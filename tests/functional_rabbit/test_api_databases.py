@@ -1,4 +1,4 @@
-"""What the API stores, over MariaDB and PostgreSQL: the cases whose SQL differs there.
+"""Rows of the API on MariaDB and PostgreSQL: the cases whose SQL differs there.
 
 Lengths and bytes of texts, sums, order, patterns, pages, plans of statements, and locks
 that keep names unique and quotas; tests/nightly has the other cases.

@@ -1,4 +1,4 @@
-"""What cells store, over MariaDB and PostgreSQL: numbers given in order, and races for a row."""
+"""Rows of cells on MariaDB and PostgreSQL: numbers given in order, and races for a row."""
 
 from tests.fixtures import on_servers
 from tests.unit.db.cell import test_copies

@@ -138,7 +138,7 @@ class Clocks:
         return [row.host for row in found if services.is_up(row, DOWN_S)]
 
     def age(self, host, seconds, binary=services.COMPUTE):
-        """Let a service have been heard of so long ago."""
+        """Set back the time at which a service was last heard of."""
         row = self.db.read(services.find, host, binary)
         seen = row.read_at - datetime.timedelta(seconds=seconds)
         self.db.write(services.update, row.uuid, {'last_seen_up': seen})

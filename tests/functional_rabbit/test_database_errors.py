@@ -71,7 +71,7 @@ class Case(testtools.TestCase):
 
 
 class Common:
-    """What both servers do."""
+    """The cases that both servers share."""
 
     def test_a_row_that_another_session_locks(self):
         with self.other.engine.begin() as holder:
@@ -92,7 +92,7 @@ class Common:
         self.assertEqual([1], tries)
 
     def test_a_connection_that_is_ended_in_a_transaction(self):
-        """Nothing of it took place, so it is repeated on another connection."""
+        """No part of it took place, so it is repeated on another connection."""
         seen = []
 
         def work(connection):
@@ -297,7 +297,7 @@ class TestPostgreSQL(Common, Case):
 
 
 class TestRequest(testtools.TestCase):
-    """What a client sees of it."""
+    """The answer that a client gets."""
 
     def test_a_record_that_another_session_locks(self):
         servers.require(postgresql.PostgreSQL)

@@ -22,7 +22,7 @@ LOCKED = (sa.exc.OperationalError, db_exception.DBDeadlock)
 
 
 class EpochsOn(on_servers.OnServer):
-    """What a transaction with epoch 4 sees, which is about to write that it sees the saga first."""
+    """A transaction with epoch 4, about to be the first that records the saga."""
 
     def setUp(self):
         super().setUp()

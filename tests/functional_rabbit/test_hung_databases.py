@@ -55,7 +55,7 @@ class Case(testtools.TestCase):
 
 
 class Transactions:
-    """What one transaction does."""
+    """The behaviour of a single transaction."""
 
     def test_a_connection_that_is_open(self):
         database = self.database()
@@ -104,7 +104,7 @@ class Transactions:
 
 
 class Requests:
-    """What the API says of servers in such a cell, and of others."""
+    """The answers of the API for servers in such a cell, and for others."""
 
     def setUp(self):
         super().setUp()

@@ -169,7 +169,7 @@ class Isolation:
             self.assertEqual(('other', 'az-1'), self.spec_changed_by(zone, flavor))
 
     def test_an_older_epoch_does_not_end_behind_a_newer(self):
-        """Who passed the fence is done before a newer epoch passes it."""
+        """A request that passed the fence is done before a newer epoch passes it."""
         cell = self.useFixture(database.CellDatabase())
         older, newer = (context.admin().for_saga(SAGA, epoch) for epoch in (1, 2))
         cell.write(fence.check, older)

@@ -27,7 +27,7 @@ WHO = {'project_id': 'alpha', 'user_id': 'alice'}
 
 
 class Races(on_servers.OnServer):
-    """What requests at once may make where the limit is one; mixed into a case per server."""
+    """Concurrent requests where the limit is one; mixed into a case per server."""
 
     def setUp(self):
         super().setUp()

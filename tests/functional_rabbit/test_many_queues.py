@@ -118,7 +118,7 @@ class ManyQueuesTest(testtools.TestCase):
         self.assert_served()
 
     def test_exchange_of_other_kind(self):
-        """What oslo.messaging corrects is corrected, and the broker is not asked for each queue.
+        """oslo.messaging replaces the exchange, and the broker is not asked for each queue.
 
         The exchange does not survive restarts, and the process wants one that does.
         """

@@ -213,7 +213,7 @@ class TestOutages(testtools.TestCase):
         self.assertEqual({}, failed)
 
     def _done(self, movers, status, *, undone):
-        """Those whose move was done, and only they have the status.
+        """Return the servers whose move was done; only they have the status.
 
         The others have the status `undone`; their moves say that something was away.
         """

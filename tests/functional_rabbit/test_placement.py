@@ -143,7 +143,7 @@ class Begun(fixtures.Fixture):
 
 
 class LostRaces(fixtures.Fixture):
-    """Let the first write of allocations of each of so many threads lose against another.
+    """A wrapper that makes the first write of allocations of each of so many threads lose a race.
 
     None goes on before all are there, each with an open transaction.
     """

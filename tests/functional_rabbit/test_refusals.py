@@ -1,4 +1,4 @@
-"""What `nova-lite up` says of brokers and database servers that refuse it.
+"""Messages of `nova-lite up` about brokers and database servers that refuse it.
 
 No cloud comes up here, so there is none that `nova-lite verify` could read.
 """

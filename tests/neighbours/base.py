@@ -1,4 +1,4 @@
-"""What the tests of servers beside the real services share."""
+"""Base classes of the tests of servers beside the real services."""
 
 import testtools
 

@@ -1,4 +1,4 @@
-"""What the real services have of the servers of a RealCloud."""
+"""Readers of the records that the real services have of the servers of a RealCloud."""
 
 DETAILED = '/attachments/detail?all_tenants=1'
 ATTACHMENTS = '3.44'

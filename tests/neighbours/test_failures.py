@@ -17,7 +17,7 @@ class Moving(live_moving.LiveMoving):
     """Of daemons in processes of their own, whose hosts report every two seconds."""
 
     def report(self):
-        """Let them do so when it is time."""
+        """Do nothing: the processes report by themselves."""
 
 
 class FailureTest(base.CloudTest):
@@ -45,7 +45,7 @@ class FailureTest(base.CloudTest):
     # ---- builds ----
 
     def test_boot_that_is_refused(self):
-        """What Nova has made is gone, what the member has made is free."""
+        """Objects that Nova made are gone, those of the member are free."""
         volume = self.volume()
         port = self.demo.network.create_port(network_id=self.cloud.network_id())
         given = {'destination_type': 'volume', 'boot_index': -1}

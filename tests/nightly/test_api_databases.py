@@ -1,4 +1,4 @@
-"""What the API stores, over MariaDB and PostgreSQL: the cases not in functional_rabbit."""
+"""Rows of the API on MariaDB and PostgreSQL: the cases that are not in functional_rabbit."""
 
 from tests.fixtures import on_servers
 from tests.functional_rabbit import test_api_databases as there

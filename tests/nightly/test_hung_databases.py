@@ -1,4 +1,4 @@
-"""What the API says of servers in a cell whose database, of PostgreSQL, is paused."""
+"""Answers of the API for servers in a cell whose PostgreSQL database is paused."""
 
 from tests.fixtures import postgresql
 from tests.functional_rabbit import test_hung_databases as there

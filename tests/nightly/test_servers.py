@@ -62,7 +62,7 @@ class TestRabbit(testtools.TestCase):
 
 
 class DatabaseCases:
-    """What both database servers must do; `server_class` says which one."""
+    """Cases for both database servers; `server_class` says which one."""
 
     server_class = None
 

@@ -1,4 +1,4 @@
-"""Who asks the services of which the middleware has checked the token."""
+"""The users of the services whose middleware has checked the token."""
 
 ADMINISTRATOR = {'user': 'a' * 32, 'project': 'b' * 32, 'roles': 'admin,member,reader'}
 SERVICE = {'user': '2' * 32, 'project': '3' * 32, 'roles': 'admin,member,reader,service'}

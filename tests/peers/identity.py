@@ -1,4 +1,4 @@
-"""What conversations with simcloud's identity service and with the real Keystone share."""
+"""Base classes of conversations with simcloud's identity service and with the real Keystone."""
 
 import requests
 

@@ -1,4 +1,4 @@
-"""What conversations with simcloud's image service and with the real Glance share."""
+"""Base classes of conversations with simcloud's image service and with the real Glance."""
 
 from tests.fixtures import glance
 from tests.peers import base

@@ -1,4 +1,4 @@
-"""What conversations with simcloud's network service and with the real Neutron share."""
+"""Base classes of conversations with simcloud's network service and with the real Neutron."""
 
 import requests
 
@@ -41,7 +41,7 @@ class NetworkPeersTest(base.PeersTest):
 
     @classmethod
     def add_default_rule(cls, version):
-        """Let new security groups have a rule that Neutron's migrations would have made."""
+        """Add the rule that Neutron's migrations would have made to new security groups."""
         used = dict.fromkeys(('used_in_default_sg', 'used_in_non_default_sg'), True)
         rule = {'direction': 'egress', 'ethertype': version, **used}
         requests.post(

@@ -1,4 +1,4 @@
-"""What conversations with simcloud's volume service and with the real Cinder share."""
+"""Base classes of conversations with simcloud's volume service and with the real Cinder."""
 
 import requests
 
