@@ -79,7 +79,7 @@ class History:
 
     @staticmethod
     def _watch_owners(world, places):
-        """Have what former owners of sagas do noticed."""
+        """Watch what former owners of sagas write."""
         rule = overtaken.Overtaken(
             {cell: _path(places, cell) for cell in places.cell_names},
             [places.guests_path(cell) for cell in places.cell_names],

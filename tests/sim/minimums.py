@@ -1,4 +1,4 @@
-"""How often, at least, operations succeed and faults strike in the seeds of the gate."""
+"""Minimums of successful operations and of faults in the seeds of the gate."""
 
 SEEDS = range(1, 201)
 # {name in totals.Totals: number}, a quarter of what was counted when this was written: a change of

@@ -1,4 +1,4 @@
-"""What each history would do for the first time, done once before all of them.
+"""First uses of code by each history, done once before all of them.
 
 SQLAlchemy compiles each statement once per process, modules are imported when they are first
 needed, and libraries prepare what they parse. The process that rehearses is forked for the

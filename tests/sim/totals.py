@@ -1,4 +1,4 @@
-"""How often operations were asked for and faults struck, added up over many histories."""
+"""Counts of requested operations and of faults, added up over many histories."""
 
 import collections
 import re

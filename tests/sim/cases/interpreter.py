@@ -21,7 +21,7 @@ SHARED = 'NOVA_LITE_TEST_PLAYER'
 
 
 def play(test_id):
-    """Have a test played; {'failure': text or '', 'printed': text, 'replay': text}."""
+    """Run a test. Return {'failure': text or '', 'printed': text, 'replay': text}."""
     number = os.environ.get(SEED, '0')
     replay = f'{SEED}={number} {sample.replay()} stestr --test-path tests/functional run {test_id}'
     failure = {'printed': '', 'replay': replay}
@@ -70,7 +70,7 @@ class Connection:
         return json.loads(line)
 
     def send(self, seed):
-        """Have the test of a seed begin."""
+        """Start the test of a seed."""
         self._socket.sendall(f'{seed}\n'.encode())
 
     def close(self):
@@ -101,7 +101,7 @@ class Interpreter:
             )
 
     def end(self):
-        """Have the process end; return its exit status."""
+        """End the process. Return its exit status."""
         self.process.stdin.close()
         status = self.process.wait()
         # It removes its files itself, unless it was killed.

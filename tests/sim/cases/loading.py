@@ -1,4 +1,4 @@
-"""What the process that runs tests sees of one that is played in the simulation."""
+"""The test cases of the process that runs tests, for tests played in the simulation."""
 
 import os
 import unittest
@@ -17,7 +17,7 @@ inside = False
 
 
 def load_tests(_loader, tests, _pattern):
-    """Have the tests of a module played elsewhere; the load_tests of that module.
+    """Return the load_tests of a module whose tests are played elsewhere.
 
     Those whose class has `plain = True` need processes or sockets, and are not.
     """
@@ -60,7 +60,7 @@ class Played:
         return self.run(result)
 
     def run(self, result=None):
-        """Have it played, and report its result."""
+        """Run the test elsewhere, and report its result."""
         result = testresult.ExtendedToOriginalDecorator(result or testresult.TestResult())
         result.startTest(self)
         try:

@@ -144,7 +144,7 @@ def _live(root, settings, number, branch):
 
 
 def _enter(path):
-    """Have a directory for files; return the stage.Stage that this process uses from now on."""
+    """Use a directory for files. Return the stage.Stage that this process uses from now on."""
     places.enter(path)
     os.mkdir('cloud')
     tempfile.tempdir = places.ROOT

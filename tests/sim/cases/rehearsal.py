@@ -1,4 +1,4 @@
-"""What each process of a played test would do for the first time, done once before all of them.
+"""First uses of code by a played test, done once before all tests.
 
 SQLAlchemy compiles each statement once per process, and so do the libraries of clients and
 services with what they parse. The process that rehearses is forked for all others.
@@ -32,7 +32,7 @@ def rehearse():
 
 
 def open_up(cloud):
-    """Have a cloud do its first things: log in, connect, build a server and delete it."""
+    """Run the first actions of a cloud: log in, connect, build a server and delete it."""
     for connection in (cloud.admin, cloud.demo):
         connection.authorize()
     server = moving.Moving(cloud).boot_full()
@@ -43,7 +43,7 @@ def open_up(cloud):
 
 
 def _play(stage, scenario):
-    """Have a server go through a scenario."""
+    """Run a scenario on a server."""
     server = scenario.boot(stage)
     scenario.prepare(stage, server)
     stage.wait_idle(server)

@@ -9,7 +9,7 @@ from tests.sim.world import shortcuts
 
 @functools.cache
 def install():
-    """Have this process take all shortcuts, and those forked from it."""
+    """Install all shortcuts in this process and those forked from it."""
     shortcuts.install()
     # What a resource has follows from its class. Nothing changes what is returned.
     shortcuts.replace(

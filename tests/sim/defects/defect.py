@@ -1,4 +1,4 @@
-"""What a row of the tables of defects says."""
+"""The columns of the tables of defects."""
 
 import collections
 

@@ -1,4 +1,4 @@
-"""What `nova_lite.runtime` answers in a history: of the process that asks."""
+"""The `nova_lite.runtime` of a history: each answer is that of the process that asks."""
 
 import base64
 import datetime

@@ -1,4 +1,4 @@
-"""Who runs next, and for how many scheduling points.
+"""The choice of the thread that runs next, and for how many scheduling points.
 
 A chooser has `next(ready, running, points)`: it returns one of the threads in `ready` (a list
 that is not empty; `running` may not be in it) and after how many points it wants to be asked

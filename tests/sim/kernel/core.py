@@ -141,7 +141,7 @@ class Kernel:
     # Scheduling points
 
     def point(self, what, detail=None):
-        """Let another thread run if the chooser wants it; log a line when there is `detail`."""
+        """Switch to another thread if the chooser wants it; log a line when there is `detail`."""
         if detail is not None:
             self.log(what, detail)
         if self._hooks:
@@ -197,7 +197,7 @@ class Kernel:
         self._switch()
 
     def leave_if_stopped(self):
-        """Let another thread run if the calling one was killed or frozen."""
+        """Switch to another thread if the calling one was killed or frozen."""
         if self.running.index < 0 and not self._masked:
             self._switch()
 
@@ -271,7 +271,7 @@ class Kernel:
         return thread.woken
 
     def wake(self, thread):
-        """Let a blocked thread go on."""
+        """Unblock a blocked thread."""
         if thread.waits_for is not None:
             self._wake(thread, woken=True)
 

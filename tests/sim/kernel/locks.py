@@ -197,7 +197,7 @@ class StaticRLock(StaticLock):
 
 
 class SetUp:
-    """What stands for a lock while there is only one thread."""
+    """A counter in place of a lock while there is only one thread."""
 
     __slots__ = ('_count',)
 

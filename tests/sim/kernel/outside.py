@@ -25,5 +25,5 @@ class Descriptor:
 
 
 def pause(milliseconds):
-    """Let time pass outside."""
+    """Spend time outside."""
     select.poll().poll(milliseconds)

@@ -63,7 +63,7 @@ class Process:
 
     @contextlib.contextmanager
     def entered(self):
-        """Let the calling thread start threads in this process and read its clocks.
+        """Make the calling thread start threads in this process and read its clocks.
 
         The thread itself goes on belonging to its own process.
         """
@@ -117,7 +117,7 @@ class Process:
         self._kernel.leave_if_stopped()
 
     def thaw(self):
-        """Let the process go on."""
+        """Resume the process."""
         if not self.frozen or self.dead:
             return
         self.frozen = False

@@ -37,7 +37,7 @@ PR_SET_PDEATHSIG = 1
 
 @dataclasses.dataclass
 class Outcome:
-    """How a history ended. `failure` is '' when it passed, else what was found, and where.
+    """The end of a history. `failure` is '' when it passed, else the finding and its place.
 
     `choices` are those that had an effect: (stream, number, what); `run` can suppress them.
     `counts` is how often what happened, by what the body calls it.
@@ -199,7 +199,7 @@ class History:
 
 @dataclasses.dataclass
 class Child:
-    """What the process of a history is given. pipe, progress, stacks: descriptors"""
+    """The arguments of the process of a history. pipe, progress, stacks: descriptors"""
 
     seed: int
     options: dict
@@ -213,7 +213,7 @@ class Child:
         return memoryview(mmap.mmap(self.progress, mmap.PAGESIZE)).cast('Q')
 
     def equip(self, kernel, *, parent, on_line=None, keeps_log=True):
-        """Have this process report to where `Child` says how its history goes and ends.
+        """Connect this process to the receiver of reports on a history, given by `Child`.
 
         on_line, keeps_log: see History
         parent: id of the process that forked this one. This one ends with it, since it may be

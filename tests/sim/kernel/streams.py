@@ -70,7 +70,7 @@ class Streams:
         return stream
 
     def reseed(self, seed, suppressed=()):
-        """Let all streams begin again, as those of another history."""
+        """Restart all streams, as those of another history."""
         self._seed = seed
         self._suppressed = frozenset((name, number) for name, number in suppressed)
         for stream in self._made.values():

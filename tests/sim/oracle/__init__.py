@@ -1,1 +1,1 @@
-"""What must hold at each point of a history, and at its end."""
+"""Rules for each point of a history, and for its end."""

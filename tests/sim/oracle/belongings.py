@@ -1,4 +1,4 @@
-"""What clients made for themselves stays; what was made for servers goes with them."""
+"""Objects that clients made for themselves stay; those made for servers go with them."""
 
 from tests.sim.workload import caller as caller_module
 from tests.sim.workload import devices

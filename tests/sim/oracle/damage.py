@@ -1,4 +1,4 @@
-"""What faults may have broken, so that audits have something to repair, or something is left."""
+"""Damage that faults may have done, which audits have to repair, or which may be left."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What was done to a server: what users asked for ends well, and only users ask.
+"""Actions on servers: those of users end well, and only users start them.
 
 Read from the actions on record. What a fault met, or a refusal of its own, may fail. A
 request that was refused with a 4xx code has an action at most if this failed. Requests to

@@ -1,4 +1,4 @@
-"""What was acknowledged was done: accepted actions are on record, and the last shows its effect."""
+"""Effects of acknowledged actions: each is on record, and the last shows its effect."""
 
 from tests.sim.oracle import outcomes
 

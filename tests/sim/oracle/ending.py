@@ -66,7 +66,7 @@ class Ending:
         return found
 
     def _repaired(self):
-        """What audits have repaired though no fault had broken it."""
+        """Yield repairs by audits of what no fault had broken."""
         for moment, each in self._repairs.found:
             if not self._damage.may_need(each, moment):
                 yield deeds.Lasting(f'repaired without a fault: {each}')
@@ -83,7 +83,7 @@ class Ending:
                 yield f'open saga: {row.uuid} {row.kind} {row.state}'
 
     def _servers(self):
-        """What was acknowledged is there, once; what was deleted is not."""
+        """Yield acknowledged servers that are not there once, and deleted ones that are."""
         code, found = self._caller.send('list', 'GET', '/servers/detail?all_tenants=1')
         if code != 200:
             yield f'list of servers: {code}'
@@ -102,7 +102,7 @@ class Ending:
         yield from self._usage(len(listed))
 
     def _usage(self, number):
-        """What counts for the quota is what there is."""
+        """Yield differences between the usage that counts for the quota and the servers."""
         code, found = self._caller.send('limits', 'GET', '/limits')
         used = found['limits']['absolute']['totalInstancesUsed'] if code == 200 else None
         if used != number:

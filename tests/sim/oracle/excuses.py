@@ -1,4 +1,4 @@
-"""What faults excuse: only what met them.
+"""Excuses by faults: only for requests that met them.
 
 A request may fail when a fault met it, or when a process that it needed was in trouble
 while it was under way. A server may be in ERROR when a fault met what was asked of it.
@@ -47,7 +47,7 @@ class Excuses:
         return any(met(fault, call) for fault in self._faults.injected)
 
     def of_delay(self, call):
-        """Whether a fault met what a request began, so that it may end late, or be taken back."""
+        """Return whether a fault met work of the request, which may end late or be undone."""
         began = call.code not in codes.REFUSALS
         return began and any(call.request_id in each.requests for each in self._faults.injected)
 
@@ -63,7 +63,7 @@ class Excuses:
         )
 
     def of_scheduling(self):
-        """Whether hosts may refuse servers, or none may take one, though nothing went wrong."""
+        """Return whether hosts may refuse servers, or none may take one, without a fault."""
         return bool(self._refusals)
 
     def of_refusal(self, reason):

@@ -1,4 +1,4 @@
-"""What clients asked for is what they have: host, flavor, image and devices of a server."""
+"""Results of accepted requests: host, flavor, image and devices of a server."""
 
 import collections
 import typing

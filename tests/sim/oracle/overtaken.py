@@ -1,4 +1,4 @@
-"""Who works for a saga that another owner has taken over changes nothing more.
+"""Former owners of sagas: they write nothing after another owner has taken over.
 
 The fences of hosts and cells refuse such calls. Most would find their effect done already, or
 ended by the next owner, so that nothing else shows whether they are refused.

@@ -51,7 +51,7 @@ class Repairs(logging.Handler):
         self._log, self._clock, self.found = log, clock, []
 
     def createLock(self):  # noqa: N802 the name of the base class
-        """Have one that does nothing: of the threads of a history one runs at a time."""
+        """Return a lock that does nothing: one thread of a history runs at a time."""
         self.lock = NoLock()
 
     def listen(self):

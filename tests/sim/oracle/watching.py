@@ -1,4 +1,4 @@
-"""What must hold after each commit: databases that are looked at whenever one was written."""
+"""Rules for each commit: databases are read whenever one was written."""
 
 import os
 import sqlite3

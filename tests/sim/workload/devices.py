@@ -1,4 +1,4 @@
-"""What clients ask for about the devices of servers: volumes, shares and interfaces."""
+"""Requests of clients about devices of servers: volumes, shares and interfaces."""
 
 import typing
 

@@ -1,4 +1,4 @@
-"""What several themes put into their plans."""
+"""Parts of plans that several themes use."""
 
 from tests.sim.workload import devices
 from tests.sim.world import places

@@ -1,4 +1,4 @@
-"""What clients write on servers, which moves and other actions have to keep."""
+"""Labels that clients write on servers, which moves and other actions have to keep."""
 
 import collections
 import typing
@@ -49,7 +49,7 @@ LABELS = {
 
 
 class Labels:
-    """What was written on which server."""
+    """The labels written on each server."""
 
     def __init__(self):
         self._written = collections.defaultdict(list)

@@ -1,4 +1,4 @@
-"""What clients asked for and were told, and what of it is not as it should be."""
+"""Requests of clients and their answers, and violations found in them."""
 
 import collections
 import re

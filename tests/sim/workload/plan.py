@@ -1,4 +1,4 @@
-"""What a history is made of; `themes` draws it from the seed."""
+"""The plan of a history; `themes` draws it from the seed."""
 
 import dataclasses
 

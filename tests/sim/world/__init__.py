@@ -1,1 +1,1 @@
-"""What the simulated cloud runs on: files, databases, buses and HTTP without sockets."""
+"""The simulated cloud's surroundings: files, databases, buses and HTTP without sockets."""

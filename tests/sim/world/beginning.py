@@ -34,7 +34,7 @@ class Beginning:
         kernel.current().sleep(REST_S)
 
     def have(self, plan):
-        """Let hosts behave and things fail as a plan says."""
+        """Apply a plan's faults and profile of hosts."""
         self.world.faults.begin(plan.rates)
         if plan.profile:
             self.cloud.behave(plan.profile)

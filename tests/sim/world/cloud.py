@@ -115,7 +115,7 @@ class Cloud:
         self.daemons[name] = daemon
 
     def behave(self, profile):
-        """Let all hosts behave as a profile (YAML) says from now on."""
+        """Apply a profile (YAML) to all hosts from now on."""
         places_module.write_profile(profile)
         for name, daemon in self.daemons.items():
             with self.processes[name].entered():

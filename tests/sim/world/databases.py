@@ -170,7 +170,7 @@ class Databases:
         return True
 
     def _settle(self):
-        """Let those go on whose statements wait no more, once these are answered."""
+        """Wake threads whose statements are not blocked any more, once these are answered."""
         for session in list(self._blocked):
             while not session.is_answered():
                 if session.ident in self.backend.waiting():
@@ -183,7 +183,7 @@ class Databases:
     # ---- the oracle ----
 
     def watch(self, watcher):
-        """Tell `watcher` of each commit that has written: committed(name)."""
+        """Notify `watcher` of each commit that has written: committed(name)."""
         self._watchers.append(watcher)
 
     def reader(self, name):
@@ -206,7 +206,7 @@ class Databases:
         return [each for known in self._sessions.values() for each in known.values()]
 
     def continue_as(self, prefix):
-        """Have copies of the databases, with another prefix; no connection is open."""
+        """Copy the databases to another prefix, and use the copies; no connection is open."""
         self.backend.copy(self.prefix, prefix)
         self.prefix = prefix
 

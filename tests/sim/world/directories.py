@@ -1,4 +1,4 @@
-"""Where histories and played tests have their files.
+"""Directories for files of histories and played tests.
 
 Who only starts what plays them imports this, and not the launcher.
 """

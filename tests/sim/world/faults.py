@@ -1,4 +1,4 @@
-"""What goes wrong, drawn from the seed, and on record for the oracle."""
+"""Faults, drawn from the seed, and recorded for the oracle."""
 
 import dataclasses
 import math
@@ -16,7 +16,7 @@ REQUEST = re.compile(r'req-[0-9a-f-]{36}')
 
 @dataclasses.dataclass
 class Fault:
-    """What went wrong, where and from when to when.
+    """A fault: its place, beginning and end.
 
     process: the one it befell; requests: ids of the requests whose work met it
     locked: names of the databases that it left locked
@@ -39,7 +39,7 @@ class Fault:
 
 
 class Faults:
-    """Nothing goes wrong while `quiet`.
+    """The faults of a history; none occurs while `quiet`.
 
     injected: [Fault, ...]
     """
@@ -69,7 +69,7 @@ class Faults:
         return fate
 
     def delay_begin(self, where):
-        """Let a transaction of work for a request take long to begin, at times."""
+        """Delay the beginning of a transaction of work for a request, at times."""
         if is_at_work() and self.draw('begin', 'BEGIN', where):
             seconds = kernel.current().stream('disk').uniform(*SLOW_S)
             self.injected[-1].end += seconds

@@ -71,7 +71,7 @@ class Backend:
         return cls(server.port)
 
     def install(self, databases):
-        """Have this process's connections ask `databases`."""
+        """Send the statements of this process's connections to `databases`."""
         global _databases
         _databases = databases
         for name, function in REPLACED.items():
@@ -84,7 +84,7 @@ class Backend:
         return connection.db.decode(), connection.thread_id(), connection._sock.fileno()
 
     def attach(self, connection, session):
-        """Let a connection know its session."""
+        """Record the session of a connection."""
         connection.session = connection._sock.session = session
         session.timeout_s = connection._read_timeout
 

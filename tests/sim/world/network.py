@@ -32,7 +32,7 @@ class Server:
         self.open = {}
 
     def answer(self, exchange):
-        """Have the application answer, in a thread of its process."""
+        """Call the application in a thread of its process."""
         self.open[exchange] = True
         self.process.spawn(self._run, exchange, name='http')
 
@@ -133,7 +133,7 @@ class Exchange:
         return made
 
     def run(self, application):
-        """Have the application answer."""
+        """Call the application."""
         started = []
 
         def start_response(status, headers, exc_info=None):
@@ -205,7 +205,7 @@ def _lost():
 
 
 def install(network):
-    """Have all that `requests` sends in this process go through `network`."""
+    """Send all requests of `requests` in this process through `network`."""
 
     def send(adapter, request, stream=False, timeout=None, **_options):
         read_s = timeout[1] if isinstance(timeout, tuple) else timeout

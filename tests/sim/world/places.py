@@ -25,7 +25,7 @@ OPTIONS = {
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """How much of what a cloud has. hosts, conductors, computes (processes): of each cell"""
+    """The numbers of a cloud's parts. hosts, conductors, computes (processes): of each cell"""
 
     cells: int
     hosts: int
@@ -117,7 +117,7 @@ def create(places, size):
 
 
 def write_profile(text):
-    """Say how hosts behave, from the next start or reload of their daemons on."""
+    """Write the profile of hosts for the next start or reload of their daemons."""
     with open(PROFILE, 'w') as file:
         file.write(text)
 

@@ -80,7 +80,7 @@ class Backend:
         return cls(server.port)
 
     def install(self, databases):
-        """Have this process's connections ask `databases`."""
+        """Send the statements of this process's connections to `databases`."""
         global _databases
         _databases = databases
         for (owner, name), function in REPLACED.items():
@@ -93,7 +93,7 @@ class Backend:
         return connection.info.dbname, connection.info.backend_pid, connection.fileno()
 
     def attach(self, connection, session):
-        """Let a connection know its session."""
+        """Record the session of a connection."""
         connection.session = session
         limit = COUNTED.search(connection.info.get_parameters().get('options', ''))
         session.timeout_s = int(limit[1]) if limit else None
@@ -129,7 +129,7 @@ class Backend:
             outside.pause(1)
 
     def cancel(self, ident):
-        """Have the server cancel the statement of a session."""
+        """Cancel the statement of a session in the server."""
         self._execute('SELECT pg_cancel_backend(%s)', [ident])
 
     def reader(self, database):

@@ -17,7 +17,7 @@ class Servers:
         self._ports = itertools.count(FIRST_PORT)
 
     def install(self):
-        """Have this process listen nowhere else."""
+        """Replace the listeners of this process."""
         server.InProcess = self._made
         server.free_port = self._free_port
         ports.Port._setUp = lambda port: setattr(port, 'number', self._free_port())

@@ -1,4 +1,4 @@
-"""What libraries do again for each request or message, though it never changes in a history.
+"""Results of libraries that are equal for each request or message of a history, kept.
 
 None of it is a scheduling point, so that schedules stay the same.
 """
@@ -27,7 +27,7 @@ def replace(owner, name, made):
 
 @functools.cache
 def install():
-    """Have this process take them, and those forked from it."""
+    """Install the shortcuts in this process and those forked from it."""
     inspect.getfullargspec = _remembered(inspect.getfullargspec)
     replace(base, 'getfullargspec', lambda _former: inspect.getfullargspec)
     replace(policy.Enforcer, 'load_rules', _once)

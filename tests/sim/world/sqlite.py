@@ -62,11 +62,11 @@ class Disk:
         self._watchers = []
 
     def watch(self, watcher):
-        """Tell `watcher` of each commit: committed(path)."""
+        """Notify `watcher` of each commit: committed(path)."""
         self._watchers.append(watcher)
 
     def committed(self, connection):
-        """What a connection has written is there for all."""
+        """Publish the writes of a connection."""
         self.unlock(connection)
         for watcher in self._watchers:
             watcher.committed(connection.path)
@@ -119,7 +119,7 @@ class Disk:
         return [path for path, connection in self.writers.items() if id(connection) in known]
 
     def unlock(self, connection):
-        """Let others write."""
+        """Release the write lock."""
         if self.writers.get(connection.path) is connection:
             del self.writers[connection.path]
 
@@ -192,7 +192,7 @@ class Connection(sqlite3.Connection):
             super().close()
 
     def reopen(self):
-        """Have the file that is now where the former one was opened when it is needed."""
+        """Open the file that replaced the former one when it is used next."""
         self.is_asleep = True
 
     def _wake(self):
@@ -322,7 +322,7 @@ def _connect(database, **kwargs):
 
 
 def install(disk):
-    """Have all connections of this process be to files of `disk`."""
+    """Open all connections of this process on files of `disk`."""
     global _disk
     _disk = disk
     sqlite3.connect = sqlite3.dbapi2.connect = _connect

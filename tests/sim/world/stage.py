@@ -1,4 +1,4 @@
-"""What stands in for the machine: network, disk and buses, with their faults."""
+"""Replacements of the machine: network, disk and buses, with their faults."""
 
 import os
 
@@ -36,14 +36,14 @@ class Stage:
             self.databases = databases.Databases(backend, prefix, self.faults)
 
     def install_machine(self):
-        """Have this process use no other network and disk."""
+        """Replace the network and the disk of this process."""
         network_module.install(self.network)
         sqlite.install(self.disk)
         if self.databases is not None:
             self.databases.install()
 
     def install(self, places):
-        """Have this process use nothing else."""
+        """Replace all parts of the machine in this process."""
         self._places = places
         self.install_machine()
         shortcuts.install()
