@@ -1,4 +1,4 @@
-"""What is expected of each test, as a file says, and how a run differs from it.
+"""Expected results of tests, read from a file, and differences of a run from them.
 
 The file lists the tests that do not pass, by reason; all others must pass::
 

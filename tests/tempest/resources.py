@@ -1,4 +1,4 @@
-"""What Tempest needs in a cloud besides that which `nova-lite up` makes."""
+"""Resources that Tempest needs in a cloud in addition to those of `nova-lite up`."""
 
 import dataclasses
 

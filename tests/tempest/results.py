@@ -1,4 +1,4 @@
-"""What each test of a run of Tempest came to, from the stream of stestr."""
+"""Results of the tests of a run of Tempest, from the stream of stestr."""
 
 import dataclasses
 import re

@@ -1,4 +1,4 @@
-"""What tests of API resources have in common."""
+"""Base classes of tests of API resources."""
 
 import testtools
 

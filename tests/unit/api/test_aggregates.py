@@ -168,7 +168,7 @@ class AggregatesTest(AggregateTest):
         return self.api.api_db.read(stamps.every)[stamps.AGGREGATES]
 
     def during(self, method, action):
-        """Let something happen in the middle of placement's first `method`; its results."""
+        """Run an action during placement's first `method`. Return the list for its result."""
         results, recorded = [], getattr(self.providers, method)
 
         def interrupted(*args):

@@ -44,7 +44,7 @@ class TestAssistedSnapshots(base.Case):
         }
 
     def become(self, status):
-        """Have the volume service be at work on the snapshot."""
+        """Set the status of the snapshot in the volume service."""
         self.api.volume.service.call(
             self.operator,
             'POST',

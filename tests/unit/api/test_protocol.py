@@ -1,4 +1,4 @@
-"""What every answer of the API has: versions, headers, errors, who may ask."""
+"""Properties of every answer of the API: versions, headers, errors, permissions."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Which microversion accepts, ignores or refuses query parameters it does not know."""
+"""Unknown query parameters: accepted, ignored or refused, by microversion."""
 
 from nova_lite.api import operation
 from tests.fixtures import compute_api

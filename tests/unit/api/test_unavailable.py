@@ -1,4 +1,4 @@
-"""Who asks while something is away does not learn where it is, or as whom it is called."""
+"""Answers while a service is down name neither its address nor its user."""
 
 from tests.unit.api import base
 

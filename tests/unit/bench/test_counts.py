@@ -1,4 +1,4 @@
-"""What a benchmark reads of the metrics of daemons."""
+"""Counts that a benchmark reads from the metrics of daemons."""
 
 import prometheus_client
 import testtools

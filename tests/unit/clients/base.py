@@ -1,4 +1,4 @@
-"""What the tests of the clients share."""
+"""Base classes of the tests of the clients."""
 
 import testtools
 

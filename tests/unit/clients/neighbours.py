@@ -1,4 +1,4 @@
-"""What tests of the image, network and volume clients share."""
+"""Fixtures of tests of the image, network and volume clients."""
 
 import dataclasses
 

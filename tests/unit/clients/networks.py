@@ -1,4 +1,4 @@
-"""What tests of the network client share."""
+"""Fixtures of tests of the network client."""
 
 from nova_lite.clients import network
 from tests.unit.clients import neighbours

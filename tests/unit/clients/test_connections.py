@@ -1,4 +1,4 @@
-"""What is sent with every request to a service, and what is kept of the answers."""
+"""Headers of every request to a service, and values kept from the answers."""
 
 from nova_lite.clients import auth
 from nova_lite.clients import session

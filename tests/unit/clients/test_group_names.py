@@ -20,7 +20,7 @@ class GroupNamesTest(networks.NetworkTestCase):
         )
 
     def refuse(self, error, *refused):
-        """Let the service raise an error to these callers. Callers are kept in `asked`."""
+        """Make the service raise an error to these callers. Callers are kept in `asked`."""
         call = self.network.service.call
 
         def refusing(ctxt, *args, **options):

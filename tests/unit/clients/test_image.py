@@ -252,7 +252,7 @@ class SnapshotTest(ImageTestCase):
         self.assertEqual('qcow2', made['disk_format'])
 
     def test_without_data(self):
-        """Which is raw, and nothing else."""
+        """An empty body is raw, and nothing else."""
         made = self.image.create_snapshot(self.member, 'snap', self.server)
         refused = self.assertRaises(
             exception.NovaLiteError, self.image.upload, self.member, made['id'], b''

@@ -42,7 +42,7 @@ class LateReleaseTest(base.PlacementTestCase):
         return self.placement.release(self.admin, self.consumer.uuid, None, unless=is_overtaken)
 
     def late(self, successor):
-        """Let `successor` (a callable) run before the next change of allocations arrives."""
+        """Run `successor` (a callable) before the next change of allocations arrives."""
         write = self.placement._write
 
         def later(*args):

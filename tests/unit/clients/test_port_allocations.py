@@ -1,4 +1,4 @@
-"""What ports hold as they come and go, on the real placement."""
+"""Allocations of ports as they come and go, on the real placement."""
 
 import dataclasses
 
@@ -127,7 +127,7 @@ class PortAllocationsTest(base.PlacementTestCase):
         self.assertEqual({self.bridge: {CLASS: 60}}, self.held())
 
     def test_release_during_a_claim(self):
-        """What is claimed for a port that is not bound yet stays."""
+        """Allocations for a port that is not bound yet stay."""
         self.network.bound = [self.claim(self.port(60))]
         former = self.claim(self.port(20))
         begun = []

@@ -74,7 +74,7 @@ class EnsureTest(base.PlacementTestCase):
 
 
 class InventoriesTest(base.PlacementTestCase):
-    """What a provider has."""
+    """The inventories of a provider."""
 
     def setUp(self):
         super().setUp()
@@ -132,7 +132,7 @@ class InventoriesTest(base.PlacementTestCase):
 
 
 class TraitsTest(base.PlacementTestCase):
-    """What a provider is."""
+    """The traits of a provider."""
 
     def setUp(self):
         super().setUp()
@@ -186,7 +186,7 @@ class TraitsTest(base.PlacementTestCase):
 
 
 class AggregatesTest(base.PlacementTestCase):
-    """Which aggregates a provider is in."""
+    """The aggregates of a provider."""
 
     def test_membership(self):
         host, one, two = self.add_host('host'), runtime.new_uuid(), runtime.new_uuid()

@@ -92,7 +92,7 @@ class RegistrationTest(base.PlacementTestCase):
         self.assertEqual([], self.providers.list(self.admin))
 
     def test_nested_in_use(self):
-        """What a server uses stays, and so does its parent, until it is free."""
+        """A provider that a server uses stays, and so does its parent, until it is free."""
         bridge = nested.Nested('br', {'NET_BW_EGR_KILOBIT_PER_SEC': {'total': 1000}})
         (node,) = self.nodes(1, children=(bridge,))
         self.register([node])

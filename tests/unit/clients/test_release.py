@@ -73,7 +73,7 @@ class ReleaseTest(testtools.TestCase):
         self.assertRaises(exception.StaleEpoch, self.release, volume, attachment_id=None)
 
     def test_fails_unexpectedly(self):
-        """That is no refusal: the volume may have to be deleted still."""
+        """Other errors than a refusal are raised: the volume may have to be deleted still."""
         volume = neighbours.Volume()
         volume.add_volume('volume')
         volume.fail('delete', exception.NovaLiteError())

@@ -1,4 +1,4 @@
-"""What a user may ask for, on the simulated network service."""
+"""Networks that a user may request, on the simulated network service."""
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -6,7 +6,7 @@ from tests.unit.clients import networks
 
 
 class ValidateTest(networks.NetworkTestCase):
-    """What a user may ask for."""
+    """Networks that a user may request."""
 
     def validate(self, wanted, count=1, **options):
         return self.network.validate(self.member, wanted, count, **options)

@@ -1,4 +1,4 @@
-"""What ports ask of placement, in both formats of the network service."""
+"""Requests of ports to placement, in both formats of the network service."""
 
 import json
 

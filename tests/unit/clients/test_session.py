@@ -1,4 +1,4 @@
-"""Who calls, what is repeated, and what errors become."""
+"""Identity of callers, repetition of requests, and translation of errors."""
 
 import json
 import socket
@@ -111,7 +111,7 @@ class SessionTestCase(base.ClientTestCase):
         return self.script.seen[request].get('HTTP_' + name.upper().replace('-', '_'))
 
     def fast(self, then=None):
-        """Let pauses pass at once."""
+        """Skip pauses."""
         return self.useFixture(clock.Installed(Impatient(then))).runtime
 
 
@@ -171,7 +171,7 @@ class IdentityTest(SessionTestCase):
 
 
 class GuardTest(SessionTestCase):
-    """Who works for another that has taken the work over changes nothing."""
+    """A worker whose work another has taken over changes nothing."""
 
     def guarded(self, *answers):
         """A context whose guard gives these answers in turn: to pass, or an error."""
@@ -234,7 +234,7 @@ class AddressTest(SessionTestCase):
 
 
 class RetryTest(SessionTestCase):
-    """What is sent again."""
+    """Requests that are sent again."""
 
     def test_a_service_that_is_down_and_comes_back(self):
         for method in ('GET', 'POST'):
@@ -323,7 +323,7 @@ class RetryTest(SessionTestCase):
 
 
 class ErrorTest(SessionTestCase):
-    """What an answer with an error status becomes."""
+    """The errors raised for answers with an error status."""
 
     def refused(self, answer, expected, **options):
         error = self.assertRaises(expected, self.serve(answer).get, self.member, '/x', **options)

@@ -8,7 +8,7 @@ CLASS = 'NET_BW_EGR_KILOBIT_PER_SEC'
 
 
 class TreesTest(base.PlacementTestCase):
-    """What is said of a node is true of all below it."""
+    """A question about a node covers all providers below it."""
 
     def setUp(self):
         super().setUp()

@@ -37,7 +37,7 @@ class VolumeTest(VolumeTestCase):
     """Volumes."""
 
     def test_made_for_a_device(self):
-        """What a device does not name was made without an answer."""
+        """A marked volume that its device does not name was made without an answer."""
         device, other = (
             {'uuid': runtime.new_uuid(), 'source_type': 'blank', 'destination_type': 'volume'}
             for _ in range(2)
@@ -197,7 +197,7 @@ class VolumeTest(VolumeTestCase):
 
 
 class AttachableTest(VolumeTestCase):
-    """Which volumes a server may have."""
+    """Volumes that a server may attach."""
 
     def check(self, **options):
         self.volume.check_attachable(self.read(), **options)

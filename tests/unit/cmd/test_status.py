@@ -29,7 +29,7 @@ class StatusTest(base.ManageTest):
         self.network_extensions('binding-extended')
 
     def network_extensions(self, *aliases):
-        """Have a network service with these extensions."""
+        """Make a network service with these extensions."""
         body = json.dumps({'extensions': [{'alias': alias} for alias in aliases]}).encode()
         url = self.useFixture(http.Direct({'/network': self.answering('200 OK', body)})).url
         self.options['neutron'] = {'endpoint_override': f'{url}/network'}
@@ -45,7 +45,7 @@ class StatusTest(base.ManageTest):
         return app
 
     def volume_versions(self, newest):
-        """Have a volume service that says it speaks up to that version."""
+        """Make a volume service whose newest microversion is this one."""
         body = json.dumps({'versions': [{'id': 'v3.0', 'version': newest}]}).encode()
         app = self.answering('300 Multiple Choices', body)
         url = self.useFixture(http.Direct({'/volume': app})).url

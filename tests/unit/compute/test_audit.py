@@ -133,7 +133,7 @@ class TestAudit(testtools.TestCase):
     # ---- power, beside what users do ----
 
     def power(self, uuid, action, task):
-        """What a user's request does, from the API to the end."""
+        """Run the whole request of a user, from the API to the end."""
         ctxt = self.cell.ask(uuid, action, task)
         getattr(self.cell.casts, f'{action}_instance')(
             ctxt, 'host-1', instance=self.cell.instance(uuid)
@@ -167,7 +167,7 @@ class TestAudit(testtools.TestCase):
         self.assertEqual(expected, self.picture(uuid))
 
     def test_started_after_it_compared(self):
-        """What the record said is not true any more when the difference is reported."""
+        """The record has changed by the time the difference is reported."""
         uuid = self.cell.boot()
         self.stop(uuid)
         self.change_power(uuid, model.PowerAction.PAUSE)

@@ -352,7 +352,7 @@ class TestWhileBuilding(Timed):
         self.assertNotIn(None, [result for _event, _host, result in self.cell.events(uuid)])
 
     def test_asked_again_and_again(self):
-        """Who repeats a deletion does not make it begin anew, nor is each kept for later."""
+        """Repeated requests neither restart the deletion, nor is each kept for later."""
         self.cell.driver.use_profile(
             profile.parse('extends: instant\nhosts:\n  - {delays: {destroy: 10}}\n')
         )

@@ -51,7 +51,7 @@ class TestJobs(testtools.TestCase):
         self.log = []
 
     def later(self, seconds):
-        """Let time pass and everything that is due then happen."""
+        """Advance the time, and run all work that is due."""
         self.clock.advance(seconds)
         self.jobs.wake_due()
         self.assertTrue(self.jobs.wait_quiet(10))

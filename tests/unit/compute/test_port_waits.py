@@ -1,4 +1,4 @@
-"""How a build waits for its ports."""
+"""Builds that wait for their ports."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""What tests of proxies share: the API over simcloud, asked as old clients ask."""
+"""Base classes of tests of proxies: the API over simcloud, asked as old clients ask."""
 
 from tests.fixtures import neighboured_api
 from tests.unit.api.servers import base

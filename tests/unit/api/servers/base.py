@@ -1,4 +1,4 @@
-"""What tests of server operations share."""
+"""Base classes of tests of server operations."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""What tests of POST /servers share."""
+"""Base classes of tests of POST /servers."""
 
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import request_specs

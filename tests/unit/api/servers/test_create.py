@@ -138,7 +138,7 @@ class TestStored(create_base.Case):
 
 
 class TestFields(create_base.Case):
-    """Which fields each microversion has."""
+    """The fields of each microversion."""
 
     def test_since_and_until(self):
         tag = [{'uuid': api_neighbours.NETWORK_ID, 'tag': 't'}]

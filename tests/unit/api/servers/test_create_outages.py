@@ -47,7 +47,7 @@ class OutageTest(create_base.Case):
         self.assertEqual(2, len(self.volume.deleted))
 
     def test_no_telling(self):
-        """What may be accepted servers' is not given back."""
+        """Resources that accepted servers may use are not released."""
         self.lose(after=True)
 
         def away(*_args):

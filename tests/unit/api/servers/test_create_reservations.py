@@ -66,7 +66,7 @@ class ReservationTest(create_base.Case):
         self.patch(target, name, told)
 
     def test_reserved_by_a_process_that_was_killed(self):
-        """What it leaves is what there is just before it would accept the servers."""
+        """Its reservation is counted until just before the later request accepts its servers."""
         seen = []
 
         def look():
@@ -125,7 +125,7 @@ class ReservationTest(create_base.Case):
         self.assertEqual(2, len(self.reserved()))
 
     def test_refused(self):
-        """Nothing is left for the super-conductor."""
+        """No work is left for the super-conductor."""
         self.api.conf.set_override('instances', 0, 'quota')
         self.refuse(403, **FIELDS)
         self.assertEqual([], self.rows())

@@ -59,7 +59,7 @@ POINTS = [
 
 
 def _age(connection, past):
-    """Let all have been as it is for long."""
+    """Set the times of all rows to long ago."""
     table = instances.TABLE
     connection.execute(
         table.update().where(table.c.deleted_at.is_not(None)).values(deleted_at=past)
@@ -220,7 +220,7 @@ class TestCounted(Sweeping, base.Case):
                     yield database, number, after
 
     def finish(self, uuid):
-        """What the host or its audit does of what it finds: it deletes the server."""
+        """Delete the server, as its host or the host's audit does."""
         row = self.api.row(uuid)
         kept = (row.vm_state, row.task_state) == ('soft-delete', None)
         if kept or row.task_state in ('deleting', 'soft-deleting'):

@@ -74,7 +74,7 @@ class TestRaces(RacingCase):
 
 
 class TestKept(RacingCase):
-    """What was to be kept for a while has left its host and is deleted at once."""
+    """A server that was to be kept, and that has left its host, is deleted at once."""
 
     overrides = ((None, 'reclaim_instance_interval', 60),)
 
@@ -147,7 +147,7 @@ class TestResized(RacingCase):
         return uuid
 
     def hold(self, uuid, **values):
-        """Let a saga have the server."""
+        """Start a saga of the server."""
         row = {
             'uuid': runtime.new_uuid(),
             'instance_uuid': uuid,

@@ -36,7 +36,7 @@ class WishesTest(base.Case):
         return self.api.cell('cell1').db.read(migrations.get, self.uuid)
 
     def test_an_abort_is_remembered(self):
-        """Who looks at the migration next finds it, so the request has not failed."""
+        """The host finds it when it reads the migration next, so the request has not failed."""
         self.ok('DELETE', self.path, version='2.65', who=base.ADMIN, code=202)
         self.assertIn(live_migrations.ABORT, live_migrations.commands(self.row()))
 

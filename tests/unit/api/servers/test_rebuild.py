@@ -1,4 +1,4 @@
-"""What the API makes of a rebuild: of the body, the image, the volume, the version."""
+"""Checks of a rebuild by the API: body, image, volume, version."""
 
 from nova_lite import runtime
 from nova_lite.db.api import flavors

@@ -1,4 +1,4 @@
-"""What the API asks of a rescue: of the image, of the host, of the version."""
+"""Checks of a rescue by the API: image, host, version."""
 
 from nova_lite import runtime
 from nova_lite.db.cell import children

@@ -45,7 +45,7 @@ class TestSecurityGroups(base.Case):
         return asked
 
     def be_silent(self):
-        """Let the network service not answer. Return the list of the paths it is asked for."""
+        """Make the network service not answer. Return the list of the paths of requests."""
         asked = []
 
         def fail(ctxt, method, path, **options):

@@ -1,4 +1,4 @@
-"""What of a server is shown at which microversion, and to whom."""
+"""Fields of a server by microversion and role."""
 
 import datetime
 
