@@ -115,7 +115,7 @@ class MigrationType(enum.StrEnum):
 
 
 class MigrationStatus(enum.StrEnum):
-    """How far a move has come."""
+    """The progress of a move."""
 
     ACCEPTED = 'accepted'
     QUEUED = 'queued'

@@ -1,4 +1,4 @@
-"""Which projects may use a flavor that is not public.
+"""The projects that may use a flavor that is not public.
 
 Source: reference/nova/api-surface 2.2.
 """

@@ -1,4 +1,4 @@
-"""Which availability zones a server may ask for, and in which one a host is.
+"""Availability zones: those that a server may ask for, and the one of a host.
 
 Known zones are kept for some seconds: with thousands of hosts it is costly to
 find them. A zone that is not among them is looked for at once.

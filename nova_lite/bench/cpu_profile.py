@@ -1,4 +1,4 @@
-"""Where the CPU time of a benchmark goes: samples that py-spy takes of every daemon.
+"""CPU time of a benchmark by function: samples that py-spy takes of every daemon.
 
 A sample is the stack of a thread that holds the interpreter's lock. It counts for the
 part of nova_lite, or of a library, whose code it is in.

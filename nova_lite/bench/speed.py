@@ -1,4 +1,4 @@
-"""How fast the machine is at the moment: the same arithmetic each time.
+"""The present speed of the machine: the same arithmetic each time.
 
 Seconds of CPU are worth less on a slow machine, and on one whose cores others use too.
 Figures of two runs can be compared after each was divided by its arithmetic.

@@ -35,7 +35,7 @@ class _Upload:
 
 
 class Uploads:
-    """Those of one compute process."""
+    """The uploads of one compute process."""
 
     def __init__(self, site: site.Site) -> None:
         self._site = site

@@ -39,7 +39,7 @@ STOP_EVENT = 'compute_stop_instance'
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Which host speaks of which server's action, and in which task it believes it."""
+    """The host that reports, the server of the action, and the task it expects."""
 
     host: str
     uuid: str

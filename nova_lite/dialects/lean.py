@@ -38,7 +38,7 @@ _OPTIONS = frozenset(('schema_translate_map', 'stream_results', 'yield_per', 'pr
 
 
 class Plan:
-    """How to execute a statement with parameters of certain names, and lists of certain lengths.
+    """A way to execute a statement with parameters of certain names, and lists of certain lengths.
 
     sql: for the driver
     binds: (name, function that converts the value, or None) in the order of the statement

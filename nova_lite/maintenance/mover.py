@@ -1,4 +1,4 @@
-"""How one server leaves a host: asked once, watched until it rests.
+"""The move of one server from a host: requested once, watched until it ends.
 
 The only thing that is done in place of another is a cold migration where the live one
 was refused before it began, and that is reported.

@@ -21,7 +21,7 @@ OVER = frozenset(str(status) for status in states.MIGRATION_OVER) | {'finished',
 
 
 class How(enum.StrEnum):
-    """How a server leaves the host."""
+    """The way a server leaves the host."""
 
     LIVE = 'live'
     COLD = 'cold'

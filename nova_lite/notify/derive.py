@@ -1,4 +1,4 @@
-"""Which records become which notifications: tables, and nothing else.
+"""Tables from changed records to notifications, and nothing else.
 
 The records are those of the servers' actions and their events, which every operation
 makes anyway; so a notification says what is on record, and is sent when that is

@@ -38,7 +38,7 @@ def optional(kind: typing.Callable[..., F]) -> F:
 
 
 class Registry(base.VersionedObjectRegistry):
-    """Where every class registers under its name and version."""
+    """The registry of classes by name and version."""
 
 
 class Object(base.VersionedObject):

@@ -17,7 +17,7 @@ from nova_lite.objects import instance_group  # noqa: F401  (registers its class
 
 @base.Registry.register
 class Destination(base.Object):
-    """Where a request wants to go; never stored.
+    """The destination that a request names; never stored.
 
     host, node: exact names; cell: uuid of the only cell allowed
     aggregates: one comma-separated list of uuids per condition, all of which must hold

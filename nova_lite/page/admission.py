@@ -1,4 +1,4 @@
-"""Who may look at the live page: browsers on this machine, at pages of the cloud itself.
+"""Admission to the live page: browsers on this machine, from pages of the cloud itself.
 
 The page has data of all projects and asks for no password. So it refuses what a page of
 another site may have sent: a foreign Host (DNS rebinding), a foreign Origin, and requests

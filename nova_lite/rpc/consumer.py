@@ -67,7 +67,7 @@ class Queues:
 
 
 class Kind(typing.NamedTuple):
-    """How queues and their exchange are declared. durable: whether the queues outlive the broker"""
+    """Declaration of queues and their exchange. durable: whether the queues outlive the broker"""
 
     exchange: kombu.Exchange
     durable: bool

@@ -24,7 +24,7 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 
 
 class Arrival(typing.TypedDict):
-    """Where and how a guest is made by a cold move. node: the host's"""
+    """The destination of a cold move, and the guest to make there. node: the host's"""
 
     node: str
     power_on: bool

@@ -1,4 +1,4 @@
-"""Where a debugger stops sagas, and how a saga remembers it.
+"""Breakpoints: steps at which a debugger stops sagas, and the record in the saga.
 
 An engine with a debugger asks it before each step that is done or undone. A saga that is to
 stop is parked without an owner, like one that waits; its data have a mark of the place and of

@@ -1,4 +1,4 @@
-"""Which condition of a query a provider does not meet, asked of placement afterwards.
+"""Conditions of a query that a provider does not meet, asked of placement afterwards.
 
 Placement answers with who fits, never with why another does not. This looks at
 a node's provider as it is now; devices below it are not looked at.

@@ -30,7 +30,7 @@ class _Instant:
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """How far the clock is ahead of the system's, in seconds, and since when it is frozen."""
+    """Seconds by which the clock is ahead of the system's, and since when it is frozen."""
 
     ahead_s: float = 0.0
     frozen: _Instant | None = None

@@ -13,7 +13,7 @@ from tests.crash import hooks
 
 @dataclasses.dataclass(eq=False)
 class Stop:
-    """Whoever comes to this point waits there until `release`. It is met once.
+    """Stop the first thread that comes to this point until `release`.
 
     point: what must be so of a message of `hooks.ask`
     answer: what it is told then; hold_s: it goes on by itself after so long
@@ -60,7 +60,7 @@ class Points(fixtures.Fixture):
         self._server.server_close()
 
     def stop_at(self, uuid, *, answer=hooks.GO, hold_s=None, **point):
-        """Whoever is at this point of a server next waits there; a Stop."""
+        """Stop the next thread at this point of a server. Return the Stop."""
         return self.stop(answer=answer, hold_s=hold_s, uuid=uuid, **point)
 
     def stop(self, *, answer=hooks.GO, hold_s=None, **point):

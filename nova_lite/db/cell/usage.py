@@ -1,4 +1,4 @@
-"""Which servers of a cell ran in a period, for usage reports."""
+"""The servers of a cell that ran in a period, for usage reports."""
 
 from collections.abc import Sequence
 import datetime

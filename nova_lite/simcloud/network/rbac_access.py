@@ -1,4 +1,4 @@
-"""Who may use what another project owns, by RBAC policies; `rbac` has the policies."""
+"""Access to objects of other projects by RBAC policies; `rbac` has the policies."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""How hosts plug ports, as profiles say: for the stand-in of the network service."""
+"""Rules of profiles for plugging ports, for the stand-in of the network service."""
 
 from collections.abc import Iterable
 import dataclasses
@@ -13,7 +13,7 @@ COMPLETED, FAILED, LOST = OUTCOMES = ('completed', 'failed', 'lost')
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rule:
-    """How ports are plugged whose host, network and name fit the patterns."""
+    """The rule for plugging ports whose host, network and name fit the patterns."""
 
     delay: delays.Distribution
     host: str = '*'

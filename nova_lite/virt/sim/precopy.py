@@ -123,7 +123,7 @@ class Round:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Timeline:
-    """When the guest leaves the source, and when all is copied (inf: never)."""
+    """Times at which the guest leaves the source, and all is copied (inf: never)."""
 
     handover: float
     completed: float

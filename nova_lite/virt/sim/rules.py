@@ -51,7 +51,7 @@ class Match:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Limit:
-    """Which of the cases that fit a fault are struck. At most one is set; with none each is."""
+    """The cases that a fault strikes, of those that fit. At most one is set; with none, all."""
 
     probability: float | None = None
     first: int | None = None
@@ -73,7 +73,7 @@ class Limit:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FailureRule:
-    """Which effects fail, how and how often.
+    """A rule for effects that fail: which, how and how often.
 
     identity: what its counter is kept under; a changed rule starts at zero.
     """

@@ -181,7 +181,7 @@ class AggregatesTest(AggregateTest):
         return results
 
     def test_the_stamp_moves_after_placement_was_told(self):
-        """Whoever asked placement before it knew of the host asks again."""
+        """A request sent before placement knew of the host is sent again."""
         made = self.create()
         self.api.add_host('h1')
         then = self.during('add_to_aggregate', self.stamp)

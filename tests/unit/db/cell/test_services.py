@@ -1,4 +1,4 @@
-"""Whether services are up: by the clock of their cell's database."""
+"""The status of services, up or down, by the clock of their cell's database."""
 
 import testtools
 
@@ -76,7 +76,7 @@ class TestIsUp(testtools.TestCase):
         self.assertFalse(self.is_up())
 
     def test_a_database_that_is_set_back(self):
-        """Whoever is heard of no more is down in the end, and not an hour later."""
+        """A service without reports is down at its time, and not an hour later."""
         self.clock.advance(-HOUR)
         self.assertTrue(self.is_up())
         self.beat('conductor', binary=services.CONDUCTOR)
