@@ -42,7 +42,7 @@ class CopyOutTest(testtools.TestCase):
         raise AssertionError('it does not end')
 
     def slow(self):
-        """Let uploads wait for `go`; `begun` is set once one does."""
+        """Make uploads wait for `go`; `begun` is set once one does."""
         self.go, self.begun = runtime.Event(), runtime.Event()
         self.addCleanup(self.go.set)
         upload = self.image.upload

@@ -63,7 +63,7 @@ class IncompleteTest(base.CellConductorTestCase):
         )
 
     def status(self, *, kind='resize', status='error'):
-        """That of such a migration of the server, after an audit."""
+        """Return the status of such a migration of the server, after an audit."""
         values = {
             'uuid': runtime.new_uuid(),
             'instance_uuid': self.uuid,

@@ -1,4 +1,4 @@
-"""How builds begin and end in the records of a cell."""
+"""Beginnings and ends of builds in the records of a cell."""
 
 import testscenarios
 

@@ -35,7 +35,7 @@ SERVER = {
 
 
 class Passing(clock.ManualRuntime):
-    """Who sleeps lets time pass; `meanwhile` is called then."""
+    """A runtime whose sleeps advance the time and call `meanwhile`."""
 
     def __init__(self, meanwhile=None):
         super().__init__()
@@ -72,7 +72,7 @@ class IntentsTest(testtools.TestCase):
         return self.db.read(instances.find, self.server)
 
     def test_a_host_that_is_heard_of_again_meanwhile(self):
-        """Nothing is left of an evacuation from a host that is up when it begins."""
+        """No trace is left of an evacuation from a host that is up when it begins."""
         self.db.write(services.beat, ['host-1'], services.COMPUTE, 'compute')
         intent = self.intent(down={'host': 'host-1', 'down_time_s': 60})
         self.assertRaises(services.ServiceIsUp, self.begin, intent)
@@ -252,7 +252,7 @@ class IntentsTest(testtools.TestCase):
         self.begin(intent)
 
     def ended(self, intent, **columns):
-        """What the saga leaves that another has run and ended, as a transaction of the cell."""
+        """Return a transaction of the cell with the records of a saga that another has ended."""
 
         def act(connection):
             epochs.hold(connection, intent.uuid, 1)
@@ -261,7 +261,7 @@ class IntentsTest(testtools.TestCase):
         return act
 
     def test_who_comes_after_the_end_of_the_saga_changes_nothing(self):
-        """Nothing would ever clear the task that it sets."""
+        """The task that the late request would set would never be cleared."""
         intent = self.intent()
 
         ended = self.ended(intent, direction='undo', state='undone')

@@ -59,7 +59,7 @@ class Placement(neighbours.Placement):
 
 
 class World:
-    """What steps work with; the scheduler always chooses DEST, then OTHER."""
+    """The services that steps use; the scheduler always chooses DEST, then OTHER."""
 
     def __init__(self, cell, api_db, placement):
         self._cell = cell

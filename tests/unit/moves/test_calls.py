@@ -1,4 +1,4 @@
-"""What steps declare to ask of computes is what the code of their sagas asks for."""
+"""Calls to computes that steps declare equal those in the code of their sagas."""
 
 import inspect
 import re

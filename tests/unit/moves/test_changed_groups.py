@@ -20,7 +20,7 @@ class ChangedGroupsTest(moves_base.MoveTestCase):
         self.vif = guest_facts.vif(security_groups=OLD, groups_version=0, active=False)
 
     def change_after(self, made, result):
-        """Let the saga have read the ports in a step, before their groups were changed."""
+        """Change the groups of ports after the saga has read the ports in a step."""
         made.results[result] = [{**self.vif, 'active': True}]
         self.cell.db.write(network_info.store, self.server, [self.vif])
         self.cell.db.write(self._change)

@@ -182,7 +182,7 @@ class UndoneTest(testscenarios.WithScenarios, LostHostCase):
 
 
 class HeldTest(LostHostCase):
-    """What is held is none of a later saga's, and ends once."""
+    """Devices that a duty holds are not those of a later saga, and are released once."""
 
     def test_volume_is_not_attached_again_before(self):
         made = self.lost('attach_volume', 'attach_volume')
@@ -275,7 +275,7 @@ class HeldTest(LostHostCase):
 
 
 class AnswersTest(LostHostCase):
-    """What becomes of a duty when the host is heard again, and its answers are not."""
+    """Duties when the host is up again and its answers are lost."""
 
     def test_lost(self):
         """The guest may change yet: no other saga gets the server."""
@@ -293,7 +293,7 @@ class AnswersTest(LostHostCase):
         self.assertFalse(self.is_reserved())
 
     def test_neighbour_of_the_host_does_not_answer(self):
-        """That may last: other sagas get the server."""
+        """The outage may last: other sagas get the server."""
         made = self.lost('attach_volume', 'attach_volume')
         down = exception.Unavailable(service='volume', reason='down')
         self.answer('detach_volume', down, after=False)
@@ -301,7 +301,7 @@ class AnswersTest(LostHostCase):
         self.assertIsNone(self.journal_row(made).active_for)
 
     def test_refused(self):
-        """What the guest has let go of is free, whatever becomes of what it should have."""
+        """Devices that the guest has detached are free, whatever happens to others."""
         made = self.lost('swap_volume', 'swap_volume')
         refused = exception.Conflict(reason='no path')
         self.answer('attach_volume', refused, after=False)

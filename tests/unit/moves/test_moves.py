@@ -219,7 +219,7 @@ class MovesTest(moves_base.MoveTestCase):
         self.assertEqual([False, True], asked)
 
     def interrupt(self, method, *, deletes=False):
-        """Let what a host is asked for fail, because the server is deleted or not.
+        """Make requests to a host fail, because the server is deleted or for another reason.
 
         Return whether each request said that the server is gone.
         """

@@ -15,7 +15,7 @@ class StoredSpecTest(moves_base.MoveTestCase):
         return self.api_db.read(request_specs.stored, [self.server])[self.server]
 
     def check(self, made):
-        """What the scheduler is asked for differs from what is stored in the forced host alone."""
+        """Check that the scheduler gets the stored spec with a forced host, and no other change."""
         self.api_db.write(request_specs.change, self.server, **FORCED)
         before = self.stored()
         made.choice.select(made.spec(), beside=())

@@ -93,7 +93,7 @@ class MigratingTest(test_device_duties.LostHostCase):
         self.plug_without('delete_attachment')
 
     def test_reported_before_the_volume_is_plugged_again(self):
-        """That may fail for long, and Cinder need not wait for it."""
+        """Plugging may fail for long, and Cinder need not wait for it."""
         refused = exception.Conflict(reason='no path')
         self.answer('attach_volume', refused, after=False)
         self.assertEqual(journal.CLEANING, self.attempt(self.made))

@@ -1,4 +1,4 @@
-"""What moves are given and what their steps leave is as a golden file has it, by version."""
+"""Arguments and results of moves equal those of a golden file, by version."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""What the driver makes of connections that the library could not make."""
+"""Errors of connections that the library could not open."""
 
 from amqp import exceptions as amqp_exceptions
 from kombu import exceptions as kombu_exceptions

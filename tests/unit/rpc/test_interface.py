@@ -24,7 +24,7 @@ class ToyAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=3600, silence=2)
     def work(self, ctxt, host, seconds):
-        """What takes long, for a caller who is not to wait for the dead."""
+        """Work for long, for a caller that does not wait for a dead host."""
 
     @rpc.cast(since='1.1')
     def nudge(self, ctxt, host, thing):
@@ -65,7 +65,7 @@ class AnyToyAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def name(self, ctxt, server=None):
-        """Who answers."""
+        """Return the name of the server that answers."""
 
 
 class AnyToy:

@@ -39,7 +39,7 @@ class BreakpointsTest(test_engine.EngineTestCase):
         return made
 
     def stopped(self):
-        """Where the saga is stopped, None if it is not."""
+        """Return the step before which the saga is stopped, None if it is not."""
         mark = breakpoints.stopped(self.record().data)
         return mark and breakpoints.place(mark)
 

@@ -1,4 +1,4 @@
-"""What a saga could not clean up: its server is free, and it goes on cleaning."""
+"""Sagas that could not clean up: their servers are free, and cleaning continues."""
 
 import fixtures
 

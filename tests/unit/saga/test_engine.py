@@ -16,7 +16,7 @@ from tests.fixtures import database
 
 
 class World:
-    """What the toy saga changes: three switches, and orders to fail."""
+    """The objects that the toy saga changes: three switches, and orders to fail."""
 
     def __init__(self):
         self.on = set()

@@ -61,7 +61,7 @@ class Mistaken(Leaving):
 
 
 class Finding(test_engine.Toy):
-    """What the first step finds decides about the steps that follow."""
+    """A saga whose first step decides which steps follow."""
 
     def first(self):
         self.data['found'] = True

@@ -60,14 +60,14 @@ class UnrecordedTestCase(test_engine.EngineTestCase):
         return super().make_saga(self.kind, record)
 
     def dies(self, name):
-        """Have the saga's first owner die after a step."""
+        """Make the first owner of the saga die after a step."""
         self.world.fail = {(name, 'do'): ('after', journal.LostLease(name))}
         self.assertIsNone(self.engine().run(self.uuid))
         self.world.fail, self.world.log = {}, []
         self.clock.advance(60)
 
     def waits(self, name):
-        """Have the saga wait at a step."""
+        """Make the saga wait at a step."""
         self.world.fail = {(name, 'do'): ('before', exception.Unavailable(service='x'))}
         self.assertEqual('parked', self.engine().run(self.uuid))
         self.world.fail = {}
@@ -136,7 +136,7 @@ class UnrecordedTest(UnrecordedTestCase):
         self.assertEqual(set(), self.world.on)
 
     def test_a_takeover_after_a_wait(self):
-        """What begins after a wait is not on record before, so one step is recorded at once."""
+        """Steps after a wait are not on record before it, so one step is recorded at once."""
         self.waits('first')
         self.dies('third')
         self.world.fail = {('second', 'do'): ('before', REFUSED)}
@@ -153,14 +153,14 @@ class UnrecordedTest(UnrecordedTestCase):
         self.assertEqual({**plan, 'begun': 'third'}, self.record().data[step_module.PLAN])
 
     def test_a_failure_after_a_wait(self):
-        """What has not begun before or after the wait is not undone."""
+        """Steps that have not begun before or after the wait are not undone."""
         self.waits('first')
         self.world.fail = {('second', 'do'): ('before', REFUSED)}
         self.assertEqual('undone', self.run_to_end())
         self.assertEqual(['second', 'first'], self.log_of('undo'))
 
     def test_a_failure_without_a_takeover(self):
-        """What has not begun is not undone."""
+        """Steps that have not begun are not undone."""
         self.world.fail = {('second', 'do'): ('before', REFUSED)}
         self.assertEqual('undone', self.run_to_end())
         self.assertEqual(['second', 'first'], self.log_of('undo'))
@@ -177,7 +177,7 @@ class UnrecordedTest(UnrecordedTestCase):
 
 
 class Replanning(Grouped):
-    """What the first step leaves adds one to those that may be recorded later."""
+    """A saga whose first step adds one to those that may be recorded later."""
 
     def steps(self):
         first, *others = super().steps()
@@ -226,7 +226,7 @@ class Former(Latter):
 
 class FormerTest(UnrecordedTestCase):
     def test_a_takeover_that_would_repeat_more_steps(self):
-        """What the former release would have recorded before is recorded before."""
+        """The ends that the former release would have recorded earlier are recorded earlier."""
         self.kind = Former
         self.dies('second')
         self.kind = Latter

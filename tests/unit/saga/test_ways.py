@@ -226,7 +226,7 @@ class WaysTest(WaysCase):
 
 
 class DefectTest(WaysCase):
-    """What can neither go forward nor back: it is tried less and less often, and shows."""
+    """A saga that can go neither forward nor back is tried less and less often, and reported."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-"""What the tests of the scheduler share: hosts, specs and answers of placement."""
+"""Base classes of the tests of the scheduler: hosts, specs and answers of placement."""
 
 import testtools
 

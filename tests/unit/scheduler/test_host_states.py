@@ -1,4 +1,4 @@
-"""What is read of the cells' hosts, and for how long it is kept."""
+"""Readings of the cells' hosts, and the time for which they are kept."""
 
 from nova_lite import runtime
 from nova_lite.db.api import cell_mappings

@@ -183,7 +183,7 @@ class BatchTest(cloud.ManagerTestCase):
 
 
 class BudgetTest(cloud.ManagerTestCase):
-    """How often placement is asked."""
+    """Numbers of requests to placement."""
 
     def setUp(self):
         super().setUp()

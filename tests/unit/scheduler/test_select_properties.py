@@ -1,4 +1,4 @@
-"""What holds of every decision, over hosts and requests that hypothesis makes up."""
+"""Properties of every decision, over hosts and requests that hypothesis makes."""
 
 import collections
 

@@ -187,7 +187,7 @@ class WhyTest(cloud.ManagerTestCase):
         self.assertEqual(('request filter', error), self.reason('a'))
 
     def test_decisions_are_logged(self):
-        """Who was refused and who was not offered, at the level of debugging."""
+        """Hosts that were refused or not offered are logged at the level of debugging."""
         logger = self.useFixture(fixtures.FakeLogger(level=logging.DEBUG))
         self.add_host('down')
         self.set_service('down', forced_down=True)

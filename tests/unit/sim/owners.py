@@ -25,7 +25,7 @@ class _Cloud:
             self._rule.committed(os.path.realpath(path))
 
     def call(self, epoch, *, changes):
-        """Have the process answer a call of a saga."""
+        """Run a call of a saga in the process."""
         self._process.spawn(self._answer, epoch, changes).join()
         late = self._counts[f'{totals.LATE}compute']
         kernel.current().log('late calls', late)

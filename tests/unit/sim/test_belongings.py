@@ -1,4 +1,4 @@
-"""What clients made stays, and what was made for servers goes, at the end of a history."""
+"""Objects that clients made stay, and those made for servers go, at the end of a history."""
 
 import types
 

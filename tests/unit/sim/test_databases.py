@@ -1,4 +1,4 @@
-"""What servers report for the faults that are drawn."""
+"""Errors of database servers for the faults that are drawn."""
 
 import sqlalchemy as sa
 import testtools

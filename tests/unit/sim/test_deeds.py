@@ -1,4 +1,4 @@
-"""What was done to a server is what was asked for, and what was answered."""
+"""Actions on a server match the requests and their answers."""
 
 import dataclasses
 import types

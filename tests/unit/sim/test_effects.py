@@ -1,4 +1,4 @@
-"""What was acknowledged shows: on record, in the status, in devices and labels."""
+"""Effects of acknowledged actions: on record, in the status, in devices and labels."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""What was written last on a server is what it has."""
+"""Labels of a server are those written last."""
 
 import testtools
 

@@ -1,4 +1,4 @@
-"""What a ledger concludes from requests and their answers."""
+"""Conclusions of a ledger from requests and their answers."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""What audits log when they repair something is what histories listen for."""
+"""Log lines of audits about repairs are those that histories read."""
 
 import importlib.util
 import logging

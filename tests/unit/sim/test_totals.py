@@ -1,4 +1,4 @@
-"""What happened in many histories is added up, and compared with what has to."""
+"""Counts of many histories are added up, and compared with the minimums."""
 
 import types
 

@@ -52,7 +52,7 @@ class BuildTest(build_base.BuildTestCase):
         self.assertEqual([self.uuid], self.placement.freed)
 
     def test_a_build_that_waits_holds_up_no_other(self):
-        """What a former attempt left is not known; the next batch goes on."""
+        """Resources of its former attempt are not known; the next batch goes on."""
         waits = self.uuid
         self.uuid = self.accept('r-2')
         self.api_db.write(build_requests.expire, {waits: 0, self.uuid: 0})

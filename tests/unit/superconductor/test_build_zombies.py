@@ -1,4 +1,4 @@
-"""Who loses a build to another takes back only what is its own, and adds nothing."""
+"""Former owners of builds release only their own resources, and add none."""
 
 import types
 
@@ -42,7 +42,7 @@ class ZombieTest(build_base.BuildTestCase):
         self.assertEqual([], self.placement.freed, "the allocation is the other one's")
 
     def overtake_before(self, asked):
-        """Let another one take over and build when `asked`, a double, is asked next."""
+        """Make another one take over and build when `asked`, a double, is asked next."""
 
         def overtaken():
             asked.before = lambda: None
@@ -60,7 +60,7 @@ class ZombieTest(build_base.BuildTestCase):
         self.assertEqual([], self.placement.freed)
 
     def late_zombie(self):
-        """Let a zombie run when the one that took over has cleared and not yet chosen."""
+        """Run a zombie when its successor has cleared the claims and not yet chosen hosts."""
         zombie = self.attempt()
 
         def late():

@@ -1,4 +1,4 @@
-"""What is read from the logs of a cloud and the files of its guests."""
+"""Readings of the logs of a cloud and of the files of its guests."""
 
 import json
 import os
@@ -46,7 +46,7 @@ class GuestsTest(testtools.TestCase):
             self.addCleanup(self.stores[name].close)
 
     def put(self, name, role=model.Role.RESIDENT):
-        """Have guest g on the node of that name."""
+        """Put guest g on the node of that name."""
         spec = model.GuestSpec(uuid='g', name='g', flavor='f', vcpus=1, memory_mb=1, disk_gb=0)
         with self.stores[name].write() as tx:
             store.insert_guest(

@@ -110,7 +110,7 @@ class GuestsTest(base.VerifyTest):
 
 
 class EvacuatedTest(base.VerifyTest):
-    """What is left on the host that a server was evacuated from."""
+    """Guests left on the host that a server was evacuated from."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-"""What servers should hold in placement (I4)."""
+"""Allocations that servers should have in placement (I4)."""
 
 import types
 

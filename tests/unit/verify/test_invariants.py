@@ -1,4 +1,4 @@
-"""What records of servers may say of themselves (I9), and quota's count (I11)."""
+"""Contradicting fields of records of servers (I9), and usage (I11)."""
 
 import types
 
@@ -80,7 +80,7 @@ class HeldTest(base.VerifyTest):
 
 
 class QuotaTest(base.VerifyTest):
-    """What quota counts is what there is (I11)."""
+    """The usage counted for the quota equals that of the servers (I11)."""
 
     def have(self, *, queued, sagas=(), **columns):
         self.set(**columns)

@@ -1,4 +1,4 @@
-"""What ports should hold in placement beside their servers (I4)."""
+"""Allocations that ports should have in placement beside their servers (I4)."""
 
 from tests.unit.verify import base
 

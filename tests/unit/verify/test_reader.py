@@ -1,4 +1,4 @@
-"""What the reader of snapshots asks of the neighbours."""
+"""Requests of the reader of snapshots to the neighbours."""
 
 import fixtures
 

@@ -1,4 +1,4 @@
-"""When findings of a cloud at work count."""
+"""Findings in a cloud at work: when they count."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What is explained by a saga that a debugger has stopped."""
+"""Findings explained by a saga that a debugger has stopped."""
 
 from nova_lite.saga import breakpoints
 from nova_lite.verify import findings

@@ -108,7 +108,7 @@ class CellAwayTest(build_base.BuildTestCase):
         self.assertEqual(('finished', 'error'), (self.status(across), self.status(within)))
 
     def test_a_copy_that_an_undone_move_left_is_not_confirmed(self):
-        """That would remove the server from the cell that has it."""
+        """A confirmation would remove the server from the cell that has it."""
         self.world.conf.set_override('resize_confirm_window', 1)
         cell1, cell2 = self.cell('cell1'), self.cell('cell2')
         self.api_db.write(instance_mappings.place, self.uuid, cell1.id)

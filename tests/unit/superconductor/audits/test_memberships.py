@@ -162,7 +162,7 @@ class RaceTest(Base):
     """Requests change aggregates while the audit repairs them."""
 
     def during(self, method, action):
-        """Let something happen once, right before placement gets a request of this method."""
+        """Run an action once, right before placement gets a request of this method."""
         app, pending = self.client.service.call, [action]
 
         def call(ctxt, asked, path, **options):

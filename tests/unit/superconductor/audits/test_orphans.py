@@ -1,4 +1,4 @@
-"""Which providers the audit of allocations reads, on the real placement."""
+"""Providers that the audit of allocations reads, on the real placement."""
 
 from nova_lite.superconductor.audits import orphans
 from tests.unit.clients import base

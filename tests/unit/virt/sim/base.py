@@ -1,4 +1,4 @@
-"""What the tests of simulated hosts share: a clock, files of hosts, guest specs."""
+"""Base classes of the tests of simulated hosts: a clock, files of hosts, guest specs."""
 
 import os
 

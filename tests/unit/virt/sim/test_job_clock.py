@@ -30,7 +30,7 @@ class SetRuntime(clock.ManualRuntime):
         return self.current.timestamp() - self.booted_s
 
     def reboot(self, seconds, boot):
-        """Let the machine be off for `seconds`."""
+        """Simulate a restart of the machine, which is off for `seconds`."""
         self.advance(seconds)
         self.booted_s, self.boot = self.current.timestamp(), boot
 
