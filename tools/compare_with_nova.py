@@ -141,7 +141,7 @@ def write(results, kind=None):
 
 
 def end(number, _frame):
-    """Have every `with` end, and with it the clouds, as SIGINT does; a handler of signals."""
+    """End every `with`, and with it the clouds, as SIGINT does; a handler of signals."""
     # A second one must not interrupt that.
     signal.signal(number, signal.SIG_IGN)
     sys.exit(128 + number)

@@ -1,4 +1,4 @@
-"""How long the classes of tests take, so that stestr can divide them among its workers.
+"""Times of the classes of tests, by which stestr divides them among its workers.
 
 stestr gives each worker an equal share of the time that the tests took before. In a fresh
 clone it knows no times and takes turns, and one worker may end ten minutes after the other.

@@ -1,4 +1,4 @@
-"""Have the schemas of an installed nova judge our samples of requests.
+"""Judge our samples of requests by the schemas of an installed nova.
 
   python -m tools.judge_requests
 

@@ -71,7 +71,7 @@ class Measured:
 
     @property
     def is_fluid(self):
-        """Whether the budget is kept."""
+        """Return whether the budget is kept."""
         is_early = min(self.paints) < browser_fixture.MOST_PAINT_MS
         return is_early and max(self.tasks, default=0) <= MOST_TASK_MS
 

@@ -1,4 +1,4 @@
-"""Whether the lowest versions of libraries have what private_apis uses: python -m tools.lowest
+"""Tries of private APIs with the lowest versions of libraries: python -m tools.lowest
 
 Installs these libraries, without what they require, into a directory that comes before the
 environment's own packages. Then it imports every module of nova_lite and runs the tests of

@@ -1,4 +1,4 @@
-"""Which cases of the long tables of faults and kills a run of the tests takes.
+"""Samples of the long tables of faults and kills for a run of the tests.
 
 A part of most tables runs with every commit, and each commit takes another part. Of the
 table of faults of sagas all cases run, and each commit puts others of them together. The

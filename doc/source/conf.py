@@ -1,4 +1,4 @@
-"""How Sphinx builds these documents; `tox -e docs` runs it, warnings being errors."""
+"""Configuration of Sphinx for these documents; `tox -e docs` runs it, warnings being errors."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""What docstrings cite is in the documentation."""
+"""Documents cited in docstrings are in the documentation."""
 
 import pathlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""How deep classes derive from each other: two bases of ours at most.
+"""The depth of inheritance: two bases of ours at most.
 
 What needs more is a part that a class has, not a base of it.
 """

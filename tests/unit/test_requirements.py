@@ -1,4 +1,4 @@
-"""What the package imports is what it declares."""
+"""Imports of the package equal its declared requirements."""
 
 import ast
 import configparser

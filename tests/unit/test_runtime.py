@@ -44,7 +44,7 @@ class BootTestCase(testtools.TestCase):
 
 
 class InstalledTestCase(testtools.TestCase):
-    """What a simulation answers in place of the system."""
+    """Answers of a simulation in place of the system."""
 
     def test_secrets_and_cpu_time(self):
         class Fixed(clock.ManualRuntime):

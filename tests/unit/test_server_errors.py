@@ -11,7 +11,7 @@ class ServerErrorsTest(testtools.TestCase):
         self.errors = server_errors.ServerErrors()
 
     def answer(self, status):
-        """Have a WSGI callable answer; what is found."""
+        """Call a WSGI application that answers with a status. Return the findings."""
 
         def application(environ, start_response):
             start_response(status, [])

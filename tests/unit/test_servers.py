@@ -1,4 +1,4 @@
-"""What happens to a test whose server is not installed."""
+"""Tests whose server is not installed."""
 
 import unittest
 

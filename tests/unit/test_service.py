@@ -211,7 +211,7 @@ class SignalTests(testtools.TestCase):
         self.assertNotIn('stopped', daemon.log_text())
 
     def test_sigterm_ends_a_start_that_is_in_a_finalizer(self):
-        """Where the interpreter drops what is raised."""
+        """The interpreter drops exceptions raised there."""
         daemon = self._run(IN_A_FINALIZER)
         daemon.wait_for_log('in a finalizer', 60)
         self.assertEqual(0, daemon.stop(10))

@@ -1,4 +1,4 @@
-"""Whether sagas that a former commit has begun come to their end: python -m tests.upgrade
+"""Sagas begun by a former commit and finished by this one: python -m tests.upgrade
 
 For each scenario and step, or a sample of them, the code of `--commit` begins a move in a cloud
 of its own and dies before the step is done, or undone after a later one failed. Then the code of
@@ -49,7 +49,7 @@ def cases(name):
 
 
 def leave(tree, directory, name, case, *, database):
-    """Have the former code leave a saga amid its work.
+    """Run the former code until it leaves a saga in the middle of its work.
 
     database: the URL of a server, or leave.FILES
     Returns (what it left, None), or (None, why not). Some steps are skipped, or not
@@ -106,7 +106,7 @@ def _ended(database, server):
 
 
 def expected(case):
-    """How a case may end: a move goes on, and is undone only where a step has failed before."""
+    """Return the expected end: a move goes on, unless a step has failed before."""
     _step, failed = case
     return journal.DONE if failed is None else journal.UNDONE
 

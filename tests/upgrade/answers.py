@@ -1,4 +1,4 @@
-"""Whether a former commit's requests are answered as then: python -m tests.upgrade.answers
+"""Comparison of answers with those of a former commit: python -m tests.upgrade.answers
 
 The gabbi cases of `--commit` are played against its own code and against the code of now. The
 answers are compared byte by byte, headers included, but for what differs in each run: ids,

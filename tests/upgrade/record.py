@@ -12,7 +12,7 @@ from gabbi import httpclient
 
 
 def record(file):
-    """Have gabbi's clients write what they ask and are answered."""
+    """Patch gabbi's clients to write requests and answers to a file."""
     plain = httpclient.Http.request
 
     def request(self, url, **call):

@@ -124,7 +124,7 @@ def _style():
 
 
 def _for_pycodestyle(check):
-    """Let a rule find one thing in a line of text, for which flake8 takes a list."""
+    """Wrap a rule that finds one thing in a line of text, for which flake8 takes a list."""
     if not inspect.isgeneratorfunction(check) or 'physical_line' not in _parameters(check):
         return check
 

@@ -1,4 +1,4 @@
-"""How long a file, how long a function and how many parameters are too many."""
+"""Limits of the lines of files and functions, and of the number of parameters."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""How fast a cloud is, and how long its answers take, when many clients ask at once.
+"""Rate of requests and latency of answers of a cloud when many clients ask at once.
 
 Each client asks for one thing after the other. An answer of 503 with Retry-After is no failure:
 the client asks again after that time.

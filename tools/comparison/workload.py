@@ -112,7 +112,7 @@ class Workload:
         return self._figures(measured)
 
     def mix(self, rounds, clients):
-        """Have each client read and move a server of its own, in turn: 80 % are reads.
+        """Make each client read and move a server of its own, in turn: 80 % are reads.
 
         Moves are cold migrations that are confirmed.
         """
@@ -155,7 +155,7 @@ class Workload:
         return self._figures(measured)
 
     def adopt(self):
-        """Have `delete` delete what a boot has left that failed, too."""
+        """Register servers of a failed boot, so that `delete` deletes them."""
         found = self._cloud.call('GET', f'/servers?limit=1000&name={NAME}')['servers']
         self._servers = [server['id'] for server in found]
 

@@ -1,4 +1,4 @@
-"""Which operations of Nova the API offers, and which of them unmodified clients have used.
+"""Operations of Nova that the API offers, and those used by unmodified clients.
 
 The data is in doc/source/reference; the page of the coverage and the README are made
 from it or held to it.

@@ -72,7 +72,7 @@ def test_lost_host(nova_lite_fresh_cloud):
 
 @pytest.mark.parametrize('name', ['web', 'db'])
 def test_fresh(nova_lite_fresh_cloud, name):
-    """Nothing of the test before is left."""
+    """Objects of the test before are gone."""
     compute = nova_lite_fresh_cloud.admin.compute
     assert list(compute.servers(all_projects=True)) == []
     assert {each.state for each in compute.hypervisors(details=True)} == {'up'}
@@ -82,5 +82,5 @@ def test_fresh(nova_lite_fresh_cloud, name):
 
 
 def test_administrator(nova_cloud):
-    """What a member may not see."""
+    """Administrators see fields that members do not."""
     assert len(list(nova_cloud.admin.compute.hypervisors())) == 6

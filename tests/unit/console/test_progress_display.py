@@ -1,4 +1,4 @@
-"""What people see of work that takes long: on a terminal, and elsewhere."""
+"""Progress of long work, on a terminal and elsewhere."""
 
 import io
 

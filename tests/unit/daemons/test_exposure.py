@@ -1,4 +1,4 @@
-"""Where services that believe identity headers may listen."""
+"""Addresses on which services that believe identity headers may listen."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""What the databases implement for others, compared by mypy with their protocols."""
+"""Implementations of protocols by the databases, compared by mypy."""
 
 import testtools
 

@@ -1,4 +1,4 @@
-"""What the revisions make is what the models say."""
+"""Tables made by the revisions equal those of the models."""
 
 import hashlib
 import os

@@ -46,7 +46,7 @@ class KillHereTest(test_engine.EngineTestCase):
         self.assertEqual('done', self.one.run(self.uuid))
 
     def test_a_frozen_clock(self):
-        """Those who ask get an answer nevertheless."""
+        """Requests are answered nevertheless."""
         for name in ('AGAIN_S', 'BEGUN_S'):
             self.patch(debugger_module, name, 0.05)
         frozen = test_clock.Clock()

@@ -1,4 +1,4 @@
-"""Where the databases and buses of a cloud are said to be, and its secrets."""
+"""URLs of a cloud's databases and buses, and its secrets."""
 
 import os
 import stat

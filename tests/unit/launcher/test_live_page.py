@@ -1,4 +1,4 @@
-"""Which clouds have a live page."""
+"""Clouds that have a live page."""
 
 import testtools
 

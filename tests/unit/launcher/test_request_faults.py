@@ -96,7 +96,7 @@ class FaultsTest(testtools.TestCase):
         self.assertEqual([200, 409, 503, 200], found)
 
     def test_how_often(self):
-        """Which ones it strikes is the same in each cloud."""
+        """The fault meets the same requests in each cloud."""
         found = []
         for _cloud in range(2):
             self.inject({'service': 'network', 'status': 503, 'probability': 0.3})

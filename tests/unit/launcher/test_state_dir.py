@@ -1,4 +1,4 @@
-"""Where the cloud of a command is."""
+"""The directory of the cloud that a command uses."""
 
 import contextlib
 import io

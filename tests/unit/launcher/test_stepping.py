@@ -1,4 +1,4 @@
-"""What commands of the debugger refuse before they ask a cloud, and how they wait for one."""
+"""Commands of the debugger: refusals before a cloud is asked, and waits for one."""
 
 import contextlib
 import io

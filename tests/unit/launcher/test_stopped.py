@@ -1,4 +1,4 @@
-"""What `nova-lite verify` serves of a cloud that is stopped, and to whom."""
+"""Files of a stopped cloud that `nova-lite verify` serves, and their readers."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""How one server leaves a host, and what is told when it does not."""
+"""Moves of one server from a host, and the reasons when it does not leave."""
 
 import testtools
 

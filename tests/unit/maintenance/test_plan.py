@@ -1,4 +1,4 @@
-"""What becomes of each server of a host that is to be emptied."""
+"""Plans for the servers of a host that is to be emptied."""
 
 import testtools
 

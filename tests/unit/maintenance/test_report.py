@@ -1,4 +1,4 @@
-"""What is printed of servers that leave a host, and what the command exits with."""
+"""Reports on servers that leave a host, and the exit code of the command."""
 
 import contextlib
 import io

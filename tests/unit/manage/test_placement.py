@@ -164,7 +164,7 @@ class HealTest(PlacementTest):
         self.assertEqual({}, self.holding(other))
 
     def test_all_groups_and_dedicated_cpus(self):
-        """What the scheduler would have claimed; without PCPU to be had VCPU are taken."""
+        """The scheduler would claim the same; VCPU are used where PCPU are missing."""
         inventories = clients_base.inventories()
         self.add_provider()
         specs = {

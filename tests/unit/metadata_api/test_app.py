@@ -285,7 +285,7 @@ class OneCellTest(base.Case):
 
 
 class DaemonTest(base.Case):
-    """What the daemon serves by its configuration."""
+    """Answers of the daemon by its configuration."""
 
     def daemon(self, **options):
         for name, value in options.items():

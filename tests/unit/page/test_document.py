@@ -1,4 +1,4 @@
-"""What the live page shows of a reading."""
+"""Contents of the live page for a reading."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Who looks at the live page, and how often it reads."""
+"""Viewers of the live page, and the interval of its readings."""
 
 import json
 

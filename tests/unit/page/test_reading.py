@@ -1,4 +1,4 @@
-"""What the live page reads from databases."""
+"""Readings of databases by the live page."""
 
 import fixtures
 import testtools

@@ -1,4 +1,4 @@
-"""What the tests of the simulated neighbours share."""
+"""Base classes of the tests of the simulated neighbours."""
 
 import functools
 import json
@@ -93,7 +93,7 @@ class SimCloudTestCase(testtools.TestCase):
         return self.login('demo', 'pw-demo', 'demo')
 
     def new_database(self):
-        """Where a database with the first contents is."""
+        """Return the path of a database with the first contents."""
         return templates.write(
             self.useFixture(fixtures.TempDir()).join('cloud.sqlite'),
             templates.simcloud_contents,

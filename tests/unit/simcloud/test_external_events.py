@@ -1,4 +1,4 @@
-"""What the compute service hears of changes that users make elsewhere."""
+"""Events sent to the compute service about changes that users make elsewhere."""
 
 import json
 

@@ -164,7 +164,7 @@ class QosTestCase(base.SimCloudTestCase):
         self.demo.post(PORTS, {'port': wanted}, expect=404)
 
     def test_policy_in_use(self):
-        """What a host has allocated would not follow the change."""
+        """Allocations of a host would not follow the change."""
         rule = self.rule(BANDWIDTH, min_kbps=1000)
         port = self.port_on(self.network(), device_owner='compute:nova', device_id='server')
         path, one = f'{PORTS}/{port["id"]}', f'{self.path(BANDWIDTH)}/{rule["id"]}'

@@ -1,4 +1,4 @@
-"""What all resources of simcloud have from their declaration."""
+"""Behaviour that all resources of simcloud have from their declaration."""
 
 import falcon
 

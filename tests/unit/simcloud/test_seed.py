@@ -1,4 +1,4 @@
-"""What is there from the start, and stays as users leave it."""
+"""Objects that exist from the start, and stay when users leave."""
 
 import falcon.testing
 import fixtures

@@ -1,4 +1,4 @@
-"""What is expected of the clients' suites, and that it is of the versions that are installed."""
+"""Expected results of the clients' suites, and their versions."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""How the results of Tempest are compared with what is expected of them."""
+"""Comparison of Tempest's results with the expected ones."""
 
 import testtools
 

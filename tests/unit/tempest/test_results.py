@@ -1,4 +1,4 @@
-"""What is read of a stream of Tempest's results."""
+"""Results read from a stream of Tempest."""
 
 import io
 

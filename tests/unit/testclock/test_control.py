@@ -1,4 +1,4 @@
-"""What a user does to the clock, with a process that has periodic tasks and work."""
+"""Commands of users to the clock of a process that has periodic tasks and work."""
 
 import fixtures
 import testtools

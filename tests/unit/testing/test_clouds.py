@@ -33,7 +33,7 @@ class CloudsTest(testtools.TestCase):
         self.assertEqual([ready], found)
 
     def test_one_that_stops(self):
-        """Who waits for its notifications asks it again, and hears that it does not answer."""
+        """A waiting client asks again, and gets an error that the cloud does not answer."""
         endpoint = events_endpoint.EventsEndpoint(self.directory)
         endpoint.open()
         moments = project_purge._moments(self.directory)

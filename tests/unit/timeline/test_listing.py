@@ -1,4 +1,4 @@
-"""What nova-lite saga shows."""
+"""Output of nova-lite saga."""
 
 import testtools
 

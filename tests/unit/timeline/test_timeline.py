@@ -30,7 +30,7 @@ DATA = {
 
 
 class Page(html.parser.HTMLParser):
-    """What a page is made of. left: tags that were opened and not closed."""
+    """The parts of a page. left: tags that were opened and not closed."""
 
     VOID = ('meta', 'br')
 
@@ -75,7 +75,7 @@ class TimelineTest(testtools.TestCase):
         host_mappings.create_missing(connection, cell_id, [f'{name}-host1'])
 
     def go(self, record, steps, *, seconds=0.5):
-        """Let steps take place, each for so long."""
+        """Run steps, each of which takes so long."""
         for step in steps:
             self.clock.advance(seconds)
             self.journal.advance(

@@ -65,7 +65,7 @@ class Work:
         return {'per_second': clients}
 
     def adopt(self):
-        """Nothing is to be found."""
+        """Find nothing."""
 
     def delete(self, _at_once):
         self.left = []

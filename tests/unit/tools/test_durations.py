@@ -1,4 +1,4 @@
-"""What is known of the time of tests divides them among workers."""
+"""Recorded times of tests divide them among workers."""
 
 import datetime
 import os
@@ -21,7 +21,7 @@ class DurationsTest(testtools.TestCase):
         os.mkdir(os.path.join(self.directory, 'tests'))
 
     def ran(self, *tests):
-        """Have stestr record tests, given as (name, worker, seconds of noon, end)."""
+        """Make stestr record tests, given as (name, worker, seconds of noon, end)."""
         found = repository.RepositoryFactory().initialise(self.directory)
         inserter = found.get_inserter()
         inserter.startTestRun()

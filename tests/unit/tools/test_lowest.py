@@ -1,4 +1,4 @@
-"""Which libraries are tried at their lowest versions."""
+"""Libraries that are tried at their lowest versions."""
 
 import testtools
 

@@ -1,4 +1,4 @@
-"""What request logs prove, and that the data file proves what there is."""
+"""Operations proven by request logs; the data file is up to date with them."""
 
 import json
 import pathlib

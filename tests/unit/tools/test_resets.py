@@ -1,4 +1,4 @@
-"""What a process holds after many resets is compared with what it held before them."""
+"""Resources of a process after many resets are compared with those before."""
 
 import testtools
 

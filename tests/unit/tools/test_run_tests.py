@@ -1,4 +1,4 @@
-"""How the runner counts."""
+"""Counts of the runner of tests."""
 
 import contextlib
 import io

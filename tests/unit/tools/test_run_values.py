@@ -1,4 +1,4 @@
-"""What differs in the answers of each run is replaced, and nothing else."""
+"""Values that differ in each run are replaced, and no others."""
 
 import testtools
 

@@ -16,7 +16,7 @@ def line(url, body, **headers):
 
 
 class AnswersTestCase(testtools.TestCase):
-    """What differs, and what does not count."""
+    """Differences that count, and those that do not."""
 
     def differences(self, former, current):
         made = map(answers.exchanges, (former, current))
@@ -54,7 +54,7 @@ class AnswersTestCase(testtools.TestCase):
         self.assertEqual(1, len(self.differences([first], [second])))
 
     def test_a_request_that_is_repeated(self):
-        """How often a client has to ask does not count."""
+        """The number of a client's polls does not count."""
         url = 'http://127.0.0.1:1/servers/1'
         waiting, ready = line(url, 'BUILD'), line(url, 'ACTIVE')
         self.assertEqual([], self.differences([waiting, waiting, ready], [waiting, ready]))

@@ -55,7 +55,7 @@ class ConnectionsTest(testtools.TestCase):
 
 
 class DiscoveryTest(testtools.TestCase):
-    """What a client may ask before it has a token."""
+    """Resources that a client may ask for before it has a token."""
 
     def test_versions(self):
         url = self.useFixture(placement_fixture.Placement(threads=4)).url

@@ -102,7 +102,7 @@ class TestSagas(Base):
         self.assertIsNotNone(self.acquire('b'))
 
     def test_a_database_that_is_set_back(self):
-        """What should wait or be held for longer than anything may is due."""
+        """A row that would wait or be held for longer than the maximum is due."""
         self.park(self.acquire(), 30)
         self.clock.advance(-HOUR)
         self.assertEqual([self.uuid], self.journal.due(9))

@@ -1,4 +1,4 @@
-"""What the journal tells of a saga, however much a service had to say."""
+"""Events of a saga in the journal, however long the reason given by a service."""
 
 import testtools
 

@@ -1,4 +1,4 @@
-"""What a cell loses is removed for good; tables come from the models."""
+"""Columns that a cell loses are removed for good; tables come from the models."""
 
 import sqlalchemy as sa
 import testtools
