@@ -102,13 +102,21 @@ class TestDocstrings(testtools.TestCase):
     def test_what_is_returned(self):
         for docstring in ('The row.', 'Whether it runs.', '{id: row}.', 'Let it run.', 'all rows'):
             self.assertEqual(['f: begin the docstring with a verb'], self.texts(docstring))
+
+    def test_what_a_test_says(self):
+        """A plain noun will do, and no word that names nothing."""
+        for docstring in ('The row.', '{id: row}.', 'all rows', 'Return it.'):
             self.assertEqual([], self.texts(docstring, 'tests/x.py'))
+        for docstring in ('Whether it runs.', 'Let it run.', 'Who asks again is told.'):
+            wrong = ['begin the docstring with the thing']
+            self.assertEqual(wrong, self.texts(docstring, 'tests/x.py'))
 
     def test_things(self):
         for text in ('"""What runs."""', 'class A:\n    """Whether it runs."""'):
             wrong = ['begin the docstring with the thing']
-            self.assertEqual(wrong, _texts(docstrings.check, text))
-            self.assertEqual([], _texts(docstrings.check, text.replace('Wh', 'Th')))
+            for path in ('nova_lite/x.py', 'tests/x.py'):
+                self.assertEqual(wrong, _texts(docstrings.check, text, path))
+                self.assertEqual([], _texts(docstrings.check, text.replace('Wh', 'Th'), path))
 
     def test_what_is_done(self):
         for docstring in ('Return the row.', 'Add one.', 'Do as `get`.'):
