@@ -112,11 +112,11 @@ class TestDocstrings(testtools.TestCase):
             self.assertEqual(wrong, self.texts(docstring, 'tests/x.py'))
 
     def test_things(self):
-        for text in ('"""What runs."""', 'class A:\n    """Whether it runs."""'):
+        for text in ('"""What runs."""', 'class A:\n    """What runs."""'):
             wrong = ['begin the docstring with the thing']
             for path in ('nova_lite/x.py', 'tests/x.py'):
                 self.assertEqual(wrong, _texts(docstrings.check, text, path))
-                self.assertEqual([], _texts(docstrings.check, text.replace('Wh', 'Th'), path))
+                self.assertEqual([], _texts(docstrings.check, text.replace('What', 'A host'), path))
 
     def test_what_is_done(self):
         for docstring in ('Return the row.', 'Add one.', 'Do as `get`.'):
