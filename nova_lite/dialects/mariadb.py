@@ -1,8 +1,6 @@
 """A connection to MariaDB that does only once what PyMySQL does again and again.
 
-The server describes the columns of every result, and PyMySQL takes each description
-apart in Python: for a row of many columns that is half of the work. What is made of a
-description depends on its bytes alone, so the same bytes are taken apart once.
+Packets are taken from what has arrived, and results read by `mariadb_results`.
 
 Without settings for TLS, PyMySQL encrypts where the server can, and checks no certificate.
 Yet it reads the certificates of all authorities that the system trusts for each connection,
@@ -10,29 +8,84 @@ which takes tens of milliseconds. One context serves all these connections.
 """
 
 from collections.abc import Callable
-import functools
 import typing
 
 import sqlalchemy
 
+from nova_lite.dialects import mariadb_results as results
 from nova_lite.private_apis import pymysql
-
-# Columns of all statements of a process, with room for those that come seldom.
-KNOWN = 4096
 
 
 class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is not typed
-    """The connection of PyMySQL, with its own parser of columns and TLS context."""
+    """The connection of PyMySQL, with its own reader of results and TLS context.
 
+    Its values are converted as PyMySQL does by default (`conv`).
+    """
+
+    # The number that the next packet should have.
+    _next_seq_id: int
     # The TLS context of those without settings for TLS.
     _unchecked = None
+
+    def arrived(self) -> bytes:
+        """Return what has arrived, at least one byte; nothing if the next read is to fail."""
+        try:
+            found: bytes = self._rfile.peek()
+        except OSError:
+            return b''
+        except BaseException:
+            # As PyMySQL does: the rest of the answer would be taken for another's.
+            self._force_close()
+            raise
+        return found
+
+    def skip(self, size: int, *, packets: int) -> None:
+        """Leave out packets that have arrived. size: in bytes, of all of them"""
+        self._rfile.read(size)
+        self._next_seq_id = (self._next_seq_id + packets) % 256
+
+    def payload(self) -> bytes:
+        """Return the content of the next packet. Raise the error that it reports."""
+        found = self._taken()
+        return super()._read_packet().get_all_data() if found is None else found
+
+    def _taken(self) -> bytes | None:
+        """Return the content of the next packet, if it has arrived and is an ordinary one."""
+        if self._sock is None or self._sock.gettimeout() != self._read_timeout:
+            return None
+        arrived = self.arrived()
+        size = int.from_bytes(arrived[:3], 'little')
+        end = results.HEADER + size
+        if (
+            not 0 < size < results.LARGEST
+            or end > len(arrived)
+            or arrived[3] != self._next_seq_id
+            or arrived[4] == results.ERROR
+        ):
+            return None
+        self.skip(end, packets=1)
+        return arrived[results.HEADER : end]
 
     def _read_packet(
         self, packet_type: Callable[..., typing.Any] = pymysql.protocol.MysqlPacket
     ) -> typing.Any:
         if packet_type is pymysql.protocol.FieldDescriptorPacket:
-            packet_type = column
-        return super()._read_packet(packet_type)
+            packet_type = results.column
+        found = self._taken()
+        if found is None:
+            return super()._read_packet(packet_type)
+        return packet_type(found, self.encoding)
+
+    def _read_query_result(self, unbuffered: bool = False) -> typing.Any:
+        if unbuffered:
+            return super()._read_query_result(unbuffered)
+        self._result = None
+        result = results.Result(self)
+        result.read()
+        self._result = result
+        if result.server_status is not None:
+            self.server_status = result.server_status
+        return result.affected_rows
 
     def _create_ssl_ctx(self, sslp: dict[str, typing.Any]) -> typing.Any:
         if sslp:
@@ -54,9 +107,3 @@ def use(engine: sqlalchemy.Engine) -> None:
             options: dict[str, typing.Any],
         ) -> Connection:
             return Connection(*args, **options)
-
-
-@functools.lru_cache(maxsize=KNOWN)
-def column(data: bytes, encoding: str) -> typing.Any:
-    """Return the description of a column in a packet; shared, and never changed by its readers."""
-    return pymysql.protocol.FieldDescriptorPacket(data, encoding)
