@@ -3,6 +3,8 @@
 import ast
 import os
 import pathlib
+import subprocess
+import sys
 
 import fixtures
 from keystoneauth1 import loading
@@ -51,6 +53,19 @@ class OptionsTest(testtools.TestCase):
     def test_quotas_are_limits_and_nothing_else(self):
         """No driver of quotas can be chosen, as doc/source/reference/deviations.rst says."""
         self.assertEqual(set(quota.RESOURCES), set(conf.make_conf(files=[]).quota))
+
+
+class WorkersTest(testtools.TestCase):
+    def test_of_the_api_are_as_many_as_cpus_that_it_may_use(self):
+        """So a container or a unit with CPUAffinity= has no more than it can run at once."""
+        program = (
+            'import os; os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])\n'
+            'from nova_lite import conf; print(conf.make_conf(files=[]).api.workers)'
+        )
+        told = subprocess.run(
+            [sys.executable, '-c', program], check=True, capture_output=True, text=True
+        )
+        self.assertEqual('1\n', told.stdout)
 
 
 class DirectoriesTest(testtools.TestCase):
