@@ -13,6 +13,7 @@ from oslo_config import cfg
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite.api import faults
+from nova_lite.api import tokens
 from nova_lite.conf import keystone_authtoken
 
 # Each role stands for all after it; in tokens Keystone has done this already.
@@ -33,8 +34,14 @@ def protect(conf, application, is_open):
     if conf.api.auth_strategy == 'noauth':
         return application
     keystone_authtoken.check(conf)
-    # A service that sends an invalid token beside the user's is refused.
-    protected = auth_token.AuthProtocol(application, {'oslo_config_config': _token_conf(conf)})
+
+    def protocol(inner, **options):
+        # A service that sends an invalid token beside the user's is refused.
+        return auth_token.AuthProtocol(inner, {'oslo_config_config': _token_conf(conf), **options})
+
+    protected = tokens.Checked(
+        application, protocol, cache_s=conf[keystone_authtoken.GROUP].token_cache_time
+    )
 
     def check(environ, start_response):
         inner = application if is_open(environ) else protected

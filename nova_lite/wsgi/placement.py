@@ -27,6 +27,7 @@ from placement import requestlog
 from placement import util
 import sqlalchemy
 
+from nova_lite.api import tokens
 from nova_lite.conf import keystone_authtoken
 from nova_lite.db import rested
 from nova_lite.db import transactions
@@ -216,7 +217,13 @@ def _with_users(conf, application):
     if conf.api.auth_strategy == 'noauth2':
         application = auth.NoAuthMiddleware(application)
     else:
-        application = auth.filter_factory({}, oslo_config_config=conf)(application)
+        application = tokens.Checked(
+            application,
+            lambda inner, **options: auth.filter_factory({}, oslo_config_config=conf, **options)(
+                inner
+            ),
+            cache_s=conf.keystone_authtoken.token_cache_time,
+        )
     application = requestlog.RequestLog(application)
     conf.register_opts(http_proxy_to_wsgi.OPTS, 'oslo_middleware')
     if conf.oslo_middleware.enable_proxy_headers_parsing:

@@ -1,0 +1,70 @@
+"""keystonemiddleware, whose headers for a token serve for some seconds.
+
+It keeps what Keystone has said of a token, but reads it, looks for its end, and makes
+some twenty headers and a catalog of it at each request.
+"""
+
+from oslo_utils import timeutils
+
+from nova_lite import runtime
+from nova_lite.private_apis import keystonemiddleware as internals
+
+CONFIRMED = 'Confirmed'
+# The part of [keystone_authtoken]token_cache_time for which the headers serve.
+PART = 10
+MOST_TOKENS = 500
+
+
+class Checked:
+    """The application behind the check of tokens. The WSGI callable
+
+    protect: function of an application, and of options for it that keystonemiddleware is to have
+        as texts, to its middleware around the application
+    cache_s: seconds after which a token that was revoked is refused. Those of
+        keystonemiddleware and those for which the headers serve are together as many
+    """
+
+    def __init__(self, application, protect, *, cache_s):
+        self._application = application
+        self._kept_s = max(0, cache_s // PART)
+        self._protected = protect(self._accepted, token_cache_time=str(cache_s - self._kept_s))
+        # token -> (until when they serve, headers by their names in the environment)
+        self._headers = {}
+
+    def __call__(self, environ, start_response):
+        until, headers = self._headers.get(environ.get('HTTP_X_AUTH_TOKEN'), (0, None))
+        # Whether it counts depends on a service token, too.
+        if runtime.monotonic() >= until or 'HTTP_X_SERVICE_TOKEN' in environ:
+            return self._protected(environ, start_response)
+        for name in internals.HEADERS:
+            environ.pop(name, None)
+        environ.update(headers)
+        return self._application(environ, start_response)
+
+    def _accepted(self, environ, start_response):
+        """Keep the headers of a request that keystonemiddleware has let pass, if they may serve."""
+        serve_s = min(self._kept_s, _valid_s(environ))
+        if serve_s > 0:
+            if len(self._headers) >= MOST_TOKENS:
+                self._headers.clear()
+            headers = {name: environ[name] for name in internals.HEADERS if name in environ}
+            until = runtime.monotonic() + serve_s
+            self._headers[environ['HTTP_X_AUTH_TOKEN']] = (until, headers)
+        return self._application(environ, start_response)
+
+
+def _valid_s(environ):
+    """Return how long the token of a request is valid for each other one.
+
+    It is not for each if it is bound to a client, or if its application credential may be used
+    for some methods and paths alone.
+    """
+    passed = environ.get('HTTP_X_IDENTITY_STATUS') == CONFIRMED and environ.get('HTTP_X_USER_ID')
+    alone = 'HTTP_X_AUTH_TOKEN' in environ and 'HTTP_X_SERVICE_TOKEN' not in environ
+    token = environ.get('keystone.token_info', {}).get('token')
+    if not passed or not alone or token is None:
+        return 0
+    credential = token.get('application_credential') or {}
+    if credential.get('access_rules') is not None or token.get('bind'):
+        return 0
+    return (timeutils.parse_isotime(token['expires_at']) - runtime.now()).total_seconds()
