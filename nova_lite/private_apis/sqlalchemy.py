@@ -12,6 +12,7 @@ from sqlalchemy.engine import default
 from sqlalchemy.engine import result as results
 from sqlalchemy.pool import base as pools
 from sqlalchemy.sql import compiler
+from sqlalchemy.util import queue
 
 from nova_lite.private_apis import guard
 
@@ -29,7 +30,8 @@ LIBRARY.has(engine.CursorResult, '_metadata')
 LIBRARY.has(results.ResultMetaData, '_effective_processors')
 LIBRARY.has(default.DefaultExecutionContext, '_expanded_parameters')
 LIBRARY.has(compiler.SQLCompiler, '_bind_processors')
-LIBRARY.keeps(pool.QueuePool, '_pre_ping', '_reset_on_return')
+LIBRARY.keeps(pool.QueuePool, '_pool', '_pre_ping', '_reset_on_return')
+LIBRARY.keeps(queue.Queue, 'use_lifo')
 LIBRARY.has(pools.ResetStyle, 'reset_none')
 
 LRUCache = util.LRUCache
@@ -87,3 +89,8 @@ def trust_connections(of: engine.Engine) -> None:
     """Make an engine that exists neither try its connections nor roll them back after use."""
     of.pool._pre_ping = False
     of.pool._reset_on_return = pools.ResetStyle.reset_none
+
+
+def use_last_first(of: engine.Engine) -> None:
+    """Make an engine that exists use next the connection that was used last."""
+    of.pool._pool.use_lifo = True  # type: ignore[attr-defined]  # of a QueuePool

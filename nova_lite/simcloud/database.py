@@ -63,7 +63,7 @@ def _on_connect(connection, _record):
 def make_engine(database):
     """Return an engine for `database`. Transactions that write begin as such."""
     url = url_of(database)
-    pool = {'pool_size': 10, 'max_overflow': 30}
+    pool = {'pool_size': 10, 'max_overflow': 30, 'pool_use_lifo': True}
     if url.get_backend_name() == 'sqlite':
         arguments = sqlite.ARGUMENTS
         engine = sa.create_engine(sqlite.with_dialect(url), **pool, connect_args=arguments)

@@ -69,6 +69,17 @@ class TestConnections(testtools.TestCase):
             self.one()
         self.assertEqual(10 * 2, self.questions() - before - own)
 
+    def test_the_one_that_was_used_last_is_used_next(self):
+        """The server has its thread and memory at hand."""
+        found = transactions.Database(self.url, threads=2)
+        self.addCleanup(found.dispose)
+        shown = sa.text('SELECT CONNECTION_ID()')
+        with found.engine.connect() as one, found.engine.connect() as other:
+            first, second = one.scalar(shown), other.scalar(shown)
+        self.assertNotEqual(first, second)
+        for _again in range(2):
+            self.assertEqual(first, found.read(lambda connection: connection.scalar(shown)))
+
     def test_settings(self):
         isolation, mode = self.database.read(
             lambda connection: connection.execute(

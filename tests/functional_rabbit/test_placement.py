@@ -211,6 +211,13 @@ class MariaDBTest(PlacementOn, base.PlacementClientTestCase):
             found = connection.connection.driver_connection
         self.assertIsInstance(found, connections.Connection)
 
+    def test_the_one_that_was_used_last_is_used_next(self):
+        engine = db_api.get_placement_engine()
+        with engine.connect() as one, engine.connect():
+            last = one.connection.driver_connection
+        with engine.connect() as found:
+            self.assertIs(last, found.connection.driver_connection)
+
     def test_messages(self):
         """The server gets statements and the ends of transactions; no connection is rolled back."""
         with db_api.get_placement_engine().connect() as other:

@@ -162,6 +162,16 @@ class TestDatabase(testtools.TestCase):
             self.addCleanup(database.dispose)
             self.assertFalse(database.engine._has_events)
 
+    def test_the_connection_that_was_used_last_is_used_next(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        database = transactions.Database(f'sqlite:///{directory}/a.sqlite')
+        self.addCleanup(database.dispose)
+        with database.engine.connect() as one, database.engine.connect() as other:
+            found = [each.connection.driver_connection for each in (one, other)]
+        # `other` is closed first.
+        for _again in range(2):
+            self.assertIs(found[0], database.read(lambda it: it.connection.driver_connection))
+
     def test_an_error_of_ours_stays_one(self):
         directory = self.useFixture(fixtures.TempDir()).path
         database = transactions.Database(f'sqlite:///{directory}/a.sqlite')
