@@ -154,7 +154,9 @@ class Runtime:
         return condition.wait_really(seconds)
 
     def wait_readable(self, descriptor: int, seconds: float | None) -> bool:
-        return bool(select.select([descriptor], [], [], seconds)[0])
+        poll = select.poll()  # which takes any descriptor, unlike select
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(None if seconds is None else seconds * 1000))
 
     def cpu_time(self) -> float:
         return time.thread_time()

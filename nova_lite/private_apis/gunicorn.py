@@ -1,5 +1,8 @@
 """Undocumented names of gunicorn that we use; wsgi.worker overrides it."""
 
+import typing
+
+from gunicorn.http import unreader
 from gunicorn.workers import gthread
 
 from nova_lite.private_apis import guard
@@ -7,5 +10,12 @@ from nova_lite.private_apis import guard
 LIBRARY = guard.Library('gunicorn', lowest='27.0.1', newest='27.0.1')
 
 LIBRARY.takes(gthread.ThreadWorker, '_cap_keepalive', 'deadline')
+LIBRARY.takes(gthread.ThreadWorker, 'enqueue_req', 'conn')
 LIBRARY.takes(gthread.ThreadWorker, 'handle', 'conn')
 LIBRARY.takes(gthread.ThreadWorker, 'handle_request', 'req', 'conn')
+LIBRARY.keeps(unreader.Unreader, 'buf')
+
+
+def has_more(conn: typing.Any) -> bool:
+    """Return whether bytes of the next request of a connection were read with the last one."""
+    return bool(conn.parser.unreader.buf.getvalue())
