@@ -34,26 +34,32 @@ def defaults(connection, conf):
 
 def limits(connection, conf, project_id, user_id=None):
     """Return {resource: limit} of a project, or of one user in it."""
-    found = defaults(connection, conf)
-    found.update(_known(quotas.of_project(connection, project_id)))
     if user_id is not None:
-        found.update(_known(quotas.of_project(connection, project_id, user_id)))
-    return found
+        *_project, (found, _user) = scopes(connection, conf, project_id, user_id)
+        return found
+    return {**defaults(connection, conf), **_known(quotas.of_project(connection, project_id))}
 
 
 def _known(found):
     return {name: limit for name, limit in found.items() if name in RESOURCES}
 
 
-def admit(connection, conf, ctxt, *, wanted, least, vcpus, memory_mb):
+def bounds(found, names):
+    """Return whether one of the `scopes` has a limit of one of these resources."""
+    return any(limit[name] >= 0 for limit, _user in found for name in names)
+
+
+def admit(connection, found, project_id, *, wanted, least, vcpus, memory_mb):
     """Return how many of `wanted` servers of this size may be made. Raise OverQuota if < least.
 
     Counts in the caller's transaction, so that what it inserts is covered.
+
+    found: the `scopes` of who makes them
     """
     size = {'instances': 1, 'cores': vcpus, 'ram': memory_mb}
     allowed = wanted
-    for limit, user_id in _scopes(connection, conf, ctxt.project_id, ctxt.user_id):
-        used = _used(connection, ctxt.project_id, user_id)
+    for limit, user_id in found:
+        used = _used(connection, project_id, user_id)
         fits = min(_room(limit[name], used[name], size[name], wanted) for name in COUNTED)
         allowed = min(allowed, fits)
         if allowed < least:
@@ -71,10 +77,10 @@ def admit_move(connection, conf, server, size):
 
     It waits for others that add to what the project uses, and has them wait.
     """
-    scopes = _scopes(connection, conf, server.project_id, server.user_id)
-    if any(limit[name] >= 0 for limit, _user in scopes for name in SIZES):
+    found = scopes(connection, conf, server.project_id, server.user_id)
+    if bounds(found, SIZES):
         quota_locks.hold(connection, server.project_id)
-    admit_growth(connection, conf, server, size)
+    _admit_growth(connection, found, server, size)
 
 
 def admit_growth(connection, conf, server, size):
@@ -83,6 +89,11 @@ def admit_growth(connection, conf, server, size):
     Growing alone is refused: a project above its limits may shrink its servers. The
     limits are those of the server's owner, not of who asks.
     """
+    found = scopes(connection, conf, server.project_id, server.user_id)
+    _admit_growth(connection, found, server, size)
+
+
+def _admit_growth(connection, found, server, size):
     mapping = instance_mappings.get(connection, server.uuid)
     counted = instance_mappings.counted(connection, server.uuid)
     if counted is None:
@@ -92,7 +103,7 @@ def admit_growth(connection, conf, server, size):
     }
     if not any(grown.values()):
         return
-    for limit, user_id in _scopes(connection, conf, server.project_id, server.user_id):
+    for limit, user_id in found:
         used = _used(connection, server.project_id, user_id)
         # Without what a saga of this server adds, be it recorded already or not.
         for resource, name in SIZES.items():
@@ -101,10 +112,11 @@ def admit_growth(connection, conf, server, size):
             raise _over(limit, used, {'instances': 0, **grown}, 1)
 
 
-def _scopes(connection, conf, project_id, user_id):
+def scopes(connection, conf, project_id, user_id):
     """Return [({resource: limit}, user id or None)]: the project's, and the user's own in it."""
-    limit = limits(connection, conf, project_id)
-    own = _known(quotas.of_project(connection, project_id, user_id))
+    of_project, of_user = quotas.of_project_and_user(connection, project_id, user_id)
+    limit = {**defaults(connection, conf), **_known(of_project)}
+    own = _known(of_user)
     return [(limit, None), ({**limit, **own}, user_id)] if own else [(limit, None)]
 
 

@@ -86,20 +86,27 @@ def _store(connection, req, plan, *, devices, image):
 
 def _count(connection, req, plan):
     """Return how many servers may be made; holds the project's lock where that matters."""
-    ctxt = req.ctxt
-    limits = quota.limits(connection, req.conf, ctxt.project_id, ctxt.user_id)
+    found = _scopes(connection, req)
     bounding = quota.COUNTED if plan.server_group is None else (*quota.COUNTED, MEMBERS)
-    if any(limits[name] >= 0 for name in bounding):
-        quota_locks.hold(connection, ctxt.project_id)
-    return admitted(connection, req, plan)
+    if quota.bounds(found, bounding):
+        quota_locks.hold(connection, req.ctxt.project_id)
+    return _admitted(connection, found, req, plan)
 
 
 def admitted(connection, req, plan):
     """Return how many servers the quotas permit now. Raise OverQuota."""
+    return _admitted(connection, _scopes(connection, req), req, plan)
+
+
+def _scopes(connection, req):
+    return quota.scopes(connection, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+
+
+def _admitted(connection, found, req, plan):
     return quota.admit(
         connection,
-        req.conf,
-        req.ctxt,
+        found,
+        req.ctxt.project_id,
         wanted=plan.most,
         least=plan.least,
         vcpus=plan.flavor.vcpus,

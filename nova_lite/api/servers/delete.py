@@ -260,8 +260,8 @@ def _count_again(connection, conf, server):
     quota_locks.hold(connection, row.project_id)
     quota.admit(
         connection,
-        conf,
-        row,
+        quota.scopes(connection, conf, row.project_id, row.user_id),
+        row.project_id,
         wanted=1,
         least=1,
         vcpus=row.vcpus,

@@ -23,6 +23,16 @@ def of_project(connection: sa.Connection, project_id: str, user_id: str = '') ->
     return {row.resource: row.hard_limit for row in found}
 
 
+def of_project_and_user(
+    connection: sa.Connection, project_id: str, user_id: str
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return ({resource: limit} set for a project, the same for a user in it)."""
+    of_both: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    for row in rows.every(connection, LIMITS, project_id=project_id, user_id=['', user_id]):
+        of_both[row.user_id != ''][row.resource] = row.hard_limit
+    return of_both
+
+
 def of_users(connection: sa.Connection, project_id: str) -> dict[str, dict[str, int]]:
     """Return {user id: {resource: limit}} of the users of a project that have their own."""
     grouped: dict[str, dict[str, int]] = {}

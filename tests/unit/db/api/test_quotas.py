@@ -17,6 +17,13 @@ class QuotasTest(testtools.TestCase):
         self.db.write(quotas.set_limits, 'p', {'cores': 2}, 'u')
         self.assertEqual({'cores': 6, 'ram': 10}, self.db.read(quotas.of_project, 'p'))
         self.assertEqual({'cores': 2}, self.db.read(quotas.of_project, 'p', 'u'))
+        self.assertEqual(
+            ({'cores': 6, 'ram': 10}, {'cores': 2}),
+            self.db.read(quotas.of_project_and_user, 'p', 'u'),
+        )
+        self.assertEqual(
+            ({'cores': 6, 'ram': 10}, {}), self.db.read(quotas.of_project_and_user, 'p', 'v')
+        )
         self.assertEqual({'u': {'cores': 2}}, self.db.read(quotas.of_users, 'p'))
         self.db.write(quotas.clear, 'p', 'u')
         self.assertEqual({}, self.db.read(quotas.of_users, 'p'))
