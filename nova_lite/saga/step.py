@@ -151,11 +151,12 @@ class Saga(abc.ABC):
         self.error = record.error
         self.repeated = record.epoch > 1
         self.ctxt = ctxt.for_saga(record.uuid, record.epoch)
+        self._loaded: values.Loaded = {}
 
     @property
     def results(self) -> values.Results:
         """Return results of steps, and notes, which are stored whenever a step ends or waits."""
-        return values.Results(self.data)
+        return values.Results(self.data, self._loaded)
 
     @classmethod
     def kinds(cls) -> tuple[str, ...]:

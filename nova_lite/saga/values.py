@@ -16,6 +16,7 @@ T_co = typing.TypeVar('T_co', covariant=True)
 # Key of the version in a stored value, if it is not the first.
 VERSION = '_version'
 FIRST = 1
+Loaded: typing.TypeAlias = dict[tuple[str, typing.Any], tuple[typing.Any, typing.Any]]
 
 
 def fields(value: typing.Any) -> tuple[dataclasses.Field[typing.Any], ...]:
@@ -126,20 +127,29 @@ class Results:
     """Results of the steps of a saga, and notes, by their Result.
 
     data: of the saga, which the journal stores
+    loaded: {(name, kind of value): (what the journal stores, value)} of those that were read. One
+        holds until what is stored is another object
     """
 
-    def __init__(self, data: journal.Data) -> None:
-        self._data = data
+    def __init__(self, data: journal.Data, loaded: Loaded) -> None:
+        self._data, self._loaded = data, loaded
 
     def __getitem__(self, result: Result[T]) -> T:
         """Return a result. Raise KeyError if there is none."""
-        kept = self._data[_known(result)]
-        return result.load(kept)
+        return self._load(result, self._data[_known(result)])
 
     def get(self, result: Result[T]) -> T | None:
         """Return a result, or None."""
         kept = self._data.get(_known(result))
-        return None if kept is None else result.load(kept)
+        return None if kept is None else self._load(result, kept)
+
+    def _load(self, result: Result[T], kept: typing.Any) -> T:
+        key = str(result), result.kind
+        stored, value = self._loaded.get(key, (None, None))
+        if stored is not kept:
+            value = result.load(kept)
+            self._loaded[key] = kept, value
+        return typing.cast(T, value)
 
     def __contains__(self, result: Result[typing.Any]) -> bool:
         return _known(result) in self._data

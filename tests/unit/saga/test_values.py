@@ -86,7 +86,7 @@ class ResultsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.data = {}
-        self.results = values.Results(self.data)
+        self.results = values.Results(self.data, {})
 
     def test_the_journal_has_plain_values(self):
         self.results.keep(MAKE, Made(power=1))
@@ -113,6 +113,12 @@ class ResultsTest(testtools.TestCase):
         self.results.keep(MAKE, Made(power=1))
         self.assertEqual(Made(power=1), self.results.pop(MAKE))
         self.assertEqual({}, self.data)
+
+    def test_a_value_is_loaded_once(self):
+        self.results.keep(MAKE, Made(power=1))
+        self.assertIs(self.results[MAKE], self.results.get(MAKE))
+        self.results.keep(MAKE, Made(power=2))
+        self.assertEqual(Made(power=2), self.results[MAKE])
 
     def test_other_names_are_refused(self):
         self.data['make'] = {'power': 1}
