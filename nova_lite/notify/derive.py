@@ -211,6 +211,14 @@ def tells_of_moves(note: notes.Note) -> bool:
     return note.what == 'action' and ACTIONS[note.facts['action']].move
 
 
+def tells_of_tags(note: notes.Note) -> bool:
+    """Return whether the server's tags are part of the notifications of a note."""
+    if note.what == 'event':
+        declared = EVENTS.get(note.facts['event'], ())
+        return any('tags' in each.payload.fields for each in declared)
+    return note.what == 'change'
+
+
 def every_type() -> dict[str, tuple[type[payloads.Payload], str]]:
     """Return {event type: (payload class, what publishes it)} of all there are."""
     found: dict[str, tuple[type[payloads.Payload], str]] = {}

@@ -34,8 +34,9 @@ DATABASE_ERRORS = (db_exception.DBError, sa.exc.SQLAlchemyError)
 class Server:
     """A server as it was when something of it was recorded.
 
-    devices: None when notifications leave them out; asked: the row of the action it belongs to,
-        or None; migration: the newest one, where notifications name moves
+    devices: None when notifications leave them out; tags: empty where notifications have none;
+        asked: the row of the action it belongs to, or None; migration: the newest one, where
+        notifications name moves
     """
 
     row: rows.Row
@@ -130,6 +131,7 @@ class Watcher:
         failed = {note.facts['uuid'] for note in notes if _is_host_failure(note)}
         concerning = [note for note in notes if derive.concerns(note)]
         moves = any(map(derive.tells_of_moves, concerning))
+        tags = any(map(derive.tells_of_tags, concerning))
         found: list[Change] = []
         for note in concerning:
             uuid: typing.Any = note.facts.get('uuid')
@@ -143,7 +145,7 @@ class Watcher:
                 changed.add(uuid)
             key = (uuid, note.facts.get('request_id'))
             if key not in servers:
-                servers[key] = self._server(connection, *key, moves=moves)
+                servers[key] = self._server(connection, *key, moves=moves, tags=tags)
             if servers[key] is not None:
                 found.append(
                     Change(note, servers[key], subjects.get(uuid, {}), covered=uuid in failed)
@@ -159,7 +161,13 @@ class Watcher:
             LOG.exception('Cannot create notifications of %s records', len(found))
 
     def _server(
-        self, connection: sa.Connection, uuid: str, request_id: str | None, *, moves: bool
+        self,
+        connection: sa.Connection,
+        uuid: str,
+        request_id: str | None,
+        *,
+        moves: bool,
+        tags: bool,
     ) -> Server | None:
         row = instances.find(connection, uuid)
         if row is None or row.hidden:
@@ -168,12 +176,11 @@ class Watcher:
         devices = None
         if self._devices:
             devices = children.block_devices(connection, [uuid]).get(uuid, [])
-        moved = migrations.of_instance(connection, uuid) if moves else ()
         return Server(
             row=row,
             devices=devices,
-            tags=children.tags(connection, [uuid]).get(uuid, []),
-            migration=moved[-1] if moved else None,
+            tags=children.tags(connection, [uuid]).get(uuid, []) if tags else [],
+            migration=migrations.find_newest(connection, uuid) if moves else None,
             asked=asked,
             request_id=request_id or (None if asked is None else asked.request_id),
         )

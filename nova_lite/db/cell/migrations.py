@@ -10,6 +10,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import models
+from nova_lite.dialects import lean
 
 TABLE = models.Migration.__table__
 # In `data` of a move that was undone: {'host', 'node'} of a destination that could not be
@@ -27,6 +28,12 @@ UNDONE = [
 ]
 OVER = [str(status) for status in states.MIGRATION_OVER]
 _OPEN = TABLE.c.status.not_in(OVER)
+_NEWEST = (
+    sa.select(TABLE)
+    .where(TABLE.c.instance_uuid == sa.bindparam('uuid'))
+    .order_by(TABLE.c.id.desc())
+    .limit(1)
+)
 _AT_HOST = sa.or_(
     TABLE.c.source_compute == sa.bindparam('end'), TABLE.c.dest_compute == sa.bindparam('end')
 )
@@ -80,6 +87,11 @@ def of_instance(
     if statuses is not None:
         where['status'] = list(statuses)
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
+
+
+def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
+    """Return the newest migration of a server, or None."""
+    return lean.first(connection, _NEWEST, {'uuid': uuid})
 
 
 def left_behind(connection: sa.Connection, uuid: str) -> list[rows.Row]:

@@ -74,3 +74,13 @@ class ConcernsTest(testtools.TestCase):
         ):
             with self.subTest(what):
                 self.assertEqual(told, derive.concerns(notes.Note(what, facts)))
+
+    def test_tags(self):
+        for what, facts, told in (
+            ('event', {'event': 'compute__do_build_and_run_instance'}, True),
+            ('event', {'event': 'compute_pre_live_migration'}, False),
+            ('change', {}, True),
+            ('action', {'action': 'lock'}, False),
+        ):
+            with self.subTest(what, **facts):
+                self.assertEqual(told, derive.tells_of_tags(notes.Note(what, facts)))
