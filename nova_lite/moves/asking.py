@@ -65,7 +65,12 @@ def with_services(
 ) -> tuple[T, Known]:
     """Return the result of a function of the cell, and {host: its compute service or None}."""
     result = function(connection, *args, **kwargs)
-    return result, {host: services.find(connection, host) for host in hosts}
+    return result, services_of(connection, hosts)
+
+
+def services_of(connection: sa.Connection, hosts: Iterable[str]) -> Known:
+    """Return {host: its compute service or None} of hosts of the cell."""
+    return {host: services.find(connection, host) for host in hosts}
 
 
 def answer(reply: saga.Data) -> Reply:
@@ -75,16 +80,18 @@ def answer(reply: saga.Data) -> Reply:
     return {name: value for name, value in reply.items() if name != 'done'} or None
 
 
-def ask(move: 'moves.AnyMove', method: Method, arguments: saga.Data) -> Reply:
+def ask(
+    move: 'moves.AnyMove', method: Method, arguments: saga.Data, *, known: Known | None = None
+) -> Reply:
     """Call a method of a compute for a step. Return a Pending, or the reply.
 
     Raise as `require_up_or_retry`. An undo calls a host that is down all the same, but raises
     ServiceIsDown for a host that is forced down or removed, and for one that does not answer and
-    is down: `compute.move_audit` of that host removes guests when it is back.
+    is down: `compute.move_audit` of that host removes guests when it is back. known: as there
     """
     host = arguments['host']
     if not move.undoing:
-        require_up_or_retry(move, host)
+        require_up_or_retry(move, host, known=known)
     elif _is_given_up(_service(move, host)):
         raise _down(host)
     return _call(move, method, arguments)

@@ -70,12 +70,13 @@ class ConfirmResize(move.Move[resized.Ends]):
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> resized.Ends:
         began = resized.Ends.of(connection, self.migration_uuid)
-        self.events.start(connection, EVENT, began.source['host'])
+        self.events.start_first(connection, EVENT, began.source['host'])
         return began
 
     def clean(self) -> asking.Reply:
-        compute = resized.source_cell(self).compute
-        return self.ask(compute.confirm_resize, **resized.asked(self, 'source', CLEAN))
+        cell, asked = resized.source_cell(self), resized.asked(self, 'source', CLEAN)
+        known = cell.read(asking.services_of, [asked['host']])
+        return self.ask(cell.compute.confirm_resize, known=known, **asked)
 
     def unbind(self) -> saga.Skipped | None:
         """Delete the bindings of the ports to the source, unless the server is gone."""
@@ -105,7 +106,7 @@ class ConfirmResize(move.Move[resized.Ends]):
             if row.vm_state == states.VmState.RESIZED:
                 off = row.power_state == states.PowerState.SHUTDOWN
                 values['vm_state'] = str(states.VmState.STOPPED if off else states.VmState.ACTIVE)
-            instances.update(connection, row.uuid, values)
+            instances.update(connection, row.uuid, values, former=row)
         self.events.end_all(connection)
 
     def delete(self) -> None:

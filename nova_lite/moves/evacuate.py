@@ -74,7 +74,7 @@ class Evacuation(move.Move[Began]):
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        self.events.start(connection, CONDUCTOR_EVENT)
+        self.events.start_first(connection, CONDUCTOR_EVENT)
         return Began.of(self.require_row(row))
 
     def drop_claim(self) -> None:

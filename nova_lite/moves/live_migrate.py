@@ -168,7 +168,7 @@ class LiveMigration(move.Move[Began]):
         return 'conductor_live_migrate_instance'
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        self.events.start(connection, self.conductor_event)
+        self.events.start_first(connection, self.conductor_event)
         return Began.of(self.require_row(row))
 
     @property
@@ -288,7 +288,7 @@ class LiveMigration(move.Move[Began]):
             migrations.update(connection, self.uuid, counters)
         host = self.dest_host
         self.events.end(connection, PREPARE_EVENT, host)
-        self.events.start(connection, START_EVENT, host)
+        self.events.start_first(connection, START_EVENT, host)
 
     def start(self) -> asking.Reply:
         row, known = self._read(instances.find, self.dest_host)

@@ -167,9 +167,11 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         """Return the server's block devices as objects."""
         return self.here.devices()
 
-    def ask(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
+    def ask(
+        self, method: asking.Method, *, known: asking.Known | None = None, **arguments: typing.Any
+    ) -> asking.Reply:
         """Call a method of a compute, see `asking`. Return a Pending, or the reply."""
-        return asking.ask(self, method, arguments)
+        return asking.ask(self, method, arguments, known=known)
 
     def asked(self, host: str | None, node: str | None, step: str) -> saga.Data:
         """Return the arguments that name a host, its node, the server and a step's key."""
@@ -306,8 +308,6 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
             texts = {'message': error['message'], 'details': error['traceback']}
             instances.add_fault(connection, self.instance_uuid, code=500, **texts)
 
-    # ---- telling how far it is ----
-
     def note_progress(
         self,
         connection: sa.Connection,
@@ -331,7 +331,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         if ended:
             self.events.end(connection, *ended)
         if started:
-            self.events.start(connection, *started)
+            self.events.start_first(connection, *started)
 
     # The same in a transaction of its own.
     progress = part.transaction(note_progress)
@@ -343,8 +343,8 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         """Return whether another host may be tried: not if the user requested one."""
         return not self.arguments.host
 
-    def spec(self) -> request_spec.RequestSpec:
-        """Return the server's stored request, changed for this move, for the scheduler."""
+    def spec(self, beside: Collection[str]) -> request_spec.RequestSpec:
+        """Return the server's request for the scheduler. beside: as of `held_beside`"""
         return self.choice.stored_spec()
 
     def held_beside(self) -> set[str]:

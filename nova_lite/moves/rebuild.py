@@ -140,10 +140,10 @@ class Rebuild(move.Move[Began]):
         image = self._image()
         if image is None:
             return saga.Skipped()
-        spec = self.spec()
+        spec = self.spec(beside=())
         spec.image, spec.check_type = image, CHECK_TYPE
         self._require_traits(spec, image)
-        self.choice.select(spec, beside=[])
+        self.choice.select(spec, beside=())
         return None
 
     def _image(self) -> image_objects.ImageMeta | None:

@@ -6,6 +6,7 @@ switches the record. The source keeps its disks for a revert. The scheduler may 
 destination in another cell: see `parts.cross_cell`.
 """
 
+from collections.abc import Collection
 import typing
 
 import sqlalchemy as sa
@@ -140,14 +141,12 @@ class Resize(move.Move[Began]):
         """Return the Instance as it will be on the destination."""
         return self.instance(row, flavor=flavor_objects.Flavor(**self.arguments.flavor))
 
-    def spec(self) -> request_spec.RequestSpec:
-        spec = super().spec()
+    def spec(self, beside: Collection[str]) -> request_spec.RequestSpec:
+        spec = super().spec(beside)
         spec.flavor = flavor_objects.Flavor(**self.arguments.flavor)
         # A host that it was evacuated from cleans up by the records of its own cell.
         # What ports ask for is not known to nova's moves between cells.
-        may_cross = (
-            self.kind in ACROSS and not self.allocation.kept_on() and not spec.requested_resources
-        )
+        may_cross = self.kind in ACROSS and not beside and not spec.requested_resources
         spec.destination().allow_cross_cell_move = may_cross
         return spec
 
@@ -175,7 +174,7 @@ class Resize(move.Move[Began]):
                 },
             )
         for event in EVENTS:
-            self.events.start(connection, event)
+            self.events.start_first(connection, event)
         return Began.of(row)
 
     def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
@@ -198,7 +197,7 @@ class Resize(move.Move[Began]):
         zone = self.destination.availability_zone
         changes = {'new_flavor': self.arguments.flavor, 'availability_zone': zone}
         self.choice.admit(connection, group, changes=changes, tasks=(Task.RESIZE_PREP,))
-        self.events.start(connection, PREP_EVENT, self.dest_host)
+        self.events.start_first(connection, PREP_EVENT, self.dest_host)
 
     @part.transaction
     def forget(self, connection: sa.Connection) -> None:
@@ -225,13 +224,10 @@ class Resize(move.Move[Began]):
         self.there.compute.prep_resize(
             self.ctxt,
             instance=self.arriving(row),
-            block_devices=self._devices_arriving(devices),
+            # The copy of the records there may be older than the new attachments.
+            block_devices=self.volumes.arriving(None if self.crosses else devices),
             **self.dest,
         )
-
-    def _devices_arriving(self, found: server_cell.Devices) -> server_cell.Devices:
-        """Return the block devices with the new attachments. found: those of the records there"""
-        return self.volumes.arriving(None if self.crosses else found)
 
     def drop_move_claim(self) -> None:
         """Undo `claim`. A host that is down has lost the claim anyway."""
@@ -241,18 +237,25 @@ class Resize(move.Move[Began]):
 
     def leave(self) -> asking.Reply:
         """Stop the guest on the source."""
-        self.note_leaving(PREP_EVENT, SOURCE_EVENT)
-        return self.ask(self.compute.resize_instance, **self.at_source(LEAVE), move=self.uuid)
+        known = self.note_leaving(PREP_EVENT, SOURCE_EVENT)
+        asked = {**self.at_source(LEAVE), 'move': self.uuid}
+        return self.ask(self.compute.resize_instance, known=known, **asked)
 
-    def note_leaving(self, former: str, event: str) -> None:
-        """Record that the source works. former: the event that ends; event: the next one"""
-        self.progress(
+    @part.transaction
+    def note_leaving(self, connection: sa.Connection, former: str, event: str) -> asking.Known:
+        """Record that the source works. Return its service.
+
+        former: the event that ends; event: the next one
+        """
+        self.note_progress(
+            connection,
             status=Status.MIGRATING,
             changes={'task_state': str(Task.RESIZE_MIGRATING)},
             ended=(former, self.dest_host),
             started=(event, self.began.host),
             expect=(Task.RESIZE_PREP, Task.RESIZE_MIGRATING),
         )
+        return asking.services_of(connection, [self.source_host])
 
     def take_back(self) -> asking.Reply:
         """Undo `leave` or a snapshot: restore the source's guest, unless the server is gone."""
@@ -286,17 +289,19 @@ class Resize(move.Move[Began]):
     ) -> asking.Reply:
         """Create the guest on the destination. events: the one that ends, the next one"""
         host = self.dest_host
-        asking.require_up_or_retry(self, host)
-        row, devices = self._begin_to_make(events)
+        (row, devices), known = self._begin_to_make(events)
         if self.crosses:
-            row = self.there.get()
+            row, known = self.there.read(
+                asking.with_services, instances.get, self.instance_uuid, hidden=True, hosts=[host]
+            )
+        asking.require_up_or_retry(self, host, known=known)
         vm_state = self.began.vm_state if self.crosses else row.vm_state
         return asking.answer(
             method(
                 self.ctxt,
                 host=host,
                 instance=self.arriving(row),
-                block_devices=self._devices_arriving(devices),
+                block_devices=self.volumes.arriving(devices),
                 arrival={
                     'node': self.destination.nodename,
                     'power_on': vm_state == states.VmState.ACTIVE,
@@ -309,8 +314,11 @@ class Resize(move.Move[Began]):
     @part.transaction
     def _begin_to_make(
         self, connection: sa.Connection, events: tuple[str, str]
-    ) -> tuple[rows.Row, server_cell.Devices]:
-        """Record that the destination works. Return the server and its block devices here."""
+    ) -> tuple[tuple[rows.Row, server_cell.Devices], asking.Known]:
+        """Record that the destination works.
+
+        Return the server and its block devices here, and the destination's service if it is here.
+        """
         self.note_progress(
             connection,
             status=Status.POST_MIGRATING,
@@ -319,7 +327,8 @@ class Resize(move.Move[Began]):
             started=(events[1], self.dest_host),
             expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
         )
-        return server_cell.server_and_devices(connection, self.instance_uuid)
+        found, hosts = server_cell.server_and_devices, () if self.crosses else (self.dest_host,)
+        return asking.with_services(connection, found, self.instance_uuid, hosts=hosts)
 
     def destroy(self) -> asking.Reply:
         asked = self.at_dest(self.arrival)
@@ -337,6 +346,7 @@ class Resize(move.Move[Began]):
             connection,
             row.uuid,
             self.columns_of_arrival(row.flavor, row.network_info),
+            former=row,
             expect_task=(Task.RESIZE_FINISH,),
             expect_host=(self.began.host,),
         )

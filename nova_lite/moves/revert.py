@@ -148,7 +148,7 @@ class RevertResize(move.Move[Began]):
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         flavor = row and (row.old_flavor or row.flavor)
         began = Began.of(connection, self.migration_uuid, flavor=flavor)
-        self.events.start(connection, DEST_EVENT, began.dest['host'])
+        self.events.start_first(connection, DEST_EVENT, began.dest['host'])
         return began
 
     def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
@@ -193,7 +193,7 @@ class RevertResize(move.Move[Began]):
             instances.update(connection, row.uuid, values)
             move_records.change_devices(connection, self.volumes.reserved, None)
         self.events.end(connection, DEST_EVENT, self.began.dest['host'])
-        self.events.start(connection, SOURCE_EVENT, source['host'])
+        self.events.start_first(connection, SOURCE_EVENT, source['host'])
 
     def finish(self) -> asking.Reply:
         row, cell, found = self.find_present(), self.source_cell, None
@@ -276,7 +276,7 @@ class RevertResize(move.Move[Began]):
         # Locked, so as not to overwrite a deletion that is accepted now.
         row = instances.held(connection, self.instance_uuid)
         if row is not None:
-            instances.update(connection, row.uuid, self._outcome(row, failure))
+            instances.update(connection, row.uuid, self._outcome(row, failure), former=row)
             made = self.results.get(FINISH)
             for device in made.block_devices if made else ():
                 children.update_block_device(connection, device['uuid'], device)

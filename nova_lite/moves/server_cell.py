@@ -4,6 +4,7 @@ Each has its own record of the server. One record is always hidden, except aroun
 the mapping. Source: reference/nova/cross-cell-resize 4 to 7.
 """
 
+from collections.abc import Callable
 import typing
 
 import sqlalchemy as sa
@@ -111,9 +112,17 @@ class ServerCell:
         """Hide the server's record. Return whether the server was being deleted."""
         return self.write(hide, self._uuid)
 
-    def seal(self, sealed: bool = True) -> None:
-        """Seal or unseal the record: users cannot change one that another cell takes over."""
-        self.write(instances.seal, self._uuid, sealed)
+    def sealed_copy(self, require: Callable[[rows.Row | None], None]) -> copies.Copy:
+        """Seal the record, which another cell takes over, and return all records.
+
+        Users cannot change it any more.
+        require: raises if the row, which may be None, is not as expected
+        """
+        return self.write(_sealed_copy, self._uuid, require)
+
+    def unseal(self) -> None:
+        """Undo the seal."""
+        self.write(instances.seal, self._uuid, False)
 
 
 def server_and_devices(connection: sa.Connection, uuid: str) -> tuple[rows.Row, Devices]:
@@ -127,6 +136,15 @@ def devices(connection: sa.Connection, uuid: str) -> Devices:
     return [block_device.BlockDevice.of(row) for row in found]
 
 
+def _sealed_copy(
+    connection: sa.Connection, uuid: str, require: Callable[[rows.Row | None], None]
+) -> copies.Copy:
+    # Requests that were accepted before have ended when this transaction has the row.
+    instances.seal(connection, uuid)
+    require(instances.find(connection, uuid))
+    return copies.read(connection, uuid)
+
+
 def hide(connection: sa.Connection, uuid: str) -> bool:
     """Hide a server's record. Return whether the server was being deleted.
 
@@ -138,7 +156,7 @@ def hide(connection: sa.Connection, uuid: str) -> bool:
 
 def restore(here: ServerCell, other: ServerCell) -> None:
     """Unseal the record of `here` and hide that of `other`, whose cell may be down for long."""
-    here.seal(False)
+    here.unseal()
     other.hide()
 
 

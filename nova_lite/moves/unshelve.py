@@ -6,6 +6,8 @@ hidden migration names the destination, so that the host's audit, the scheduler 
 of server groups know about the guest.
 """
 
+from collections.abc import Collection
+
 import sqlalchemy as sa
 
 from nova_lite import runtime
@@ -167,8 +169,8 @@ class Unshelve(move.Move[Began]):
         if self.began.image_id:
             self.world.image.get(self.ctxt, self.began.image_id)
 
-    def spec(self) -> request_spec.RequestSpec:
-        spec = super().spec()
+    def spec(self, beside: Collection[str]) -> request_spec.RequestSpec:
+        spec = super().spec(beside)
         spec.current_host = None
         if not isinstance(self.arguments.zone, bool):
             spec.availability_zone = self.arguments.zone

@@ -113,15 +113,19 @@ def start_event(
     *,
     host: str | None = None,
     top_host: str | None = None,
+    new: bool = False,
 ) -> None:
     """Begin an event of the newest action of a request; nothing when there is none.
 
     host: of the compute whose work it is. Without it, top_host is recorded: the host
         of the API or the super-conductor that does the work, another of which may end it
-    Idempotent: an event of that name and host that has not ended is taken up again.
+    new: no event of that name and host can be open, which saves a query
+    Idempotent unless `new`: an event of that name and host that has not ended is taken up again.
     """
     action_id = _action_id(connection, uuid, request_id)
-    if action_id is None or _has_open_event(connection, action_id, event, host):
+    if action_id is None:
+        return
+    if not new and _has_open_event(connection, action_id, event, host):
         return
     now = runtime.naive_now()
     rows.insert(

@@ -13,8 +13,17 @@ class Events(part.Part):
 
     def start(self, connection: sa.Connection, event: str, host: str | None = None) -> None:
         """Begin an event."""
+        self._start(connection, event, host, new=False)
+
+    def start_first(self, connection: sa.Connection, event: str, host: str | None = None) -> None:
+        """Begin an event that no other step begins: it is open only if the step is repeated."""
+        self._start(connection, event, host, new=not self.move.repeated)
+
+    def _start(self, connection: sa.Connection, event: str, host: str | None, *, new: bool) -> None:
         top_host = self.move.world.conf.host
-        actions.start_event(connection, *self._request, event, host=host, top_host=top_host)
+        actions.start_event(
+            connection, *self._request, event, host=host, top_host=top_host, new=new
+        )
 
     def start_once(self, connection: sa.Connection, event: str, host: str | None) -> None:
         """Begin an event unless it has ended, as it has when a step is repeated."""

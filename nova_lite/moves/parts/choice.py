@@ -1,5 +1,6 @@
 """The destination of a move: the scheduler's choice, or an alternate after a refusal."""
 
+from collections.abc import Collection
 from collections.abc import Sequence
 import json
 import typing
@@ -41,7 +42,8 @@ class Choice(part.Part):
             move.drop_claim()
         if refused:
             return self._alternate()
-        found = self.select(move.spec(), alternates=move.may_retry)
+        beside = move.held_beside()
+        found = self.select(move.spec(beside), beside=beside, alternates=move.may_retry)
         self.results[ALTERNATES] = [alternate.as_dict() for alternate in found[1:]]
         return found[0]
 
@@ -64,12 +66,12 @@ class Choice(part.Part):
         self,
         spec: request_spec.RequestSpec,
         *,
+        beside: Collection[str],
         alternates: bool = False,
-        beside: Sequence[str] | None = None,
     ) -> list[selection.Selection]:
         """Ask the scheduler to choose and claim. Return Selections, the chosen one first.
 
-        beside: default: `held_beside` of the saga
+        beside: as of `held_beside` of the saga
         """
         move = self.move
         found = move.world.scheduler.select_destinations(
@@ -77,7 +79,7 @@ class Choice(part.Part):
             spec=spec,
             instance_uuids=[move.instance_uuid],
             alternates=alternates,
-            beside=sorted(move.held_beside()) if beside is None else beside,
+            beside=sorted(beside),
         )
         return found[0]
 

@@ -165,7 +165,7 @@ class Crossing(part.Part):
             expect_task=(Task.RESIZE_PREP,),
         )
         migrations.update(connection, move.uuid, {**columns, 'cross_cell_move': True})
-        move.events.start(connection, PREP_EVENT, move.dest_host)
+        move.events.start_first(connection, PREP_EVENT, move.dest_host)
 
     def copy(self) -> None:
         """Record the server in the destination cell, hidden and on no host.
@@ -203,8 +203,8 @@ class Crossing(part.Part):
     def snapshot(self) -> asking.Reply:
         """Stop the guest and upload its disk."""
         move = self.move
-        asking.require_up_or_retry(move, move.source_host)
-        move.note_leaving(PREP_EVENT, SOURCE_EVENT)
+        known = move.note_leaving(PREP_EVENT, SOURCE_EVENT)
+        asking.require_up_or_retry(move, move.source_host, known=known)
         prepare = move.compute.prep_snapshot_based_resize_at_source
         asked, image_id = move.at_source(SNAPSHOT), self.results[QUEUE].id
         return asking.answer(prepare(move.ctxt, **asked, image_id=image_id))
@@ -226,9 +226,7 @@ class Crossing(part.Part):
     def show(self) -> None:
         """Give the copy its final values, with the user's changes since, and make it visible."""
         move = self.move
-        move.here.seal()
-        copy = move.here.copy()
-        move.require_task(move.row())
+        copy = move.here.sealed_copy(move.require_task)
         copy.instance.update(
             move.columns_of_arrival(copy.instance['flavor'], copy.instance['network_info']),
             hidden=False,

@@ -77,9 +77,7 @@ class Crossing(part.Part):
     def show(self) -> None:
         """Give the source's record its former values, with the user's changes since."""
         move = self.move
-        move.here.seal()
-        move.require_task(move.here.find())
-        copy, kept = move.here.copy(), move.source_cell.get()
+        copy, kept = move.here.sealed_copy(move.require_task), move.source_cell.get()
         copy.instance.update(
             hidden=False,
             sealed=False,
@@ -97,7 +95,7 @@ class Crossing(part.Part):
         move_records.change_devices(connection, move.volumes.reserved, None)
         migrations.update(connection, move.migration_uuid, {'status': str(Status.REVERTING)})
         copies.show(connection, move.instance_uuid, True)
-        move.events.start(connection, SOURCE_EVENT, move.began.source['host'])
+        move.events.start_first(connection, SOURCE_EVENT, move.began.source['host'])
 
     def hide_source(self) -> None:
         """Undo `show`."""

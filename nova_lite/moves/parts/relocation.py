@@ -80,9 +80,10 @@ class Relocation(choice.Choice):
             raise exception.NoValidHost(reason=f'{refused[0]["host"]}: {refused[0]["error"]}')
         if 0 <= move.world.conf.migrate_max_retries < len(refused):
             raise exception.MaxRetriesExceeded(instance_uuid=move.instance_uuid)
-        spec = move.spec()
+        beside = move.held_beside()
+        spec = move.spec(beside)
         spec.ignore_hosts = [move.source_host, *(each['host'] for each in refused)]
-        return self.select(spec)[0]
+        return self.select(spec, beside=beside)[0]
 
     def _force(self, host: str) -> selection_objects.Selection:
         move = self.move

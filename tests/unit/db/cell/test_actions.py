@@ -47,6 +47,14 @@ class AskedTest(testtools.TestCase):
         self.assertEqual(1, self.count(begin_and_end))
         self.assertEqual(1, self.count(self.newest))
 
+    def test_an_event_that_is_open_is_taken_up_again(self):
+        for _again in range(2):
+            self.db.write(actions.start_event, *self.event)
+        number = self.db.read(self.newest).id
+        self.assertEqual(1, len(self.db.read(actions.events_of, [number])[number]))
+        self.db.write(actions.start_event, *self.event, new=True)
+        self.assertEqual(2, len(self.db.read(actions.events_of, [number])[number]))
+
     def test_an_action_that_it_begins_is_the_newest(self):
         def begin(connection):
             before = self.newest(connection)
