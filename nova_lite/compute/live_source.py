@@ -23,6 +23,8 @@ COUNTERS = tuple(
 ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
 # What a source says of a copy that has nothing left to complete.
 OVER = ('MigrationNotRunning', 'GuestNotFound')
+# What it says of a copy that was aborted, or was to begin after that.
+ABORTED = ('MigrationAborted', 'MoveEnded')
 BYTES_PER_GIB = 2**30
 MIB_PER_GIB = 1024
 # Seconds until a migration that waits for its turn asks again, by its place in the queue.
@@ -65,12 +67,10 @@ class Source:
     def copy(self, *, key: str, ticket: model.Ticket, block_migration: bool) -> replies.Reply:
         """Start the copy, or poll it.
 
-        Report the counters, carry out commands and enforce the time limit.
+        While it runs, report the counters, carry out commands and enforce the time limit.
         Replies {'handover', counters} as soon as the guest may run at the destination.
         Raises LiveMigrationAborted, DriverError.
         """
-        began = self._running_copy() is not None
-        commands = self._report()
         job = self._site.driver.live_migrate(
             self._node,
             self._instance.uuid,
@@ -80,28 +80,23 @@ class Source:
             block_migration=block_migration,
         )
         if job.state is model.JobState.RUNNING:
-            # What is shown of a copy that has begun is never empty.
-            self._fulfil(commands if began else self._report())
+            self._fulfil(self._report(job))
             self._mind_time(job)
             job = replies.awaited(self._site.driver, self._site.driver.poll(job.id))
             if job.state is model.JobState.RUNNING and 'handover' not in job.result:
                 return replies.pending(job)
         if job.state is model.JobState.FAILED:
-            if job.failure.error_class == 'MigrationAborted':
+            if job.failure.error_class in ABORTED:
                 raise exception.LiveMigrationAborted(migration_id=self._move)
             return replies.reply(self._site.driver, job)
         if 'handover' in job.result:
             return {'done': True, 'handover': job.result['handover'], **counters(job)}
         return replies.reply(self._site.driver, job)
 
-    def _report(self) -> dict[str, model.Json]:
+    def _report(self, job: model.Job) -> dict[str, model.Json]:
         """Report the progress of the copy. Return requests of operators."""
-        running = self._running_copy()
         return self._site.conductor.live_migration_progress(
-            self._ctxt,
-            host=self._host,
-            migration_uuid=self._move,
-            counters=counters(running) if running else {},
+            self._ctxt, host=self._host, migration_uuid=self._move, counters=counters(job)
         )
 
     def _running_copy(self) -> model.Job | None:
@@ -142,8 +137,9 @@ class Source:
 
         Waits for the end of the copy, which post-copy has after the departure.
         """
-        if self._running_copy():
-            self._fulfil(self._report())
+        running = self._running_copy()
+        if running:
+            self._fulfil(self._report(running))
             running = self._running_copy()
             if running:
                 copy = replies.awaited(self._site.driver, running)

@@ -18,6 +18,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
+from nova_lite.db.cell import live_turns
 from nova_lite.db.cell import migrations
 from nova_lite.moves import answers
 from nova_lite.moves import asking
@@ -247,7 +248,8 @@ class LiveMigration(move.Move[Began]):
 
     def copy(self) -> asking.Reply:
         """Copy the running guest, until it may start at the destination."""
-        row, known = self._read(instances.get, self.dest_host, self.source_host)
+        hosts = self.dest_host, self.source_host
+        row, known = asking.read(self, self._find_wanted, hosts=hosts)
         self.require_task(row)
         asking.require_not_forced_down(self, self.dest_host, known=known)
         return self._ask_source(
@@ -258,6 +260,11 @@ class LiveMigration(move.Move[Began]):
             key=self.key(COPY),
             known=known,
         )
+
+    def _find_wanted(self, connection: sa.Connection) -> rows.Row:
+        """Return the server. Raise LiveMigrationAborted if the copy was called off before it."""
+        live_turns.require_wanted(connection, self.uuid)
+        return instances.get(connection, self.instance_uuid)
 
     @property
     def _block_migration(self) -> bool:

@@ -343,7 +343,7 @@ class ConductorAPI(rpc.Interface):
     def live_migration_progress(
         self, ctxt: Ctxt, host: str, migration_uuid: str, counters: dict[str, int]
     ) -> dict[str, Json]:
-        """Report the progress or the start of the copy: {column of the migration: bytes}.
+        """Report the progress of a copy that runs: {column of the migration: bytes}.
 
         Return the commands of operators: {'abort' or 'force_complete': context as it
         travels}. Raises as live_migration_turn.

@@ -57,6 +57,17 @@ def expect(row: rows.Row, allowed: Container[str]) -> None:
         raise exception.StateChanged(what='Migration', key=row.uuid, detail=f'it is {row.status}')
 
 
+def require_wanted(connection: sa.Connection, uuid: str) -> None:
+    """Raise LiveMigrationAborted for a migration that was called off before it copies.
+
+    Raise StateChanged if it may not copy at all, or MigrationNotFound.
+    """
+    row = migrations.get(connection, uuid)
+    expect(row, live_migrations.ACTIVE)
+    if row.status != Status.RUNNING:
+        refuse_unwanted(row)
+
+
 def refuse_unwanted(row: rows.Row) -> None:
     """Raise LiveMigrationAborted for a migration that an operator has called off."""
     if live_migrations.ABORT in row.data:

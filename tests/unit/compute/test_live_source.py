@@ -66,6 +66,13 @@ class SourceTest(testtools.TestCase):
     def end(self, how):
         getattr(self.cell.driver, how)(SOURCE, self.uuid, self.move, key=how)
 
+    def test_a_copy_does_not_begin_after_an_abort(self):
+        spec = self.cell.driver.get_guest(SOURCE, self.uuid).spec
+        prepared = self.cell.driver.pre_live_migration(DEST, spec, self.move, key='p')
+        self.ticket = prepared.result['ticket']
+        self.end('abort_live_migration')
+        self.assertRaises(exception.LiveMigrationAborted, self.copy)
+
     def test_nothing_stays_when_post_copy_ends_during_the_call(self):
         self.begin()
         self.end('force_complete_live_migration')

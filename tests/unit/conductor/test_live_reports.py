@@ -5,6 +5,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import live_migrations
+from nova_lite.db.cell import live_turns
 from nova_lite.db.cell import migrations
 from tests.unit.conductor import base
 
@@ -90,6 +91,22 @@ class TurnTest(LiveTestCase):
         ctxt, move = self.begun(status='queued')
         self.command(move, live_migrations.ABORT)
         self.assertRaises(exception.LiveMigrationAborted, self.turn, ctxt, move)
+
+    def test_what_may_copy(self):
+        def require(move):
+            self.cell.db.read(live_turns.require_wanted, move)
+
+        for status in ('preparing', 'running'):
+            _ctxt, move = self.begun(status=status)
+            require(move)
+        # The source aborts a copy that runs.
+        self.command(move, live_migrations.ABORT)
+        require(move)
+        _ctxt, move = self.begun(status='preparing')
+        self.command(move, live_migrations.ABORT)
+        self.assertRaises(exception.LiveMigrationAborted, require, move)
+        _ctxt, move = self.begun(status='failed')
+        self.assertRaises(exception.StateChanged, require, move)
 
 
 class ProgressTest(LiveTestCase):
