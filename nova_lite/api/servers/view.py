@@ -35,7 +35,7 @@ _INNER = (
 class Viewer:
     """The fields that the caller may see, and data of the servers that only some fields need.
 
-    devices, faults, tags: by server uuid; services: by host; specs: stored request
+    devices, faults, tags: by server uuid; host_statuses: by host; specs: stored request
     specs by server uuid; groups: uuid of the server group by server uuid
     group_names: of security groups by id; None if the network service does not answer
     full: also what only GET answers carry below 2.75
@@ -58,7 +58,7 @@ class Viewer:
         self.is_admin = req.ctxt.is_admin
         self.down_after_s = req.conf.service_down_time
         self.name_template = req.conf.instance_name_template
-        self.devices, self.faults, self.tags, self.services = {}, {}, {}, {}
+        self.devices, self.faults, self.tags, self.host_statuses = {}, {}, {}, {}
         self.specs, self.groups, self.group_names = {}, {}, {}
 
     @property
@@ -113,7 +113,8 @@ class Viewer:
         self.devices.update(found['devices'])
         self.faults.update(found['faults'])
         self.tags.update(found['tags'])
-        self.services.update(found['services'])
+        for host, service in found['services'].items():
+            self.host_statuses[host] = host_status(service, self.down_after_s)
 
 
 def basic(req, row):
@@ -183,7 +184,7 @@ def _add_extensions(viewer, row, shown):
     if viewer.inner:
         _add_inner(viewer, row, shown)
     if viewer.wants_hosts:
-        status = host_status(viewer, row.host)
+        status = viewer.host_statuses.get(row.host, '')
         if viewer.host_status or status == 'UNKNOWN':
             shown['host_status'] = status
 
@@ -289,16 +290,13 @@ def fault(viewer, row):
     return shown
 
 
-def host_status(viewer, host):
-    """UP, UNKNOWN, DOWN, MAINTENANCE, or nothing without a host."""
-    service = viewer.services.get(host) if host else None
-    if service is None:
-        return ''
+def host_status(service, down_after_s):
+    """Return the status of a host by its compute service: UP, UNKNOWN, DOWN or MAINTENANCE."""
     if service.forced_down:
         return 'DOWN'
     if service.disabled:
         return 'MAINTENANCE'
-    return 'UP' if services.is_up(service, viewer.down_after_s) else 'UNKNOWN'
+    return 'UP' if services.is_up(service, down_after_s) else 'UNKNOWN'
 
 
 @functools.lru_cache(maxsize=4096)
