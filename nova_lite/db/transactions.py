@@ -30,6 +30,7 @@ from nova_lite.dialects import compiled
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import mariadb_url
 from nova_lite.dialects import sqlite
+from nova_lite.dialects import writing
 
 # How often a transaction is repeated that another one has rolled back, and the pauses.
 ATTEMPTS = 10
@@ -130,7 +131,11 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Run `function(connection, ...)` as one transaction that only reads."""
+        """Run `function(connection, ...)`, which neither writes nor locks rows.
+
+        SQLite shows it one state of the database; servers show each statement what is
+        committed when it begins.
+        """
         return self._run(False, function, args, kwargs)
 
     def _run(
@@ -170,7 +175,8 @@ class Database:
     ) -> tuple[T, Callable[[], None] | None]:
         with self._open() as connection:
             info, ended = connection.info, False
-            info[sqlite.WRITES], info[known.KNOWN] = writes, {}
+            info[known.KNOWN] = {}
+            writing.declare(info, writes)
             try:
                 with connection.begin():
                     result = self._noted(connection, writes, function, args, kwargs)
@@ -185,6 +191,7 @@ class Database:
                 # The dictionary is the connection's, which the pool hands on. Not asked for
                 # again: of a connection that was lost that would hide why.
                 info.pop(known.KNOWN, None)
+                writing.forget(info)
 
     def _translate(
         self, connection: sqlalchemy.Connection, error: Exception, ended: bool, writes: bool
@@ -284,11 +291,12 @@ def _with_options(url: str, limits: timeouts.Limits | None) -> str:
 
 
 def _server_engine(url: str, threads: int, wait_s: float) -> sqlalchemy.Engine:
-    """Return an engine that sends a server nothing but statements and the ends of transactions.
+    """Return an engine that sends a server few messages besides statements.
 
     oslo.db's own tries each connection before each use, and SQLAlchemy's pool rolls it
     back after each: both twice the messages of a short transaction. Ours end by
-    themselves, and only connections that have rested are tried. The one that was used last is
+    themselves, and only connections that have rested are tried. Over MariaDB, transactions
+    that only read have neither a beginning nor an end. The connection that was used last is
     used next: the server has its thread and memory at hand, and the others may rest.
 
     wait_s: how long a transaction waits for a free connection
@@ -306,6 +314,7 @@ def _server_engine(url: str, threads: int, wait_s: float) -> sqlalchemy.Engine:
     )
     _prepare(engine)
     mariadb.use(engine)
+    mariadb.spare_ends(engine)
     rested.try_first(engine)
     return engine
 

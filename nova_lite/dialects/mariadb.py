@@ -11,8 +11,10 @@ from collections.abc import Callable
 import typing
 
 import sqlalchemy
+from sqlalchemy import pool
 
 from nova_lite.dialects import mariadb_results as results
+from nova_lite.dialects import writing
 from nova_lite.private_apis import pymysql
 
 
@@ -24,6 +26,8 @@ class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is no
 
     # The number that the next packet should have.
     _next_seq_id: int
+    # Whether a transaction has begun that was asked for.
+    _has_begun = False
     # The TLS context of those without settings for TLS.
     _unchecked = None
 
@@ -87,6 +91,26 @@ class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is no
             self.server_status = result.server_status
         return result.affected_rows
 
+    def begin(self) -> None:
+        """Begin a transaction."""
+        super().begin()
+        self._has_begun = True
+
+    def commit(self) -> None:
+        """Commit the transaction, if there may be one."""
+        if self._may_have_begun():
+            super().commit()
+            self._has_begun = False
+
+    def rollback(self) -> None:
+        """Roll the transaction back, if there may be one."""
+        if self._may_have_begun():
+            super().rollback()
+            self._has_begun = False
+
+    def _may_have_begun(self) -> bool:
+        return self._has_begun or not self.autocommit_mode
+
     def _create_ssl_ctx(self, sslp: dict[str, typing.Any]) -> typing.Any:
         if sslp:
             return super()._create_ssl_ctx(sslp)
@@ -107,3 +131,24 @@ def use(engine: sqlalchemy.Engine) -> None:
             options: dict[str, typing.Any],
         ) -> Connection:
             return Connection(*args, **options)
+
+
+def spare_ends(engine: sqlalchemy.Engine) -> None:
+    """Make an engine send neither beginnings nor ends of transactions that only read.
+
+    A connection commits each statement by itself, unless a transaction that writes has begun.
+    At READ COMMITTED, which the engine must have, a statement sees what is committed when it
+    begins, within a transaction as well.
+    """
+    if engine.dialect.driver != 'pymysql':
+        return
+
+    def begin(connection: pool.PoolProxiedConnection) -> None:
+        if writing.may(connection.info):
+            connection.begin()
+
+    engine.dialect.do_begin = begin  # type: ignore[assignment]  # names its argument otherwise
+
+    @sqlalchemy.event.listens_for(engine, 'connect')
+    def commit_by_itself(dbapi_connection: Connection, _record: object) -> None:
+        dbapi_connection.autocommit(True)

@@ -10,8 +10,8 @@ from sqlalchemy import dialects
 from sqlalchemy import pool
 from sqlalchemy.dialects.sqlite import pysqlite
 
-# In the `info` of a connection: whether transactions on it write. Without it they may.
-WRITES = 'nova_lite_writes'
+from nova_lite.dialects import writing
+
 # Arguments of connections. The read of a server takes ten times as long when its statement has
 # to be prepared, and by default the driver keeps 128 statements.
 ARGUMENTS = {'timeout': 30, 'check_same_thread': False, 'cached_statements': 512}
@@ -25,9 +25,8 @@ class Dialect(pysqlite.dialect):
 
     def begin(self, dbapi_connection: pool.PoolProxiedConnection) -> None:
         """Begin a transaction on a connection of the pool."""
-        writes = dbapi_connection.info.get(WRITES, True)
         cursor = dbapi_connection.cursor()
-        cursor.execute('BEGIN IMMEDIATE' if writes else 'BEGIN')
+        cursor.execute('BEGIN IMMEDIATE' if writing.may(dbapi_connection.info) else 'BEGIN')
         cursor.close()
 
     # SQLAlchemy's name for it.

@@ -19,6 +19,7 @@ from nova_lite.dialects import lean
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import shapes
 from nova_lite.dialects import sqlite
+from nova_lite.dialects import writing
 from nova_lite.simcloud import faults
 
 LOG = logging.getLogger(__name__)
@@ -115,7 +116,7 @@ class Database:
         """Return a connection for queries, in one transaction that changes nothing."""
         self._check()
         with self.engine.connect() as conn:
-            conn.info[sqlite.WRITES] = False
+            writing.declare(conn.info, False)
             with conn.begin():
                 yield conn
 
@@ -138,7 +139,7 @@ class Database:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 with self._turn, self.engine.connect() as conn:
-                    conn.info[sqlite.WRITES] = True
+                    writing.declare(conn.info, True)
                     with conn.begin():
                         return function(conn)
             except sa.exc.DBAPIError as error:

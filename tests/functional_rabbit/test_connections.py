@@ -62,12 +62,46 @@ class TestConnections(testtools.TestCase):
             with testtools.ExpectedException(db_exception.DBDuplicateEntry):
                 found.write(lambda connection: [connection.execute(row) for _ in range(2)])
 
-    def test_a_read_is_a_statement_and_an_end(self):
+    def test_a_read_is_a_statement(self):
         first, before = self.questions(), self.questions()
         own = before - first
         for _ in range(10):
             self.one()
-        self.assertEqual(10 * 2, self.questions() - before - own)
+        self.assertEqual(10, self.questions() - before - own)
+
+    def test_a_write_has_a_beginning_and_an_end(self):
+        first, before = self.questions(), self.questions()
+        own = before - first
+        self.database.write(lambda connection: connection.scalar(sa.text('SELECT 1')))
+        self.assertEqual(3, self.questions() - before - own)
+
+    def test_a_write_that_fails_leaves_nothing(self):
+        """Also after reads on the same connection, which are no transactions."""
+        table = sa.Table('failed', sa.MetaData(), sa.Column('id', sa.Integer, primary_key=True))
+        self.database.write(table.create, checkfirst=True)
+
+        def insert(connection, error=None):
+            connection.execute(sa.insert(table).values(id=1))
+            if error is not None:
+                raise error
+
+        def rows(connection):
+            return len(connection.execute(sa.select(table)).all())
+
+        for _again in range(2):
+            self.assertEqual(0, self.database.read(rows))
+            with testtools.ExpectedException(ZeroDivisionError):
+                self.database.write(insert, ZeroDivisionError())
+        self.database.write(insert)
+        self.assertEqual(1, self.database.read(rows))
+
+    def test_transactions_of_the_engine_itself_may_write(self):
+        """Whatever the transaction before them was."""
+        self.one()
+        first, before = self.questions(), self.questions()
+        with self.database.engine.begin() as connection:
+            connection.execute(sa.text('SELECT 1'))
+        self.assertEqual(3, self.questions() - before - (before - first))
 
     def test_the_one_that_was_used_last_is_used_next(self):
         """The server has its thread and memory at hand."""

@@ -78,7 +78,7 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
     row = instances.hold(connection, uuid)
     _require_same(row, order.same or {})
     if down := order.down:
-        services.require_down(connection, **down)
+        services.keep_down(connection, **down)
     instances.update(
         connection,
         uuid,

@@ -172,11 +172,15 @@ def is_host_up(connection: sa.Connection, host: str, down_time_s: float) -> bool
 
 
 def require_down(connection: sa.Connection, host: str, down_time_s: float) -> None:
-    """Raise ServiceIsUp unless a host's compute is down; it stays so in this transaction."""
-    lock(connection, host)
-    service = find(connection, host)
-    if service is not None and is_up(service, down_time_s):
+    """Raise ServiceIsUp unless a host's compute is down."""
+    if is_host_up(connection, host, down_time_s):
         raise ServiceIsUp(host=host)
+
+
+def keep_down(connection: sa.Connection, host: str, down_time_s: float) -> None:
+    """Do as `require_down`, and keep the compute down until this transaction ends."""
+    lock(connection, host)
+    require_down(connection, host, down_time_s)
 
 
 def unheard(connection: sa.Connection, down_time_s: float) -> Sequence[str]:

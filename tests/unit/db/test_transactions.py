@@ -9,7 +9,7 @@ import testtools
 from nova_lite import exception
 from nova_lite.bench import counts
 from nova_lite.db import transactions
-from nova_lite.dialects import sqlite
+from nova_lite.dialects import writing
 from tests.fixtures import ports
 
 
@@ -96,7 +96,7 @@ class TestDatabase(testtools.TestCase):
             return connection.exec_driver_sql('SELECT count(*) FROM t').scalar()
 
         with other.engine.connect() as reader:
-            reader.info[sqlite.WRITES] = False
+            writing.declare(reader.info, False)
             self.assertEqual(0, count(reader))
             error = self.assertRaises(exception.Unavailable, database.write, insert)
             self.assertTrue(error.kwargs['may_have_committed'])

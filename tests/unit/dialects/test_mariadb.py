@@ -1,5 +1,8 @@
-"""TLS contexts, which are made once."""
+"""TLS contexts, which are made once, and messages that begin and end transactions."""
 
+import io
+import re
+import socket
 import ssl
 
 import testtools
@@ -21,3 +24,47 @@ class EncryptionTest(testtools.TestCase):
         found = self.context(ssl_verify_cert=True, ssl_verify_identity=True)
         self.assertIsNot(self.context(), found)
         self.assertEqual(ssl.CERT_REQUIRED, found.verify_mode)
+
+
+class TransactionsTest(testtools.TestCase):
+    """The messages that a connection sends, each of which the server has accepted."""
+
+    accepted = b'\7\0\0\1\0\0\0\2\0\0\0'
+
+    def setUp(self):
+        super().setUp()
+        ours, self.server = socket.socketpair()
+        self.addCleanup(self.server.close)
+        self.server.setblocking(False)
+        self.connection = mariadb.Connection(defer_connect=True)
+        self.connection._sock, self.connection._current_timeout = ours, None
+        self.addCleanup(self.connection._force_close)
+        self.connection._rfile = io.BufferedReader(io.BytesIO(self.accepted * 9))
+
+    def sent(self):
+        """Return the messages since the last time."""
+        try:
+            return re.findall('[A-Z]+', self.server.recv(1000).decode())
+        except BlockingIOError:
+            return []
+
+    def test_each_statement_by_itself(self):
+        self.connection.autocommit_mode = True
+        self.connection.commit()
+        self.connection.rollback()
+        self.assertEqual([], self.sent())
+
+    def test_transactions_that_have_begun(self):
+        self.connection.autocommit_mode = True
+        for end in (self.connection.commit, self.connection.rollback):
+            self.connection.begin()
+            end()
+            end()
+            self.assertEqual(['BEGIN', end.__name__.upper()], self.sent())
+
+    def test_transactions_that_begin_by_themselves(self):
+        for mode in (False, None):
+            self.connection.autocommit_mode = mode
+            self.connection.commit()
+            self.connection.rollback()
+            self.assertEqual(['COMMIT', 'ROLLBACK'], self.sent())

@@ -89,13 +89,14 @@ class TestIsUp(testtools.TestCase):
         row = self.db.read(services.find, 'host-1')
         self.db.write(services.update, row.uuid, {'forced_down': True})
         self.assertFalse(self.is_up())
-        self.db.write(services.require_down, 'host-1', DOWN_S)
+        self.db.read(services.require_down, 'host-1', DOWN_S)
 
     def test_one_that_must_be_down(self):
-        error = self.assertRaises(
-            services.ServiceIsUp, self.db.write, services.require_down, 'host-1', DOWN_S
-        )
-        self.assertIn('host-1', str(error))
+        checks = (self.db.read, services.require_down), (self.db.write, services.keep_down)
+        for run, check in checks:
+            error = self.assertRaises(services.ServiceIsUp, run, check, 'host-1', DOWN_S)
+            self.assertIn('host-1', str(error))
         self.clock.advance(DOWN_S + 1)
-        self.db.write(services.require_down, 'host-1', DOWN_S)
-        self.db.write(services.require_down, 'host-9', DOWN_S)
+        for run, check in checks:
+            run(check, 'host-1', DOWN_S)
+            run(check, 'host-9', DOWN_S)
