@@ -72,7 +72,8 @@ class Result(pymysql.connections.MySQLResult):  # type: ignore[misc]  # is not t
         """Remember the columns of this result, unless they had not arrived as a whole."""
         if not packets:
             return
-        if sum(map(len, _known.values())) >= KNOWN_RESULTS:
+        # A copy: other threads add to it meanwhile.
+        if sum(map(len, list(_known.values()))) >= KNOWN_RESULTS:
             _known.clear()
         columns = Columns(packets, self.fields, self.converters, self.description)
         _known.setdefault(key, []).append(columns)
