@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import incarnation
 from nova_lite import runtime
+from nova_lite import workers
 from nova_lite.db import errors
 from nova_lite.db import notes
 from nova_lite.db import rows
@@ -57,7 +58,7 @@ class Cell:
         self._conf, self._incarnation = conf, of
         self._bus: oslo_messaging.Transport | None = None
         self._lock = runtime.Lock()
-        self._readers = runtime.executor(READERS)
+        self._readers = workers.Executor(READERS)
         self._hanging = 0
 
     @property

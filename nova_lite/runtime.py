@@ -34,6 +34,7 @@ Queue = queue.Queue
 SimpleQueue = queue.SimpleQueue
 Empty = queue.Empty
 Future = concurrent.futures.Future
+Executor = concurrent.futures.Executor
 # The type of generators of pseudo-random numbers; make them with `seeded_random`.
 Random = _random.Random
 

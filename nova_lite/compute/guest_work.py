@@ -19,6 +19,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import workers
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
@@ -135,7 +136,7 @@ class Jobs:
 
     def __init__(self, driver: protocol.Driver, *, threads: int = 8) -> None:
         self._driver = driver
-        self._pool = runtime.executor(threads)
+        self._pool = workers.Executor(threads)
         self._lock = runtime.Lock()
         self._quiet = runtime.Condition(self._lock)
         self._queues: dict[Key, collections.deque[_Work]] = {}

@@ -19,8 +19,8 @@ from oslo_messaging.rpc import server as rpc_server
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import metrics
-from nova_lite import runtime
 from nova_lite import versions
+from nova_lite import workers
 from nova_lite.private_apis import messaging
 from nova_lite.rpc import driver
 from nova_lite.rpc import pins
@@ -279,7 +279,7 @@ class _Server(rpc_server.RPCServer):  # type: ignore[misc]  # is not typed
 
     def __init__(self, *args: typing.Any) -> None:
         super().__init__(*args)
-        messaging.use_executor(self, runtime.executor)
+        messaging.use_executor(self, workers.Executor)
 
 
 def _queues(interface: type[Interface], names: list[str]) -> list[str]:

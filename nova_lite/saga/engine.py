@@ -12,6 +12,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import workers
 from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
@@ -57,7 +58,7 @@ class Engine:
         self.journal, self.make_saga = journal, make_saga
         self.owner, self.lease_s = owner, lease_s
         self.stopping = False
-        self._pool, self._threads = runtime.executor(threads), threads
+        self._pool, self._threads = workers.Executor(threads), threads
         self._queue, self._lanes = queue_module.Queue(threads), lanes
         self._workers = 0
         # Sagas that run, by uuid: the epoch, None before it is known.

@@ -1,0 +1,132 @@
+"""A pool of threads that end when they have had no work for a while.
+
+Those of Python's own pool stay until the process ends, each with its stack and the memory that
+the C library keeps for it. A busy minute would cost tens of megabytes from then on.
+"""
+
+import collections
+from collections.abc import Callable
+import functools
+import typing
+
+from nova_lite import runtime
+
+# A thread ends after so long without work.
+IDLE_S = 20.0
+
+_Result = typing.TypeVar('_Result')
+
+
+class _Task:
+    """A call, and the future that gets its outcome."""
+
+    def __init__(self, future: runtime.Future[typing.Any], call: Callable[[], typing.Any]) -> None:
+        self.future, self._call = future, call
+
+    def run(self) -> None:
+        """Make the call unless it was cancelled."""
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            result = self._call()
+        except BaseException as error:
+            self.future.set_exception(error)
+            # The traceback of the error has this frame.
+            del self.future
+        else:
+            self.future.set_result(result)
+
+
+class _Worker:
+    """A thread of a pool. task: what it runs next; given: notified when that is set"""
+
+    def __init__(self, lock: runtime.Lock, task: _Task) -> None:
+        self.task: _Task | None = task
+        self.given = runtime.Condition(lock, idle=True)
+        self.thread: runtime.Thread | None = None
+
+    def give(self, task: _Task) -> None:
+        """Wake it to run a task. The caller holds the lock."""
+        self.task = task
+        self.given.notify()
+
+
+class Executor(runtime.Executor):
+    """At most `max_workers` threads. Of idle ones, the last that had work gets the next task."""
+
+    def __init__(self, max_workers: int) -> None:
+        self._most = max_workers
+        # Guards all of the following, and the tasks of workers.
+        self._lock = runtime.Lock()
+        self._tasks: collections.deque[_Task] = collections.deque()
+        self._workers: list[_Worker] = []
+        # Those of them that wait. The last one has waited least.
+        self._idle: list[_Worker] = []
+        self._is_shut_down = False
+
+    def submit(
+        self, call: Callable[..., _Result], /, *args: typing.Any, **kwargs: typing.Any
+    ) -> runtime.Future[_Result]:
+        """Call a function in a thread; return the future of its result."""
+        future: runtime.Future[_Result] = runtime.Future()
+        task = _Task(future, functools.partial(call, *args, **kwargs))
+        with self._lock:
+            if self._is_shut_down:
+                raise RuntimeError('The pool of threads is shut down')
+            if self._idle:
+                self._idle.pop().give(task)
+            elif len(self._workers) < self._most:
+                self._start(task)
+            else:
+                self._tasks.append(task)
+        return future
+
+    def _start(self, task: _Task) -> None:
+        worker = _Worker(self._lock, task)
+        worker.thread = runtime.spawn(self._work, worker, name='worker')
+        self._workers.append(worker)
+
+    def _work(self, worker: _Worker) -> None:
+        while self._wait(worker):
+            self._run(worker)
+
+    def _run(self, worker: _Worker) -> None:
+        """Run the task of a worker. No reference to it stays while the thread waits for another."""
+        task, worker.task = worker.task, None
+        if task is not None:
+            task.run()
+
+    def _wait(self, worker: _Worker) -> bool:
+        """Wait until the worker has a task. Return False if its thread is to end instead."""
+        if worker.task is not None:
+            return True
+        with self._lock:
+            if self._tasks:
+                worker.task = self._tasks.popleft()
+            elif not self._is_shut_down:
+                self._idle.append(worker)
+                worker.given.wait_for(lambda: worker.task or self._is_shut_down, IDLE_S)
+                if worker.task is None:
+                    self._idle.remove(worker)
+            if worker.task is None:
+                self._workers.remove(worker)
+                return False
+        return True
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Accept no more calls. Those that were accepted are made, unless they are cancelled.
+
+        wait: return when all threads have ended
+        """
+        with self._lock:
+            self._is_shut_down = True
+            cancelled = list(self._tasks) if cancel_futures else []
+            if cancel_futures:
+                self._tasks.clear()
+            for worker in self._idle:
+                worker.given.notify()
+            threads = [worker.thread for worker in self._workers if worker.thread is not None]
+        for task in cancelled:
+            task.future.cancel()
+        for thread in threads if wait else ():
+            thread.join()
