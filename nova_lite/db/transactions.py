@@ -30,6 +30,7 @@ from nova_lite.dialects import compiled
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import mariadb_url
 from nova_lite.dialects import sqlite
+from nova_lite.dialects import sqlite_pool
 from nova_lite.dialects import writing
 
 # How often a transaction is repeated that another one has rolled back, and the pauses.
@@ -328,10 +329,9 @@ def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
     """
     engine = sqlalchemy.create_engine(
         sqlite.with_dialect(sqlalchemy.make_url(url)),
-        poolclass=pool.QueuePool,
+        poolclass=sqlite_pool.Pool,
         pool_size=threads,
         max_overflow=threads * 4,
-        pool_use_lifo=True,
         pool_reset_on_return=None,
         connect_args=sqlite.ARGUMENTS,
         hide_parameters=True,

@@ -31,7 +31,10 @@ LIBRARY.has(results.ResultMetaData, '_effective_processors')
 LIBRARY.has(default.DefaultExecutionContext, '_expanded_parameters')
 LIBRARY.has(compiler.SQLCompiler, '_bind_processors')
 LIBRARY.keeps(pool.QueuePool, '_pool', '_pre_ping', '_reset_on_return')
-LIBRARY.keeps(queue.Queue, 'use_lifo')
+LIBRARY.keeps(queue.Queue, 'use_lifo', 'mutex')
+LIBRARY.takes(pool.QueuePool, '_do_return_conn', 'record')
+LIBRARY.has(pool.QueuePool, '_dec_overflow')
+LIBRARY.uses(queue.Queue, '_get', 'queue')
 LIBRARY.has(pools.ResetStyle, 'reset_none')
 
 LRUCache = util.LRUCache
@@ -94,3 +97,26 @@ def trust_connections(of: engine.Engine) -> None:
 def use_last_first(of: engine.Engine) -> None:
     """Make an engine that exists use next the connection that was used last."""
     of.pool._pool.use_lifo = True  # type: ignore[attr-defined]  # of a QueuePool
+
+
+def close_first(of: pool.QueuePool, may_go: Callable[[pool.ConnectionPoolEntry], bool]) -> None:
+    """Close the first connections of a pool's queue as long as they may go, but not the last one.
+
+    The queue is a stack: its first one has rested for the longest time.
+    """
+    while (found := _take_first(of, may_go)) is not None:
+        try:
+            found.close()
+        finally:
+            of._dec_overflow()
+
+
+def _take_first(
+    of: pool.QueuePool, may_go: Callable[[pool.ConnectionPoolEntry], bool]
+) -> pool.ConnectionPoolEntry | None:
+    inner: typing.Any = of._pool
+    with inner.mutex:
+        if len(inner.queue) > 1 and may_go(inner.queue[0]):
+            found: pool.ConnectionPoolEntry = inner.queue.popleft()
+            return found
+    return None

@@ -19,6 +19,7 @@ from nova_lite.dialects import lean
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import shapes
 from nova_lite.dialects import sqlite
+from nova_lite.dialects import sqlite_pool
 from nova_lite.dialects import writing
 from nova_lite.simcloud import faults
 
@@ -67,7 +68,9 @@ def make_engine(database):
     pool = {'pool_size': 10, 'max_overflow': 30, 'pool_use_lifo': True}
     if url.get_backend_name() == 'sqlite':
         arguments = sqlite.ARGUMENTS
-        engine = sa.create_engine(sqlite.with_dialect(url), **pool, connect_args=arguments)
+        engine = sa.create_engine(
+            sqlite.with_dialect(url), **pool, poolclass=sqlite_pool.Pool, connect_args=arguments
+        )
         sa.event.listen(engine, 'connect', _on_connect)
     else:
         engine = sa.create_engine(url, **pool, pool_pre_ping=True, isolation_level='READ COMMITTED')

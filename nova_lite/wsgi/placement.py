@@ -34,6 +34,7 @@ from nova_lite.db import transactions
 from nova_lite.dialects import compiled
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import mariadb_url
+from nova_lite.dialects import sqlite_pool
 from nova_lite.private_apis import placement as internals
 from nova_lite.private_apis import sqlalchemy as sqlalchemy_internals
 from nova_lite.wsgi import serial
@@ -304,7 +305,7 @@ def keep_connections(engine):
         return connection
 
     engine.dispose()
-    engine.pool = sqlalchemy.QueuePool(connect, dialect=engine.dialect)
+    engine.pool = sqlite_pool.Pool(connect, dialect=engine.dialect)
 
 
 @functools.cache
