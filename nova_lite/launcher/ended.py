@@ -8,11 +8,11 @@ until it is asked to give it back.
 
 import collections
 import contextlib
-import ctypes
 import functools
 import gc
 
 from nova_lite import runtime
+from nova_lite.launcher import malloc
 
 # A cloud that is reset faster than daemons stop waits for the oldest of so many.
 MOST = 6
@@ -55,9 +55,7 @@ def _run(stops, last):
 def _free():
     """Free what has ended, and give its memory back to the system where the C library can."""
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), 'malloc_trim', None)
-    if trim is not None:
-        trim(0)
+    malloc.trim()
 
 
 def together(calls):

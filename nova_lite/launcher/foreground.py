@@ -17,6 +17,7 @@ from nova_lite.launcher import clocks
 from nova_lite.launcher import cloud_snapshots
 from nova_lite.launcher import layout
 from nova_lite.launcher import make
+from nova_lite.launcher import malloc
 from nova_lite.launcher import preflight
 from nova_lite.launcher import proxies
 from nova_lite.launcher import running
@@ -57,6 +58,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
         cloud_snapshots.extract(snapshot, cloud.places, fresh=fresh)
     cloud.places.prepare(fresh=fresh and snapshot is None)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
+    malloc.limit_arenas()
     with _clock(cloud):
         _serve(cloud, fresh, signals)
     process.leave()
