@@ -8,7 +8,6 @@ progress towards them goes to standard error.
 import sys
 
 from rich import console
-from rich import progress
 
 from nova_lite import runtime
 
@@ -81,6 +80,9 @@ class Count:
 
     def __enter__(self):
         if self._console.is_terminal:
+            # Only terminals need it.
+            from rich import progress
+
             self._bar = progress.Progress(
                 progress.TextColumn('{task.description}'),
                 progress.BarColumn(),

@@ -2,10 +2,6 @@
 
 import importlib.metadata
 
-from oslo_reports import guru_meditation_report
-from oslo_reports.generators import conf as conf_generator
-from oslo_reports.models import with_default_views
-
 PACKAGE = 'nova-lite'
 
 
@@ -27,6 +23,10 @@ def on_signal(conf, healths):
 
     healths: health.Health objects. Options marked as secret are masked.
     """
+    # A cloud in one process does without them.
+    from oslo_reports import guru_meditation_report
+    from oslo_reports.generators import conf as conf_generator
+
     report = guru_meditation_report.TextGuruMeditation
     report.persistent_sections = []
     report.register_section(
@@ -37,5 +37,7 @@ def on_signal(conf, healths):
 
 
 def _health(healths):
+    from oslo_reports.models import with_default_views
+
     found = {health.daemon: health.report()[1]['checks'] for health in healths}
     return with_default_views.ModelWithDefaultViews(found)

@@ -11,7 +11,6 @@ import weakref
 
 from cheroot import server as cheroot_server
 from cheroot import wsgi
-from gunicorn.app import base
 from oslo_utils import netutils
 
 from nova_lite import runtime
@@ -189,33 +188,21 @@ class InProcess:
             socket.create_connection(self._server.bind_addr[:2], WAKE_S).close()
 
 
-class Daemon(base.BaseApplication):
-    """gunicorn with threads; `load_application` makes the application in each worker."""
-
-    def __init__(self, load_application, options):
-        self._load, self._options = load_application, options
-        super().__init__()
-
-    def load_config(self):
-        for name, value in self._options.items():
-            self.cfg.set(name, value)
-
-    def load(self):
-        return self._load()
-
-
 def serve(load_application, *, host, port, workers=1, threads=16):
     """Serve until SIGTERM. load_application: called once in each worker process.
 
     systemd is notified that the service is ready when a worker has its application:
     gunicorn would say so before, and then end when the application cannot be made.
     """
+    # A cloud in one process does without gunicorn.
+    from nova_lite.wsgi import gunicorn_app
+
     systemd = os.environ.pop('NOTIFY_SOCKET', None)
 
     def ready(_worker):
         service.tell_systemd('READY=1', 'STATUS=Ready', address=systemd)
 
-    Daemon(
+    gunicorn_app.Application(
         lambda: slow_clients.Bounded(load_application(), threads),
         {
             'post_worker_init': ready,
