@@ -1,8 +1,9 @@
 """Run Tempest's compute tests against a cloud of its own: python -m tests.tempest
 
 Each result is compared with doc/source/reference/tempest.yaml. The exit code is 1 if a test
-did not come out as expected or `nova-lite verify` has findings. tempest.conf, the
-results and the logs are in build/tempest, the request log in build/requests.
+did not come out as expected or `nova-lite verify` has findings. The memory and the threads of
+the cloud after the tests are printed as by `nova-lite bench idle`. tempest.conf, the results
+and the logs are in build/tempest, the request log in build/requests.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import os
 import pathlib
 import sys
 
+from nova_lite.bench import idle
 from nova_lite.launcher import verification
 from tests.tempest import clouds
 from tests.tempest import expected as expected_module
@@ -20,6 +22,8 @@ from tools.proof import proven
 
 DIRECTORY = pathlib.Path('build', 'tempest')
 SETTLE_S = 60
+# What the cloud holds after the tests is watched for so long.
+WATCHED_S = 2
 
 
 def parser():
@@ -64,11 +68,13 @@ def main(argv=None):
         regex = f'{runs.COMPUTE}.*({args.regex})' if args.regex else runs.COMPUTE
         names = tempest.list(regex)
         tempest.run(regex, concurrency=args.concurrency)
+        held = idle.measure(cloud.state_dir, (), WATCHED_S)
         found = tempest.results(names)
         verdict = verification.find(cloud.state_dir, settle_s=SETTLE_S)
     lines = expected_module.differences(expected, names, found, whole=args.regex is None)
     lines += [f'VERIFY {" ".join(each)}' for each in (*verdict.findings, *verdict.unsettled)]
     print(*lines, sep='\n')
+    idle.show(held, as_json=False)
     print(f'{expected_module.summary(found)}; {len(lines)} not as expected', flush=True)
     return 1 if lines else 0
 
