@@ -361,6 +361,11 @@ def periodics(
     )
 
 
+def current_thread() -> threading.Thread:
+    """Return the calling thread."""
+    return threading.current_thread()
+
+
 def thread_name() -> str:
     """Return the name of the calling thread."""
     return threading.current_thread().name

@@ -16,6 +16,7 @@ from oslo_utils import netutils
 from nova_lite import runtime
 from nova_lite import service
 from nova_lite.wsgi import slow_clients
+from nova_lite.wsgi import thread_pool
 
 LOG = logging.getLogger(__name__)
 
@@ -134,13 +135,12 @@ class InProcess:
         self._server = wsgi.Server(
             (host, port),
             application,
-            numthreads=threads,
-            max=threads,
             timeout=60,
             request_queue_size=512,
             server_name='nova-lite',
             shutdown_timeout=END_S,
         )
+        self._server.requests = thread_pool.Pool(self._server, most=threads)
         self._server.gateway = _Gateway
         self._server.expiration_interval = EXPIRE_S
         self._server.ConnectionClass = self._connect

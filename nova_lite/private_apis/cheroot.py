@@ -1,0 +1,17 @@
+"""Undocumented names of cheroot that we use; wsgi.thread_pool extends it."""
+
+import typing
+
+from cheroot.workers import threadpool
+
+from nova_lite.private_apis import guard
+
+LIBRARY = guard.Library('cheroot', lowest='11.0', newest='11.1.2')
+
+LIBRARY.keeps(threadpool.ThreadPool, '_threads', '_queue')
+LIBRARY.uses(threadpool.ThreadPool, 'stop', '_threads', '_queue')
+LIBRARY.has(threadpool.ThreadPool, '_spawn_worker')
+LIBRARY.has(threadpool, '_SHUTDOWNREQUEST')
+
+# What `get` of a pool returns to a thread that is to end.
+SHUTDOWN: typing.Any = threadpool._SHUTDOWNREQUEST  # type: ignore[attr-defined]  # not in its stubs
