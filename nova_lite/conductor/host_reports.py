@@ -58,7 +58,6 @@ _UNFINISHED = sa.or_(
 )
 _UNUSABLE = sa.select(_SERVICES.c.host, _SERVICES.c.disabled, _SERVICES.c.forced_down).where(
     _SERVICES.c.binary == services.COMPUTE,
-    _SERVICES.c.host.in_(sa.bindparam('hosts')),
     sa.or_(_SERVICES.c.disabled.is_(True), _SERVICES.c.forced_down.is_(True)),
 )
 
@@ -79,9 +78,11 @@ def beat(
 ) -> dict[str, dict[str, bool]]:
     """See ConductorAPI.beat; raises Returned instead of recording any heartbeat."""
     services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version)
-    found = lean.every(connection, _UNUSABLE, {'hosts': lean.filled(hosts)})
+    # To name thousands of hosts in a query costs more than to read these few of the whole cell.
+    ours = set(hosts)
+    found = [row for row in lean.every(connection, _UNUSABLE) if row.host in ours]
     # An evacuation begins under a lock on the service, which this transaction has by now.
-    left = {row.source_compute for row in evacuations.not_cleaned(connection, hosts)}
+    left = evacuations.sources(connection) & ours
     # Those that are forced down do not count as up anyway.
     left -= {row.host for row in found if row.forced_down}
     if left:
@@ -104,7 +105,7 @@ def report(
     """
     unheard = services.unheard(connection, down_time_s)
     if unheard:
-        left = {row.source_compute for row in evacuations.not_cleaned(connection, unheard)}
+        left = evacuations.sources(connection)
         unheard = [each for each in unheard if each not in left]
         services.excuse(connection, unheard)
     services.beat(connection, [host], binary, topic)

@@ -39,6 +39,8 @@ class ObjectSerializer(ovo.VersionedObjectSerializer):
         return ctxt
 
     def serialize_entity(self, ctxt: context.RequestContext, entity: typing.Any) -> typing.Any:
+        if _is_names(entity):
+            return entity
         if isinstance(entity, datetime.datetime):
             return entity.isoformat()
         if self._pins is not None and isinstance(entity, ovo.VersionedObject):
@@ -47,3 +49,11 @@ class ObjectSerializer(ovo.VersionedObjectSerializer):
                 version = manifest[entity.obj_name()]
                 return entity.obj_to_primitive(target_version=version, version_manifest=manifest)
         return super().serialize_entity(ctxt, entity)
+
+    def deserialize_entity(self, ctxt: context.RequestContext, entity: typing.Any) -> typing.Any:
+        return entity if _is_names(entity) else super().deserialize_entity(ctxt, entity)
+
+
+def _is_names(entity: typing.Any) -> bool:
+    """Return whether there is nothing to convert, as in a list of thousands of hosts."""
+    return type(entity) is list and all(type(each) is str for each in entity)

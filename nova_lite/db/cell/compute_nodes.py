@@ -9,9 +9,11 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.cell import models
+from nova_lite.dialects import lean
 
 TABLE = models.ComputeNode.__table__
 _HOSTS = sa.select(TABLE.c.host)
+_NAMES = sa.select(TABLE.c.uuid, TABLE.c.host, TABLE.c.hypervisor_hostname)
 _ONE_MORE = {'failed_builds': TABLE.c.failed_builds + 1}
 _HAS_FAILED = TABLE.c.failed_builds > 0
 _KNOWN = sa.select(TABLE.c.uuid).where(TABLE.c.uuid.in_(sa.bindparam('uuids')))
@@ -35,6 +37,11 @@ def every(connection: sa.Connection, /, **where: typing.Any) -> Sequence[rows.Ro
 def hosts(connection: sa.Connection) -> set[str]:
     """Return the hosts of all nodes."""
     return set(connection.scalars(_HOSTS))
+
+
+def names(connection: sa.Connection) -> Sequence[rows.Row]:
+    """Return the uuid, the host and the hypervisor_hostname of each node."""
+    return lean.every(connection, _NAMES)
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:

@@ -9,10 +9,23 @@ from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import models
+from nova_lite.db.cell import services
+from nova_lite.dialects import lean
 
 TABLE = models.Migration.__table__
 Status = states.MigrationStatus
 NOT_CLEANED = [str(status) for status in (Status.ACCEPTED, Status.PRE_MIGRATING, Status.DONE)]
+# With the hosts of the services, whose number is bounded, it needs no scan of all migrations.
+_SOURCES = sa.select(TABLE.c.source_compute).where(
+    TABLE.c.migration_type == str(states.MigrationType.EVACUATION),
+    TABLE.c.source_compute.in_(sa.select(services.TABLE.c.host)),
+    TABLE.c.status.in_(NOT_CLEANED),
+)
+
+
+def sources(connection: sa.Connection) -> set[str]:
+    """Return all hosts of the cell that have not cleaned up after an evacuation."""
+    return set(lean.values(connection, _SOURCES))
 
 
 def not_cleaned(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:

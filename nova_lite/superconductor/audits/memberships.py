@@ -43,7 +43,7 @@ def sync(
 ) -> tuple[set[str], set[str]]:
     """Make a node a member, in placement, of the aggregates that its host is in on record.
 
-    node: record of the compute node
+    node: record of the compute node, or its names
     removes: whether it also leaves those of our aggregates that its host is not in
     Returns two sets of uuids: the aggregates it has joined and those it has left. It stays
     in aggregates that are not ours.
@@ -105,6 +105,8 @@ class Audit:
             LOG.warning('Cannot audit aggregates: %s. Retrying at the next audit.', error)
 
     def _run(self) -> None:
+        if not self._world.api_db.read(aggregates.uuids):
+            return
         nodes, is_whole = self._nodes()
         deleted = self._world.api_db.read(aggregates.deleted)
         leaving = self._members(sorted(deleted)) & nodes.keys()
@@ -120,10 +122,10 @@ class Audit:
                 self._world.api_db.write(aggregates.forget_deleted, old)
 
     def _nodes(self) -> tuple[dict[str, rows.Row], bool]:
-        """Return ({uuid: node} of all cells that answer, whether all do)"""
+        """Return ({uuid: names of the node} of all cells that answer, whether all do)"""
         cells = self._world.cells.every(cell0=False)
         answers, silent = cells_module.split(
-            self._world.cells.scatter(compute_nodes.every, cells=cells)
+            self._world.cells.scatter(compute_nodes.names, cells=cells)
         )
         nodes = {node.uuid: node for node in itertools.chain.from_iterable(answers.values())}
         return nodes, not silent

@@ -83,6 +83,12 @@ class AuditTest(Base):
         self.assertEqual(['GET'] * 2, [method for method, _path in self.run_audit()])
         self.assertEqual(before, self.stamp())
 
+    def test_no_request_without_aggregates(self):
+        self.api_db.write(aggregates.remove_host, self.one.id, 'h1')
+        self.api_db.write(aggregates.destroy, self.one.id)
+        self.api_db.write(aggregates.forget_deleted, [self.one.uuid])
+        self.assertEqual([], self.run_audit())
+
     def test_a_node_without_provider_holds_up_no_other(self):
         self.api_db.write(aggregates.add_host, self.one.id, 'h2')
         for gone, other in ((self.h1, self.h2), (self.h2, self.h1)):
