@@ -1,14 +1,13 @@
-"""Tries of private APIs with the lowest versions of libraries: python -m tools.lowest
+"""Tries of the requirements' lowest versions: python -m tools.lowest
 
-Installs these libraries, without what they require, into a directory that comes before the
-environment's own packages. Then it imports every module of nova_lite and runs the tests of
-private_apis. The whole unit tests run with all lowest versions in `tox -e lowest`.
+Installs them, without what they require, into a directory that comes before the environment's
+own packages. Then it imports every module of nova_lite, runs the unit tests of what depends most
+on libraries (private APIs, RPC, sagas and databases), and resizes and live migrates a server in a
+whole cloud. All unit tests run with all lowest versions in `tox -e lowest`.
 """
 
-import importlib
 import os
 import pathlib
-import pkgutil
 import subprocess
 import sys
 import tempfile
@@ -16,36 +15,44 @@ import tempfile
 from packaging import requirements
 from packaging import utils
 
-from nova_lite import private_apis
-
 TOP = pathlib.Path(__file__).parents[1]
 PIP = (sys.executable, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check')
+# Packages that lowest versions require, and that newer ones require in another version or not.
+REQUIRED = frozenset(('psycopg-binary', 'requestsexceptions'))
 # The second imports all modules.
 TESTS = ('tests.unit.private_apis.test_private_apis', 'tests.unit.test_inheritance')
+DIRECTORIES = ('tests/unit/rpc', 'tests/unit/saga', 'tests/unit/db')
+CLOUD_TESTS = (
+    'tests.functional.test_resize.ResizeTest.test_confirm',
+    'tests.functional.test_live_migration.LiveMigrationTest.test_ports_and_volumes_come_along',
+)
 
 
 def names():
-    """Return the packages of which private_apis uses undocumented names."""
-    modules = (
-        importlib.import_module(f'{private_apis.__name__}.{each.name}')
-        for each in pkgutil.iter_modules(private_apis.__path__)
-    )
-    return {
-        utils.canonicalize_name(module.LIBRARY.name)
-        for module in modules
-        if hasattr(module, 'LIBRARY')
-    }
+    """Return the names of the packages that are tried."""
+    lines = _lines((TOP / 'requirements.txt').read_text())
+    return REQUIRED.union(map(_name, lines))
 
 
 def pins(text):
     """Return the pins of these packages in a file of constraints."""
-    lines = (line.partition('#')[0].strip() for line in text.splitlines())
     wanted = names()
-    return [
-        line
-        for line in filter(None, lines)
-        if utils.canonicalize_name(requirements.Requirement(line).name) in wanted
-    ]
+    return [line for line in _lines(text) if _name(line) in wanted]
+
+
+def modules():
+    """Return the names of the modules of tests in DIRECTORIES."""
+    files = (path for each in DIRECTORIES for path in sorted((TOP / each).rglob('test_*.py')))
+    return ['.'.join(path.relative_to(TOP).with_suffix('').parts) for path in files]
+
+
+def _lines(text):
+    lines = (line.partition('#')[0].strip() for line in text.splitlines())
+    return list(filter(None, lines))
+
+
+def _name(line):
+    return utils.canonicalize_name(requirements.Requirement(line).name)
 
 
 def main():
@@ -55,7 +62,7 @@ def main():
         target = ('--no-deps', '--no-compile', '--target', directory)
         subprocess.run([*PIP, *target, *chosen], check=True)
         environ = {**os.environ, 'PYTHONPATH': directory}
-        run = (sys.executable, '-m', 'testtools.run', *TESTS)
+        run = (sys.executable, '-m', 'testtools.run', *TESTS, *modules(), *CLOUD_TESTS)
         return subprocess.run(run, check=False, cwd=TOP, env=environ).returncode
 
 
