@@ -3,12 +3,9 @@
 import typing
 
 import os_resource_classes
-from oslo_db import exception as db_exc
 from placement import attribute_cache
 from placement import context as contexts
-from placement import exception
 from placement import util
-from placement.db.sqlalchemy import models
 from placement.objects import allocation
 from placement.objects import allocation_candidate
 from placement.objects import consumer
@@ -38,7 +35,6 @@ WITH_ALIASES = (
 )
 
 LIBRARY.has(util, 'jsonschema')
-LIBRARY.has(exception, 'ResourceProviderConcurrentUpdateDetected')
 LIBRARY.has(trait, '_TRAITS_SYNCED')
 LIBRARY.has(resource_class, '_RESOURCE_CLASSES_SYNCED')
 LIBRARY.keeps(contexts.RequestContext, 'ct_cache', 'rc_cache', 'trait_cache')
@@ -52,9 +48,6 @@ LIBRARY.uses(attribute_cache.ResourceClassCache, 'id_from_string', '_id_cache')
 LIBRARY.uses(attribute_cache.ResourceClassCache, 'string_from_id', '_str_cache')
 for _method in ('all_from_string', 'get_all'):
     LIBRARY.uses(attribute_cache.ResourceClassCache, _method, '_all_cache', '_refresh_from_db')
-# Replaced by functions that write all rows with one statement.
-LIBRARY.takes(resource_provider, '_add_traits_to_provider', 'ctx', 'rp_id', 'to_add')
-LIBRARY.takes(resource_provider, '_add_inventory_to_provider', 'ctx', 'rp', 'inv_list', 'to_add')
 for _module in WITH_ALIASES:
     LIBRARY.has(_module, 'sa')
 
@@ -113,40 +106,3 @@ def use_sqlalchemy(replacement: typing.Any) -> None:
     """Make requests use `replacement` instead of the module sqlalchemy."""
     for module in WITH_ALIASES:
         module.sa = replacement
-
-
-INVENTORY_FIELDS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size', 'allocation_ratio')
-
-
-def insert_rows_at_once() -> None:
-    """Make placement insert the traits of a provider with one statement, and its inventories."""
-    resource_provider._add_traits_to_provider = _add_traits
-    resource_provider._add_inventory_to_provider = _add_inventories
-
-
-def _add_traits(ctx: typing.Any, rp_id: int, to_add: typing.Collection[int]) -> None:
-    """Add traits to a provider. to_add: their numbers"""
-    rows = [{'resource_provider_id': rp_id, 'trait_id': number} for number in to_add]
-    try:
-        ctx.session.execute(models.ResourceProviderTrait.__table__.insert(), rows)
-    except db_exc.DBDuplicateEntry:
-        # Another request has set one of them and the next generation. The library skips that one
-        # and raises this when it raises the generation. PostgreSQL has aborted the transaction.
-        raise exception.ResourceProviderConcurrentUpdateDetected() from None
-
-
-def _add_inventories(
-    ctx: typing.Any, rp: typing.Any, inv_list: typing.Iterable[typing.Any], to_add: set[int]
-) -> None:
-    """Add inventories to a provider. to_add: numbers of their classes"""
-    numbered = [(ctx.rc_cache.id_from_string(each.resource_class), each) for each in inv_list]
-    rows = [
-        {
-            'resource_provider_id': rp.id,
-            'resource_class_id': number,
-            **{field: getattr(each, field) for field in INVENTORY_FIELDS},
-        }
-        for number, each in numbered
-        if number in to_add
-    ]
-    ctx.session.execute(models.Inventory.__table__.insert(), rows)

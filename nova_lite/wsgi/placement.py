@@ -32,10 +32,12 @@ from nova_lite.conf import keystone_authtoken
 from nova_lite.db import rested
 from nova_lite.db import transactions
 from nova_lite.dialects import compiled
+from nova_lite.dialects import lean
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import mariadb_url
 from nova_lite.dialects import sqlite_pool
 from nova_lite.private_apis import placement as internals
+from nova_lite.private_apis import placement_statements
 from nova_lite.private_apis import sqlalchemy as sqlalchemy_internals
 from nova_lite.wsgi import serial
 from nova_lite.wsgi import whole
@@ -156,7 +158,7 @@ def use(conf):
     internals.use_validation(VALIDATION)
     internals.use_sqlalchemy(KnownAliases())
     internals.know_resource_classes()
-    internals.insert_rows_at_once()
+    placement_statements.use(lean)
     use_database(conf)
     policy.reset()
     policy.init(conf)
