@@ -3,12 +3,14 @@
   python -m tools.scale --hosts 100 1000 10000 --write
 
 Each is a cloud of two cells over a private RabbitMQ and a durable MariaDB, with the profile
-`instant`. It is started, asked, left alone, given servers, stopped, and started again.
+`instant`. It is started, asked, left alone, given servers, stopped, and started again. The CPU of
+the start and without work is also printed by daemon.
 10,000 hosts need some 2 GiB of memory. The programs of the servers must be installed
 (bindep.txt); any running ones are left alone.
 """
 
 import argparse
+import collections
 import dataclasses
 import sys
 import typing
@@ -16,6 +18,7 @@ import typing
 from nova_lite import runtime
 from nova_lite.bench import client
 from nova_lite.bench import idle
+from nova_lite.bench import results
 from tools import curves
 from tools import private_cloud
 from tools.comparison import environment
@@ -26,7 +29,8 @@ from tools.proof import page
 CELLS = 2
 SIZES = (100, 1000, 10000)
 BOOTS, IN_FLIGHT = 200, 16
-IDLE_S, POLL_S = 30, 0.02
+# Long enough for what RabbitMQ does with its queues every two minutes.
+IDLE_S, POLL_S = 120, 0.02
 OPTIONS = ('--cells', str(CELLS), '--profile', 'instant')
 PAGE = environment.TOP / 'doc' / 'source' / 'admin' / 'costs.rst'
 PICTURE = PAGE.with_name('scale.svg')
@@ -61,12 +65,14 @@ def measure(hosts):
     found = {}
     with private_cloud.Private([*OPTIONS, '--hosts', str(hosts // CELLS)]) as cloud:
         found['ready_s'] = cloud.seconds
+        print(_started(cloud), flush=True)
         api = client.Client(cloud.state_dir)
         began = runtime.monotonic()
         api.call('GET', '/servers/detail')
         found['first_ms'] = 1000 * (runtime.monotonic() - began)
-        spent = idle.measure(cloud.state_dir, (), IDLE_S).values()
-        found['idle'] = sum(kind['cpu_percent'] for kind in spent)
+        spent = idle.measure(cloud.state_dir, (), IDLE_S)
+        idle.show(spent, as_json=False)
+        found['idle'] = sum(kind['cpu_percent'] for kind in spent.values())
         with api.without_quotas():
             work = workload.Workload(api, cloud.state_dir, poll_s=POLL_S)
             found['boots'] = work.boot(BOOTS, IN_FLIGHT)['per_second']
@@ -75,6 +81,15 @@ def measure(hosts):
         cloud.restart()
         found['restart_s'] = cloud.seconds
     return found
+
+
+def _started(cloud):
+    """Return what the daemons have used of the CPU so far, as text."""
+    spent = collections.Counter()
+    for name, seconds in results.cpu_of(results.pids_of(cloud.state_dir, ())).items():
+        spent[name.split('.')[0]] += seconds
+    kinds = ', '.join(f'{kind} {seconds:.1f}' for kind, seconds in spent.most_common())
+    return f'CPU of the start, s: {kinds}; all {spent.total():.1f}'
 
 
 def _held(cloud):
