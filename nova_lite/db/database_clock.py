@@ -42,6 +42,16 @@ def now() -> sa.ColumnElement[datetime.datetime]:
     return _NOW
 
 
+def is_over(
+    column: sa.ColumnElement[datetime.datetime], longest_s: float
+) -> sa.ColumnElement[bool]:
+    """Return the condition that a column's instant is not in the future.
+
+    One that lies further ahead than `longest_s` was written before the clock was set back.
+    """
+    return sa.or_(column <= now(), column > after(longest_s))
+
+
 def read(connection: sa.Connection) -> datetime.datetime:
     """Return the present instant, in UTC and without a zone."""
     return connection.execute(sa.select(now())).scalar_one()

@@ -23,7 +23,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import services
-from nova_lite.saga import journal
+from nova_lite.saga import retries
 
 Gauge: typing.TypeAlias = core.GaugeMetricFamily
 # A compute node, and servers, vCPUs, MiB and GiB in use there.
@@ -64,7 +64,7 @@ FAMILIES = {
         ('kind', 'step', 'direction', 'state'),
     ),
     FAILING: (
-        f'Sagas whose current step or cleanup has failed at least {journal.MANY_ATTEMPTS} times '
+        f'Sagas whose current step or cleanup has failed at least {retries.MANY_ATTEMPTS} times '
         'in a row, by that step.',
         ('kind', 'step', 'state'),
     ),

@@ -8,13 +8,13 @@ Both run under the newest epoch of their saga. While an effect of the second kin
 progress (`Pending.keeps`), the saga keeps the server.
 """
 
-import logging
 import typing
 
 from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.saga import journal as journal_module
+from nova_lite.saga import retries
 from nova_lite.saga import step as step_module
 from nova_lite.saga import values
 
@@ -34,21 +34,7 @@ LONGEST_PAUSE_S = 600
 
 def pause_s(attempts: int) -> float:
     """Return seconds to wait after that many attempts."""
-    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * float(1 << min(attempts, 10)))
-
-
-def level(attempts: int) -> int:
-    """Return the level at which the failure of that attempt is logged: many are an error."""
-    return logging.WARNING if attempts < journal_module.MANY_ATTEMPTS else logging.ERROR
-
-
-def exc_info(error: BaseException, attempts: int) -> BaseException | None:
-    """Return the error if its traceback is worth a place in the log, else None.
-
-    It is for an error that none of our services raised, at the attempts 1, 2, 4, 8, ...
-    """
-    known = isinstance(error, exception.NovaLiteError)
-    return None if known or attempts & (attempts - 1) else error
+    return retries.pause_s(attempts, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 
 
 def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Failure) -> None:
@@ -140,7 +126,7 @@ class Cleaning:
             raise
         except Exception as error:
             LOG.log(
-                level(self._record.attempts),
+                retries.level(self._record.attempts),
                 'Saga %s cannot clean up "%s" of server %s yet (%s: %s), attempt %s',
                 self._saga.uuid,
                 duty['step'],
@@ -148,7 +134,7 @@ class Cleaning:
                 type(error).__name__,
                 error,
                 self._record.attempts,
-                exc_info=exc_info(error, self._record.attempts),
+                exc_info=retries.exc_info(error, self._record.attempts),
             )
             duty['error'] = f'{type(error).__name__}: {error}'
             duty['failures'] = duty.get('failures', 0) + 1

@@ -18,6 +18,7 @@ from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import queue as queue_module
 from nova_lite.saga import renaming
+from nova_lite.saga import retries
 from nova_lite.saga import run as run_module
 from nova_lite.saga import step as step_module
 
@@ -294,8 +295,8 @@ class Engine:
         known = step_module.ASIDE in record.data
         note = journal_module.Note(None if known else 'unknown', record.step, why)
         later: dict[str, typing.Any] = {
-            'wake_in_s': journal_module.LONGEST_WAIT_S,
-            'attempts': max(record.attempts, journal_module.MANY_ATTEMPTS),
+            'wake_in_s': retries.LONGEST_WAIT_S,
+            'attempts': max(record.attempts, retries.MANY_ATTEMPTS),
             'data': {step_module.ASIDE: record.attempts, **record.data},
             'position': record.position,
         }

@@ -15,12 +15,6 @@ ENDED = (DONE, UNDONE)
 CLEANING = 'cleaning'
 # It is run again.
 OPEN = (RUNNING, PARKED, CLEANING)
-# A wait or a lease that ends later was written before the clock was set back.
-LONGEST_WAIT_S = 900
-LONGEST_LEASE_S = 3600
-# A saga whose step, or cleaning, has failed so often in a row is one to look at.
-MANY_ATTEMPTS = 8
-
 
 # Plain values, as JSON keeps them.
 Data: typing.TypeAlias = dict[str, typing.Any]

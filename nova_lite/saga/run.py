@@ -18,6 +18,7 @@ from nova_lite.saga import failures
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import progress as progress_module
 from nova_lite.saga import queue as queue_module
+from nova_lite.saga import retries
 from nova_lite.saga import step as step_module
 
 if typing.TYPE_CHECKING:
@@ -30,19 +31,16 @@ Reached: typing.TypeAlias = tuple[int, str]
 FORWARD, UNDO = journal_module.FORWARD, journal_module.UNDO
 DONE = journal_module.DONE
 
-# A service that does not answer is asked again this often before the saga gives
-# up; after the pivot there is no giving up. Seconds between: 0.5, 1, 2, ... 30. An error
-# that is none of ours is a defect and does not go away by itself: up to 600.
-ATTEMPTS = journal_module.MANY_ATTEMPTS
+# Seconds between attempts: 0.5, 1, 2, ... 30, and for a defect up to 600.
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S, LONGEST_DEFECT_PAUSE_S = 30, 600
 
 
 def pause_s(attempts: int, error: Exception | None = None) -> float:
     """Return the seconds to wait after that many attempts, the last of which raised `error`."""
-    known = error is None or isinstance(error, exception.NovaLiteError)
-    longest = LONGEST_PAUSE_S if known else LONGEST_DEFECT_PAUSE_S
-    return min(longest, FIRST_PAUSE_S * float(1 << min(attempts, 20)))
+    known = error is None or not retries.is_defect(error)
+    longest_s = LONGEST_PAUSE_S if known else LONGEST_DEFECT_PAUSE_S
+    return retries.pause_s(attempts, FIRST_PAUSE_S, longest_s)
 
 
 class Run:
@@ -102,7 +100,7 @@ class Run:
         if before is None:
             what = breakpoints.STOPPED
             self._log_parked(step, 'a debugger stops it there')
-        self._park(journal_module.LONGEST_WAIT_S, what, step.id)
+        self._park(retries.LONGEST_WAIT_S, what, step.id)
         return True
 
     def _end(self, direction: str) -> str:
@@ -224,7 +222,7 @@ class Run:
             self.saga.uuid,
             step.id,
             error,
-            exc_info=not isinstance(error, exception.NovaLiteError),
+            exc_info=retries.is_defect(error),
         )
         self.saga.error = failures.describe(error)
         reached = self._reach(self.position, UNDO, step, what='failed', error=self.saga.error)
@@ -237,13 +235,13 @@ class Run:
 
     def _may_repeat(self, error: Exception) -> bool:
         """Return whether to repeat a step, because a service did not answer."""
-        return failures.is_transient(error) and self.attempts < ATTEMPTS
+        return failures.is_transient(error) and self.attempts < retries.MANY_ATTEMPTS
 
     def _retry(self, step: step_module.Step, error: Exception) -> None:
         seconds = pause_s(self.attempts, error)
         self.attempts += 1
         LOG.log(
-            cleaning.level(self.attempts),
+            retries.level(self.attempts),
             'Saga %s (%s of server %s): step "%s" failed (%s: %s), attempt %s; retrying in %s s',
             self.saga.uuid,
             self.record.kind,
@@ -253,7 +251,7 @@ class Run:
             error,
             self.attempts,
             seconds,
-            exc_info=cleaning.exc_info(error, self.attempts),
+            exc_info=retries.exc_info(error, self.attempts),
         )
         self._park(seconds, 'retries', step.id, f'{type(error).__name__}: {error}')
 

@@ -15,16 +15,13 @@ from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.lifecycle import requests
 from nova_lite.moves import world as worlds
+from nova_lite.saga import retries
 from nova_lite.superconductor import build
 
 LOG = log.getLogger(__name__)
 
 # Batches of one sweep. What is left is due at the next.
 MOST = 20
-# A build is buried that has failed so often for a reason that is not known. What is taken
-# over without such a failure (its builder was restarted or killed, a service does not
-# answer, and that for hours) is not counted: it may be taken over as often as it takes.
-ATTEMPTS = 3
 
 
 class BuildSweep:
@@ -74,9 +71,15 @@ class BuildSweep:
         epochs = {request.instance_uuid: request.epoch for request in found}
         try:
             failures = self._world.api_db.write(build_requests.count_failure, epochs)
-            hopeless = [each for each in found if failures.get(each.instance_uuid, 0) >= ATTEMPTS]
+            hopeless = [
+                each
+                for each in found
+                if failures.get(each.instance_uuid, 0) >= retries.MOST_DEFECTS
+            ]
             if hopeless:
-                LOG.error('Giving up build %s after %s failures', reservation_id, ATTEMPTS)
+                LOG.error(
+                    'Giving up build %s after %s failures', reservation_id, retries.MOST_DEFECTS
+                )
                 build.Build(self._world, ctxt, hopeless).give_up(error)
         except Exception:
             LOG.exception(

@@ -20,11 +20,9 @@ from nova_lite.db import database_clock
 from nova_lite.db import rows
 from nova_lite.db.api import models
 from nova_lite.dialects import lean
-from nova_lite.saga import journal
+from nova_lite.saga import retries
 
 TABLE = models.BuildRequest.__table__
-# How often the lease of a withdrawn request doubles.
-DOUBLINGS = 12
 # Computed columns: of a lease, of a withdrawn request, of an intent (withdrawn unless it is
 # redeemed before the lease ends), of a request that is taken over.
 _LEASE = {'lease_until': database_clock.after('lease_s')}
@@ -32,11 +30,7 @@ _WITHDRAWN = {'withdrawn_at': database_clock.now(), **_LEASE}
 _TAKEN = {'epoch': TABLE.c.epoch + 1, **_LEASE}
 _FAILED = {'failures': TABLE.c.failures + 1}
 _ENDED = {'lease_until': database_clock.now()}
-# Its lease has ended, or was written before the clock was set back.
-_IS_DUE = sa.or_(
-    TABLE.c.lease_until < database_clock.now(),
-    TABLE.c.lease_until > database_clock.after(journal.LONGEST_LEASE_S),
-)
+_IS_DUE = database_clock.is_over(TABLE.c.lease_until, retries.LONGEST_LEASE_S)
 _IS_OLD = TABLE.c.withdrawn_at <= database_clock.after('age')
 _FIRST = (TABLE.c.lease_until, TABLE.c.id)
 _MOST = sa.bindparam('most', type_=sa.Integer)
@@ -214,7 +208,7 @@ def take_over_withdrawn(
     """
     due = lean.every(connection, _DUE_WITHDRAWN, {'most': limit})
     for key, epoch in due:
-        pause_s = min(lease_s * 2 ** min(epoch, DOUBLINGS), journal.LONGEST_LEASE_S)
+        pause_s = retries.pause_s(epoch, lease_s, retries.LONGEST_LEASE_S)
         lease: dict[str, typing.Any] = {'computed': _LEASE, 'given': {'lease_s': pause_s}}
         rows.change(connection, TABLE, {'epoch': epoch + 1}, **lease, id=key)
     if not due:

@@ -12,6 +12,7 @@ from nova_lite.db.api import models
 from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
+from nova_lite.saga import retries
 from nova_lite.saga import step
 
 TABLE = models.Saga.__table__
@@ -30,7 +31,7 @@ def standing(connection: sa.Connection) -> Counts:
 
 def failing(connection: sa.Connection) -> Counts:
     """Return (kind, current step, state, number) of sagas that fail again and again."""
-    many = TABLE.c.attempts >= journal.MANY_ATTEMPTS
+    many = TABLE.c.attempts >= retries.MANY_ATTEMPTS
     found = connection.execute(_SAGAS.where(TABLE.c.state.in_(journal.OPEN), many))
     return _counted((row.kind, _current(row), row.state) for row in found)
 

@@ -17,6 +17,7 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models
 from nova_lite.dialects import lean
 from nova_lite.saga import journal
+from nova_lite.saga import retries
 
 TABLE = models.Saga.__table__
 EVENTS = models.SagaEvent.__table__
@@ -29,20 +30,15 @@ _LEASE = {'lease_until': database_clock.after('lease_s')}
 _HAS_SERVER = TABLE.c.active_for.is_not(None)
 _HAS_SERVER_OR_CLEANS = sa.or_(_HAS_SERVER, TABLE.c.state == journal.CLEANING)
 _NEWEST_FIRST = TABLE.c.created_at.desc()
-# No one holds it. A lease that ends later than any is one of a clock that was set.
+# No one holds it.
 _FREE = sa.and_(
     TABLE.c.state.in_(journal.OPEN),
     sa.or_(
         TABLE.c.lease_until.is_(None),
-        TABLE.c.lease_until < database_clock.now(),
-        TABLE.c.lease_until > database_clock.after(journal.LONGEST_LEASE_S),
+        database_clock.is_over(TABLE.c.lease_until, retries.LONGEST_LEASE_S),
     ),
 )
-# It is to be looked at, as is one that is to be looked at later than any may be.
-_DUE = sa.or_(
-    TABLE.c.wake_at <= database_clock.now(),
-    TABLE.c.wake_at > database_clock.after(journal.LONGEST_WAIT_S),
-)
+_DUE = database_clock.is_over(TABLE.c.wake_at, retries.LONGEST_WAIT_S)
 _LATE = sa.select(database_clock.now(), TABLE.c.wake_at, TABLE.c.lease_until).where(_FREE, _DUE)
 _FIRST_DUE = (
     sa.select(TABLE.c.uuid)
@@ -267,7 +263,7 @@ class Journal:
             values['waits_on'] = note.step
             if record.waits_on == note.step:
                 note = journal.Note(None)
-        wake_in_s = min(wake_in_s, journal.LONGEST_WAIT_S)
+        wake_in_s = min(wake_in_s, retries.LONGEST_WAIT_S)
         self.database.write(_change, record, values, *earlier, note, wake_in_s=wake_in_s)
 
     def finish(

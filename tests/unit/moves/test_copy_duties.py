@@ -26,6 +26,7 @@ from nova_lite.objects import selection
 from nova_lite.saga import cleaning
 from nova_lite.saga import engine
 from nova_lite.saga import journal
+from nova_lite.saga import retries
 from nova_lite.saga import run
 from tests.fixtures import cell as cell_fixture
 from tests.unit.superconductor import build_base
@@ -330,7 +331,7 @@ class CopyDutiesTest(build_base.BuildTestCase):
 
     def test_a_server_whose_own_cell_was_silent_is_not_sealed(self):
         uuid = self.migrate(breaks=['cell1'])
-        for _attempt in range(2 * run.ATTEMPTS + 4):
+        for _attempt in range(2 * retries.MANY_ATTEMPTS + 4):
             self.attempt(uuid)
         self.answer('cell1')
         self.run_until(uuid, journal.UNDONE, journal.CLEANING)

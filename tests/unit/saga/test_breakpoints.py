@@ -6,7 +6,7 @@ from nova_lite import exception
 from nova_lite.db.api import breakpoints as rows
 from nova_lite.db.api import sagas
 from nova_lite.saga import breakpoints
-from nova_lite.saga import journal
+from nova_lite.saga import retries
 from tests.unit.saga import test_engine
 
 LEASE_S = 16
@@ -75,10 +75,10 @@ class BreakpointsTest(test_engine.EngineTestCase):
         self.debugger.steps = ['first']
         self.one.run(self.uuid)
         self.debugger.steps = []
-        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.clock.advance(retries.LONGEST_WAIT_S)
         for owner in ('two', 'three'):
             self.assertEqual('parked', self.debugged(owner).run(self.uuid))
-            self.clock.advance(journal.LONGEST_WAIT_S)
+            self.clock.advance(retries.LONGEST_WAIT_S)
         self.assertEqual([('stopped', 'first')], self.events())
         self.assertEqual('done', self.go(by=self.debugged('four')))
 
@@ -148,7 +148,7 @@ class BreakpointsTest(test_engine.EngineTestCase):
     def test_a_super_conductor_without_a_debugger(self):
         self.debugger.steps = ['third']
         self.one.run(self.uuid)
-        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.clock.advance(retries.LONGEST_WAIT_S)
         self.assertEqual('done', self.engine('two').run(self.uuid))
         self.assertNotIn(breakpoints.MARK, self.record().data)
 

@@ -9,7 +9,7 @@ from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
-from nova_lite.saga import run
+from nova_lite.saga import retries
 from tests.unit.saga import test_engine
 
 DOWN = exception.Unavailable(service='volume', reason='down')
@@ -61,7 +61,7 @@ class CleaningTest(test_engine.EngineTestCase):
         """Run until only the duty is left to be done, with the service still silent."""
         self.world.fail['fourth', 'do'] = ('before', DOWN)
         self.world.fail['mess', 'clean'] = ('before', DOWN)
-        for _attempt in range(run.ATTEMPTS + 3):
+        for _attempt in range(retries.MANY_ATTEMPTS + 3):
             if self.engine().run(self.uuid) == journal.CLEANING:
                 return
             self.clock.advance(31)
@@ -76,12 +76,12 @@ class CleaningTest(test_engine.EngineTestCase):
         self.kind = type('Newer', (Messy,), {'version': 2})
         self.world.fail.clear()
         for _attempt in range(2):
-            self.clock.advance(journal.LONGEST_WAIT_S)
+            self.clock.advance(retries.LONGEST_WAIT_S)
             self.engine('new').run(self.uuid)
         self.assertEqual(journal.CLEANING, self.record().state)
         self.assertEqual(0, self.cleaned())
         self.kind = Messy
-        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.clock.advance(retries.LONGEST_WAIT_S)
         self.assertEqual('done', self.run_to_end())
         self.assertEqual(1, self.cleaned())
 
@@ -254,7 +254,7 @@ class CleaningTest(test_engine.EngineTestCase):
     def test_the_first_step_is_undone_however_long_its_database_is_silent(self):
         self.world.fail['second', 'do'] = ('before', exception.Conflict(reason='no'))
         self.world.fail['first', 'undo'] = ('before', DOWN)
-        for _attempt in range(2 * run.ATTEMPTS):
+        for _attempt in range(2 * retries.MANY_ATTEMPTS):
             self.assertEqual('parked', self.engine().run(self.uuid))
             self.clock.advance(31)
         self.world.fail.clear()

@@ -10,6 +10,7 @@ from nova_lite import saga
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from nova_lite.saga import journal
+from nova_lite.saga import retries
 from nova_lite.saga import run
 from tests.fixtures import clock
 from tests.fixtures import database
@@ -169,7 +170,7 @@ class EngineTest(EngineTestCase):
         """It may have taken place: undoing would destroy what the records name by now."""
         shutdown = sqlalchemy.exc.OperationalError('COMMIT', {}, Exception('in progress'))
         self.world.fail['third', 'do'] = ('after', shutdown)
-        for _attempt in range(run.ATTEMPTS + 2):
+        for _attempt in range(retries.MANY_ATTEMPTS + 2):
             self.assertEqual('parked', self.engine().run(self.uuid))
             self.clock.advance(run.LONGEST_DEFECT_PAUSE_S + 1)
         self.assertEqual({'first', 'second', 'third'}, self.world.on)

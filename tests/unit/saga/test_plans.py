@@ -12,6 +12,7 @@ from nova_lite.db import rows
 from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
+from nova_lite.saga import retries
 from nova_lite.saga import step
 from nova_lite.saga import values
 from tests.unit.saga import test_engine
@@ -103,11 +104,11 @@ class PlansTest(PlansCase):
         """A service that does not answer once is asked again, as if nothing had been."""
         self.begin()
         self.kind = Renamed
-        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.clock.advance(retries.LONGEST_WAIT_S)
         self.engine('new').run(self.uuid)
         self.kind = test_engine.Toy
         self.world.fail['second', 'do'] = ('before', DOWN)
-        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.clock.advance(retries.LONGEST_WAIT_S)
         self.engine().run(self.uuid)
         self.assertEqual((journal.PARKED, 1), (self.record().state, self.record().attempts))
         del self.world.fail['second', 'do']
@@ -140,11 +141,11 @@ class ResultsTest(PlansCase):
         self.begin()
         for value in ({'flavor': 'small', values.VERSION: 2}, {'flavr': 'small'}):
             self.leave(value)
-            self.clock.advance(journal.LONGEST_WAIT_S)
+            self.clock.advance(retries.LONGEST_WAIT_S)
             self.assertEqual(journal.PARKED, self.engine('new').run(self.uuid))
         self.assertEqual(('unknown', 1), (self.events()[-1], self.failing()))
         self.leave({'flavor': 'small'})
-        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.clock.advance(retries.LONGEST_WAIT_S)
         self.assertEqual('done', self.run_to_end())
 
 
@@ -170,14 +171,14 @@ class OtherStepsTest(testscenarios.WithScenarios, PlansCase):
         self.kind, before = self.other, list(self.world.log)
         log = self.useFixture(fixtures.FakeLogger(level=logging.ERROR))
         for _attempt in range(2):
-            self.clock.advance(journal.LONGEST_WAIT_S)
+            self.clock.advance(retries.LONGEST_WAIT_S)
             self.assertEqual(journal.PARKED, self.engine('new').run(self.uuid))
         self.assertEqual(before, self.world.log)
         self.assertIn('was started by another release', log.output)
         self.assertEqual(1, self.events().count('unknown'))
         self.assertEqual(1, self.failing())
         self.kind = test_engine.Toy
-        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.clock.advance(retries.LONGEST_WAIT_S)
         self.assertEqual('done', self.run_to_end())
         self.assertEqual(0, self.failing())
         self.assertNotIn(step.ASIDE, self.record().data)

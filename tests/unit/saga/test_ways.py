@@ -10,6 +10,7 @@ from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from nova_lite.saga import journal
+from nova_lite.saga import retries
 from nova_lite.saga import run
 from tests.fixtures import clock
 from tests.fixtures import database
@@ -150,7 +151,7 @@ class WaysTest(WaysCase):
     def test_step_is_left_when_nobody_answers(self):
         self.world.errors['tidy', 'do'] = [LOST] * 20
         self.assertEqual('done', self.run_to_end())
-        self.assertEqual(run.ATTEMPTS + 1, self.world.log.count('do tidy'))
+        self.assertEqual(retries.MANY_ATTEMPTS + 1, self.world.log.count('do tidy'))
 
     def test_pivot_is_asked_for_until_it_answers(self):
         self.world.errors['decide', 'do'] = [LOST] * 20
@@ -264,7 +265,7 @@ class DefectTest(WaysCase):
         self.assertEqual(13, self.row().attempts)
 
     def test_it_is_counted_for_operators(self):
-        self.try_often(run.ATTEMPTS - 1)
+        self.try_often(retries.MANY_ATTEMPTS - 1)
         self.assertEqual([], self.failing())
         self.try_often(1)
         self.assertEqual([('journey', 'tell', 'parked', 1)], self.failing())

@@ -6,6 +6,7 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
+from nova_lite.saga import retries
 from nova_lite.superconductor import build_sweep
 from tests.unit.superconductor import build_base
 
@@ -40,7 +41,7 @@ class SweepBase(build_base.BuildTestCase):
 
     def assertIsBuried(self, **values):
         self.poison(self.uuid, **values)
-        for _ in range(build_sweep.ATTEMPTS):
+        for _ in range(retries.MOST_DEFECTS):
             self.run_sweep()
         self.assertEqual((['cell0'], 'cell0', False), self.where())
         self.assertEqual(self.uuid, self.placement.freed[-1])
@@ -60,7 +61,7 @@ class SweepTest(SweepBase):
 
     def test_builders_that_died_do_not_count(self):
         """A failure that does not last, after conductors were restarted again and again."""
-        for _ in range(2 * build_sweep.ATTEMPTS):
+        for _ in range(2 * retries.MOST_DEFECTS):
             self.take_over()
         self.scheduler.error = RuntimeError('once')
         self.run_sweep()
