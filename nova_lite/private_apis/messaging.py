@@ -16,6 +16,7 @@ amqpdriver = LIBRARY.module('oslo_messaging._drivers.amqpdriver')
 base = LIBRARY.module('oslo_messaging._drivers.base')
 common = LIBRARY.module('oslo_messaging._drivers.common')
 impl_rabbit = LIBRARY.module('oslo_messaging._drivers.impl_rabbit')
+pool = LIBRARY.module('oslo_messaging._drivers.pool')
 _metrics = LIBRARY.module('oslo_messaging._metrics.client')
 _tracing = LIBRARY.module('oslo_messaging._tracing.client')
 
@@ -36,12 +37,20 @@ LIBRARY.takes(impl_rabbit.RabbitDriver, 'listen', 'target', 'batch_size', 'batch
 LIBRARY.takes(impl_rabbit.RabbitDriver, 'send_notification', 'target', 'ctxt', 'version', 'retry')
 LIBRARY.takes(impl_rabbit.RabbitDriver, '_get_connection', 'purpose', 'retry')
 LIBRARY.has(impl_rabbit.RabbitDriver, '_get_exchange', '_get_reply_q')
-LIBRARY.keeps(impl_rabbit.RabbitDriver, '_reply_q', '_url')
+LIBRARY.keeps(impl_rabbit.RabbitDriver, '_connection_pool', '_reply_q', '_url')
+LIBRARY.keeps(pool.ConnectionPool, 'connection_cls')
 LIBRARY.takes(amqpdriver.RpcAMQPListener, '__init__', 'driver', 'conn')
 LIBRARY.takes(base.PollStyleListenerAdapter, '__init__', 'batch_size', 'batch_timeout')
 LIBRARY.takes(impl_rabbit.Connection, 'declare_consumer', 'consumer')
-LIBRARY.has(impl_rabbit.Connection, '_publish', '_publish_and_creates_default_queue', 'durable')
-LIBRARY.keeps(impl_rabbit.Connection, '_poll_timeout', 'amqp_auto_delete', 'connection')
+LIBRARY.has(impl_rabbit.Connection, 'durable')
+LIBRARY.keeps(impl_rabbit.Connection, 'amqp_auto_delete', 'connection')
+# Overridden by rpc.connection, or used there.
+LIBRARY.takes(impl_rabbit.Connection, '__init__', 'conf', 'url', 'purpose', 'retry')
+LIBRARY.takes(impl_rabbit.Connection, 'consume', 'timeout')
+LIBRARY.takes(impl_rabbit.Connection, 'ensure', 'method')
+LIBRARY.takes(impl_rabbit.Connection, '_transport_socket_timeout', 'timeout')
+LIBRARY.has(impl_rabbit.Connection, '_publish', '_publish_and_creates_default_queue')
+LIBRARY.keeps(impl_rabbit.Connection, '_poll_timeout', 'channel', 'heartbeat_timeout_threshold')
 # Of rpc.consumer.
 LIBRARY.keeps(
     impl_rabbit.Connection,
@@ -72,6 +81,8 @@ LIBRARY.keeps(server.RPCServer, '_executor_cls')
 
 # Notifications, whose default of tries is oslo.messaging's own.
 NOTIFIER_OPTIONS = notifier._notifier_opts
+# A method of impl_rabbit.Connection: publish, and declare the exchange for the first message.
+publish = impl_rabbit.Connection._publish
 
 
 def register_options(conf: cfg.ConfigOpts) -> None:
@@ -88,16 +99,6 @@ def register_options(conf: cfg.ConfigOpts) -> None:
 def connection(bus: oslo_messaging.Transport, purpose: str, tries: int) -> Pooled:
     """Take a connection from the pool of a transport; a context manager."""
     return bus._driver._get_connection(purpose, tries)
-
-
-def drop_unconsumed(inner: Connection) -> None:
-    """Make a connection publish notifications without declaring a queue for them first."""
-    inner._publish_and_creates_default_queue = inner._publish
-
-
-def poll_every(inner: Connection, seconds: float) -> None:
-    """Set how long a read of a connection may take to see that it must end."""
-    inner._poll_timeout = seconds
 
 
 def send_notification(

@@ -17,13 +17,12 @@ import oslo_messaging
 from oslo_utils import netutils
 
 from nova_lite.private_apis import messaging
+from nova_lite.rpc import connection
 from nova_lite.rpc import consumer
 
 LOG = log.getLogger(__name__)
 
 PREFIX = 'nova-lite+'
-# How long a thread that reads from the broker may take to see that it must end.
-POLL_S = 0.5
 # Where consumers of nova's notifications look for them.
 NOTIFICATIONS = 'nova'
 # What comes of a connection that cannot be made.
@@ -58,6 +57,7 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
     ) -> None:
         url.transport = url.transport.removeprefix(PREFIX)
         super().__init__(conf, url, *args, **kwargs)
+        self._connection_pool.connection_cls = connection.Connection
 
     def listen(
         self, target: oslo_messaging.Target, batch_size: int, batch_timeout: float | None
@@ -66,10 +66,10 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
             f'{netutils.escape_ipv6(host.hostname)}:{host.port}' for host in self._url.hosts
         )
         LOG.info('Listening for %s on the bus at %s', target.topic, where or 'this process')
-        connection = self._get_connection(messaging.common.PURPOSE_LISTEN)
-        listener = messaging.amqpdriver.RpcAMQPListener(self, connection)
+        pooled = self._get_connection(messaging.common.PURPOSE_LISTEN)
+        listener = messaging.amqpdriver.RpcAMQPListener(self, pooled)
         exchange = self._get_exchange(target)
-        consumer.listen(connection, exchange, target.server.names, listener)
+        consumer.listen(pooled, exchange, target.server.names, listener)
         return messaging.base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
 
     def send_notification(
@@ -88,18 +88,11 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         self, purpose: str = messaging.common.PURPOSE_SEND, retry: int | None = None
     ) -> messaging.Pooled:
         try:
-            connection = super()._get_connection(purpose, retry)
+            return super()._get_connection(purpose, retry)
         except LOST as error:
             # Only of a connection that exists already does oslo.messaging say it so. One that
             # is lost amid its beginning has an error of the library or of the system.
             raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
-        # oslo.messaging makes a queue for notifications, which grows while no consumer
-        # consumes it. Here a queue is the consumer's: without one they are dropped.
-        inner = connection.connection
-        messaging.drop_unconsumed(inner)
-        if purpose == messaging.common.PURPOSE_LISTEN:
-            messaging.poll_every(inner, POLL_S)
-        return connection
 
     def _get_reply_q(self) -> str:
         if self._reply_q is None:
