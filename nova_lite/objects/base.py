@@ -10,6 +10,8 @@ from oslo_versionedobjects import base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields
 
+from nova_lite.private_apis import versionedobjects
+
 NAMESPACE = 'nova_lite'
 # Plain values, as JSON keeps them.
 Data: typing.TypeAlias = dict[str, typing.Any]
@@ -63,6 +65,40 @@ class Object(base.VersionedObject):
     def obj_what_changed(self) -> set[str]:
         """Return nothing: no one who gets an object asks what its sender has set."""
         return set()
+
+    def obj_attr_is_set(self, attrname: str) -> bool:
+        if attrname in self.fields:
+            return versionedobjects.stored(attrname) in vars(self)
+        return super().obj_attr_is_set(attrname)
+
+    def obj_to_primitive(
+        self, target_version: str | None = None, version_manifest: dict[str, str] | None = None
+    ) -> Data:
+        if target_version is not None or version_manifest:
+            return super().obj_to_primitive(target_version, version_manifest)
+        values = {
+            name: field.to_primitive(self, name, getattr(self, name))
+            for name, field in self.fields.items()
+            if self.obj_attr_is_set(name)
+        }
+        return {
+            self._obj_primitive_key('name'): self.obj_name(),
+            self._obj_primitive_key('namespace'): self.OBJ_PROJECT_NAMESPACE,
+            self._obj_primitive_key('version'): self.VERSION,
+            self._obj_primitive_key('data'): values,
+        }
+
+    @classmethod
+    def _obj_from_primitive(cls, context: typing.Any, objver: str, primitive: Data) -> typing.Self:
+        """Return the object that was sent. Its values are not coerced: the sender did that."""
+        made = cls(context)
+        made.VERSION = objver
+        values = cls._obj_primitive_field(primitive, 'data')
+        for name, field in cls.fields.items():
+            if name in values:
+                value = field.from_primitive(made, name, values[name])
+                vars(made)[versionedobjects.stored(name)] = value
+        return made
 
     def get(self, name: str, default: typing.Any = None) -> typing.Any:
         """Return the field's value, or `default` when it is not set."""

@@ -3,6 +3,7 @@
 import json
 import os
 
+from oslo_versionedobjects import base as ovo
 from oslo_versionedobjects import fields
 from oslo_versionedobjects import fixture
 import testtools
@@ -173,6 +174,22 @@ class RequestSpecTest(testtools.TestCase):
                 self.assertTrue(kept.obj_attr_is_set(name), name)
                 if field.default is not fields.UnspecifiedDefault:
                     self.assertNotEqual(field.default, getattr(kept, name), name)
+
+    def test_an_object_travels_as_the_library_sends_it(self):
+        spec = self.spec(image=full_image(), **full_parts())
+        sent = spec.obj_to_primitive()
+        self.assertEqual(ovo.VersionedObject.obj_to_primitive(spec), sent)
+        got = base.Object.obj_from_primitive(sent)
+        self.assertEqual(spec.as_dict(), got.as_dict())
+        self.assertEqual(sent, got.obj_to_primitive())
+
+    def test_an_older_object_keeps_its_version(self):
+        sent = self.spec().obj_to_primitive()
+        sent['nova_lite.version'] = '1.0'
+        self.assertEqual('1.0', base.Object.obj_from_primitive(sent).VERSION)
+
+    def test_a_field_that_does_not_exist_is_not_asked_for(self):
+        self.assertRaises(AttributeError, self.spec().obj_attr_is_set, 'other')
 
     def test_forbidden_aggregates_accumulate(self):
         destination = self.spec().destination()
