@@ -2,6 +2,7 @@
 
 import sys
 
+from nova_lite.conf import servers
 from nova_lite.daemons import exposure
 from nova_lite.daemons import placement
 from nova_lite.daemons import process
@@ -11,7 +12,11 @@ def main(argv=None):
     """Serve until SIGTERM."""
     argv = sys.argv[1:] if argv is None else argv
     conf = process.configure(argv, 'nova-lite-placement')
-    exposure.serve(lambda: placement.application(conf), conf.placement_server)
+    exposure.serve(
+        lambda: placement.application(conf),
+        conf.placement_server,
+        workers=servers.placement_workers(conf),
+    )
 
 
 if __name__ == '__main__':

@@ -1,6 +1,11 @@
 """[placement_server], [simcloud]: the neighbours that we can serve ourselves."""
 
+import os
+
 from oslo_config import cfg
+
+# Of placement's default: the database is what limits more of them.
+MOST_WORKERS = 4
 
 
 def _listening(port: int, more: str = '') -> list[cfg.Opt]:
@@ -8,12 +13,6 @@ def _listening(port: int, more: str = '') -> list[cfg.Opt]:
         cfg.StrOpt('listen', default='127.0.0.1', help='Address to listen on.'),
         cfg.PortOpt('port', default=port, help='Port to listen on.'),
         cfg.IntOpt('threads', default=16, min=1, help=f'Threads of each process.{more}'),
-        cfg.IntOpt(
-            'workers',
-            default=1,
-            min=1,
-            help='Number of processes. More than one requires MariaDB or PostgreSQL.',
-        ),
         cfg.StrOpt(
             'connection', secret=True, help='SQLAlchemy URL of the database of this service.'
         ),
@@ -26,13 +25,29 @@ def _listening(port: int, more: str = '') -> list[cfg.Opt]:
     ]
 
 
-PLACEMENT = _listening(
-    8778,
-    ' A process opens at most two connections to its database for each thread, and four more;'
-    ' max_connections of the database server must allow for those of all processes.',
-)
+PLACEMENT = [
+    *_listening(
+        8778,
+        ' A process opens at most two connections to its database for each thread, and four more;'
+        ' max_connections of the database server must allow for those of all processes.',
+    ),
+    cfg.IntOpt(
+        'workers',
+        min=1,
+        sample_default='<number of CPUs, at most 4>',
+        help='Number of processes, each of which takes about 70 MiB of memory. More than one requires '
+        'MariaDB or PostgreSQL. Unset: one with SQLite, else the number of CPUs that '
+        'nova-lite-placement may use, at most 4.',
+    ),
+]
 SIMCLOUD = [
     *_listening(8779),
+    cfg.IntOpt(
+        'workers',
+        default=1,
+        min=1,
+        help='Number of processes. More than one requires MariaDB or PostgreSQL.',
+    ),
     cfg.StrOpt(
         'public_url',
         default='http://127.0.0.1:8774',
@@ -78,6 +93,16 @@ SIMCLOUD = [
         help='Password of the service users, set when they are created.',
     ),
 ]
+
+
+def placement_workers(conf: cfg.ConfigOpts) -> int:
+    """Return the number of processes of placement."""
+    options = conf.placement_server
+    if options.workers is not None:
+        return int(options.workers)
+    if not options.connection or options.connection.startswith('sqlite'):
+        return 1
+    return min(len(os.sched_getaffinity(0)), MOST_WORKERS)
 
 
 def register(conf: cfg.ConfigOpts) -> None:

@@ -29,17 +29,18 @@ def require_safe(options):
         raise SystemExit(found)
 
 
-def serve(load_application, options):
+def serve(load_application, options, *, workers=None):
     """Serve what `load_application()` returns until SIGTERM, where it is safe to do so.
 
     options: listen, port, workers, threads and auth_strategy of the service
+    workers: number of processes; None: that of the options
     """
     require_safe(options)
     server.serve(
         load_application,
         host=options.listen,
         port=options.port,
-        workers=options.workers,
+        workers=workers or options.workers,
         threads=options.threads,
     )
 

@@ -1,5 +1,6 @@
 """Real placement under its prefix, with a database of its own."""
 
+from nova_lite.conf import servers
 from nova_lite.daemons import monitor
 from nova_lite.db import transactions
 from nova_lite.monitoring import databases
@@ -37,5 +38,5 @@ def application(conf):
     # Last: threads that serve would keep alive a worker whose application cannot be made.
     database = transactions.Database(options.connection, threads=1)
     watched = monitor.Service('placement', {'database': databases.answers(database)})
-    monitor.serve(conf, [watched], workers=options.workers)
+    monitor.serve(conf, [watched], workers=servers.placement_workers(conf))
     return front.Front({'/placement': service})

@@ -7,6 +7,7 @@ import requests
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.conf import servers
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import injected_faults
 from nova_lite.launcher import layout
@@ -24,8 +25,17 @@ PAGE_THREADS = 12
 
 # Those that read their configuration again at SIGHUP.
 RELOADING = ('conductor.', 'compute.', 'scheduler.', 'super-conductor.')
+# Of the neighbours: how many processes a configuration asks for.
+WORKERS = {
+    'simcloud': lambda conf: conf.simcloud.workers,
+    'placement': servers.placement_workers,
+}
 # Daemons that pass work on stop first, then those that do it, then those that all need.
 STAGES = ('neighbour', 'conductor', 'compute', 'scheduler', 'super-conductor', 'api')
+
+
+def _read(config):
+    return conf_module.make_conf(files=[config])
 
 
 class ProcessCloud:
@@ -70,7 +80,7 @@ class ProcessCloud:
         setup.databases(places)
         progress('identity, image, network and volume services, placement')
         control = self._write('control', daemon_config.control(places, self.urls))
-        self.confs['control'] = conf_module.make_conf(files=[control])
+        self.confs['control'] = _read(control)
         setup.mappings(places, self.confs['control'])
         self._wait_for(f'{self.urls["simcloud"]}/identity/v3', 'simcloud.top')
         self._wait_for(f'{self.urls["placement"]}/placement/', 'placement.top')
@@ -82,8 +92,7 @@ class ProcessCloud:
         self._child('super-conductor', 'top', 'conductor', control)
         self._start_metadata()
         api = self._write('api', self._api_sections())
-        workers = conf_module.make_conf(files=[api]).api.workers
-        self._child('api', 'top', 'api', api, workers=workers)
+        self._child('api', 'top', 'api', api, workers=_read(api).api.workers)
         self._wait_for(f'{self.url}/compute/', 'api.top')
         progress('hosts')
         setup.hosts(places, self.confs['control'])
@@ -171,7 +180,8 @@ class ProcessCloud:
         self.urls |= {name: f'http://127.0.0.1:{port}' for name, port in ports.items()}
         for name in ports:
             sections = getattr(daemon_config, name)(places, self.urls, ports[name])
-            self._child(name, 'top', name, self._write(name, sections))
+            config = self._write(name, sections)
+            self._child(name, 'top', name, config, workers=WORKERS[name](_read(config)))
 
     def _start_metadata(self):
         port = server.free_port()

@@ -13,6 +13,7 @@ import testtools
 
 from nova_lite import conf
 from nova_lite.api import quota
+from nova_lite.conf import servers
 
 PRODUCT = pathlib.Path(conf.__file__).parents[1]
 # Named by an f-string: compute's inventories.
@@ -66,6 +67,16 @@ class WorkersTest(testtools.TestCase):
             [sys.executable, '-c', program], check=True, capture_output=True, text=True
         )
         self.assertEqual('1\n', told.stdout)
+
+    def test_of_placement_are_more_than_one_only_over_a_server(self):
+        made = conf.make_conf(files=[])
+        made.set_override('connection', 'sqlite:////nowhere/placement.sqlite', 'placement_server')
+        self.assertEqual(1, servers.placement_workers(made))
+        made.set_override('connection', 'postgresql+psycopg://localhost/p', 'placement_server')
+        expected = min(len(os.sched_getaffinity(0)), servers.MOST_WORKERS)
+        self.assertEqual(expected, servers.placement_workers(made))
+        made.set_override('workers', 3, 'placement_server')
+        self.assertEqual(3, servers.placement_workers(made))
 
 
 class DirectoriesTest(testtools.TestCase):
