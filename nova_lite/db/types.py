@@ -57,5 +57,12 @@ _first = json.JSONDecoder().raw_decode
 
 
 def loads(text: str) -> typing.Any:
-    """Return the value that `dumps` has written: json.loads would look for blanks around it."""
-    return _first(text)[0]
+    """Return the value of a JSON text. Raise ValueError.
+
+    json.loads would first look for blanks, which `dumps` does not write, but people may.
+    """
+    try:
+        value, end = _first(text)
+    except ValueError:
+        return json.loads(text)
+    return value if end == len(text) else json.loads(text)
