@@ -10,6 +10,7 @@ which takes tens of milliseconds. One context serves all these connections.
 from collections.abc import Callable
 import typing
 
+from pymysql.constants import CR
 import sqlalchemy
 from sqlalchemy import pool
 
@@ -32,13 +33,19 @@ class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is no
     _unchecked = None
 
     def arrived(self) -> bytes:
-        """Return what has arrived, at least one byte; nothing if the next read is to fail."""
+        """Return what has arrived, at least one byte; nothing if the server has closed.
+
+        Raise OperationalError as PyMySQL does.
+        """
         try:
             found: bytes = self._rfile.peek()
-        except OSError:
-            return b''
+        except OSError as error:
+            self._force_close()
+            raise pymysql.err.OperationalError(
+                CR.CR_SERVER_LOST, f'Lost connection to MySQL server during query ({error})'
+            ) from error
         except BaseException:
-            # As PyMySQL does: the rest of the answer would be taken for another's.
+            # The rest of the answer would be taken for another's.
             self._force_close()
             raise
         return found

@@ -5,6 +5,8 @@ import re
 import socket
 import ssl
 
+from pymysql import err
+from pymysql.constants import CR
 import testtools
 
 from nova_lite.dialects import mariadb
@@ -68,3 +70,26 @@ class TransactionsTest(testtools.TestCase):
             self.connection.commit()
             self.connection.rollback()
             self.assertEqual(['COMMIT', 'ROLLBACK'], self.sent())
+
+
+class AnswersTest(testtools.TestCase):
+    """A server that does not answer in time."""
+
+    def test_the_timeout_is_reported(self):
+        ours, server = socket.socketpair()
+        self.addCleanup(server.close)
+        connection = mariadb.Connection(defer_connect=True, read_timeout=1)
+        ours.settimeout(1)
+        connection._sock, connection._closed = ours, False
+        connection._rfile = Late()
+        error = self.assertRaises(err.OperationalError, connection._read_packet)
+        self.assertEqual(CR.CR_SERVER_LOST, error.args[0])
+        self.assertIn('(timed out)', error.args[1])
+        self.assertFalse(connection.open)
+
+
+class Late(io.BytesIO):
+    """A file of a socket whose other side is silent."""
+
+    def peek(self, _size=0):
+        raise TimeoutError('timed out')
