@@ -42,4 +42,6 @@ def try_first(engine: sqlalchemy.Engine) -> None:
         try:
             engine.dialect.do_ping(dbapi_connection)
         except engine.dialect.dbapi.Error as error:  # type: ignore[union-attr]  # it is imported
-            raise sqlalchemy.exc.InvalidatePoolError() from error
+            # Only this one is replaced. Others may live: a proxy or a firewall has closed the
+            # one that rested for long. After a restart of the server each fails once.
+            raise sqlalchemy.exc.DisconnectionError() from error

@@ -52,10 +52,21 @@ class RestedTest(testtools.TestCase):
         self.assertIsNot(first, self.write(2))
         self.assertEqual([1, 2], self.written())
 
-    def test_all_that_rest_are_replaced_with_it(self):
-        """A server that has closed one has closed the others."""
+    def two(self):
+        """Return two of the driver's connections, which rest."""
         with self.engine.connect() as one, self.engine.connect() as other:
-            before = [each.connection.driver_connection for each in (one, other)]
+            return [each.connection.driver_connection for each in (one, other)]
+
+    def test_others_that_live_are_kept(self):
+        """A proxy closes those that have rested for long."""
+        before = self.two()
+        before[0].close()
+        self.clock.advance(LONG_S)
+        self.assertEqual(1, len({*before} & {*self.two()}))
+
+    def test_all_are_replaced_after_a_restart_of_the_server(self):
+        """Each is tried once."""
+        before = self.two()
         for each in before:
             each.close()
         self.clock.advance(LONG_S)
@@ -64,7 +75,9 @@ class RestedTest(testtools.TestCase):
             after = [each.connection.driver_connection for each in (one, other)]
             self.assertEqual([1, 1], [each.scalar(sa.select(1)) for each in (one, other)])
         self.assertEqual(set(), {*before} & {*after})
-        self.assertEqual(1, len(tried))
+        self.assertEqual(2, len(tried))
+        self.clock.advance(LONG_S)
+        self.assertEqual({*after}, {*self.two()})
 
     def count_tries(self):
         """Return a list of the driver's connections that are tried, to come."""
