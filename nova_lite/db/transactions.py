@@ -132,7 +132,7 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Run `function(connection, ...)`, which neither writes nor locks rows.
+        """Run `function(connection, ...)`, which neither writes nor locks rows; else Refused.
 
         SQLite shows it one state of the database; servers show each statement what is
         committed when it begins.
@@ -352,10 +352,11 @@ def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
 
 
 def _prepare(engine: sqlalchemy.Engine) -> None:
-    """Make an engine share compiled statements and raise the exceptions of oslo.db.
+    """Make an engine share compiled statements, raise oslo.db's exceptions, and guard reads.
 
     oslo.db registers further events, to give an error of a savepoint its cause, which we
     do not read. An engine that has none, as ours, spends a tenth less on each statement.
     """
     sqlalchemy.event.listen(engine, 'handle_error', exc_filters.handler, retval=True)
     compiled.share(engine)
+    writing.guard(engine)

@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import interfaces
 
 from nova_lite.dialects import compiled
+from nova_lite.dialects import writing
 from nova_lite.private_apis import sqlalchemy as internals
 
 Parameters: typing.TypeAlias = Mapping[str, typing.Any]
@@ -47,9 +48,10 @@ class Plan:
     defaults: (name, function of None) of columns that have a default
     lists: (name of a list, names of its elements)
     row: makes a row of what was fetched; None: the statement returns no rows
+    writes: whether the statement changes or locks rows
     """
 
-    __slots__ = 'binds', 'constants', 'defaults', 'is_positional', 'lists', 'row', 'sql'
+    __slots__ = 'binds', 'constants', 'defaults', 'is_positional', 'lists', 'row', 'sql', 'writes'
 
     def __init__(
         self,
@@ -58,8 +60,10 @@ class Plan:
         binds: list[tuple[str, Callable[[typing.Any], typing.Any] | None]],
         is_positional: bool,
         row: internals.MakeRow | None,
+        writes: bool,
     ) -> None:
         self.sql, self.binds, self.is_positional, self.row = sql, binds, is_positional, row
+        self.writes = writes
         self.constants: dict[str, typing.Any] = {}
         self.defaults: list[tuple[str, Callable[[None], typing.Any]]] = []
         self.lists: list[tuple[str, list[str]]] = []
@@ -164,6 +168,8 @@ def _run(
     read: Callable[[typing.Any], typing.Any],
 ) -> typing.Any:
     """Execute a plan; return what `read` does of the cursor."""
+    if plan.writes:
+        writing.require(connection.info)
     cursor = sent = None
     try:
         sent = plan.values(given)
@@ -234,6 +240,7 @@ def _planned(result: sa.CursorResult[typing.Any], given: Parameters) -> Plan | N
         binds=[(each, convert.get(name)) for name in names for each in lists.get(name, (name,))],
         is_positional=statement.positional,
         row=None if context.is_crud else internals.row_maker(result),
+        writes=writing.is_needed(context),
     )
     plan.defaults = list(defaults.items())
     plan.lists = [(name, elements) for name, elements in lists.items() if name in given]

@@ -1,14 +1,31 @@
 """Transactions that only read: they cost less than those that may write.
 
-The `info` of its connection has it, since dialects begin and end transactions.
+The `info` of its connection has it, since dialects begin and end transactions. Statements
+that change or lock rows are refused in one that only reads, by every dialect: over MariaDB
+each statement would be committed by itself, and its locks released.
 """
 
 from collections.abc import MutableMapping
 import typing
 
+from oslo_db import exception as db_exception
+import sqlalchemy as sa
+
+from nova_lite.private_apis import sqlalchemy as internals
+
 _KEY = 'nova_lite_writes'
 
 Info: typing.TypeAlias = MutableMapping[typing.Any, typing.Any]
+
+
+class Refused(db_exception.DBError):  # type: ignore[misc]  # is not typed
+    """A defect: a transaction was declared to read only, and changes or locks rows.
+
+    oslo.db raises its own errors as they are.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(RuntimeError('A transaction that only reads cannot change or lock rows'))
 
 
 def declare(info: Info, writes: bool) -> None:
@@ -25,3 +42,28 @@ def may(info: Info) -> bool:
     """Return whether a transaction may write, which is so unless it was declared."""
     found: bool = info.get(_KEY, True)
     return found
+
+
+def require(info: Info) -> None:
+    """Raise Refused if a transaction was declared to read only."""
+    if not may(info):
+        raise Refused()
+
+
+def is_needed(context: typing.Any) -> bool:
+    """Return whether the statement of an execution changes or locks rows. Text is not read."""
+    return context.is_crud or internals.locks(context)
+
+
+def guard(engine: sa.Engine) -> None:
+    """Make an engine refuse statements that a transaction was not declared for.
+
+    `dialects.lean` does so itself. Events of a dialect, unlike an engine's, leave it its plans.
+    """
+
+    def check(_cursor: object, _sql: str, _values: object, context: typing.Any) -> None:
+        if is_needed(context):
+            require(context.root_connection.info)
+
+    sa.event.listen(engine, 'do_execute', check)
+    sa.event.listen(engine, 'do_executemany', check)

@@ -76,6 +76,7 @@ def make_engine(database):
         engine = sa.create_engine(url, **pool, pool_pre_ping=True, isolation_level='READ COMMITTED')
         mariadb.use(engine)
     compiled.share(engine)
+    writing.guard(engine)
     return engine
 
 
