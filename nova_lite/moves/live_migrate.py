@@ -249,9 +249,11 @@ class LiveMigration(move.Move[Began]):
     def copy(self) -> asking.Reply:
         """Copy the running guest, until it may start at the destination."""
         hosts = self.dest_host, self.source_host
-        row, known = asking.read(self, self._find_wanted, hosts=hosts)
+        (row, has_begun), known = asking.read(self, self._find_copy, hosts=hosts)
         self.require_task(row)
         asking.require_not_forced_down(self, self.dest_host, known=known)
+        if not has_begun:
+            self._begin_copy()
         return self._ask_source(
             self.compute.live_migration,
             row,
@@ -261,10 +263,19 @@ class LiveMigration(move.Move[Began]):
             known=known,
         )
 
-    def _find_wanted(self, connection: sa.Connection) -> rows.Row:
-        """Return the server. Raise LiveMigrationAborted if the copy was called off before it."""
-        live_turns.require_wanted(connection, self.uuid)
-        return instances.get(connection, self.instance_uuid)
+    def _find_copy(self, connection: sa.Connection) -> tuple[rows.Row, bool]:
+        """Return the server, and whether its copy was recorded to have begun."""
+        has_begun = live_turns.has_begun(connection, self.uuid)
+        return instances.get(connection, self.instance_uuid), has_begun
+
+    @part.transaction
+    def _begin_copy(self, connection: sa.Connection) -> None:
+        """Record that the guest is copied, before its host is asked to.
+
+        From now on an abort is the host's to carry out: the guest may have left.
+        """
+        live_turns.begin_copy(connection, self.uuid)
+        self.events.end(connection, PREPARE_EVENT, self.dest_host)
 
     @property
     def _block_migration(self) -> bool:

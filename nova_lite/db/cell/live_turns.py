@@ -57,15 +57,21 @@ def expect(row: rows.Row, allowed: Container[str]) -> None:
         raise exception.StateChanged(what='Migration', key=row.uuid, detail=f'it is {row.status}')
 
 
-def require_wanted(connection: sa.Connection, uuid: str) -> None:
-    """Raise LiveMigrationAborted for a migration that was called off before it copies.
+def has_begun(connection: sa.Connection, uuid: str) -> bool:
+    """Return whether the copy of a migration was recorded to have begun."""
+    return bool(migrations.get(connection, uuid).status == Status.RUNNING)
 
-    Raise StateChanged if it may not copy at all, or MigrationNotFound.
+
+def begin_copy(connection: sa.Connection, uuid: str) -> None:
+    """Record that the copy begins. Raise LiveMigrationAborted if it was called off before.
+
+    Raise StateChanged if it may not begin at all, or MigrationNotFound.
     """
-    row = migrations.get(connection, uuid)
+    row = locked(connection, uuid)
     expect(row, live_migrations.ACTIVE)
     if row.status != Status.RUNNING:
         refuse_unwanted(row)
+        migrations.update(connection, uuid, {'status': str(Status.RUNNING)})
 
 
 def refuse_unwanted(row: rows.Row) -> None:

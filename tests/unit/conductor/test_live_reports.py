@@ -93,20 +93,22 @@ class TurnTest(LiveTestCase):
         self.assertRaises(exception.LiveMigrationAborted, self.turn, ctxt, move)
 
     def test_what_may_copy(self):
-        def require(move):
-            self.cell.db.read(live_turns.require_wanted, move)
+        def begin(move):
+            self.cell.db.write(live_turns.begin_copy, move)
 
         for status in ('preparing', 'running'):
             _ctxt, move = self.begun(status=status)
-            require(move)
+            begin(move)
+            self.assertTrue(self.cell.db.read(live_turns.has_begun, move))
         # The source aborts a copy that runs.
         self.command(move, live_migrations.ABORT)
-        require(move)
+        begin(move)
         _ctxt, move = self.begun(status='preparing')
         self.command(move, live_migrations.ABORT)
-        self.assertRaises(exception.LiveMigrationAborted, require, move)
+        self.assertRaises(exception.LiveMigrationAborted, begin, move)
+        self.assertFalse(self.cell.db.read(live_turns.has_begun, move))
         _ctxt, move = self.begun(status='failed')
-        self.assertRaises(exception.StateChanged, require, move)
+        self.assertRaises(exception.StateChanged, begin, move)
 
 
 class ProgressTest(LiveTestCase):
