@@ -157,7 +157,7 @@ class Runtime:
     def wait_readable(self, descriptor: int, seconds: float | None) -> bool:
         poll = select.poll()  # which takes any descriptor, unlike select
         poll.register(descriptor, select.POLLIN)
-        return bool(poll.poll(None if seconds is None else seconds * 1000))
+        return bool(poll.poll(None if seconds is None else max(0, seconds) * 1000))
 
     def cpu_time(self) -> float:
         return time.thread_time()

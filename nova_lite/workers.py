@@ -75,16 +75,21 @@ class Executor(runtime.Executor):
                 raise RuntimeError('The pool of threads is shut down')
             if self._idle:
                 self._idle.pop().give(task)
-            elif len(self._workers) < self._most:
-                self._start(task)
-            else:
+            elif len(self._workers) >= self._most or not self._start(task):
                 self._tasks.append(task)
         return future
 
-    def _start(self, task: _Task) -> None:
+    def _start(self, task: _Task) -> bool:
+        """Start a thread for a task. Return False if there are no more, but others are busy."""
         worker = _Worker(self._lock, task)
-        worker.thread = runtime.spawn(self._work, worker, name='worker')
+        try:
+            worker.thread = runtime.spawn(self._work, worker, name='worker')
+        except RuntimeError:
+            if not self._workers:
+                raise
+            return False
         self._workers.append(worker)
+        return True
 
     def _work(self, worker: _Worker) -> None:
         while self._wait(worker):

@@ -4,6 +4,7 @@ import typing
 
 from cheroot.workers import threadpool
 
+from nova_lite import runtime
 from nova_lite.private_apis import guard
 
 LIBRARY = guard.Library('cheroot', lowest='11.0', newest='11.1.2')
@@ -12,6 +13,13 @@ LIBRARY.keeps(threadpool.ThreadPool, '_threads', '_queue')
 LIBRARY.uses(threadpool.ThreadPool, 'stop', '_threads', '_queue')
 LIBRARY.has(threadpool.ThreadPool, '_spawn_worker')
 LIBRARY.has(threadpool, '_SHUTDOWNREQUEST')
+LIBRARY.uses(threadpool.WorkerThread, 'run', 'server', 'stats', 'name')
+
+
+def forget_counters(server: typing.Any, thread: runtime.Thread) -> None:
+    """Drop what a server counted of a thread that ends."""
+    server.stats['Worker Threads'].pop(thread.name, None)
+
 
 # What `get` of a pool returns to a thread that is to end.
 SHUTDOWN: typing.Any = threadpool._SHUTDOWNREQUEST  # type: ignore[attr-defined]  # not in its stubs

@@ -4,9 +4,12 @@ cheroot's own are all there from the start of a server to its end.
 """
 
 from cheroot.workers import threadpool
+from oslo_log import log
 
 from nova_lite import runtime
 from nova_lite.private_apis import cheroot as internals
+
+LOG = log.getLogger(__name__)
 
 # A thread ends after so long without work.
 IDLE_S = 20.0
@@ -34,8 +37,15 @@ class Pool(threadpool.ThreadPool):
             self._free -= 1
             is_short = self._free < 0 and len(self._threads) < self.max
             if is_short and not self._is_stopping:
-                self._threads.append(self._spawn_worker())
+                self._start_thread()
         super().put(obj)
+
+    def _start_thread(self):
+        """Start a thread. Without one a connection waits for others, or for the next connection."""
+        try:
+            self._threads.append(self._spawn_worker())
+        except RuntimeError as error:
+            LOG.warning('No thread for a connection: %s', error)
 
     def stop(self, timeout=5):
         """End all threads; cut connections of those that have not ended after `timeout` seconds."""
@@ -61,5 +71,8 @@ class Pool(threadpool.ThreadPool):
             if self._is_stopping or self._free <= 0:
                 return False
             self._free -= 1
-            self._threads.remove(runtime.current_thread())
+            thread = runtime.current_thread()
+            self._threads.remove(thread)
+            # Of each thread that has begun cheroot keeps counters, which keep the thread.
+            internals.forget_counters(self.server, thread)
             return True

@@ -61,6 +61,20 @@ class ExecutorTestCase(Base):
         self.opened.set()
         self.assertLessEqual({each.result(LONG_S) for each in futures}, {1, 2})
 
+    def test_the_system_has_no_thread_left(self):
+        """Threads that are there do the work. Without any the caller hears of it."""
+
+        def refuse(_thread):
+            raise RuntimeError("can't start new thread")
+
+        pool, empty = self.make(), self.make()
+        first = pool.submit(self.occupied)
+        with fixtures.MonkeyPatch('threading.Thread.start', refuse):
+            second = pool.submit(self.occupied)
+            self.assertRaises(RuntimeError, empty.submit, self.occupied)
+        self.opened.set()
+        self.assertEqual({1}, {each.result(LONG_S) for each in (first, second)})
+
     def test_few_threads_do_the_work_of_few(self):
         """Calls one after the other go to those that worked last, so that the others end."""
         pool = self.make(8)

@@ -1,5 +1,8 @@
 """The threads of servers within our own processes."""
 
+import gc
+import weakref
+
 import fixtures
 import requests
 import testtools
@@ -66,3 +69,27 @@ class PoolTestCase(testtools.TestCase):
         self.assertFalse(self.threads[0].is_alive())
         self.assertEqual(204, self.ask(url).result(LONG_S))
         self.assertEqual(2, len(set(self.threads)))
+
+    def test_nothing_stays_of_a_thread_that_ended(self):
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.wsgi.thread_pool.IDLE_S', 0.01))
+        self.assertEqual(204, self.ask(self.serve()).result(LONG_S))
+        ended = self.threads.pop()
+        ended.join(LONG_S)
+        ended = weakref.ref(ended)
+        gc.collect()
+        self.assertIsNone(ended())
+
+    def test_the_system_has_no_thread_left(self):
+        """The connection waits until there is one, for another connection."""
+        refused = runtime.Event()
+
+        def refuse(_thread):
+            refused.set()
+            raise RuntimeError("can't start new thread")
+
+        url = self.serve()
+        with fixtures.MonkeyPatch('cheroot.workers.threadpool.WorkerThread.start', refuse):
+            first = self.ask(url)
+            self.assertTrue(refused.wait(LONG_S))
+        self.assertEqual(204, self.ask(url).result(LONG_S))
+        self.assertEqual(204, first.result(LONG_S))
