@@ -1,4 +1,4 @@
-"""Policy of retries, the same for sagas and builds: takeovers, pauses, and when to give up.
+"""Policy of retries that sagas and builds share: takeovers, pauses, and when to give up.
 
 Both have a journal and a sweep of their own. An owner has a lease, by the clock of the
 database. When it has expired, another owner takes over under a newer epoch. A service that
@@ -13,11 +13,11 @@ from nova_lite import exception
 # A wait or a lease that ends later was written before the clock was set back.
 LONGEST_WAIT_S = 900
 LONGEST_LEASE_S = 3600
-# A saga whose step, or cleaning, has failed so often in a row is one to look at. A step
+# A saga whose step, or cleaning, has failed so often in a row needs attention. A step
 # before the pivot is given up then, if a service does not answer.
 MANY_ATTEMPTS = 8
-# A build is buried that has met so many defects. Takeovers without one (its builder was
-# restarted or killed, a service does not answer) are not counted.
+# A build that meets a defect is buried if it has failed so often, refusals included. Takeovers
+# (its builder was restarted or killed, a service does not answer) are not counted.
 MOST_DEFECTS = 3
 _MOST_DOUBLINGS = 20
 
@@ -33,7 +33,7 @@ def is_defect(error: BaseException) -> bool:
 
 
 def level(attempts: int) -> int:
-    """Return the level at which the failure of that attempt is logged: many are an error."""
+    """Return the level at which the failure of that attempt is logged: ERROR from MANY_ATTEMPTS on."""
     return logging.WARNING if attempts < MANY_ATTEMPTS else logging.ERROR
 
 
