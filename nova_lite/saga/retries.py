@@ -33,7 +33,7 @@ def is_defect(error: BaseException) -> bool:
 
 
 def level(attempts: int) -> int:
-    """Return the level at which the failure of that attempt is logged: ERROR from MANY_ATTEMPTS on."""
+    """Return the level of the log for a failure: ERROR from MANY_ATTEMPTS on."""
     return logging.WARNING if attempts < MANY_ATTEMPTS else logging.ERROR
 
 
