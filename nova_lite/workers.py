@@ -2,6 +2,9 @@
 
 Those of Python's own pool stay until the process ends, each with its stack and the memory that
 the C library keeps for it. A busy minute would cost tens of megabytes from then on.
+
+The threads are daemons: a process that ends without `shutdown(wait=True)` does not wait for them.
+What they do is repeated, as after a crash.
 """
 
 import collections

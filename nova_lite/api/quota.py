@@ -35,8 +35,8 @@ def defaults(connection, conf):
 def limits(connection, conf, project_id, user_id=None):
     """Return {resource: limit} of a project, or of one user in it."""
     if user_id is not None:
-        *_project, (found, _user) = scopes(connection, conf, project_id, user_id)
-        return found
+        of_user, _user = scopes(connection, conf, project_id, user_id)[-1]
+        return of_user
     return {**defaults(connection, conf), **_known(quotas.of_project(connection, project_id))}
 
 

@@ -10,13 +10,13 @@ from nova_lite import runtime
 from nova_lite.private_apis import keystonemiddleware as internals
 
 CONFIRMED = 'Confirmed'
-# The part of [keystone_authtoken]token_cache_time for which the headers serve.
+# Divisor of [keystone_authtoken]token_cache_time: the headers serve for a tenth of it.
 PART = 10
 MOST_TOKENS = 500
 
 
 class Checked:
-    """The application behind the check of tokens. The WSGI callable
+    """A WSGI application that passes requests with a valid token to another one.
 
     protect: function of an application, and of options for it that keystonemiddleware is to have
         as texts, to its middleware around the application
@@ -33,7 +33,7 @@ class Checked:
 
     def __call__(self, environ, start_response):
         until, headers = self._headers.get(environ.get('HTTP_X_AUTH_TOKEN'), (0, None))
-        # Whether it counts depends on a service token, too.
+        # A service token may make an expired token valid.
         if runtime.monotonic() >= until or 'HTTP_X_SERVICE_TOKEN' in environ:
             return self._protected(environ, start_response)
         for name in internals.HEADERS:
@@ -54,10 +54,10 @@ class Checked:
 
 
 def _valid_s(environ):
-    """Return how long the token of a request is valid for each other one.
+    """Return for how many seconds other requests with this token may get the same headers.
 
-    It is not for each if it is bound to a client, or if its application credential may be used
-    for some methods and paths alone.
+    0 if the token is bound to a client, or if its application credential may be used for some
+    methods and paths alone.
     """
     passed = environ.get('HTTP_X_IDENTITY_STATUS') == CONFIRMED and environ.get('HTTP_X_USER_ID')
     alone = 'HTTP_X_AUTH_TOKEN' in environ and 'HTTP_X_SERVICE_TOKEN' not in environ

@@ -25,7 +25,7 @@ OPTS = [
         min=1,
         help='Number of API processes. Each uses one CPU at most, takes about 70 MiB of memory, and has '
         'its own connections to the databases and brokers. The default is the number of CPUs that '
-        'nova-lite-api may use, at most 8.',
+        'nova-lite-api may use, at most 8. Set it where a quota of CPU time (cgroups) allows less.',
     ),
     cfg.IntOpt('threads', default=16, min=1, help='Number of threads in each API process.'),
     cfg.IntOpt(

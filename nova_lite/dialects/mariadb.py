@@ -27,7 +27,7 @@ class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is no
 
     # The number that the next packet should have.
     _next_seq_id: int
-    # Whether a transaction has begun that was asked for.
+    # Whether BEGIN was sent, and its transaction has not ended.
     _has_begun = False
     # The TLS context of those without settings for TLS.
     _unchecked = None
@@ -151,7 +151,7 @@ def spare_ends(engine: sqlalchemy.Engine) -> None:
         return
 
     def begin(connection: pool.PoolProxiedConnection) -> None:
-        if writing.may(connection.info):
+        if writing.may_write(connection.info):
             connection.begin()
 
     engine.dialect.do_begin = begin  # type: ignore[assignment]  # names its argument otherwise

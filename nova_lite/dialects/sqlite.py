@@ -26,7 +26,7 @@ class Dialect(pysqlite.dialect):
     def begin(self, dbapi_connection: pool.PoolProxiedConnection) -> None:
         """Begin a transaction on a connection of the pool."""
         cursor = dbapi_connection.cursor()
-        cursor.execute('BEGIN IMMEDIATE' if writing.may(dbapi_connection.info) else 'BEGIN')
+        cursor.execute('BEGIN IMMEDIATE' if writing.may_write(dbapi_connection.info) else 'BEGIN')
         cursor.close()
 
     # SQLAlchemy's name for it.

@@ -38,7 +38,7 @@ def forget(info: Info) -> None:
     info.pop(_KEY, None)
 
 
-def may(info: Info) -> bool:
+def may_write(info: Info) -> bool:
     """Return whether a transaction may write, which is so unless it was declared."""
     found: bool = info.get(_KEY, True)
     return found
@@ -46,7 +46,7 @@ def may(info: Info) -> bool:
 
 def require(info: Info) -> None:
     """Raise Refused if a transaction was declared to read only."""
-    if not may(info):
+    if not may_write(info):
         raise Refused()
 
 

@@ -203,7 +203,7 @@ def _is_told(event: str, phase: str) -> bool:
     return any(declared.type_of(phase) for declared in EVENTS.get(event, ()))
 
 
-def tells_of_moves(note: notes.Note) -> bool:
+def needs_moves(note: notes.Note) -> bool:
     """Return whether the server's migration is part of the notifications of a note."""
     if note.what == 'event':
         event = note.facts['event']
@@ -211,7 +211,7 @@ def tells_of_moves(note: notes.Note) -> bool:
     return note.what == 'action' and ACTIONS[note.facts['action']].move
 
 
-def tells_of_tags(note: notes.Note) -> bool:
+def needs_tags(note: notes.Note) -> bool:
     """Return whether the server's tags are part of the notifications of a note."""
     if note.what == 'event':
         declared = EVENTS.get(note.facts['event'], ())

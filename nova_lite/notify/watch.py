@@ -130,8 +130,8 @@ class Watcher:
                 subjects.setdefault(note.facts['uuid'], {}).update(note.facts)
         failed = {note.facts['uuid'] for note in notes if _is_host_failure(note)}
         concerning = [note for note in notes if derive.concerns(note)]
-        moves = any(map(derive.tells_of_moves, concerning))
-        tags = any(map(derive.tells_of_tags, concerning))
+        moves = any(map(derive.needs_moves, concerning))
+        tags = any(map(derive.needs_tags, concerning))
         found: list[Change] = []
         for note in concerning:
             uuid: typing.Any = note.facts.get('uuid')

@@ -1,7 +1,8 @@
 """Statements of placement about a resource provider, each built once.
 
 Placement builds them at each call, which takes longer than to execute them. `use` puts these
-functions in the place of its own.
+functions in the place of its own. Ids of standard traits are kept: restart placement after you
+have restored an older database.
 """
 
 import typing

@@ -127,8 +127,8 @@ class Results:
     """Results of the steps of a saga, and notes, by their Result.
 
     data: of the saga, which the journal stores
-    loaded: {(name, kind of value): (what the journal stores, value)} of those that were read. One
-        holds until what is stored is another object
+    loaded: {(name, kind of value): (what the journal stores, value)} of those that were read. A
+        value serves again while the journal stores the same object, so it must not be changed
     """
 
     def __init__(self, data: journal.Data, loaded: Loaded) -> None:

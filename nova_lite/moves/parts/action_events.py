@@ -16,7 +16,11 @@ class Events(part.Part):
         self._start(connection, event, host, new=False)
 
     def start_first(self, connection: sa.Connection, event: str, host: str | None = None) -> None:
-        """Begin an event that no other step begins: it is open only if the step is repeated."""
+        """Begin an event that no other step begins.
+
+        It is open already only if the step is repeated. The engine repeats none within an epoch,
+        unless it has parked the saga, after which the epoch is another.
+        """
         self._start(connection, event, host, new=not self.move.repeated)
 
     def _start(self, connection: sa.Connection, event: str, host: str | None, *, new: bool) -> None:

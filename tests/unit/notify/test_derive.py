@@ -83,4 +83,4 @@ class ConcernsTest(testtools.TestCase):
             ('action', {'action': 'lock'}, False),
         ):
             with self.subTest(what, **facts):
-                self.assertEqual(told, derive.tells_of_tags(notes.Note(what, facts)))
+                self.assertEqual(told, derive.needs_tags(notes.Note(what, facts)))
