@@ -32,18 +32,13 @@ def note_progress(
     counters: dict[str, int],
 ) -> dict[str, dict[str, typing.Any]]:
     """See ConductorAPI.live_migration_progress."""
-    row = live_turns.locked(connection, uuid)
-    live_turns.expect(row, live_migrations.ACTIVE)
-    values: dict[str, typing.Any] = {
-        name: value for name, value in counters.items() if getattr(row, name) != value
-    }
+    row = live_turns.begin_copy(connection, uuid)
     if row.status != Status.RUNNING:
-        live_turns.refuse_unwanted(row)
-        values['status'] = str(Status.RUNNING)
         # The destination is prepared, or the copy would not begin.
         actions.finish_event(
             connection, row.instance_uuid, ctxt.request_id, PREPARE_EVENT, host=row.dest_compute
         )
+    values = {name: value for name, value in counters.items() if getattr(row, name) != value}
     if values:
         migrations.update(connection, uuid, values)
     return live_migrations.commands(row)

@@ -304,9 +304,7 @@ class LiveMigration(move.Move[Began]):
         counters = self.results[COPY].counters()
         if counters:
             migrations.update(connection, self.uuid, counters)
-        host = self.dest_host
-        self.events.end(connection, PREPARE_EVENT, host)
-        self.events.start_first(connection, START_EVENT, host)
+        self.events.start_first(connection, START_EVENT, self.dest_host)
 
     def start(self) -> asking.Reply:
         row, known = self._read(instances.find, self.dest_host)

@@ -62,16 +62,18 @@ def has_begun(connection: sa.Connection, uuid: str) -> bool:
     return bool(migrations.get(connection, uuid).status == Status.RUNNING)
 
 
-def begin_copy(connection: sa.Connection, uuid: str) -> None:
-    """Record that the copy begins. Raise LiveMigrationAborted if it was called off before.
+def begin_copy(connection: sa.Connection, uuid: str) -> rows.Row:
+    """Record that the copy begins. Return the migration as it was before.
 
-    Raise StateChanged if it may not begin at all, or MigrationNotFound.
+    Raise LiveMigrationAborted if it was called off before, StateChanged if it may not begin at
+    all, or MigrationNotFound.
     """
     row = locked(connection, uuid)
     expect(row, live_migrations.ACTIVE)
     if row.status != Status.RUNNING:
         refuse_unwanted(row)
         migrations.update(connection, uuid, {'status': str(Status.RUNNING)})
+    return row
 
 
 def refuse_unwanted(row: rows.Row) -> None:
