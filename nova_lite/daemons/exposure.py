@@ -1,8 +1,6 @@
 """Refuse to run a service that accepts identity headers on an address that is not loopback."""
 
-import fcntl
 import ipaddress
-import tempfile
 
 from nova_lite.wsgi import server
 
@@ -36,33 +34,15 @@ def serve(load_application, options, *, workers=None):
 
     options: listen, port, workers, threads and auth_strategy of the service
     workers: number of processes; None: that of the options
-
-    One process after the other loads the application: it may create tables that the next one
-    expects to be complete.
     """
     require_safe(options)
     server.serve(
-        in_turn(load_application),
+        load_application,
         host=options.listen,
         port=options.port,
         workers=workers or options.workers,
         threads=options.threads,
     )
-
-
-def in_turn(function):
-    """Return the function, which of several processes that are forked later one calls at a time."""
-    # A lock of the file belongs to a process, and ends with it.
-    file = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the service
-
-    def call():
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        try:
-            return function()
-        finally:
-            fcntl.lockf(file, fcntl.LOCK_UN)
-
-    return call
 
 
 def is_loopback(listen):

@@ -56,7 +56,7 @@ class TokensTest(testtools.TestCase):
         return falcon.testing.TestClient(lambda environ, start: checked(environ, start))
 
     def answer(self, environ, start_response):
-        """Note what the application is told of a request."""
+        """Record the environment of a request, as the application gets it."""
         self.seen.append(environ)
         start_response('204 No Content', [])
         return []

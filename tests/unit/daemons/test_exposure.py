@@ -1,11 +1,7 @@
 """Addresses on which services that believe identity headers may listen."""
 
 import argparse
-import os
-import subprocess
-import sys
 
-import fixtures
 import testtools
 
 from nova_lite.cmd import up
@@ -14,28 +10,6 @@ from nova_lite.launcher import options
 
 LOOPBACK = ('127.0.0.1', '127.3.2.1', '::1', '[::1]', 'localhost')
 OTHERS = ('0.0.0.0', '::', '192.0.2.1', 'example.org', '')
-
-
-# Creates and removes a file again and again in four processes. It may not be there before.
-TURNS = """
-import os, sys
-from nova_lite.daemons import exposure
-
-@exposure.in_turn
-def take():
-    os.close(os.open(sys.argv[1], os.O_CREAT | os.O_EXCL))
-    os.unlink(sys.argv[1])
-
-children = []
-for _number in range(4):
-    child = os.fork()
-    if not child:
-        for _time in range(500):
-            take()
-        os._exit(0)
-    children.append(child)
-sys.exit(any(os.waitpid(child, 0)[1] for child in children))
-"""
 
 
 class ExposureTest(testtools.TestCase):
@@ -59,8 +33,3 @@ class ExposureTest(testtools.TestCase):
         self.assertIn('noauth', str(self.assertRaises(ValueError, options.read, asked)))
         asked = parser.parse_args(['--lab', '--listen', '0.0.0.0'])
         self.assertIn('--lab', str(self.assertRaises(ValueError, options.read, asked)))
-
-    def test_processes_load_one_after_the_other(self):
-        path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'taken')
-        ended = subprocess.run([sys.executable, '-c', TURNS, path], capture_output=True, text=True)
-        self.assertEqual((0, ''), (ended.returncode, ended.stderr))
