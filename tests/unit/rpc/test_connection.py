@@ -76,7 +76,8 @@ class ConnectionTest(testtools.TestCase):
         self.assertRaises(oslo_messaging.MessageUndeliverable, sender.ensure, method, retry=2)
         self.assertEqual([1], calls)
 
-    def test_the_timeout_of_the_socket_is_set_where_it_is_another(self):
+    def sender_and_timeouts(self):
+        """Return a connection, and the list of timeouts that its socket will be given."""
         given = []
         self.patch(
             impl_rabbit.Connection,
@@ -85,20 +86,17 @@ class ConnectionTest(testtools.TestCase):
         )
         sender = self.connect(common.PURPOSE_SEND)
         del given[:]
+        return sender, given
+
+    def test_the_timeout_of_the_socket_is_set_where_it_is_another(self):
+        sender, given = self.sender_and_timeouts()
         for timeout in (None, sender.heartbeat_timeout_threshold, 4):
             with sender._transport_socket_timeout(timeout):
                 pass
         self.assertEqual([4, None], given)
 
     def test_the_timeout_of_a_message_that_failed_is_set_back_by_the_next(self):
-        given = []
-        self.patch(
-            impl_rabbit.Connection,
-            'set_transport_socket_timeout',
-            lambda _self, timeout=None: given.append(timeout),
-        )
-        sender = self.connect(common.PURPOSE_SEND)
-        del given[:]
+        sender, given = self.sender_and_timeouts()
 
         def fail():
             with sender._transport_socket_timeout(4):

@@ -5,26 +5,16 @@ import socket
 
 import testtools
 
-from tests.fixtures import imported
-from tests.fixtures import ports
+from tests.fixtures import served
 
 THREADS = 4
-SERVE = f"""
-import sys
-from nova_lite.wsgi import server
-
-
+APPLICATION = """
 def application(environ, start_response):
     length = int(environ.get('CONTENT_LENGTH') or 0)
     size = len(environ['wsgi.input'].read(length))
     answer = str(size).encode() if size else b'x' * 64 * 1024 * 1024
     start_response('200 OK', [('Content-Length', str(len(answer)))])
     return [answer]
-
-
-server.serve(
-    lambda: application, host='127.0.0.1', port=int(sys.argv[1]), threads={THREADS}
-)
 """
 LONG_S = 60
 
@@ -34,16 +24,9 @@ class SlowClientsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.port = self.useFixture(ports.Port()).number
-        daemon = self.useFixture(imported.Script(SERVE, self.port, name='served'))
-        daemon.start()
-        daemon.wait_for(self.answers, LONG_S, 'an answer')
-
-    def answers(self):
-        try:
-            return self.post(b'12345') == b'5'
-        except OSError:
-            return False
+        server = self.useFixture(served.Served(APPLICATION, threads=THREADS))
+        self.port = server.port
+        server.wait_for(lambda: self.post(b'12345') == b'5')
 
     def post(self, body):
         connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=LONG_S)

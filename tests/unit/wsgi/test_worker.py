@@ -6,23 +6,13 @@ import socket
 import testtools
 
 from nova_lite import runtime
-from tests.fixtures import imported
-from tests.fixtures import ports
+from tests.fixtures import served
 
 THREADS = 4
-SERVE = f"""
-import sys
-from nova_lite.wsgi import server
-
-
+APPLICATION = """
 def application(environ, start_response):
     start_response('200 OK', [('Content-Length', '2')])
     return [b'ok']
-
-
-server.serve(
-    lambda: application, host='127.0.0.1', port=int(sys.argv[1]), threads={THREADS}
-)
 """
 LONG_S = 60
 REQUESTS = 20
@@ -32,16 +22,9 @@ ASKED = b'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 class WorkerTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.port = self.useFixture(ports.Port()).number
-        daemon = self.useFixture(imported.Script(SERVE, self.port, name='served'))
-        daemon.start()
-        daemon.wait_for(self.answers, LONG_S, 'an answer')
-
-    def answers(self):
-        try:
-            return bool(self.ask(self.connect()))
-        except OSError:
-            return False
+        server = self.useFixture(served.Served(APPLICATION, threads=THREADS))
+        self.port = server.port
+        server.wait_for(lambda: self.ask(self.connect()))
 
     def connect(self):
         connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=LONG_S)
