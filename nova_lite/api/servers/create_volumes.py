@@ -6,6 +6,7 @@ Source: reference/nova/create-server 1.5.
 from nova_lite import exception
 from nova_lite.api.servers import create_devices
 from nova_lite.api.servers import create_flavor
+from nova_lite.api.servers import volume_owners
 
 GIB = 1 << 30
 MULTIATTACH = 60
@@ -60,6 +61,7 @@ def _check_volume(req, plan, device):
     if device['boot_index'] == 0 and plan.image is None and not volume['bootable']:
         raise exception.VolumeNotUsable(volume_id=volume_id, reason='it is not bootable')
     req.app.volume.check_attachable(volume, availability_zone=_zone(req, plan, volume))
+    volume_owners.require_none(req, volume)
     return volume['image']
 
 

@@ -16,6 +16,7 @@ from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import source_host
 from nova_lite.api.servers import volume_attachments
+from nova_lite.api.servers import volume_owners
 from nova_lite.db.cell import children
 from nova_lite.policies import server_devices as rules
 
@@ -95,6 +96,7 @@ def _check(req, server, volume, asked):
         raise exception.VolumeNotUsable(
             volume_id=volume['id'], reason='it is already attached to this server'
         )
+    volume_owners.require_none(req, volume)
     req.app.volume.check_attachable(
         volume, instance_uuid=server.uuid, availability_zone=server.row.availability_zone
     )

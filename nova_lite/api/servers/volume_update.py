@@ -16,6 +16,7 @@ from nova_lite.api.servers import devices
 from nova_lite.api.servers import source_host
 from nova_lite.api.servers import volume_attach
 from nova_lite.api.servers import volume_attachments
+from nova_lite.api.servers import volume_owners
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.db.cell import instances
 from nova_lite.policies import server_devices as rules
@@ -119,6 +120,7 @@ def _swap(req, server, old_volume_id, new_volume_id):
         raise exception.VolumeNotUsable(
             volume_id=new['id'], reason='it is already attached to this server'
         )
+    volume_owners.require_none(req, new)
     volumes.check_attachable(
         new, instance_uuid=server.uuid, availability_zone=server.row.availability_zone
     )

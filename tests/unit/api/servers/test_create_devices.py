@@ -6,6 +6,7 @@ from nova_lite import runtime
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quotas
 from nova_lite.db.api import request_specs
+from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from tests.fixtures import api_neighbours
 from tests.unit.api.servers import create_base
@@ -150,6 +151,21 @@ class TestDevices(create_base.Case):
     def test_volume_that_is_not_bootable_beside_an_image(self):
         self.api.neighbours.volume.add(api_neighbours.VOLUME_ID, bootable=False)
         self.create(**self.devices(self.VOLUME, imageRef=api_neighbours.IMAGE_ID))
+
+    def test_volume_of_another_server(self):
+        """Its status was reset to available."""
+        other, gone = self.api.add_server(), self.api.add_server(deleted=True)
+        for uuid in (other, gone):
+            device = {
+                'uuid': runtime.new_uuid(),
+                'instance_uuid': uuid,
+                'source_type': 'volume',
+                'destination_type': 'volume',
+                'volume_id': api_neighbours.VOLUME_ID,
+            }
+            self.api.cell('cell1').db.write(children.create_block_devices, [device])
+        text = f'is already attached to instances: {other}'
+        self.refuse(400, text, **self.devices(self.VOLUME))
 
     def test_volume_states(self):
         volume = self.api.neighbours.volume

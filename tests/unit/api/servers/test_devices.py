@@ -24,7 +24,7 @@ class DevicesTest(base.Case):
         self.uuid = self.api.add_server()
         self.path = f'/servers/{self.uuid}/os-volume_attachments'
 
-    def add_device(self, uuid=None, **values):
+    def add_device(self, uuid=None, *, cell='cell1', **values):
         device = {
             'uuid': runtime.new_uuid(),
             'instance_uuid': uuid or self.uuid,
@@ -35,7 +35,7 @@ class DevicesTest(base.Case):
             'device_name': '/dev/vda',
             **values,
         }
-        self.api.cell('cell1').db.write(children.create_block_devices, [device])
+        self.api.cell(cell).db.write(children.create_block_devices, [device])
         return device
 
     def devices(self, uuid=None):
@@ -116,6 +116,30 @@ class DevicesTest(base.Case):
         self.attach(400, values={'tag': 'x'}, text='Tagged')
         self.attach()
         self.assertEqual('attach-volume', self.saga(offloaded).kind)
+
+    def test_volume_of_another_server(self):
+        """Its status was reset. A server in the other cell has it."""
+        other = self.api.add_server('cell2')
+        device = self.add_device(other, cell='cell2', volume_id=VOLUME)
+        self.attach(400, text=f'volume {VOLUME} is already attached to instances: {other}')
+        swapped = self.add_device(boot_index=0)['volume_id']
+        migrating = {'status': 'in-use', 'migration_status': 'migrating'}
+        self.api.neighbours.volume.add(swapped, **migrating)
+        self.refused(
+            'PUT',
+            f'{self.path}/{swapped}',
+            {'volumeAttachment': {'volumeId': VOLUME}},
+            code=400,
+            text=f'attached to instances: {other}',
+            who=compute_api.ADMIN,
+        )
+        self.assertIsNone(self.saga())
+        write = self.api.cell('cell2').db.write
+        self.api.neighbours.volume.add(VOLUME, multiattach=True)
+        self.attach()
+        write(children.destroy_block_device, device['uuid'])
+        self.api.neighbours.volume.add(VOLUME)
+        self.attach(400, text='already attached to this server')
 
     def test_states(self):
         for state in ('suspended', 'rescued', 'error', 'building'):
