@@ -11,17 +11,22 @@ from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.clients import backups
 from nova_lite.compute import guest_work
 from nova_lite.compute import power
 from nova_lite.compute import replies
 from nova_lite.compute import site
+from nova_lite.compute import uploads
 from nova_lite.objects import instance as objects
 
 LOG = log.getLogger(__name__)
 
 Task = states.TaskState
+# Statuses of an image that is being filled.
+UNDER_WAY = ('saving', 'importing', 'uploading')
 # What became of an image: 'cached', 'existing', 'error', or {'pending': seconds}.
 Cached: typing.TypeAlias = str | dict[str, float]
 
@@ -50,21 +55,22 @@ def snapshot(
     *,
     image_id: str,
 ) -> guest_work.Work[None]:
-    """Copy the guest's disk and upload it as the image; work for `guest_work`."""
+    """Copy the guest's disk and upload it as the image; work for `guest_work`.
+
+    After a restart it may be done again: an image with contents stays as it is. Then the
+    older backups are deleted. What fails in that is a remark of the action.
+    """
     uuid = instance.uuid
     if (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)) is None:
         _drop_unfilled(site, ctxt, image_id)
         return
-    node = site.node_of(host, instance)
+    remarks = []
     try:
-        job = site.driver.snapshot(node, uuid, key=f'{ctxt.request_id}/snapshot/{image_id}')
-        job = yield from guest_work.ended(job)
-        if (yield from power.begin(site, ctxt, host, uuid, UPLOAD)) is None:
+        if not (yield from _fill(site, ctxt, host, instance, image_id=image_id)):
             drop_image(site, ctxt, image_id)
             return
-        formats = {name: job.result[name] for name in ('disk_format', 'container_format')}
-        site.image.update(ctxt, image_id, values=formats)
-        site.image.upload(ctxt, image_id, site.driver.read_snapshot(job.id))
+    except exception.ImageNotFound:
+        remarks = [f'Image {image_id} was deleted before the disk was uploaded.']
     except exception.NovaLiteError as error:
         LOG.warning('Snapshot of server %s failed: %s', uuid, error)
         drop_image(site, ctxt, image_id)
@@ -73,6 +79,7 @@ def snapshot(
     except guest_work.Interrupted:
         drop_image(site, ctxt, image_id)
         raise
+    remarks += yield from _rotate(site, ctxt, instance)
     yield from guest_work.insist(
         site.conductor.action_finished,
         ctxt,
@@ -81,8 +88,53 @@ def snapshot(
         event=SNAPSHOT.event,
         changes={},
         expect_task=list(SNAPSHOT.tasks),
+        remark=' '.join(remarks) or None,
     )
-    LOG.info('Server %s was copied to image %s', uuid, image_id)
+    LOG.info('The snapshot of server %s to image %s is over', uuid, image_id)
+
+
+def _fill(
+    site: site.Site,
+    ctxt: context.RequestContext,
+    host: str,
+    instance: objects.Instance,
+    *,
+    image_id: str,
+) -> guest_work.Work[bool]:
+    """Copy and upload the disk, if the image is empty. Return False if the task has ended."""
+    deadline = runtime.monotonic() + uploads.TIMEOUT_S
+    while (status := site.image.get(ctxt, image_id)['status']) in UNDER_WAY:
+        # An upload that a restart broke off: the image service is about to drop it.
+        if runtime.monotonic() > deadline:
+            break
+        yield guest_work.Pause(uploads.POLL_S)
+    if status == 'active':
+        return True
+    uuid = instance.uuid
+    node = site.node_of(host, instance)
+    job = site.driver.snapshot(node, uuid, key=f'{ctxt.request_id}/snapshot/{image_id}')
+    job = yield from guest_work.ended(job)
+    if (yield from power.begin(site, ctxt, host, uuid, UPLOAD)) is None:
+        return False
+    formats = {name: job.result[name] for name in ('disk_format', 'container_format')}
+    site.image.update(ctxt, image_id, values=formats)
+    site.image.upload(ctxt, image_id, site.driver.read_snapshot(job.id))
+    return True
+
+
+def _rotate(
+    site: site.Site, ctxt: context.RequestContext, instance: objects.Instance
+) -> guest_work.Work[list[str]]:
+    """Delete the backups that the request of `ctxt` replaces. Return remarks about failures."""
+    order = backups.noted(instance.system_metadata, ctxt.request_id)
+    if order is None:
+        return []
+    try:
+        found = yield from guest_work.persist(backups.rotate, site.image, ctxt, instance, order)
+    except exception.NovaLiteError as error:
+        LOG.warning('Cannot delete older backups of server %s: %s', instance.uuid, error)
+        return [f'Older backups were not deleted: {error.message}']
+    return found
 
 
 def cache(

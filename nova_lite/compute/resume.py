@@ -15,6 +15,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.clients import backups
 from nova_lite.clients import release
 from nova_lite.compute import build as build_module
 from nova_lite.compute import delete
@@ -79,6 +80,10 @@ class Manager(typing.Protocol):
         rescue_image_ref: str | None,
     ) -> None: ...
 
+    def snapshot_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance, image_id: str
+    ) -> None: ...
+
 
 class Resume:
     """Resumes unfinished work. manager: called as by a message"""
@@ -131,6 +136,8 @@ class Resume:
             self._build(ctxt, work)
         elif POWER.get(instance.task_state) in REPEATED:
             self._power(ctxt, work)
+        elif instance.task_state in IMAGES and (order := _image_order(ctxt, instance)):
+            self._manager.snapshot_instance(ctxt, instance.host, instance, order.image_id)
         else:
             self._give_up(ctxt, work, _interrupted(instance))
 
@@ -204,6 +211,11 @@ class Resume:
         if guest.rescued and states.VmState.RESCUED in action.transition.results:
             changes['vm_state'] = states.VmState.RESCUED
         return action, changes
+
+
+def _image_order(ctxt: context.RequestContext, instance: objects.Instance) -> backups.Order | None:
+    """Return what a request for an image has noted, or None if another request has."""
+    return backups.noted(instance.system_metadata, ctxt.request_id)
 
 
 def _is_over(instance: objects.Instance) -> bool:

@@ -26,6 +26,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import network_info
+from nova_lite.db.cell import remarks
 from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
 from nova_lite.objects import block_device
@@ -101,10 +102,12 @@ def finish(
     report: Report,
     *,
     changes: dict[str, typing.Any],
+    remark: str | None = None,
 ) -> bool:
     """Apply the changes of a successful action. Return False if the task has changed.
 
     An action whose changes the table of states refuses has failed.
+    remark: what failed after the requested effect
     """
     try:
         done = _apply(connection, report, changes)
@@ -117,6 +120,9 @@ def finish(
         fail(connection, ctxt, report, failure=failure)
         return False
     actions.finish_event(connection, report.uuid, ctxt.request_id, report.event, host=report.host)
+    if remark is not None:
+        of_event = {'event': report.event, 'host': report.host, 'text': remark}
+        remarks.add(connection, report.uuid, ctxt.request_id, **of_event)
     return done
 
 

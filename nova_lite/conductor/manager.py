@@ -236,9 +236,10 @@ class CellConductor:
         *,
         changes: rpcapi.Json,
         expect_task: list[str | None],
+        remark: str | None = None,
     ) -> bool:
         report = action_reports.Report(host, instance_uuid, event, expect_task)
-        return self._write(action_reports.finish, ctxt, report, changes=changes)
+        return self._write(action_reports.finish, ctxt, report, changes=changes, remark=remark)
 
     def action_failed(
         self,

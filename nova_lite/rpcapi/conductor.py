@@ -247,9 +247,11 @@ class ConductorAPI(rpc.Interface):
         *,
         changes: Json,
         expect_task: list[str | None],
+        remark: str | None = None,
     ) -> bool:
         """Record the success of an action's event: apply `changes` (columns) and clear the task.
 
+        remark: what failed after the requested effect, for the user
         Returns False when the task was no longer one of `expect_task`: then only
         the event ends.
         """

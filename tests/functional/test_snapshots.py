@@ -27,17 +27,44 @@ class SnapshotsTest(own_cloud.OwnCloudTest):
         """The oldest goes when there are more than asked for."""
         server, before = self.cloud.boot(), self.images()
         for name in ('one', 'two', 'three'):
-            body = {'name': name, 'backup_type': 'daily', 'rotation': 2}
-            self.moving.act(server, 'createBackup', body)
-            self.cloud.wait(server)
+            self.back_up(server, name, rotation=2)
         self.assertEqual(sorted([*before, ('three', 'active'), ('two', 'active')]), self.images())
 
-    def test_backup_that_fails(self):
-        server, before = self.cloud.boot(), self.images()
-        self.cloud.behave('extends: instant\nfailures: [{verb: snapshot, first: 1}]\n')
-        body = {'name': 'broken', 'backup_type': 'daily', 'rotation': 1}
-        self.moving.act(server, 'createBackup', body)
+    def back_up(self, server, name, *, rotation=1):
+        body = {'name': name, 'backup_type': 'daily', 'rotation': rotation}
+        answer = self.moving.act(server, 'createBackup', body)
         self.cloud.wait(server)
+        return answer
+
+    def test_backup_that_fails(self):
+        """The last good one stays."""
+        server, before = self.cloud.boot(), self.images()
+        self.back_up(server, 'good')
+        self.cloud.behave('extends: instant\nfailures: [{verb: snapshot, first: 1}]\n')
+        self.back_up(server, 'broken')
+        self.assertEqual(sorted([*before, ('good', 'active')]), self.images())
+
+    def test_backup_that_is_protected(self):
+        """It stays, and the action says so."""
+        server, before = self.cloud.boot(), self.images()
+        self.back_up(server, 'kept')
+        images = self.cloud.admin.image
+        images.update_image(images.find_image('kept'), is_protected=True)
+        self.back_up(server, 'next')
+        self.assertEqual(sorted([*before, ('kept', 'active'), ('next', 'active')]), self.images())
+        message = self.moving.action(server, 'createBackup')['message']
+        self.assertIn('was not deleted', message)
+        event = 'compute_snapshot_instance'
+        self.assertIn((event, 'Success'), self.moving.events(server, 'createBackup'))
+        self.assertEqual(message, self.moving.details(server, 'createBackup', event))
+        images.update_image(images.find_image('kept'), is_protected=False)
+
+    def test_backup_without_rotation(self):
+        """As in nova, none is left."""
+        server, before = self.cloud.boot(), self.images()
+        self.back_up(server, 'one')
+        answer = self.back_up(server, 'two', rotation=0)
+        self.assertEqual(b'', answer.content)
         self.assertEqual(before, self.images())
 
     def test_booted_from_volume(self):

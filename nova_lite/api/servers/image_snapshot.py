@@ -7,16 +7,22 @@ a volume no disk is uploaded: its volumes are snapshotted, and the image names t
 import dataclasses
 import json
 
+from oslo_log import log
+
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
+from nova_lite.clients import backups
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.policies import server_actions
 from nova_lite.policies import servers as rules
+
+LOG = log.getLogger(__name__)
 
 PATH = '/servers/{server_id}/action'
 EVENT = 'api_snapshot_instance'
@@ -73,25 +79,17 @@ def create_image(req, server):
     faults=(400, 403, 404, 409),
 )
 def create_backup(req, server):
-    """Make an image, and delete the oldest ones of its kind beyond `rotation`."""
+    """Make an image. Then the host deletes the oldest ones of its kind beyond `rotation`.
+
+    As in nova, a rotation of 0 deletes the new one too, so the answer does not name it.
+    """
     _check_metadata(req)
     if acting.boots_from_volume(acting.devices(server)):
         raise exception.Invalid('Backup is not supported for volume-backed instances.')
-    kept = int(req.content['rotation'])
-    kind = req.content['backup_type']
-    before = req.app.image.list(
-        req.ctxt,
-        image_type='backup',
-        backup_type=kind,
-        instance_uuid=server.uuid,
-        sort='created_at:desc',
-    )
-    image = None
-    if kept:
-        image = _of_disk(req, server, transitions.BACKUP, 'createBackup', backup_type=kind)
-    for old in before[max(kept - 1, 0) :]:
-        req.app.image.delete(req.ctxt, old['id'], missing_ok=True)
-    return _answer(req, image)
+    kept, kind = int(req.content['rotation']), req.content['backup_type']
+    options = {'backup_type': kind, 'rotation': kept}
+    image = _of_disk(req, server, transitions.BACKUP, 'createBackup', **options)
+    return _answer(req, image) if kept else None
 
 
 def _check_metadata(req):
@@ -100,29 +98,42 @@ def _check_metadata(req):
     quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
 
 
-def _of_disk(req, server, guard, action, *, backup_type=None):
-    """Begin, make the image, and have the host fill it."""
-    instance = acting.begin(req, server, action, guard)
+def _of_disk(req, server, guard, action, **options):
+    """Begin, make the image, and have the host fill it. options: of backups.Order"""
+    order = backups.Order(runtime.new_uuid(), req.ctxt.request_id, **options)
+    instance = acting.begin(req, server, action, guard, system_metadata=order.note())
     try:
-        image = _queue(req, server, backup_type)
+        image = _queue(req, server, order)
     except exception.NovaLiteError as error:
+        _drop(req, order.image_id, error)
         server.cell.db.write(_give_up, req, server.uuid, str(guard.during), error.message)
         raise
     acting.send(req, server, 'snapshot_instance', instance=instance, image_id=image['id'])
     return image
 
 
-def _queue(req, server, backup_type):
+def _drop(req, image_id, reason):
+    """Delete an image that may have been made though the image service did not answer."""
+    if not reason.transient:
+        return
+    try:
+        req.app.image.delete(req.ctxt, image_id, missing_ok=True)
+    except exception.NovaLiteError as error:
+        LOG.warning('Image %s may exist without contents. Delete it: %s', image_id, error)
+
+
+def _queue(req, server, order):
     properties = dict(req.content.get('metadata') or {})
-    if backup_type is not None:
-        properties['backup_type'] = backup_type
+    if order.backup_type is not None:
+        properties['backup_type'] = order.backup_type
     return req.app.image.create_snapshot(
         req.ctxt,
         req.content['name'].strip(),
         server.row,
         base=_base(req, server),
         properties=properties,
-        kind='snapshot' if backup_type is None else 'backup',
+        kind='snapshot' if order.backup_type is None else 'backup',
+        image_id=order.image_id,
     )
 
 
@@ -213,9 +224,6 @@ def _end(connection, req, uuid, error=None):
 
 
 def _answer(req, image):
-    """None was made where a rotation of 0 keeps none."""
-    if image is None:
-        return None
     if req.minor >= 45:
         return {'image_id': image['id']}
     return operation.Answer(headers={'Location': req.app.image.url_of(image['id'])})

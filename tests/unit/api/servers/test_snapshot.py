@@ -1,10 +1,15 @@
 """Images of servers: createImage and createBackup."""
 
+import json
+
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import backups
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from tests.unit.api.servers import base
+
+NOTED = ('image_id', 'backup_type', 'rotation')
 
 
 class TestImages(base.Case):
@@ -43,29 +48,49 @@ class TestImages(base.Case):
             answer = self.act(self.api.add_server(), action, body, version='2.45')
             self.assertEqual('copy', images[answer.json['image_id']]['name'])
 
-    def test_rotation(self):
-        """Only backups of the same kind take turns."""
-        uuid, images = self.api.add_server(), self.api.neighbours.image
-        known = {*images.images}
-        for kind in ('daily', 'weekly', 'daily', 'daily'):
-            body = {'name': kind, 'backup_type': kind, 'rotation': 2}
-            self.act(uuid, 'createBackup', body)
-            self.api.cell('cell1').db.write(instances.force, uuid, {'task_state': None})
-        self.act(uuid, 'createImage', {'name': 'daily'})
-        made = [images.images[each] for each in images.images if each not in known]
-        self.assertEqual(
-            [('weekly', 'backup'), ('daily', 'backup'), ('daily', 'backup'), ('daily', 'snapshot')],
-            [(each['name'], each['properties']['image_type']) for each in made],
-        )
-
-    def test_backups_of_another_type_stay(self):
-        uuid, images = self.api.add_server(), self.api.neighbours.image
-        known = len(images.images)
+    def test_rotation_is_left_to_the_host(self):
+        uuid, images = self.api.add_server(), self.api.neighbours.image.images
         body = {'name': 'b', 'backup_type': 'daily', 'rotation': 1}
-        for kind in ('mine', 'mine', 'backup', 'backup'):
-            self.act(uuid, 'createBackup', {**body, 'metadata': {'image_type': kind}})
+        made = []
+        for _ in range(2):
+            made.append(self.act(uuid, 'createBackup', body, version='2.45').json['image_id'])
             self.api.cell('cell1').db.write(instances.force, uuid, {'task_state': None})
-        self.assertEqual(known + 3, len(images.images))
+        self.assertLessEqual({*made}, images.keys())
+        sent = self.sent()[-1][1]
+        self.assertEqual(made[-1], sent['image_id'])
+        noted = json.loads(sent['instance'].system_metadata[backups.KEY])
+        self.assertEqual((made[-1], 'daily', 1), tuple(noted[name] for name in NOTED))
+
+    def test_type_of_backups(self):
+        uuid, images = self.api.add_server(), self.api.neighbours.image.images
+        body = {'name': 'b', 'backup_type': 'daily', 'rotation': 1}
+        for more, kind in (({}, 'backup'), ({'metadata': {'image_type': 'mine'}}, 'mine')):
+            answer = self.act(uuid, 'createBackup', {**body, **more}, version='2.45')
+            made = images[answer.json['image_id']]['properties']
+            self.assertEqual((kind, 'daily'), (made['image_type'], made['backup_type']))
+            self.api.cell('cell1').db.write(instances.force, uuid, {'task_state': None})
+
+    def test_rotation_of_0(self):
+        """The host makes an image and deletes it with the others, so it is not named."""
+        body = {'name': 'b', 'backup_type': 'daily', 'rotation': 0}
+        answer = self.act(self.api.add_server(), 'createBackup', body, version='2.45')
+        self.assertEqual(b'', answer.content)
+        self.assertEqual('snapshot_instance', self.sent()[0][0])
+
+    def test_image_service_does_not_answer(self):
+        """An image that it made all the same is deleted, and the server has no task."""
+        image = self.api.neighbours.image
+        make = image.create_snapshot
+
+        def lose(*args, **kwargs):
+            make(*args, **kwargs)
+            raise exception.Unavailable(service='image', reason='test')
+
+        known, uuid = {*image.images}, self.api.add_server()
+        self.patch(image, 'create_snapshot', lose)
+        self.refused_act(uuid, 'createImage', {'name': 'copy'}, code=503)
+        self.assertEqual(known, {*image.images})
+        self.assertIsNone(self.api.row(uuid).task_state)
 
 
 class TestVolumes(base.Case):

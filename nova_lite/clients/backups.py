@@ -1,0 +1,86 @@
+"""Images that hosts make of servers, and the rotation of backups.
+
+The API notes what was requested in the server's system metadata, so that a restarted host
+can continue. The older backups are deleted after the new one has its contents.
+Source: reference/nova/api-surface 2.4.
+"""
+
+from collections.abc import Mapping
+import dataclasses
+import json
+import typing
+
+from oslo_log import log
+
+from nova_lite.clients import release
+from nova_lite.clients import session
+
+LOG = log.getLogger(__name__)
+# Key of a server's system metadata.
+KEY = 'image_order'
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """A requested image of a server.
+
+    request_id: of the request for it
+    backup_type, rotation: of a backup: its kind, and the number of that kind to keep
+    """
+
+    image_id: str
+    request_id: str
+    backup_type: str | None = None
+    rotation: int | None = None
+
+    def note(self) -> dict[str, str]:
+        """Return the order as a key of system metadata."""
+        return {KEY: json.dumps(dataclasses.asdict(self))}
+
+
+class Server(typing.Protocol):
+    """The server of a backup."""
+
+    @property
+    def uuid(self) -> str: ...
+
+    @property
+    def project_id(self) -> str: ...
+
+
+def noted(system_metadata: Mapping[str, str | None], request_id: str | None) -> Order | None:
+    """Return the order of a request, or None if another one or none is noted."""
+    text = system_metadata.get(KEY)
+    found = Order(**json.loads(text)) if text else None
+    return found if found is not None and found.request_id == request_id else None
+
+
+def rotate(image: release.Image, ctxt: session.Ctxt, server: Server, order: Order) -> list[str]:
+    """Delete the oldest backups of a kind beyond `rotation`. Return why others stay.
+
+    Only images with contents count: one that is still empty replaces no other.
+    Raise Unavailable when the image service does not answer; a repetition continues.
+    """
+    if order.rotation is None:
+        return []
+    found = image.list(
+        ctxt,
+        image_type='backup',
+        backup_type=order.backup_type,
+        instance_uuid=server.uuid,
+        sort='created_at:desc',
+    )
+    owners = (ctxt.project_id, server.project_id)
+    backups = [each for each in found if each['status'] == 'active' and each['owner'] in owners]
+    refusals = (_delete(image, ctxt, each['id']) for each in backups[order.rotation :])
+    return [refusal for refusal in refusals if refusal]
+
+
+def _delete(image: release.Image, ctxt: session.Ctxt, image_id: str) -> str | None:
+    """Delete a backup. Return why the image service refuses, for example of a protected one."""
+    try:
+        image.delete(ctxt, image_id, missing_ok=True)
+    except release.REFUSED as error:
+        LOG.warning('Cannot delete backup %s; the image stays: %s', image_id, error)
+        return f'Backup {image_id} was not deleted: {error.message}'
+    return None

@@ -1,0 +1,29 @@
+"""Remarks of instance actions: what failed after the effect that was requested."""
+
+import sqlalchemy as sa
+
+from nova_lite.db import rows
+from nova_lite.db.cell import actions
+
+LONGEST_MESSAGE = 255
+
+
+def add(
+    connection: sa.Connection,
+    uuid: str,
+    request_id: str,
+    *,
+    event: str,
+    host: str | None,
+    text: str,
+) -> None:
+    """Add a remark to the newest action of a request and to an event of it.
+
+    Both stay as successful as they are.
+    """
+    action = actions.asked(connection, uuid, request_id)
+    if action is None:
+        return
+    own = {'action_id': action.id, 'event': event, **({} if host is None else {'host': host})}
+    rows.change(connection, actions.EVENTS, {'details': text}, **own)
+    rows.change(connection, actions.ACTIONS, {'message': text[:LONGEST_MESSAGE]}, id=action.id)
