@@ -26,6 +26,10 @@ NO_ROUTE = 'no queue accepts the message'
 LOST = ''
 
 
+class Silent(amqp.RecoverableConnectionError, TimeoutError):  # type: ignore[misc]  # is not typed
+    """The bus has not answered in time."""
+
+
 class Broker:
     """Queues, bindings and waiting consumers of one bus.
 
@@ -38,6 +42,8 @@ class Broker:
     def __init__(self) -> None:
         self.lock = runtime.RLock()
         self.is_cut = False
+        self._answers = runtime.Event()
+        self._answers.set()
         self.state = virtual.BrokerState()
         self.queues: dict[str, collections.deque[Message]] = collections.defaultdict(
             collections.deque
@@ -54,14 +60,30 @@ class Broker:
             for channel in {each for found in self.consumers.values() for each in found}:
                 channel.tell(LOST)
 
+    def freeze(self) -> None:
+        """Accept what is sent, and answer and deliver nothing until `heal`."""
+        self._answers.clear()
+
     def heal(self) -> None:
-        """Accept connections again."""
-        self.is_cut = False
+        """Accept connections, answer, and deliver what has waited."""
+        with self.lock:
+            self.is_cut = False
+            if self._answers.is_set():
+                return
+            self._answers.set()
+            for name, waiting in self.queues.items():
+                for _message in waiting:
+                    self._announce(name)
 
     def require_connection(self) -> None:
         """Raise the error of a lost connection while the bus is cut."""
         if self.is_cut:
             raise amqp.RecoverableConnectionError('the bus was cut by an injected fault')
+
+    def wait_for_answer(self, timeout_s: float | None) -> None:
+        """Wait while the bus is frozen. Raise Silent when that takes longer than the timeout."""
+        if not self._answers.is_set() and not runtime.wait(self._answers, timeout_s):
+            raise Silent(f'the bus has not answered for {timeout_s} s')
 
     def put(self, name: str, message: Message) -> None:
         self.require_connection()
@@ -71,14 +93,15 @@ class Broker:
 
     def _announce(self, name: str) -> None:
         consumers = self.consumers.get(name)
-        if consumers:
+        if consumers and self._answers.is_set():
             consumers.rotate(-1)
             consumers[0].tell(name)
 
     def get(self, name: str) -> Message:
         with self.lock:
             waiting = self.queues.get(name)
-            if not waiting:
+            # `heal` announces what a frozen bus has not delivered.
+            if not waiting or not self._answers.is_set():
                 raise runtime.Empty
             return waiting.popleft()
 
@@ -86,7 +109,7 @@ class Broker:
         self.require_connection()
         with self.lock:
             self.consumers[name].append(channel)
-            for _message in self.queues[name]:
+            for _message in self.queues[name] if self._answers.is_set() else ():
                 channel.tell(name)
 
     def cancel(self, name: str, channel: 'Channel') -> None:
@@ -174,6 +197,7 @@ class Channel(virtual.Channel):
         """Do nothing: there is no cycle, because channels know which queues have messages."""
 
     def basic_consume(self, queue: str, *args: typing.Any, **kwargs: typing.Any) -> None:
+        self._wait_for_answer()
         super().basic_consume(queue, *args, **kwargs)
         self.broker.consume(queue, self)
 
@@ -191,8 +215,13 @@ class Channel(virtual.Channel):
         arguments: typing.Any = None,
         **kwargs: typing.Any,
     ) -> None:
+        self._wait_for_answer()
         with self.broker.lock:
             self.broker.routes[exchange or 'amq.direct', routing_key or ''][queue] = True
+
+    def _wait_for_answer(self) -> None:
+        if self.connection is not None:
+            self.broker.wait_for_answer(self.connection.sock.timeout_s)
 
     def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> list[str]:
         if not exchange:
@@ -212,12 +241,15 @@ class Channel(virtual.Channel):
         fanout = self.state.exchanges.get(exchange, {}).get('type') == 'fanout'
         names = self._fanout_queues(exchange) if fanout else self._lookup(exchange, routing_key)
         if mandatory and not names:
+            self._wait_for_answer()
             for give_back in self.events['basic_return']:
                 give_back(
                     kombu.exceptions.InconsistencyError(NO_ROUTE), exchange, routing_key, message
                 )
         for name in names:
             self._put(name, message)
+        # Its confirmation. Without it the message may be delivered all the same.
+        self._wait_for_answer()
 
     def _fanout_queues(self, exchange: str) -> list[str]:
         with self.broker.lock:
@@ -260,6 +292,23 @@ class Channel(virtual.Channel):
         """Reply queues live as long as their process."""
 
 
+class Socket:
+    """Has those methods of a connection's socket that oslo.messaging calls."""
+
+    timeout_s: float | None = None
+
+    def settimeout(self, seconds: float | None) -> None:
+        """Set how long the bus may take to answer."""
+        self.timeout_s = seconds
+
+    def setsockopt(self, *_option: int) -> None:
+        """Ignore an option of TCP."""
+
+    def getsockname(self) -> tuple[str, int]:
+        """Return an address, as of a socket."""
+        return '', 0
+
+
 class Transport(virtual.Transport):
     """kombu's transport for `memory://NAME` URLs."""
 
@@ -274,11 +323,13 @@ class Transport(virtual.Transport):
         options: typing.Any = client.transport_options
         self.broker = broker(options.setdefault(BUS, client.hostname or 'default'))
         self.arrived = runtime.Condition(runtime.Lock(), idle=True)
+        self.sock, self._connect_timeout_s = Socket(), client.connect_timeout
         super().__init__(client, **kwargs)
         self.state = self.broker.state
 
     def establish_connection(self) -> typing.Any:
         self.broker.require_connection()
+        self.broker.wait_for_answer(self._connect_timeout_s)
         return super().establish_connection()
 
     def driver_version(self) -> str:

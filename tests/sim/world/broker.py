@@ -1,7 +1,8 @@
 """The buses: messages may come late or twice or not, and those of the dead come back.
 
 A process may lose its connections to a bus. What it has not acknowledged comes back to the
-queues, and for a while the bus refuses new connections.
+queues, and for a while the bus refuses new connections. A bus may be frozen: it accepts what is
+sent, and answers and delivers nothing until it is healed.
 """
 
 import amqp
@@ -93,14 +94,6 @@ class Broker(memory_broker.Broker):
                 channel._restore(message)
 
 
-class Transport(memory_broker.Transport):
-    """Connections, which a bus may refuse."""
-
-    def establish_connection(self):
-        self.broker.require_connection()
-        return super().establish_connection()
-
-
 def _lost(how):
     return amqp.RecoverableConnectionError(f'the connection is {how}')
 
@@ -112,7 +105,6 @@ def kind_of(name):
 
 def install(names, faults):
     """Make the buses of these names ours; {the last word of a name: Broker}."""
-    memory_broker.Transport = Transport
     for name in names:
         memory_broker._brokers[name] = Broker(name.rpartition('-')[2], faults)
     return {memory_broker._brokers[name].name: memory_broker._brokers[name] for name in names}

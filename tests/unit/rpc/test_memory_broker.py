@@ -1,6 +1,8 @@
 """The broker inside the process: queues outlive consumers, and none is forgotten."""
 
 import amqp
+import kombu
+import kombu.exceptions
 import testtools
 
 from nova_lite import runtime
@@ -70,3 +72,45 @@ class BrokerTest(testtools.TestCase):
         self.broker.heal()
         self.broker.put('q', 2)
         self.assertEqual([1, 2], [self.broker.get('q'), self.broker.get('q')])
+
+    def test_a_bus_that_is_frozen(self):
+        consumer, late = Consumer(), Consumer()
+        self.broker.consume('q', consumer)
+        self.broker.put('q', 1)
+        self.broker.freeze()
+        # It accepts messages, and delivers none: neither the former one nor those that come.
+        self.broker.put('q', 2)
+        self.broker.consume('q', late)
+        self.assertEqual((['q'], []), (consumer.told, late.told))
+        self.assertRaises(runtime.Empty, self.broker.get, 'q')
+        error = self.assertRaises(memory_broker.Silent, self.broker.wait_for_answer, 0)
+        self.assertIsInstance(error, TimeoutError)
+        self.broker.heal()
+        self.broker.wait_for_answer(0)
+        self.assertEqual(2, len(consumer.told) + len(late.told) - 1)
+        self.assertEqual([1, 2], [self.broker.get('q'), self.broker.get('q')])
+
+    def test_a_frozen_bus_confirms_no_message(self):
+        name = self.id().lower()
+        self.addCleanup(memory_broker.forget, name)
+        memory_broker.install()
+        connection = kombu.Connection(f'memory://{name}')
+        self.addCleanup(connection.release)
+        queue = connection.SimpleQueue('work')
+        connection.transport.sock.settimeout(0)
+        memory_broker.broker(name).freeze()
+        self.assertRaises(memory_broker.Silent, queue.put, 'a message')
+        memory_broker.broker(name).heal()
+        # It was accepted nevertheless.
+        self.assertEqual('a message', queue.get(block=False).payload)
+
+    def test_a_frozen_bus_accepts_no_connection(self):
+        name = self.id().lower()
+        self.addCleanup(memory_broker.forget, name)
+        memory_broker.install()
+        memory_broker.broker(name).freeze()
+        connection = kombu.Connection(f'memory://{name}', connect_timeout=0)
+        error = self.assertRaises(
+            kombu.exceptions.OperationalError, connection.ensure_connection, max_retries=1
+        )
+        self.assertIn('has not answered', str(error))

@@ -9,6 +9,7 @@ from tests.sim.world import broker
 from tests.sim.world import faults
 
 AWAY_S = 5
+CONFIRM_S, FROZEN_S = 2, 100
 
 
 def lost_bus():
@@ -49,3 +50,34 @@ def _consume(bus, daemon):
             connection.ensure_connection(interval_start=1, interval_step=0, interval_max=1)
             now.log('connected', now.time())
             queue = queue.bind(connection)
+
+
+def frozen_bus():
+    """A bus that is frozen accepts a message without confirming it, and delivers it later."""
+    now = kernel.current()
+    memory_broker.install()
+    bus = broker.install(['top'], faults.Faults())['top']
+    consumer = now.process('consumer').spawn(_take_one)
+    now.process('sender').spawn(_send_one, bus).join()
+    now.sleep(FROZEN_S)
+    bus.heal()
+    consumer.join()
+
+
+def _take_one():
+    kernel.current().log('take', _queue().get().payload)
+    kernel.current().log('taken', kernel.current().time())
+
+
+def _send_one(bus):
+    queue = _queue()
+    queue.channel.connection.sock.settimeout(CONFIRM_S)
+    bus.freeze()
+    try:
+        queue.put('a message')
+    except TimeoutError as error:
+        kernel.current().log('error', error)
+
+
+def _queue():
+    return kombu.Connection('memory://top').SimpleQueue('work')

@@ -35,7 +35,8 @@ from tests.unit.sim import disks  # noqa: E402
 from tests.unit.sim import owners  # noqa: E402
 from tests.unit.sim import starts  # noqa: E402
 
-together, lost_bus = starts.together, buses.lost_bus
+together = starts.together
+lost_bus, frozen_bus = buses.lost_bus, buses.frozen_bus
 writers, scripts = disks.writers, disks.scripts
 owners_in_order, late_call = owners.owners_in_order, owners.late_call
 late_change = owners.late_change

@@ -205,6 +205,14 @@ class BusTestCase(testtools.TestCase):
         self.assertTrue(5 <= float(connected) < 7, connected)
         self.assertEqual(['0'], details(outcome, 'left'))
 
+    def test_a_frozen_bus_accepts_and_delivers_when_it_is_healed(self):
+        (outcome,) = histories('frozen_bus')
+        self.assertEqual('', outcome['failure'])
+        self.assertIn('has not answered for 2 s', details(outcome, 'error')[0])
+        self.assertEqual(['a message'], details(outcome, 'take'))
+        (taken,) = details(outcome, 'taken')
+        self.assertTrue(102 <= float(taken) < 104, taken)
+
 
 class OwnersTestCase(testtools.TestCase):
     def test_a_former_owner_may_only_be_refused(self):
