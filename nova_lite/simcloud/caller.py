@@ -15,6 +15,7 @@ class Caller:
 
     vouched: a service has sent its token along with the user's
     restricted: the token was obtained with a restricted application credential
+    trust_id: of the trust that the token was obtained with, if any
     """
 
     user_id: str
@@ -22,6 +23,7 @@ class Caller:
     roles: frozenset = frozenset()
     vouched: bool = False
     restricted: bool = False
+    trust_id: str | None = None
 
     @property
     def is_admin(self):

@@ -9,7 +9,6 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import authentication
@@ -84,21 +83,12 @@ def create(conn, caller, user_id, wanted):
         project_id=project_id,
         description=wanted.get('description'),
         secret_hash=wanted['secret_hash'],
-        expires_at=_expiry(wanted.get('expires_at')),
+        expires_at=tables.expiry(wanted.get('expires_at')),
         unrestricted=bool(wanted.get('unrestricted')),
         roles=_roles(conn, caller, wanted.get('roles') or ()),
     )
     access_rules.keep(conn, user_id, row['id'], wanted.get('access_rules') or ())
     return {**row, 'secret': wanted['secret']}
-
-
-def _expiry(text):
-    if text is None:
-        return None
-    moment = paging.parse_time(text, 'expires_at')
-    if moment <= runtime.naive_now():
-        raise faults.BadRequest('expires_at is in the past.')
-    return moment
 
 
 def _roles(conn, caller, wanted):
@@ -145,10 +135,11 @@ def _permit(caller, action, path):
     """Raise Forbidden unless for the owner, or for an administrator who reads or deletes."""
     own = path['user_id'] == caller.user_id
     if action == resources.CREATE or (action == resources.DELETE and own):
-        if caller.restricted:
-            raise faults.Forbidden(
-                f'{callers.NOT_ALLOWED} (the application credential is restricted)'
+        if caller.restricted or caller.trust_id:
+            means = (
+                'token is of a trust' if caller.trust_id else 'application credential is restricted'
             )
+            raise faults.Forbidden(f'{callers.NOT_ALLOWED} (the {means})')
         if not own:
             raise faults.Forbidden(callers.NOT_ALLOWED)
     elif not own:

@@ -5,6 +5,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.identity import password_hashes
 from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import trusts
 
 REFUSED = 'The request you have made requires authentication.'
 
@@ -30,9 +31,10 @@ _IDENTITY = bodies.record(
     },
     ['methods'],
 )
-_SCOPE = {
-    'anyOf': [{'enum': ['unscoped']}, bodies.record({'project': _PROJECT, 'domain': _DOMAIN})]
-}
+TRUST = 'OS-TRUST:trust'
+_TRUST = bodies.record({'id': bodies.ID}, ['id'])
+_SCOPES = {'project': _PROJECT, 'domain': _DOMAIN, TRUST: _TRUST}
+_SCOPE = {'anyOf': [{'enum': ['unscoped']}, bodies.record(_SCOPES)]}
 REQUEST = bodies.wrapped('auth', {'identity': _IDENTITY, 'scope': _SCOPE}, ['identity'], extra=True)
 
 
@@ -96,4 +98,19 @@ def scope_of(conn, auth, user):
         if domain_id is None:
             raise refused()
         return tables.DOMAIN, domain_id
-    raise faults.BadRequest('Invalid input for auth.scope: name a project or a domain.')
+    if TRUST in scope:
+        return _of_trust(conn, scope[TRUST]['id'], user)
+    raise faults.BadRequest('Invalid input for auth.scope: name a project, a domain or a trust.')
+
+
+def _of_trust(conn, trust_id, user):
+    trust = trusts.find_usable(conn, trust_id)
+    if trust is None:
+        raise refused()
+    if user['id'] != trust['trustee_user_id']:
+        raise faults.Forbidden('User is not a trustee.')
+    if not database.exists(conn, tables.users, id=trust['trustor_user_id'], enabled=True):
+        raise faults.Forbidden('Trustor is disabled.')
+    if not trusts.roles_of(conn, trust):
+        raise faults.Forbidden('Trustee has no delegated roles.')
+    return tables.TRUST, trust_id

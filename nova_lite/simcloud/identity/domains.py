@@ -41,7 +41,7 @@ def delete(conn, _caller, domain_id):
     if tables.get(conn, tables.domains, domain_id)['enabled']:
         raise faults.Forbidden('Cannot delete a domain that is enabled, please disable it first.')
     for row in database.find_all(conn, tables.projects, domain_id=domain_id):
-        grants.revoke(conn, target_kind=tables.PROJECT, target_id=row['id'])
+        grants.forget_project(conn, row['id'])
     for row in database.find_all(conn, tables.users, domain_id=domain_id):
         grants.forget_user(conn, row['id'])
     for row in database.find_all(conn, tables.groups, domain_id=domain_id):

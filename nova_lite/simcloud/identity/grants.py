@@ -101,12 +101,20 @@ def revoke(conn, **matching):
 def forget_user(conn, user_id):
     """Remove what a user who is deleted has.
 
-    These are roles, memberships in groups, access rules and credentials.
+    These are roles, memberships in groups, trusts, access rules and credentials.
     """
+    for end in ('trustor_user_id', 'trustee_user_id'):
+        database.delete(conn, tables.trusts, **{end: user_id})
     revoke(conn, user_id=user_id)
     access_rules.forget(conn, user_id)
     blobs.forget(conn, user_id)
     database.delete(conn, tables.group_members, user_id=user_id)
+
+
+def forget_project(conn, project_id):
+    """Remove the roles and trusts on a project that is deleted."""
+    revoke(conn, target_kind=tables.PROJECT, target_id=project_id)
+    database.delete(conn, tables.trusts, project_id=project_id)
 
 
 def forget_group(conn, group_id):

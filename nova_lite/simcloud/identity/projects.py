@@ -133,7 +133,7 @@ def delete(conn, _caller, project_id):
     tables.get(conn, tables.projects, project_id)
     if database.exists(conn, tables.projects, parent_id=project_id):
         raise faults.Forbidden('Cannot delete a project that has children.')
-    grants.revoke(conn, target_kind=tables.PROJECT, target_id=project_id)
+    grants.forget_project(conn, project_id)
     conn.execute(
         tables.users.update()
         .where(tables.users.c.default_project_id == project_id)

@@ -15,6 +15,7 @@ from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import token_resource
+from nova_lite.simcloud.identity import trusts
 from nova_lite.simcloud.identity import user_groups
 from nova_lite.simcloud.identity import users
 
@@ -74,6 +75,7 @@ def add(app, db, tokens, catalog, *, password_cost):
         field='rule_id',
         resource=access_rules.RESOURCE,
     )
+    trusts.add(app, db, v3)
     own = users.OwnResource(db, password_cost)
     for name in ('password', 'projects'):
         app.add_route(f'{v3}/users/{{user_id}}/{name}', own, suffix=name)

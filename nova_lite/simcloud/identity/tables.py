@@ -6,6 +6,7 @@ from nova_lite import runtime
 from nova_lite.dialects import lean
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import paging
 
 PROJECT = 'project'
 DOMAIN = 'domain'
@@ -15,8 +16,8 @@ USER, GROUP = 'user', 'group'
 INHERITED = 'inherited'
 # Roles on the cloud as a whole are stored and have no effect: no token has this scope.
 SYSTEM, WHOLE = 'system', 'all'
-# The scope of a token that was obtained with an application credential: its project.
-CREDENTIAL = 'app_credential'
+# Scopes of tokens that were obtained with an application credential or a trust: its project.
+CREDENTIAL, TRUST = 'app_credential', 'trust'
 
 
 def new_id():
@@ -155,6 +156,20 @@ credential_rules = sa.Table(
     sa.Column('rule_id', database.Id, primary_key=True, index=True),
 )
 
+trusts = sa.Table(
+    'identity_trusts',
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True, default=new_id),
+    sa.Column('trustor_user_id', database.Id, nullable=False, index=True),
+    sa.Column('trustee_user_id', database.Id, nullable=False, index=True),
+    sa.Column('project_id', database.Id),
+    sa.Column('impersonation', sa.Boolean, nullable=False),
+    sa.Column('expires_at', database.Time),
+    sa.Column('remaining_uses', sa.Integer),
+    sa.Column('redelegation_count', sa.Integer, nullable=False),
+    sa.Column('roles', sa.JSON, nullable=False),
+)
+
 credentials = sa.Table(
     'identity_credentials',
     database.METADATA,
@@ -242,10 +257,20 @@ def kind_of(table):
     return f'{name[:-3]}y' if name.endswith('ies') else name.removesuffix('s')
 
 
-def is_expired(credential):
-    """Return whether an application credential is no longer valid."""
-    expires_at = credential['expires_at']
+def is_expired(row):
+    """Return whether an application credential or a trust is no longer valid."""
+    expires_at = row['expires_at']
     return expires_at is not None and expires_at <= runtime.naive_now()
+
+
+def expiry(text):
+    """Return the time, or None, at which what a request creates expires. Raise BadRequest."""
+    if text is None:
+        return None
+    moment = paging.parse_time(text, 'expires_at')
+    if moment <= runtime.naive_now():
+        raise faults.BadRequest('expires_at is in the past.')
+    return moment
 
 
 def get(conn, table, row_id):

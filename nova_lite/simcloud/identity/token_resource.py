@@ -65,6 +65,10 @@ class TokenResource:
                 token = self._tokens.validate(identity['token']['id'])
                 if token is None:
                     raise faults.NotFound('Could not find token.')
+                if token.caller.trust_id:
+                    raise faults.Forbidden(
+                        f'{caller.NOT_ALLOWED} (a token of a trust is not exchanged for another)'
+                    )
                 user = database.find(conn, tables.users, id=token.caller.user_id)
                 scope = (token.row['scope_kind'], token.row['scope_id'])
                 bound = scope if scope[0] == tables.CREDENTIAL else None

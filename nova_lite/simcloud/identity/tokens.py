@@ -13,9 +13,9 @@ import json
 from nova_lite import runtime
 from nova_lite.simcloud import caller
 from nova_lite.simcloud import database
-from nova_lite.simcloud.identity import access_rules
-from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import delegations
 from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import trusts
 
 CACHED_TOKENS = 20000
 PURGE_INTERVAL_S = 600
@@ -50,16 +50,6 @@ def stamp(moment):
     return moment.isoformat(timespec='microseconds') + 'Z'
 
 
-def _target(conn, row):
-    """Return the scope of a token's row, and the application credential it is from, or None."""
-    if row['scope_kind'] != tables.CREDENTIAL:
-        return row, None
-    found = database.find(conn, tables.application_credentials, id=row['scope_id'])
-    if found is None:
-        return None, None
-    return {'scope_kind': tables.PROJECT, 'scope_id': found['project_id']}, found
-
-
 def _domains(conn):
     """Return {id: domain as tokens name it} of those enabled."""
     return {
@@ -84,11 +74,19 @@ def _unscoped(row, user, domains):
     }
 
 
-def _of_credential(row, rules):
-    shown = {'id': row['id'], 'name': row['name'], 'restricted': not row['unrestricted']}
-    if rules:
-        shown['access_rules'] = rules
-    return {'application_credential': shown}
+def _user(conn, row, granted, domains):
+    """Return the user whom the token of a row stands for, or None if it is void.
+
+    The user who logged in and, with a trust, the trustor must be enabled and have the passwords
+    that they had when it was issued.
+    """
+    for user_id in dict.fromkeys((row['user_id'], granted.user_id)):
+        user = database.find(conn, tables.users, id=user_id)
+        if user is None or not user['enabled'] or user['password_changed_at'] > row['issued_at']:
+            return None
+        if user['domain_id'] not in domains:
+            return None
+    return database.find(conn, tables.users, id=granted.shown_user_id)
 
 
 class Tokens:
@@ -123,6 +121,8 @@ class Tokens:
         }
         database.insert(conn, tables.tokens, **row)
         self._purge(conn, now)
+        if kind == tables.TRUST:
+            trusts.use(conn, scope_id)
         return secret, self._meaning(conn, row)
 
     def _purge(self, conn, now):
@@ -161,34 +161,28 @@ class Tokens:
 
     def _meaning(self, conn, row):
         """Return the Token of a stored row, or None when the user or scope no longer allows it."""
-        user = database.find(conn, tables.users, id=row['user_id'])
-        if user is None or not user['enabled'] or user['password_changed_at'] > row['issued_at']:
-            return None
         domains = _domains(conn)
-        if user['domain_id'] not in domains:
+        granted = delegations.of(conn, row)
+        user = granted and _user(conn, row, granted, domains)
+        if user is None:
             return None
-        body = _unscoped(row, user, domains)
-        project, roles, credential, rules = None, [], None, ()
-        if row['scope_kind'] is not None:
-            found = self._scoped(conn, row, user, domains)
-            if found is None:
+        expires_at = min(row['expires_at'], granted.expires_at or row['expires_at'])
+        body = _unscoped(row, user, domains) | {'expires_at': stamp(expires_at)} | granted.shown
+        project, roles = None, []
+        if granted.kind is not None:
+            scope = self._scope(conn, granted, domains)
+            roles = scope and granted.roles
+            if not roles:
                 return None
-            scope, roles, credential = found
             body |= scope | {'roles': roles}
             project = scope.get('project')
-        expires_at, restricted = row['expires_at'], False
-        if credential is not None:
-            expires_at = min(expires_at, credential['expires_at'] or expires_at)
-            restricted = not credential['unrestricted']
-            rules = tuple(access_rules.view(one) for one in access_rules.of(conn, credential['id']))
-            body |= _of_credential(credential, rules) | {'expires_at': stamp(expires_at)}
         plain = json.dumps({'token': body}).encode()
-        if row['scope_kind'] is not None:
+        if granted.kind is not None:
             body['catalog'] = self._catalog.for_token(conn, user['id'], project and project['id'])
         return Token(
             row=row,
             project=project,
-            access_rules=rules,
+            access_rules=granted.access_rules,
             expires_at=expires_at,
             body_without_catalog=plain,
             body=json.dumps({'token': body}).encode(),
@@ -196,27 +190,17 @@ class Tokens:
                 user_id=user['id'],
                 project_id=project and project['id'],
                 roles=frozenset(role['name'] for role in roles),
-                restricted=restricted,
+                restricted=granted.restricted,
+                trust_id=granted.trust_id,
             ),
         )
 
-    def _scoped(self, conn, row, user, domains):
-        """Return (scope, roles, application credential or None), or None if none is left."""
-        target, credential = _target(conn, row)
-        scope = target and self._scope(conn, target, domains)
-        if scope is None:
-            return None
-        roles = grants.effective(conn, user['id'], target['scope_kind'], target['scope_id'])
-        if credential is not None:
-            roles = [role for role in roles if role['id'] in credential['roles']]
-        return (scope, roles, credential) if roles else None
-
     @staticmethod
-    def _scope(conn, row, domains):
-        if row['scope_kind'] == tables.DOMAIN:
-            domain = domains.get(row['scope_id'])
+    def _scope(conn, granted, domains):
+        if granted.kind == tables.DOMAIN:
+            domain = domains.get(granted.target_id)
             return domain and {'domain': domain}
-        project = database.find(conn, tables.projects, id=row['scope_id'])
+        project = database.find(conn, tables.projects, id=granted.target_id)
         if project is None or not project['enabled'] or project['domain_id'] not in domains:
             return None
         return {
