@@ -11,6 +11,7 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
+from nova_lite.simcloud.volume import lists
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
@@ -208,7 +209,7 @@ def restore(conn, caller, backup_id, wanted):
 
 
 def _listed(conn, req):
-    return storage.listed(conn, req, BACKUPS, FILTERS)
+    return lists.listed(conn, req, BACKUPS, FILTERS)
 
 
 def _prepared(req, wanted):
@@ -225,7 +226,7 @@ def _prepared(req, wanted):
 
 RESOURCE = resources.Resource(
     name='backup',
-    style=storage.STYLE,
+    style=lists.STYLE,
     listed=_listed,
     get=records.get_backup,
     views=_details,

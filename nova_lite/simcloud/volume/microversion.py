@@ -11,10 +11,16 @@ PREFIX = '/volume/v3'
 COLLECTIONS = bodies.words(
     'volumes attachments snapshots types limits extensions os-quota-sets os-quota-class-sets'
     ' os-availability-zone os-services scheduler-stats group_types qos-specs os-volume-transfer'
-    ' volume-transfers backups'
+    ' volume-transfers backups groups group_snapshots'
 )
 # The microversions that collections came with.
-SINCE = {'group_types': 11, 'attachments': 27, 'volume-transfers': 55}
+SINCE = {
+    'group_types': 11,
+    'groups': 13,
+    'group_snapshots': 14,
+    'attachments': 27,
+    'volume-transfers': 55,
+}
 
 
 def requested(header):

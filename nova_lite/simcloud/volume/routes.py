@@ -6,6 +6,7 @@ from nova_lite.simcloud.volume import backups
 from nova_lite.simcloud.volume import encryptions
 from nova_lite.simcloud.volume import group_types
 from nova_lite.simcloud.volume import microversion
+from nova_lite.simcloud.volume import pools
 from nova_lite.simcloud.volume import qos_specs
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
@@ -39,16 +40,6 @@ SERVICES = [
         *(('cinder-volume', host.partition('#')[0]) for host in tables.HOSTS),
     )
 ]
-CAPABILITIES = {
-    'total_capacity_gb': 'infinite',
-    'free_capacity_gb': 'infinite',
-    'reserved_percentage': 0,
-    'driver_version': '1.0',
-    'storage_protocol': 'fake',
-    'multiattach': True,
-}
-
-
 # {alias: name} of those of Cinder's extensions that are here.
 EXTENSIONS = {
     'backups': 'Backups',
@@ -76,10 +67,6 @@ EXTENSIONS = {
 _UPDATED = '2013-01-01T00:00:00+00:00'
 
 
-def _capabilities(host):
-    return {'volume_backend_name': host.partition('#')[2], **CAPABILITIES}
-
-
 def _services(req):
     wanted = {name: req.get_param(name) for name in ('host', 'binary') if name in req.params}
     return {
@@ -91,15 +78,16 @@ def _services(req):
     }
 
 
-# What operators ask about the service itself and its two simulated back ends:
+# What does not depend on what is stored:
 # (path, the action in the message for users who are not administrators, answer)
 DEPLOYMENT = (
     ('os-availability-zone', None, {'availabilityZoneInfo': ZONES}),
     ('os-services', 'listing services', _services),
-    (
-        'scheduler-stats/get_pools',
-        'listing pools',
-        {'pools': [{'name': host, 'capabilities': _capabilities(host)} for host in tables.HOSTS]},
+    # There are no groups of volumes, which clients list beside the volumes.
+    *(
+        (f'{name}{detail}', None, {name: []})
+        for name in ('groups', 'group_snapshots')
+        for detail in ('', '/detail')
     ),
     (
         'extensions',
@@ -157,6 +145,7 @@ def add(app, db, events):
     app.add_route(f'{v3}/os-quota-sets/{{project_id}}/defaults', quota, suffix='defaults')
     app.add_route(f'{v3}/os-quota-class-sets/{{name}}', quota, suffix='class')
     app.add_route(f'{v3}/limits', quotas.LimitsResource(db))
+    app.add_route(f'{v3}/scheduler-stats/get_pools', pools.PoolResource(db))
     for path, reserved, answer in DEPLOYMENT:
         app.add_route(f'{v3}/{path}', routing.Document(answer, reserved=reserved))
 

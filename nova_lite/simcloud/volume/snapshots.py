@@ -7,7 +7,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
-from nova_lite.simcloud import storage
+from nova_lite.simcloud.volume import lists
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
@@ -45,7 +45,7 @@ REPORTED = {
 
 
 def _listed(conn, req):
-    return storage.listed(conn, req, SNAPSHOTS, FILTERS)
+    return lists.listed(conn, req, SNAPSHOTS, FILTERS)
 
 
 def _prepared(req, wanted):
@@ -111,7 +111,7 @@ class ActionResource:
 _views = resources.each_as_asked(views.snapshot)
 RESOURCE = resources.Resource(
     name='snapshot',
-    style=storage.STYLE,
+    style=lists.STYLE,
     listed=_listed,
     get=records.get_snapshot,
     views=_views,

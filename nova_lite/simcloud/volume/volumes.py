@@ -1,15 +1,12 @@
 """/v3/volumes: the collection and one volume."""
 
-import dataclasses
-
-import sqlalchemy as sa
-
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
+from nova_lite.simcloud.volume import lists
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import views
@@ -60,17 +57,7 @@ def _listed(conn, req):
     if kind := req.get_param('volume_type'):
         row = volume_types.find(conn, req.context.caller, kind)
         query = query.where(VOLUMES.c.volume_type_id == (row['id'] if row else ''))
-    if paging.flag_of(req, 'with_count') and req.context.minor >= 45:
-        count = sa.select(sa.func.count()).select_from(query.subquery())
-        req.context.count = conn.execute(count).scalar()
-    return storage.page_of(conn, req, VOLUMES, query)
-
-
-def _collection(req, key, items):
-    answer = storage.collection(req, key, items)
-    if hasattr(req.context, 'count'):
-        answer['count'] = req.context.count
-    return answer
+    return lists.page_of(conn, req, VOLUMES, query)
 
 
 def _prepared(req, wanted):
@@ -103,7 +90,7 @@ def _options(req):
 
 RESOURCE = resources.Resource(
     name='volume',
-    style=dataclasses.replace(storage.STYLE, collection=_collection),
+    style=lists.STYLE,
     listed=_listed,
     get=records.get,
     views=views.details,

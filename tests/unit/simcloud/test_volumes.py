@@ -1,5 +1,6 @@
 """Volumes, snapshots, types, quotas and the actions on volumes."""
 
+from nova_lite.simcloud.volume import tables
 from tests.unit.simcloud import base
 
 V3 = '/volume/v3'
@@ -232,13 +233,19 @@ class VolumeTestCase(base.SimCloudTestCase):
         self.assertEqual((5, 15), (summary['total_count'], summary['total_size']))
 
     def test_lists_are_counted_on_request(self):
-        self.volume(), self.volume()
+        for volume in (self.volume(), self.volume()):
+            for name in ('snapshot', 'backup'):
+                wanted = {name: {'volume_id': volume['id']}}
+                self.demo.post(f'{V3}/{name}s', wanted, expect=202)
         for minor, count in ((44, None), (45, 2)):
             headers = {'OpenStack-API-Version': f'volume 3.{minor}'}
-            for path in ('volumes', 'volumes/detail'):
-                query = f'{V3}/{path}?with_count=True&limit=1'
-                listed = self.demo.get(query, headers=headers)
-                self.assertEqual((1, count), (len(listed['volumes']), listed.get('count')))
+            for name in ('volumes', 'snapshots', 'backups'):
+                for path in (name, f'{name}/detail'):
+                    query = f'{V3}/{path}?with_count=True&limit=1'
+                    listed = self.demo.get(query, headers=headers)
+                    self.assertEqual((1, count), (len(listed[name]), listed.get('count')))
+                    self.assertNotIn('count', self.demo.get(f'{V3}/{path}', headers=headers))
+                    self.demo.get(f'{V3}/{path}?with_count=x', headers=headers, expect=400)
         summary = self.demo.get(f'{V3}/volumes/summary')['volume-summary']
         self.assertEqual((2, 2), (summary['total_count'], summary['total_size']))
 
@@ -318,6 +325,39 @@ class VolumeTestCase(base.SimCloudTestCase):
         self.assertEqual(['cinder-scheduler', 'cinder-backup', *volumes], binaries(''))
         self.assertEqual(volumes, binaries('?binary=cinder-volume'))
         self.assertEqual([], binaries('?binary=cinder-volume&host=simcloud'))
+
+    def test_there_are_no_groups(self):
+        for name, since in (('groups', 13), ('group_snapshots', 14)):
+            for path in (name, f'{name}/detail'):
+                for minor, expect in ((since - 1, 404), (since, 200)):
+                    headers = {'OpenStack-API-Version': f'volume 3.{minor}'}
+                    answer = self.demo.get(f'{V3}/{path}', headers=headers, expect=expect)
+                self.assertEqual({name: []}, answer)
+
+    def test_pools_say_what_their_volumes_take_up(self):
+        path = f'{V3}/scheduler-stats/get_pools'
+        first, second = [{'name': name} for name in tables.HOSTS]
+        self.assertEqual([first, second], self.admin.get(path)['pools'])
+        self.demo.get(path, expect=403)
+        self.volume(size=3), self.volume(size=2)
+        moved = {'os-migrate_volume': {'host': second['name']}}
+        self.admin.post(f'{V3}/volumes/{self.volume(size=4)["id"]}/action', moved, expect=202)
+        for pool, allocated in zip(
+            self.admin.get(f'{path}?detail=true')['pools'], (5, 4), strict=True
+        ):
+            shown = pool['capabilities']
+            self.assertEqual(
+                (allocated, allocated, shown['total_capacity_gb'] - allocated),
+                tuple(
+                    shown[f'{name}_capacity_gb'] for name in ('allocated', 'provisioned', 'free')
+                ),
+            )
+        for minor, names in ((27, [first, second]), (28, [second])):
+            headers = {'OpenStack-API-Version': f'volume 3.{minor}'}
+            chosen = self.admin.get(
+                f'{path}?name={second["name"].replace("#", "%23")}', headers=headers
+            )
+            self.assertEqual(names, chosen['pools'])
 
     def test_metadata(self):
         path = f'{V3}/volumes/{self.volume(metadata={"a": "b"})["id"]}/metadata'
