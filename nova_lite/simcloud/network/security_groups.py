@@ -71,11 +71,23 @@ def ensure_default(conn, project_id):
 
 
 def require_known(conn, caller, ids, project_id):
-    """Return the ids without repeats. Raise NotFound for one that the project cannot use."""
+    """Return the ids without repeats.
+
+    Raise NotFound for one that the project cannot use, and Conflict if only some are stateful.
+    """
+    usable = sa.or_(visible(caller), GROUPS.c.project_id == project_id)
+    kinds = set()
     for group_id in ids:
-        usable = sa.or_(visible(caller), GROUPS.c.project_id == project_id)
-        if not database.exists(conn, GROUPS, usable, id=group_id):
+        row = database.find(conn, GROUPS, usable, id=group_id)
+        if row is None:
             raise standard.not_found(GROUPS, group_id)
+        kinds.add(row['stateful'])
+    if len(kinds) > 1:
+        raise faults.Conflict(
+            'Error Cannot apply both stateful and stateless security groups on the same port at '
+            'the same time while attempting the operation.',
+            'SecurityGroupConflict',
+        )
     return list(dict.fromkeys(ids))
 
 
@@ -93,11 +105,18 @@ def create(conn, caller, wanted):
 def update(conn, caller, group_id, wanted):
     """Rename or describe a group and return its row."""
     row = standard.get(conn, caller, GROUPS, group_id)
+    if wanted.get('stateful', row['stateful']) != row['stateful']:
+        _require_unused(conn, group_id)
     if row['name'] == DEFAULT and 'name' in wanted:
         raise faults.Conflict(
             'Updating default security group not allowed.', 'SecurityGroupCannotUpdateDefault'
         )
     return standard.save(conn, GROUPS, row, **standard.columns(GROUPS, wanted))
+
+
+def _require_unused(conn, group_id):
+    if database.exists(conn, tables.port_groups, security_group_id=group_id):
+        raise faults.Conflict(f'Security Group {group_id} in use.', 'SecurityGroupInUse')
 
 
 def delete(conn, caller, group_id):
@@ -109,8 +128,7 @@ def delete(conn, caller, group_id):
             'Insufficient rights for removing default security group.',
             'SecurityGroupCannotRemoveDefault',
         )
-    if database.exists(conn, tables.port_groups, security_group_id=group_id):
-        raise faults.Conflict(f'Security Group {group_id} in use.', 'SecurityGroupInUse')
+    _require_unused(conn, group_id)
     database.delete(conn, tables.rules, security_group_id=group_id)
     database.delete(conn, tables.rules, remote_group_id=group_id)
     database.delete(conn, tables.default_groups, security_group_id=group_id)

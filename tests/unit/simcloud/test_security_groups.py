@@ -60,6 +60,23 @@ class SecurityGroupTestCase(base.SimCloudTestCase):
         self.demo.delete(f'{GROUPS}/{group["id"]}')
         self.demo.get(f'{GROUPS}/{group["id"]}', expect=404)
 
+    def test_ports_mix_no_stateful_and_stateless_groups(self):
+        stateful = self.group()
+        body = {'security_group': {'name': 'stateless', 'stateful': False}}
+        stateless = self.demo.post(GROUPS, body)['security_group']
+        mixed = {'security_groups': [stateful['id'], stateless['id']]}
+        network = {'network_id': self.network_id('private')}
+        fault = self.demo.post('/network/v2.0/ports', {'port': {**network, **mixed}}, expect=409)
+        self.assertEqual('SecurityGroupConflict', fault['NeutronError']['type'])
+        port = self.port(self.demo, 'private', security_groups=[stateless['id']])
+        path = f'/network/v2.0/ports/{port["id"]}'
+        self.demo.put(path, {'port': mixed}, expect=409)
+        changed = {'security_group': {'stateful': True}}
+        self.demo.put(f'{GROUPS}/{stateless["id"]}', changed, expect=409)
+        self.demo.put(path, {'port': {'security_groups': [stateful['id']]}})
+        self.demo.put(f'{GROUPS}/{stateless["id"]}', changed)
+        self.demo.put(path, {'port': mixed})
+
     def test_groups_of_other_projects_cannot_be_used(self):
         group = self.group()
         other = self.believed('u', 'elsewhere', 'member')
