@@ -14,6 +14,8 @@ from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables as identity
 from nova_lite.simcloud.identity import users
 from nova_lite.simcloud.image import content
+from nova_lite.simcloud.image import first_metadefs
+from nova_lite.simcloud.image import metadefs
 from nova_lite.simcloud.image import qcow2
 from nova_lite.simcloud.image import records as images
 from nova_lite.simcloud.network import networks
@@ -166,6 +168,8 @@ def _first_contents(conn, settings, hashes):
         for name, project_id in project.items()
     }
     _images(conn, by['admin'])
+    for namespace in first_metadefs.NAMESPACES:
+        metadefs.create(conn, by['admin'], {**namespace, 'visibility': 'public'})
     _networks(conn, settings, by)
     volume_types.create(conn, None, {'name': volume_types.DEFAULT_NAME})
     volume_types.create(

@@ -6,6 +6,13 @@ from tests.unit.simcloud import base
 
 V2 = '/image/v2/metadefs'
 NAMESPACES = f'{V2}/namespaces'
+# {type of resource: what of it the first definitions describe}
+KINDS = {
+    'OS::Cinder::Volume': {None, 'image'},
+    'OS::Glance::Image': {None},
+    'OS::Nova::Flavor': {None},
+    'OS::Nova::Server': {'metadata', 'scheduler_hints'},
+}
 PROPERTY = {'title': 'Cores', 'type': 'integer', 'minimum': 1, 'default': 2}
 
 
@@ -15,14 +22,32 @@ class MetadefsTest(base.SimCloudTestCase):
 
     def names(self, query='', client=None):
         answer = (client or self.demo).get(f'{NAMESPACES}{query}')
-        return [each['namespace'] for each in answer['namespaces']]
+        names = [each['namespace'] for each in answer['namespaces']]
+        return [name for name in names if not name.startswith('OS::')]
+
+    def test_a_new_cloud_has_definitions_for_each_resource(self):
+        """As the forms of dashboards ask for them: some fail for a resource without any."""
+        for kind, targets in KINDS.items():
+            answer = self.demo.get(f'{NAMESPACES}?resource_types={kind}')
+            found = [one['resource_type_associations'] for one in answer['namespaces']]
+            self.assertEqual(
+                targets,
+                {
+                    one.get('properties_target')
+                    for associations in found
+                    for one in associations
+                    if one['name'] == kind
+                },
+            )
+            for one in answer['namespaces']:
+                self.assertTrue(self.demo.get(f'/image{one["self"]}')['properties'])
 
     def test_a_namespace_comes_with_all_that_is_in_it(self):
         made = self.namespace(
             display_name='N',
             properties={'p': PROPERTY},
             objects=[{'name': 'o', 'properties': {'q': PROPERTY}, 'required': ['q']}],
-            resource_type_associations=[{'name': 'OS::Nova::Flavor', 'prefix': 'hw:'}],
+            resource_type_associations=[{'name': 'OS::Custom::Type', 'prefix': 'hw:'}],
             tags=[{'name': 'a'}, {'name': 'a'}],
         )
         self.assertEqual(('private', False), (made['visibility'], made['protected']))
@@ -32,11 +57,11 @@ class MetadefsTest(base.SimCloudTestCase):
         (found,) = made['objects']
         self.assertEqual('/v2/metadefs/namespaces/n/objects/o', found['self'])
         self.assertEqual({'q': PROPERTY}, found['properties'])
-        (listed,) = self.admin.get(NAMESPACES)['namespaces']
+        listed, *_first = self.admin.get(NAMESPACES)['namespaces']
         self.assertNotIn('objects', listed)
         self.assertEqual('hw:', listed['resource_type_associations'][0]['prefix'])
-        (kind,) = self.demo.get(f'{V2}/resource_types')['resource_types']
-        self.assertEqual('OS::Nova::Flavor', kind['name'])
+        kinds = [one['name'] for one in self.demo.get(f'{V2}/resource_types')['resource_types']]
+        self.assertEqual(sorted({*KINDS, 'OS::Custom::Type'}), kinds)
         self.admin.delete(f'{NAMESPACES}/n')
         self.assertNotIn('properties', self.namespace())
 
@@ -96,8 +121,9 @@ class MetadefsTest(base.SimCloudTestCase):
             kinds = [{'name': f'T{name}'}]
             self.namespace(name, visibility='public', resource_type_associations=kinds)
         order = 'sort_key=namespace&sort_dir=asc'
-        answer = self.demo.get(f'{NAMESPACES}?limit=2&{order}')
-        self.assertIn('marker=b', answer['next'])
+        answer = self.demo.get(f'{NAMESPACES}?limit=2&marker=a&{order}')
+        self.assertIn('marker=c', answer['next'])
+        answer = self.demo.get(f'{NAMESPACES}?limit=1&marker=a&{order}')
         self.assertEqual(['c'], self.names(answer['next'].removeprefix('/v2/metadefs/namespaces')))
         self.assertEqual(['a', 'c'], self.names(f'?resource_types=Ta,Tc&{order}'))
         self.demo.get(f'{NAMESPACES}?marker=x', expect=404)
