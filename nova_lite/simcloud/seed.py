@@ -93,6 +93,14 @@ def _identity(conn, hashes):
                 kind=identity.PROJECT,
                 target_id=project[home],
             )
+    # As devstack's, for the pages of domains.
+    grants.grant(
+        conn,
+        database.find(conn, identity.users, name='admin')['id'],
+        role['admin']['id'],
+        kind=identity.DOMAIN,
+        target_id=domains.DEFAULT_ID,
+    )
     # So that nova makes a user's volumes without the user's token.
     nova = database.find(conn, identity.users, name='nova')
     grants.grant(

@@ -101,11 +101,12 @@ class IdentityTestCase(base.SimCloudTestCase):
         path = f'{V3}/role_assignments?user.id={user_id}&include_names=1'
         found = self.admin.get(path)['role_assignments']
         self.assertEqual(
-            [('admin', 'admin', 'admin')],
-            [
-                (one['user']['name'], one['role']['name'], one['scope']['project']['name'])
+            {('admin', 'admin', 'project', 'admin'), ('admin', 'admin', 'domain', 'Default')},
+            {
+                (one['user']['name'], one['role']['name'], kind, target['name'])
                 for one in found
-            ],
+                for kind, target in one['scope'].items()
+            },
         )
         effective = self.admin.get(f'{path}&effective')['role_assignments']
         self.assertEqual(
