@@ -1,6 +1,7 @@
 """Bindings of ports to hosts: one is active, others wait for a move.
 
-Every call may be repeated: what is already as wanted is no error.
+Every call may be repeated: what is already as wanted is no error. Ports that are the server's no
+longer are passed over, see `owned_ports`.
 """
 
 from collections.abc import Iterable
@@ -8,6 +9,7 @@ from collections.abc import Mapping
 import typing
 
 from nova_lite import exception
+from nova_lite.clients import owned_ports
 from nova_lite.clients import resource_requests
 from nova_lite.clients import responses
 from nova_lite.clients import session
@@ -51,24 +53,31 @@ class Bindings:
     def create(
         self,
         ctxt: session.Ctxt,
+        server_uuid: str,
         network_info: Iterable[session.Json],
         host: str,
         *,
         allocations: Allocations = NO_ALLOCATIONS,
     ) -> None:
-        """Add an inactive binding to `host` to every port, or to none.
+        """Add an inactive binding to `host` to every port of a server, or to none.
 
         allocations: what is allocated there for ports, by their ids
         Raises PortBindingFailed.
         """
         made = []
+
+        def create(vif: session.Json) -> None:
+            made.append(vif)
+            self._create(ctxt, vif, host, allocations.get(vif['id']))
+
         try:
-            for vif in network_info:
-                made.append(vif)
-                self._create(ctxt, vif, host, allocations.get(vif['id']))
+            self._ports(ctxt, server_uuid).each(network_info, create)
         except exception.NovaLiteError:
-            self.delete(ctxt, [vif['id'] for vif in made], host)
+            self.delete(ctxt, server_uuid, made, host)
             raise
+
+    def _ports(self, ctxt: session.Ctxt, server_uuid: str) -> owned_ports.OwnedPorts:
+        return owned_ports.OwnedPorts(self.network, ctxt, server_uuid)
 
     def _create(
         self,
@@ -108,25 +117,46 @@ class Bindings:
             errors={404: failed},
         )
 
-    def activate(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
-        """Make the bindings to `host` the active ones.
+    def activate(
+        self,
+        ctxt: session.Ctxt,
+        server_uuid: str,
+        network_info: Iterable[session.Json],
+        host: str,
+    ) -> None:
+        """Make the bindings of a server's ports to `host` the active ones.
 
         The service unbinds a binding when another one is activated, and does not bind it
-        when it is activated again, which a move does that goes back to its source.
+        when it is activated again, which a move does that goes back to its source. A binding
+        that does not exist, because somebody deleted it, is made again.
         """
-        for port_id in port_ids:
-            binding = self._activate(ctxt, port_id, host)
-            if binding['vif_type'] == UNBOUND:
-                self._set_profile(ctxt, port_id, host, binding['profile'])
 
-    def _activate(self, ctxt: session.Ctxt, port_id: str, host: str) -> session.Json:
+        def activate(vif: session.Json) -> None:
+            binding = self._activate(ctxt, vif['id'], host)
+            if binding is None:
+                found = resource_requests.recorded([vif])
+                self._create(ctxt, vif, host, found.get(vif['id']))
+                binding = self._activate(ctxt, vif['id'], host)
+            if binding is None:
+                raise exception.PortBindingFailed(
+                    port_id=vif['id'], host=host, reason='its binding was deleted'
+                )
+            if binding['vif_type'] == UNBOUND:
+                self._set_profile(ctxt, vif['id'], host, binding['profile'])
+
+        self._ports(ctxt, server_uuid).each(network_info, activate)
+
+    def _activate(self, ctxt: session.Ctxt, port_id: str, host: str) -> session.Json | None:
+        """Return the active binding, or None if the port has no binding to the host."""
         failed = session.raising(exception.PortBindingFailed, port_id=port_id, host=host)
         response = self.service.call(
             ctxt,
             'PUT',
             f'/ports/{port_id}/bindings/{session.segment(host, failed)}/activate',
-            errors={404: failed, 409: None},
+            errors={404: None, 409: None},
         )
+        if response.status_code == 404:
+            return None
         if response.status_code != 409:
             activated: session.Json = response.json()
             return activated
@@ -135,13 +165,18 @@ class Bindings:
                 return binding
         raise failed(reason=responses.detail(response))
 
-    def delete(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
-        """Remove the bindings to `host`, where they are."""
+    def delete(
+        self,
+        ctxt: session.Ctxt,
+        server_uuid: str,
+        network_info: Iterable[session.Json],
+        host: str,
+    ) -> None:
+        """Remove the bindings of a server's ports to `host`, where they are."""
         missing = session.raising(exception.Invalid, reason='a host must have a name')
-        for port_id in port_ids:
-            self.service.call(
-                ctxt,
-                'DELETE',
-                f'/ports/{port_id}/bindings/{session.segment(host, missing)}',
-                errors={404: None},
-            )
+
+        def delete(vif: session.Json) -> None:
+            path = f'/ports/{vif["id"]}/bindings/{session.segment(host, missing)}'
+            self.service.call(ctxt, 'DELETE', path, errors={404: None})
+
+        self._ports(ctxt, server_uuid).each(network_info, delete)

@@ -20,6 +20,7 @@ from nova_lite.clients import cache
 from nova_lite.clients import descriptions
 from nova_lite.clients import items
 from nova_lite.clients import network_lists
+from nova_lite.clients import owned_ports
 from nova_lite.clients import requested
 from nova_lite.clients import resource_requests
 from nova_lite.clients import security_groups
@@ -304,34 +305,34 @@ class Network:
     def move(
         self,
         ctxt: session.Ctxt,
+        server_uuid: str,
         network_info: Iterable[session.Json],
         host: str,
         *,
         allocations: bindings.Allocations = bindings.NO_ALLOCATIONS,
     ) -> None:
-        """Bind ports to another host at once, without a binding prepared for it.
+        """Bind a server's ports to another host at once, without a binding prepared for it.
 
         allocations: what is allocated there for ports, by their ids
-        Deleted ports are not an error.
+        Ports that are the server's no longer are passed over, see `owned_ports`.
         """
-        for vif in network_info:
-            body = _binding_of(vif, host, allocations.get(vif['id']))
-            try:
-                bindings.require_bound(self._update(ctxt, vif['id'], body), host)
-            except exception.PortNotUsable:
-                if self.list(ctxt, 'ports', id=vif['id'], fields='id'):
-                    raise
 
-    def unbind(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
-        """Unbind ports, which stay those of their server. Deleted ports are not an error."""
-        for vif in network_info:
-            self.service.call(
-                ctxt,
-                'PUT',
-                f'/ports/{vif["id"]}',
-                json={'port': _binding_of(vif, '', None)},
-                errors={404: None},
-            )
+        def move(vif: session.Json) -> None:
+            body = _binding_of(vif, host, allocations.get(vif['id']))
+            bindings.require_bound(self._update(ctxt, vif['id'], body), host)
+
+        owned_ports.OwnedPorts(self, ctxt, server_uuid).each(network_info, move)
+
+    def unbind(
+        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json]
+    ) -> None:
+        """Unbind ports, which stay those of their server. Others are passed over."""
+
+        def unbind(vif: session.Json) -> None:
+            body = {'port': _binding_of(vif, '', None)}
+            self.service.call(ctxt, 'PUT', f'/ports/{vif["id"]}', json=body, errors={404: None})
+
+        owned_ports.OwnedPorts(self, ctxt, server_uuid).each(network_info, unbind)
 
     # ---- giving back --------------------------------------------------------
 

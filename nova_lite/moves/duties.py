@@ -83,7 +83,7 @@ def no_bindings(move: 'moves.AnyMove') -> None:
     """Unbind the ports of a server that is on no host."""
     _side, row = now(move)
     if row is not None and row.host is None:
-        move.world.network.unbind(move.ctxt, row.network_info or ())
+        move.world.network.unbind(move.ctxt, row.uuid, row.network_info or ())
 
 
 @_duty

@@ -173,7 +173,7 @@ def bind(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> None:
     """Add bindings of the ports to the destination, if the network service supports several."""
     if network_info and move.world.network.bindings.are_supported(move.ctxt):
         move.world.network.bindings.create(
-            move.ctxt, network_info, host, allocations=allocations(move)
+            move.ctxt, move.instance_uuid, network_info, host, allocations=allocations(move)
         )
 
 
@@ -181,24 +181,24 @@ def activate(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> s
     """Activate the bindings of the ports to a host. Return the new network_info."""
     if not network_info:
         return []
-    network = move.world.network
+    network, uuid = move.world.network, move.instance_uuid
     if network.bindings.are_supported(move.ctxt):
-        network.bindings.activate(move.ctxt, port_ids(network_info), host)
+        network.bindings.activate(move.ctxt, uuid, network_info, host)
     else:
         # A service with resource requests of ports has bindings to several hosts, too.
         found = resource_requests.recorded(network_info)
-        network.move(move.ctxt, network_info, host, allocations=found)
-    return network.info(move.ctxt, move.instance_uuid, network_info)
+        network.move(move.ctxt, uuid, network_info, host, allocations=found)
+    return network.info(move.ctxt, uuid, network_info)
 
 
 def unbind_all(move: 'moves.AnyMove') -> None:
     """Bind the ports, which stay the server's, to no host, unless the server is gone."""
     row = move.find_present()
     if row is not None:
-        move.world.network.unbind(move.ctxt, row.network_info or ())
+        move.world.network.unbind(move.ctxt, row.uuid, row.network_info or ())
 
 
 def unbind(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> None:
     """Delete the bindings of the ports to a host, if there may be several."""
     if network_info and move.world.network.bindings.are_supported(move.ctxt):
-        move.world.network.bindings.delete(move.ctxt, port_ids(network_info), host)
+        move.world.network.bindings.delete(move.ctxt, move.instance_uuid, network_info, host)

@@ -213,6 +213,7 @@ class Unshelve(move.Move[Began]):
             return None
         self.world.network.move(
             self.ctxt,
+            row.uuid,
             row.network_info,
             self.dest_host,
             allocations=neighbours.allocations(self),

@@ -119,15 +119,28 @@ class Bindings(typing.Protocol):
     def create(
         self,
         ctxt: session.Ctxt,
+        server_uuid: str,
         network_info: Iterable[session.Json],
         host: str,
         *,
         allocations: binding_client.Allocations = binding_client.NO_ALLOCATIONS,
     ) -> None: ...
 
-    def activate(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None: ...
+    def activate(
+        self,
+        ctxt: session.Ctxt,
+        server_uuid: str,
+        network_info: Iterable[session.Json],
+        host: str,
+    ) -> None: ...
 
-    def delete(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None: ...
+    def delete(
+        self,
+        ctxt: session.Ctxt,
+        server_uuid: str,
+        network_info: Iterable[session.Json],
+        host: str,
+    ) -> None: ...
 
 
 class Network(Ports, plugging.Ports, typing.Protocol):
@@ -143,13 +156,16 @@ class Network(Ports, plugging.Ports, typing.Protocol):
     def move(
         self,
         ctxt: session.Ctxt,
+        server_uuid: str,
         network_info: Iterable[session.Json],
         host: str,
         *,
         allocations: binding_client.Allocations = binding_client.NO_ALLOCATIONS,
     ) -> None: ...
 
-    def unbind(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None: ...
+    def unbind(
+        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json]
+    ) -> None: ...
 
 
 class Volume(release.Volume, volumes.Attaching, typing.Protocol):

@@ -52,7 +52,7 @@ class Activating:
     def are_supported(self, ctxt):
         return True
 
-    def activate(self, ctxt, port_ids, host):
+    def activate(self, ctxt, server_uuid, network_info, host):
         self.vif['active'] = True
 
     def info(self, ctxt, server_uuid, known):
