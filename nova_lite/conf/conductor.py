@@ -65,15 +65,6 @@ OPTS = [
         'aggregates of this deployment are not changed. 0 disables the audit.',
     ),
     cfg.IntOpt(
-        'aggregate_audit_nodes',
-        default=500,
-        min=1,
-        help='Maximum number of compute nodes that one audit of aggregates compares. Each takes one '
-        'request to placement. The next audit continues with the following nodes: with the '
-        'defaults, each of 10000 nodes is compared every 100 minutes. Nodes that are still '
-        'members of a deleted aggregate are compared in every audit and do not count.',
-    ),
-    cfg.IntOpt(
         'saga_threads',
         default=16,
         min=1,

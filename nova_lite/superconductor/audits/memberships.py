@@ -6,7 +6,6 @@ placement. `placement sync_aggregates` does so on demand.
 Source: reference/nova/scheduling 10.
 """
 
-from collections.abc import Iterable
 from collections.abc import Sequence
 import datetime
 import itertools
@@ -75,30 +74,17 @@ def _of_host(connection: sa.Connection, host: str) -> tuple[set[str], set[str]]:
     return aggregates.uuids(connection), aggregates.uuids_of_host(connection, host)
 
 
-def _recorded(connection: sa.Connection) -> tuple[set[str], dict[str, set[str]]]:
-    """Return (uuids of all aggregates that are or were ours, {host: uuids of its aggregates})"""
-    ours = aggregates.uuids(connection)
-    of_host: dict[str, set[str]] = {}
-    for aggregate in aggregates.every(connection):
-        for host in aggregate.hosts:
-            of_host.setdefault(host, set()).add(aggregate.uuid)
-    return ours, of_host
-
-
 class Audit:
     """The periodic audit. world: see `manager.World`
 
-    Each run looks at the next `[conductor] aggregate_audit_nodes` nodes in the order of
-    their uuids. The first one begins anywhere: a service that is often restarted comes to
-    all nodes, too.
+    Each run asks placement once for the members of each aggregate.
     """
 
     def __init__(self, world: worlds.World) -> None:
         self._world = world
-        self._last = runtime.new_uuid()
 
     def run(self) -> None:
-        """Repair the memberships of some nodes, and of all that are in deleted aggregates."""
+        """Repair the memberships of all nodes, also in deleted aggregates."""
         try:
             self._run()
         except exception.NovaLiteError as error:
@@ -140,30 +126,13 @@ class Audit:
         return found
 
     def _differing(self, nodes: dict[str, rows.Row]) -> set[str]:
-        """Return the uuids of those nodes of this turn whose memberships differ from the record."""
-        found = {}
-        for uuid in self._turn(nodes):
-            self._last = uuid
-            try:
-                found[uuid] = self._world.placement.providers.aggregates(context.admin(), uuid)[0]
-            except exception.Unavailable:
-                raise
-            except exception.ResourceProviderNotFound:
-                LOG.debug('Compute node %s has no resource provider', uuid)
-            except exception.NovaLiteError as error:
-                LOG.warning('Cannot read the aggregates of provider %s: %s', uuid, error)
-        ours, of_host = self._world.api_db.read(_recorded)
-        return {
-            uuid
-            for uuid, current in found.items()
-            if current & ours != of_host.get(nodes[uuid].host, set())
-        }
-
-    def _turn(self, nodes: Iterable[str]) -> list[str]:
-        uuids = sorted(nodes)
-        following = [uuid for uuid in uuids if uuid > self._last]
-        ordered = following + uuids[: len(uuids) - len(following)]
-        return ordered[: self._world.conf.conductor.aggregate_audit_nodes]
+        """Return the uuids of those nodes whose memberships differ from the record."""
+        found = set()
+        for aggregate in self._world.api_db.read(aggregates.every):
+            hosts = set(aggregate.hosts)
+            wanted = {uuid for uuid, node in nodes.items() if node.host in hosts}
+            found |= wanted ^ self._members([aggregate.uuid])
+        return found & nodes.keys()
 
     def _repair(self, node: rows.Row) -> bool:
         """Repair one node's memberships. Return whether anything was changed."""
