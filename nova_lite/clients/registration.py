@@ -19,6 +19,10 @@ LOG = logging.getLogger(__name__)
 # Providers by their uuids, and trees of them by the uuids of their roots.
 Tree: typing.TypeAlias = dict[str, providers.Provider]
 Trees: typing.TypeAlias = dict[str | None, Tree]
+Generations: typing.TypeAlias = dict[str, int]
+
+# One list of so many providers costs placement as much as one request about one of them.
+LISTED_AT_ONCE = 50
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +73,8 @@ class Providers(typing.Protocol):
 
     def delete(self, ctxt: session.Ctxt, uuid: str) -> None: ...
 
+    def delete_tree(self, ctxt: session.Ctxt, root: str) -> None: ...
+
 
 class Registration:
     """Registers nodes, a bounded number of them at the same time."""
@@ -78,6 +84,10 @@ class Registration:
         self.threads = threads
         # By the uuids of nodes, as they were registered last.
         self._nested: dict[str, tuple[nested.Nested, ...]] = {}
+        # Generations of the providers of trees, by the uuids of nodes, as they were read last.
+        self._generations: dict[str, Generations] = {}
+        # The number of providers that placement listed last.
+        self._listed = 0
 
     def register(
         self, ctxt: session.Ctxt, nodes: Iterable[Node]
@@ -120,18 +130,51 @@ class Registration:
             raise RuntimeError('a thread that registers compute nodes has died')
         return failed
 
-    def _known(self, ctxt: session.Ctxt, nodes: Collection[Node]) -> Trees | None:
+    def compare(self, ctxt: session.Ctxt, uuids: Collection[str]) -> tuple[set[str], set[str]]:
+        """Return registered nodes whose providers are missing, and those with changed providers.
+
+        uuids: of the registered nodes
+        A provider is changed if its generation is not the one that was read last.
+        """
+        known = self._known(ctxt, uuids)
+        missing, changed = set[str](), set[str]()
+        for uuid in uuids:
+            tree = self._tree(ctxt, uuid) if known is None else known.get(uuid, {})
+            generations = {each.uuid: each.generation for each in tree.values()}
+            if self._generations.get(uuid) != generations:
+                (changed if uuid in tree else missing).add(uuid)
+                self._generations[uuid] = generations
+                self._nested.pop(uuid, None)
+        return missing, changed
+
+    def withdraw(self, ctxt: session.Ctxt, uuid: str) -> None:
+        """Delete the providers of a node, unless servers hold something of them."""
+        self._generations.pop(uuid, None)
+        self._nested.pop(uuid, None)
+        try:
+            self.providers.delete_tree(ctxt, uuid)
+        except exception.Conflict as error:
+            LOG.warning('Resource provider %s stays in placement: %s', uuid, error)
+
+    def _tree(self, ctxt: session.Ctxt, uuid: str) -> Tree:
+        return {each.uuid: each for each in self.providers.list(ctxt, in_tree=uuid)}
+
+    def _known(self, ctxt: session.Ctxt, nodes: Collection[object]) -> Trees | None:
         """Return the providers that exist, by one request; None if there are few nodes."""
-        if len(nodes) <= self.threads:
+        if len(nodes) <= max(self.threads, self._listed // LISTED_AT_ONCE):
             return None
         trees: Trees = collections.defaultdict(dict)
-        for provider in self.providers.list(ctxt):
+        listed = self.providers.list(ctxt)
+        self._listed = len(listed)
+        for provider in listed:
             trees[provider.root][provider.uuid] = provider
         return trees
 
     def _register(self, ctxt: session.Ctxt, node: Node, known: Trees | None) -> None:
         """Inventories come last: before them no server can be put there."""
         tree = known.get(node.uuid, {}) if known is not None else None
+        if tree is None and node.uuid in self._generations:
+            tree = self._tree(ctxt, node.uuid)
         provider = tree.get(node.uuid) if tree else None
         if provider is None or provider.name != node.name:
             provider = self.providers.ensure(ctxt, node.uuid, node.name)
@@ -142,12 +185,16 @@ class Registration:
                 generation = self.providers.set_traits(
                     ctxt, node.uuid, node.traits, generation=generation
                 )
-            self.providers.set_inventories(ctxt, node.uuid, node.inventories, generation=generation)
-            return
-        self.providers.change_traits(ctxt, node.uuid, add=node.traits, remove=node.not_traits)
-        self.providers.set_inventories(
-            ctxt, node.uuid, node.inventories, keep_ratios=node.keep_ratios
-        )
+            generation = self.providers.set_inventories(
+                ctxt, node.uuid, node.inventories, generation=generation
+            )
+        else:
+            self.providers.change_traits(ctxt, node.uuid, add=node.traits, remove=node.not_traits)
+            generation = self.providers.set_inventories(
+                ctxt, node.uuid, node.inventories, keep_ratios=node.keep_ratios
+            )
+        if not node.children:
+            self._generations[node.uuid] = {node.uuid: generation}
 
     def _keep_nested(
         self,

@@ -19,6 +19,7 @@ from nova_lite.clients import nested
 from nova_lite.clients import providers
 from nova_lite.clients import registration
 from nova_lite.compute import claims
+from nova_lite.compute import comparison
 from nova_lite.compute import site
 from nova_lite.virt import model
 
@@ -44,6 +45,7 @@ class Inventory:
         self._registration = registration.Registration(
             site.placement.providers, threads=site.conf.placement.register_threads
         )
+        self._comparison = comparison.Comparison(site.conf.compute, self._registration)
         self._lock = runtime.Lock()
         # What was said of nodes in the last reports, by host and node and by uuid.
         self._reported: dict[tuple[str, str], tuple[object, ...]] = {}
@@ -62,7 +64,35 @@ class Inventory:
         with self._lock:
             facts = self._facts(self._site.hosts)
             self._report_nodes(facts)
+            for uuid in self._comparison.due(context.admin(), self._registered):
+                del self._registered[uuid]
             self._register(facts)
+
+    def forget(self, hosts: Iterable[str]) -> None:
+        """Report these hosts completely with the next report."""
+        with self._lock:
+            for host in hosts:
+                self._forget(host)
+
+    def withdraw(self, hosts: Iterable[str]) -> None:
+        """Delete the providers of hosts whose services are gone.
+
+        A report may have registered them again while an administrator deleted the service.
+        """
+        with self._lock:
+            for host in hosts:
+                for uuid in self._forget(host):
+                    self._registration.withdraw(context.admin(), uuid)
+
+    def _forget(self, host: str) -> list[str]:
+        """Forget what was reported of a host. Return the uuids of its nodes."""
+        uuids = []
+        for node in self._site.nodes[host]:
+            self._reported.pop((host, node), None)
+            if node in self._uuids:
+                uuids.append(self._uuids.pop(node))
+                self._registered.pop(uuids[-1], None)
+        return uuids
 
     def note_disabled(self, hosts: Iterable[str]) -> bool:
         """Store which hosts are disabled for the next report. Return whether that has changed."""
@@ -102,8 +132,9 @@ class Inventory:
                 context.admin(), nodes=[news[key][1] for key in batch]
             )
             for host, node in batch:
-                self._uuids[node] = uuids[host][node]
-                self._reported[host, node] = news[host, node][0]
+                if host in uuids:  # the others have no service
+                    self._uuids[node] = uuids[host][node]
+                    self._reported[host, node] = news[host, node][0]
 
     def _register(self, facts: Facts) -> dict[str, exception.NovaLiteError]:
         """Register nodes in placement. Return {node uuid: error} of failures."""

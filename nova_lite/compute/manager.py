@@ -15,17 +15,16 @@ from oslo_log import log
 
 from nova_lite import context
 from nova_lite import runtime
-from nova_lite import versions
 from nova_lite.compute import audit
 from nova_lite.compute import build
 from nova_lite.compute import claims
 from nova_lite.compute import cold_calls
 from nova_lite.compute import delete
 from nova_lite.compute import device_calls
-from nova_lite.compute import evacuated
 from nova_lite.compute import fence
 from nova_lite.compute import guest_work
 from nova_lite.compute import guests
+from nova_lite.compute import heartbeat
 from nova_lite.compute import images
 from nova_lite.compute import inventory
 from nova_lite.compute import live_calls
@@ -46,7 +45,6 @@ from nova_lite.virt import model
 LOG = log.getLogger(__name__)
 
 START = ('the process', 'start')
-REPORT = ('the process', 'report')
 # Of work on a guest: a repeated deletion does not make it start again.
 DELETE = 'delete'
 
@@ -96,7 +94,7 @@ class ComputeManager:
             live_calls.LiveCalls(self.site),
             device_calls.DeviceCalls(self.site),
         )
-        self._evacuated = evacuated.Evacuated(self.site, self.beat)
+        self._heartbeat = heartbeat.Heartbeat(self.site, self._inventory, lambda: self.is_coming_up)
 
     # ---- life -------------------------------------------------------------
 
@@ -138,26 +136,12 @@ class ComputeManager:
 
     def beat(self) -> None:
         """Send one heartbeat for all hosts that are up."""
-        hosts, began = self._evacuated.hosts(), runtime.boottime()
-        found = self.site.conductor.beat(
-            context.admin(), hosts=hosts, version=versions.SERVICE_VERSION
-        )
-        self._evacuated.heard(began)
-        self._evacuated.take_back(host for host, each in found.items() if each.get('returned'))
-        forced_down = [host for host, service in found.items() if service['forced_down']]
-        if forced_down:
-            self._evacuated.look_after(forced_down)
-        disabled = [host for host, service in found.items() if service['disabled']]
-        if self._inventory.note_disabled(disabled):
-            self.site.jobs.run(REPORT, self._report(), here=False)
+        self._heartbeat.send()
 
     def report_inventory(self) -> None:
         """Report changes of the hosts to the cell and placement."""
         if not self.is_coming_up:
             self._inventory.report()
-
-    def _report(self) -> guest_work.Work[None]:
-        yield from guest_work.insist(self._inventory.report)
 
     def audit(self) -> None:
         """Compare guests and records, and resume unfinished work."""

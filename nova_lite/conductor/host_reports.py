@@ -74,10 +74,16 @@ class Returned(Exception):
 
 
 def beat(
-    connection: sa.Connection, ctxt: context.RequestContext, hosts: list[str], version: int
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    hosts: list[str],
+    version: int,
+    starting: list[str] | None,
 ) -> dict[str, dict[str, bool]]:
     """See ConductorAPI.beat; raises Returned instead of recording any heartbeat."""
-    services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version)
+    gone = services.beat(
+        connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version, starting=starting
+    )
     # To name thousands of hosts in a query costs more than to read these few of the whole cell.
     ours = set(hosts)
     found = [row for row in lean.every(connection, _UNUSABLE) if row.host in ours]
@@ -93,7 +99,8 @@ def beat(
                 for host in left
             }
         )
-    return {row.host: {'disabled': row.disabled, 'forced_down': row.forced_down} for row in found}
+    reply = {row.host: {'disabled': row.disabled, 'forced_down': row.forced_down} for row in found}
+    return reply | {host: {'disabled': False, 'forced_down': False, 'gone': True} for host in gone}
 
 
 def report(
@@ -117,6 +124,7 @@ def report_nodes(
 ) -> dict[str, dict[str, str]]:
     """See ConductorAPI.report_nodes."""
     hosts = {node['host'] for node in nodes}
+    served = services.served(connection, hosts)
     known = {
         (row.host, row.hypervisor_hostname): row.uuid
         for row in compute_nodes.every(connection, host=hosts)
@@ -124,6 +132,8 @@ def report_nodes(
     named = {}
     for node in nodes:
         key = node['host'], node['hypervisor_hostname']
+        if node['host'] not in served:
+            continue
         named[key] = {**node, 'uuid': known.get(key) or runtime.new_uuid()}
     compute_nodes.report(connection, list(named.values()))
     uuids: dict[str, dict[str, str]] = {}

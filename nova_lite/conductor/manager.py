@@ -122,13 +122,17 @@ class CellConductor:
     # ---- hosts ------------------------------------------------------------
 
     def beat(
-        self, ctxt: context.RequestContext, hosts: list[str], version: int
+        self,
+        ctxt: context.RequestContext,
+        hosts: list[str],
+        version: int,
+        starting: list[str] | None = None,
     ) -> dict[str, dict[str, bool]]:
         returned: dict[str, dict[str, bool]] = {}
         while True:
             rest = [host for host in hosts if host not in returned]
             try:
-                found = self._write(host_reports.beat, ctxt, rest, version)
+                found = self._write(host_reports.beat, ctxt, rest, version, starting)
             except host_reports.Returned as error:
                 returned |= error.hosts
                 continue

@@ -90,6 +90,14 @@ OPTS = [
         help='Seconds between two reports of the inventories of the hosts.',
     ),
     cfg.IntOpt(
+        'resource_provider_association_refresh',
+        default=300,
+        min=0,
+        help='Seconds between two comparisons of the resource providers of the hosts with what '
+        'placement has. Providers, inventories and traits that were deleted or changed there are '
+        'registered again. 0 disables the comparison.',
+    ),
+    cfg.IntOpt(
         'audit_interval',
         default=60,
         min=1,

@@ -99,12 +99,16 @@ class ConductorAPI(rpc.Interface):
     # ---- hosts ----
 
     @rpc.call(since='1.0')
-    def beat(self, ctxt: Ctxt, hosts: list[str], version: int) -> dict[str, dict[str, bool]]:
+    def beat(
+        self, ctxt: Ctxt, hosts: list[str], version: int, starting: list[str] | None = None
+    ) -> dict[str, dict[str, bool]]:
         """Heartbeat of every host of a process: [host, ...], of this service version.
 
+        starting: hosts whose services are added if they do not exist; None: all
         Returns {host: {'disabled': bool, 'forced_down': bool}} of those that are
         either; the others are in service. A host with 'returned': True is not recorded,
-        and counts as down until what was evacuated from it is removed.
+        and counts as down until what was evacuated from it is removed. A host with
+        'gone': True has no service: an administrator has deleted it.
         """
 
     @rpc.call(since='1.0')
@@ -112,7 +116,7 @@ class ConductorAPI(rpc.Interface):
         """Add or update compute nodes: [{column: value}, ...], without uuids.
 
         Returns {host: {hypervisor_hostname: uuid}}: the cell names its nodes, so a
-        host that lost its files is the same node again.
+        host that lost its files is the same node again. Hosts without a service are skipped.
         """
 
     @rpc.call(since='1.0')

@@ -32,6 +32,8 @@ def hosts(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
                 yield Finding('I2', f'host {host}', f'is in {cell.name}, its mapping differs')
             elif host not in mapped and host in used:
                 yield Finding('I5', f'host {host}', f'in {cell.name} has servers and no mapping')
+        for host in computes - {node.host for node in cell.nodes} - cell.down:
+            yield Finding('I5', f'compute service {host}', 'is up and has no compute node')
 
 
 def _computes(cell: observed.CellSnapshot) -> set[str]:

@@ -67,10 +67,12 @@ def beat(
     topic: str,
     *,
     version: int | None = None,
-) -> None:
-    """Record a heartbeat of every host in one go; services that are new are added.
+    starting: Iterable[str] | None = None,
+) -> set[str]:
+    """Record a heartbeat of every host in one go. Return the hosts that have no service.
 
     version: of the service; None: of this release
+    starting: hosts whose services are added if they do not exist; None: all
     """
     hosts, version = list(hosts), version or versions.SERVICE_VERSION
     own: dict[str, typing.Any] = {'binary': binary, 'host': hosts}
@@ -78,8 +80,17 @@ def beat(
     if binary != COMPUTE:
         _forget_future(connection)
     if found == len(hosts):
-        return
+        return set()
     known = set(lean.values(connection, _KNOWN, {'binary': binary, 'hosts': hosts}))
+    missing = set(hosts) - known
+    adding = missing if starting is None else missing.intersection(starting)
+    _add(connection, [host for host in hosts if host in adding], binary, topic, version)
+    return missing - adding
+
+
+def _add(
+    connection: sa.Connection, hosts: list[str], binary: str, topic: str, version: int
+) -> None:
     rows.insert(
         connection,
         TABLE,
@@ -93,13 +104,11 @@ def beat(
                 'report_count': 1,
             }
             for host in hosts
-            if host not in known
         ],
         last_seen_up=database_clock.now(),
     )
     if notes.is_kept(connection):
-        new = [host for host in hosts if host not in known]
-        for row in rows.every(connection, TABLE, host=new, binary=binary):
+        for row in rows.every(connection, TABLE, host=hosts, binary=binary):
             _note(connection, 'service.create', row)
 
 
@@ -113,6 +122,11 @@ def _forget_future(connection: sa.Connection) -> None:
 def every(connection: sa.Connection, /, **where: typing.Any) -> Sequence[rows.Row]:
     """Services whose columns equal `where`."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, more=READ_AT, **where)
+
+
+def served(connection: sa.Connection, hosts: Iterable[str]) -> set[str]:
+    """Return those of these hosts that have a compute service."""
+    return set(lean.values(connection, _KNOWN, {'binary': COMPUTE, 'hosts': lean.filled(hosts)}))
 
 
 def find(connection: sa.Connection, host: str, binary: str = COMPUTE) -> rows.Row | None:

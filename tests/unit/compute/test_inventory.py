@@ -1,24 +1,11 @@
 """Inventory: nodes and providers, against the real placement service."""
 
-import testtools
-
-from nova_lite import conf as nova_conf
-from nova_lite import context
-from nova_lite.clients import auth
-from nova_lite.clients import placement as placement_client
-from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
 from nova_lite.virt.sim import profile
-from tests.fixtures import cell
-from tests.fixtures import placement
+from tests.unit.compute import registering
 
+CAPACITY = registering.CAPACITY
 DISABLED = 'COMPUTE_STATUS_DISABLED'
-CAPACITY = """
-extends: instant
-hosts:
-  - capacity: {vcpus: %d, memory_mb: 4096, disk_gb: 100}
-"""
-
 AGENT = """
 extends: instant
 hosts:
@@ -28,34 +15,7 @@ hosts:
 """
 
 
-class TestInventory(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.placement = self.useFixture(placement.Placement())
-        self.cell = self.useFixture(
-            cell.Cell(hosts=('host-1', 'host-2'), profile=profile.parse(CAPACITY % 8))
-        )
-        conf = nova_conf.make_conf(files=[])
-        conf.set_override('auth_type', 'none', group='placement')
-        conf.set_override('endpoint_override', self.placement.url, group='placement')
-        self.client = placement_client.Placement(auth.Credentials(conf))
-        self.cell.compute_placement = self.client
-        self.cell.kill()
-        self.ctxt = context.admin()
-
-    def report(self):
-        self.placement.requests.clear()
-        self.cell.compute.report_inventory()
-
-    def node(self, host='host-1'):
-        return self.cell.db.read(compute_nodes.first_of_host, host)
-
-    def inventories(self, host='host-1'):
-        return self.client.providers.inventories(self.ctxt, self.node(host).uuid)[0]
-
-    def traits(self, host='host-1'):
-        return self.client.providers.traits(self.ctxt, self.node(host).uuid)[0]
-
+class TestInventory(registering.RegisteringTest):
     def test_network_agent(self):
         """Its providers follow the profile."""
         self.report()

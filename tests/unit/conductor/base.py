@@ -47,5 +47,6 @@ class CellConductorTestCase(testtools.TestCase):
             'memory_mb': 1,
             'local_gb': 1,
         }
+        self.conductor.beat(context.admin(), [host], 1)
         self.conductor.report_nodes(context.admin(), [values])
         return lambda: self.cell.db.read(compute_nodes.first_of_host, host)

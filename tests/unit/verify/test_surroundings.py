@@ -51,6 +51,13 @@ class MembershipTest(base.VerifyTest):
         self.snapshot.host_mappings.append(base.Row(host='host-9', cell_id=1))
         self.assertEqual(['I5 host mapping host-9: has no compute service in cell1'], self.found())
 
+    def test_service_without_node(self):
+        service = base.Row(host='host-2', binary='nova-compute', disabled=False)
+        self.cell.services.append(service)
+        self.assertEqual(['I5 compute service host-2: is up and has no compute node'], self.found())
+        self.cell.down = frozenset(('host-2',))
+        self.assertEqual([], self.found())
+
     def test_service_without_host_mapping(self):
         self.snapshot.host_mappings = []
         self.assertEqual(['I5 host host-1: in cell1 has servers and no mapping'], self.found())
