@@ -26,6 +26,9 @@ class Image(release.Image, images.Snapshots, typing.Protocol):
     def url_of(self, image_id: str) -> str:
         """Return the address of an image."""
 
+    def upload(self, ctxt: session.Ctxt, image_id: str, data: bytes | Iterable[bytes]) -> None:
+        """Store the contents of the image and make it active."""
+
 
 class GroupNames(typing.Protocol):
     """Names of security groups."""
@@ -118,20 +121,22 @@ class Volume(typing.Protocol):
     ) -> session.Json:
         """Reserve the volume for a server; returns {'id', 'connection_info'}."""
 
-    def get_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> session.Json:
-        """Return an attachment; raises AttachmentNotFound."""
-
-    def list_attachments(self, ctxt: session.Ctxt, instance_uuid: str) -> session.Jsons:
-        """Return the attachments of a server."""
-
     def delete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
         """End an attachment, if it exists."""
 
     def get_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> session.Json:
         """Return a snapshot; raises SnapshotNotFound."""
 
+    def create_snapshot(
+        self, ctxt: session.Ctxt, volume_id: str, name: str, *, description: str = ''
+    ) -> session.Json:
+        """Start a snapshot of the volume; returns it."""
+
     def report_snapshot(self, ctxt: session.Ctxt, snapshot_id: str, status: str) -> None:
         """Report the part of a host in a snapshot as done."""
+
+    def delete_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> None:
+        """Delete the snapshot, if it exists."""
 
 
 class Providers(port_allocations.Providers, typing.Protocol):
@@ -139,6 +144,9 @@ class Providers(port_allocations.Providers, typing.Protocol):
 
     def find_by_name(self, ctxt: session.Ctxt, name: str) -> providers.Provider | None:
         """Return a provider, or None."""
+
+    def allocations(self, ctxt: session.Ctxt, uuid: str) -> dict[str, dict[str, int]]:
+        """Return {consumer uuid: {resource class: amount}} on a provider."""
 
     def traits(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]:
         """Return (traits, generation) of a provider."""
@@ -153,7 +161,7 @@ class Providers(port_allocations.Providers, typing.Protocol):
         """Delete a provider and all below it, if they exist."""
 
 
-class Placement(port_allocations.Placement, typing.Protocol):
+class Placement(port_allocations.Placement, release.Allocations, typing.Protocol):
     """Placement."""
 
     @property

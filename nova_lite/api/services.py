@@ -9,6 +9,7 @@ from nova_lite.api import operation
 from nova_lite.api import schema_parts
 from nova_lite.api import service_changes
 from nova_lite.api import service_records
+from nova_lite.api import service_removal
 from nova_lite.api import times
 from nova_lite.db.cell import services
 from nova_lite.policies import hosts as rules
@@ -209,20 +210,24 @@ def delete(req):
         record = _by_uuid(req, identifiers.uuid(given))
     else:
         record = _by_number(req, identifiers.number(given, 'service id'))
-    service_changes.remove(req, record.cell, record.row)
+    service_removal.remove(req, record.cell, record.row)
 
 
 def _by_uuid(req, uuid):
-    records = service_records.every(req, uuid=uuid).records
-    if not records:
-        raise exception.ServiceNotFound(service_id=uuid)
-    return records[0]
+    return _found(service_records.every(req, uuid=uuid), uuid)[0]
 
 
 def _by_number(req, number):
-    records = service_records.every(req, id=number).records
-    if not records:
-        raise exception.ServiceNotFound(service_id=number)
+    records = _found(service_records.every(req, id=number), number)
     if len(records) > 1:
         raise NotUnique(service_id=number)
     return records[0]
+
+
+def _found(found, key):
+    """Return records. Raise ServiceNotFound, or CellTimeout if a cell that is down may have it."""
+    if found.records:
+        return found.records
+    if found.down:
+        raise exception.CellTimeout(service='A cell', reason='no answer', cell=found.down[0].name)
+    raise exception.ServiceNotFound(service_id=key)

@@ -123,6 +123,11 @@ def down(snapshot: observed.Snapshot) -> set[str]:
     return {host for cell in snapshot.cells for host in cell.down}
 
 
+def _up(snapshot: observed.Snapshot) -> set[str]:
+    """Return hosts whose services are up. An administrator may have deleted those of others."""
+    return {service.host for cell in snapshot.cells for service in cell.services} - down(snapshot)
+
+
 def resources(
     row: rows.Row, flavor: session.Json, snapshot: observed.Snapshot, held: Mapping[str, int]
 ) -> Amounts:
@@ -139,12 +144,12 @@ def resources(
 
 def guests_expected(snapshot: observed.Snapshot) -> set[tuple[str, str]]:
     """Return {(server uuid, node)} where a guest may be."""
-    absent = down(snapshot)
+    present = _up(snapshot)
     placed = {(row.uuid, row.node) for _cell, row in snapshot.instances() if row.host}
     for migration in migrations(snapshot):
         if migration.status not in states.MIGRATION_OVER:
             placed.add((migration.instance_uuid, migration.dest_node))
-        left = is_evacuated(migration) and migration.source_compute in absent
+        left = is_evacuated(migration) and migration.source_compute not in present
         if migration.status not in states.MIGRATION_OVER or left:
             placed.add((migration.instance_uuid, migration.source_node))
     return placed

@@ -40,6 +40,42 @@ class EvacuationTest(EvacuationTestCase):
         self.assertEqual(1, len(self.moving.allocations(server.id)))
         self.assertEqual([rebuilt.compute_host], self.moving.running(server))
 
+    def test_the_host_is_removed(self):
+        """Its service is deleted; after all it returns, and is removed again while it runs."""
+        server = self.cloud.boot()
+        source = server.compute_host
+        self.moving.fail(source)
+        self.evacuate(server, version='2.94')
+        self.moving.ended(server)
+        rebuilt = self.cloud.wait(server, 'ACTIVE')
+        self.delete_service(source)
+        self.assertEqual([], self.cloud.findings())
+        self.assertEqual(1, len(self.moving.allocations(server.id)))
+        self.moving.power_on(source)
+        self.cloud.wait_for(lambda: self.reported(source), 'the host to return')
+        self.assertEqual([rebuilt.compute_host], self.moving.running(server))
+        self.assertEqual('completed', self.moving.migration(server)['status'])
+        self.assertEqual([], self.cloud.findings())
+        self.delete_service(source)
+        for _number in range(2):
+            self.moving.report()
+            self.moving.manager.report_inventory()
+        self.assertIsNone(self.service_of(source))
+        self.assertEqual([], self.cloud.findings())
+
+    def reported(self, host):
+        self.moving.report()
+        return self.service_of(host)
+
+    def service_of(self, host):
+        found = self.cloud.admin.compute.services(host=host, binary='nova-compute')
+        return next((each for each in found if each.host == host), None)
+
+    def delete_service(self, host):
+        path = f'/os-services/{self.service_of(host).id}'
+        answer = self.cloud.api('DELETE', path, version=moving.LATEST)
+        self.assertEqual(204, answer.status_code, answer.text)
+
     def test_left_stopped(self):
         server = self.cloud.boot()
         self.moving.fail(server.compute_host)
