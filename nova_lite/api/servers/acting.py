@@ -60,7 +60,7 @@ def swap(req, server, guard, changes, *, action=None, forced=False):
 
     A server that has moved to another host or cell meanwhile is read again. One that is
     about to change cells takes no other action than its deletion.
-    forced: to states that no action leads to
+    forced: to states that no action leads to; the action ends at once
     """
     require_cell(server)
     write = _end if guard.during == states.TaskState.DELETING else _change
@@ -135,6 +135,8 @@ def _store(connection, ctxt, row, *, guard, changes, action, forced):
     )
     if action is not None:
         actions.start(connection, ctxt, row.uuid, action)
+        if forced:
+            actions.end_open(connection, row.uuid, ctxt.request_id)
 
 
 def _texts(allowed):

@@ -6,6 +6,8 @@ from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.policies import server_actions as rules
 
+# In the list of actions, without events, as in nova.
+ACTION = 'resetState'
 ANY_STATE = transitions.Transition('reset state', None, None, launched=False)
 BODY = schema_parts.body(
     'os-resetState',
@@ -26,4 +28,4 @@ def reset_state(req, server):
     """Set the vm state and clear the task."""
     # The host must not clear away a build whose state an administrator has set.
     changes = {'vm_state': req.content['state'], 'task_state': None, 'build': None}
-    acting.swap(req, server, ANY_STATE, changes, forced=True)
+    acting.swap(req, server, ANY_STATE, changes, action=ACTION, forced=True)

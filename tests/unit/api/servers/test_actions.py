@@ -158,6 +158,20 @@ class TestResetState(base.Case):
         row = self.api.row(uuid)
         self.assertEqual(('error', None), (row.vm_state, row.task_state))
 
+    def test_is_an_action(self):
+        """It has ended, and has no events, as with nova."""
+        uuid = self.api.add_server()
+        self.act(uuid, 'os-resetState', {'state': 'error'}, who=base.ADMIN)
+        path = f'/servers/{uuid}/os-instance-actions'
+        (shown,) = self.ok('GET', path).json['instanceActions']
+        self.assertEqual(('resetState', None), (shown['action'], shown['message']))
+        request = f'{path}/{shown["request_id"]}'
+        options = {'version': '2.84', 'who': base.ADMIN}
+        action = self.ok('GET', request, **options).json['instanceAction']
+        self.assertEqual([], action['events'])
+        (row,) = self.api.cell('cell1').db.read(action_lists.page, uuid)
+        self.assertIsNotNone(row.finish_time)
+
 
 class TestEvacuate(base.Case):
     def test_never_launched(self):
