@@ -116,9 +116,13 @@ def _databases(deployment, all_cells):
 def _archive(deployment, args, database, *, cell_id, before):
     """Yield the number of rows that each batch moved, by table."""
     while True:
-        batch, uuids = database.write(archive.archive, args.max_rows, before)
-        batch += deployment.api_db.write(_forget, cell_id, uuids)
-        yield batch
+        forgotten = collections.Counter()
+
+        def forget(uuids, forgotten=forgotten):
+            forgotten.update(deployment.api_db.write(_forget, cell_id, uuids))
+
+        batch, uuids = database.write(archive.archive, args.max_rows, before, forget)
+        yield batch + forgotten
         if not args.until_complete or not uuids:
             break
         if args.verbose and not args.json:

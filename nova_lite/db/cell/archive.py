@@ -5,6 +5,7 @@ to have them at hand.
 """
 
 import collections
+from collections.abc import Callable
 import datetime
 
 import sqlalchemy as sa
@@ -27,12 +28,17 @@ CHILDREN = (
 
 
 def archive(
-    connection: sa.Connection, max_rows: int, before: datetime.datetime | None = None
+    connection: sa.Connection,
+    max_rows: int,
+    before: datetime.datetime | None = None,
+    forget: Callable[[list[str]], None] = lambda uuids: None,
 ) -> tuple[collections.Counter[str], list[str]]:
     """Move deleted servers with all their rows, oldest first.
 
     max_rows: stop once this many rows were moved, but never within a server
     before: only servers deleted before that time
+    forget: removes what other databases have of these servers. It is called before the
+        transaction ends: a run that is killed after it leaves servers that the next run finds
     Returns (Counter by table, [server uuid, ...]).
     """
     conditions: list[rows.Condition] = [INSTANCES.c.deleted.is_(True)]
@@ -51,6 +57,7 @@ def archive(
             break
         moved += _archive_server(connection, server)
         uuids.append(server.uuid)
+    forget(uuids)
     return moved, uuids
 
 

@@ -1,5 +1,6 @@
 """api_db and db: schemas, archive and purge."""
 
+import contextlib
 import json
 import os
 
@@ -14,6 +15,38 @@ from nova_lite.db.cell import archive
 from nova_lite.db.cell import instances
 from tests.fixtures import imported
 from tests.unit.manage import base
+
+
+class Killed(BaseException):
+    """The command is killed."""
+
+
+class Kill:
+    """Raises Killed instead of statement or COMMIT number `at` of all databases."""
+
+    def __init__(self, at):
+        self.left, self.done = at, False
+
+    def __call__(self, *_arguments):
+        self.left -= 1
+        if self.left == 0:
+            self.done = True
+            raise Killed
+
+
+@contextlib.contextmanager
+def killed_at(number):
+    """Kill the command that the block runs."""
+    kill, names = Kill(number), ('before_cursor_execute', 'commit')
+    for name in names:
+        sa.event.listen(sa.Engine, name, kill)
+    try:
+        yield kill
+    except Killed:
+        pass
+    finally:
+        for name in names:
+            sa.event.remove(sa.Engine, name, kill)
 
 
 class SyncTest(base.ManageTest):
@@ -122,6 +155,27 @@ class ArchiveTest(base.ManageTest):
         uuid = self.add_deleted(cell='cell0')
         self.archive()
         self.assertIsNotNone(self.api_db.read(instance_mappings.find, uuid))
+
+    def test_killed_anywhere(self):
+        """The next run finds and ends what one that was killed at a statement has begun."""
+        for at in range(1, 500):
+            uuid = self.add_deleted()
+            group = self.api_db.write(
+                server_groups.create,
+                {'uuid': runtime.new_uuid(), 'name': 'g', 'policy': 'affinity', 'project_id': 'p'},
+            )
+            self.api_db.write(server_groups.add_members, group, [uuid])
+            with killed_at(at) as kill:
+                code = self.archive('--purge', code=None)
+            if not kill.done:
+                self.assertEqual(1, code)
+                self.assertGreater(at, 20)
+                return
+            self.archive('--purge', code=None)
+            self.assertIsNone(self.api_db.read(instance_mappings.find, uuid))
+            self.assertEqual({}, self.api_db.read(server_groups.groups_of, [uuid]))
+            self.assertIsNone(self.local.read(instances.find, uuid))
+        self.fail('the archive has no end')
 
     def test_until_complete_and_purge(self):
         for _number in range(3):
