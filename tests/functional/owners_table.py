@@ -46,6 +46,7 @@ class OwnersCase(testtools.TestCase):
 
     settings = own_cloud.FOUR_HOSTS
     change = None
+    cases = staticmethod(cases)
 
     def setUp(self):
         super().setUp()
@@ -59,10 +60,10 @@ class OwnersCase(testtools.TestCase):
 
     def run_scenario(self, name):
         scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
-        found = saga_faults.sample(cases(kind, scenario.arguments), scenarios.number_of(name))
+        found = saga_faults.sample(self.cases(kind, scenario.arguments), scenarios.number_of(name))
         wrong = []
         for case in found:
-            text = f'{case[0]}: {case[1]}'
+            text = ': '.join(filter(None, case))
             if saga_faults.ALONE and not saga_faults.is_wanted(text):
                 continue
             outcome = self.attempt(kind, scenario, case)
@@ -128,36 +129,34 @@ class OwnersCase(testtools.TestCase):
         self.stage.wait_idle(server)
 
 
-class CrossingCase(OwnersCase):
-    """Servers rather leave their cell than stay."""
-
-    settings = {
-        'cells': 2,
-        'hosts': 2,
-        'options': {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}},
-    }
+# Settings of clouds in which servers rather leave their cell than stay.
+CROSSING = {
+    'cells': 2,
+    'hosts': 2,
+    'options': {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}},
+}
 
 
-def classes(module, prefix, change):
+def classes(module, prefix, change=None, *, base=OwnersCase, every=SAMPLED):
     """Return {name: a class of tests of a scenario} for a module.
 
-    prefix: of the names; change: an owners.Change
+    prefix: of the names; change: an owners.Change; base: of the classes
+    every: how many scenarios one stands for
     """
     return {
         case.__name__: case
         for case in (
-            _class_of(module, prefix, change, name)
-            for name in saga_faults.sample(scenarios.SCENARIOS, every=SAMPLED)
+            _class_of(module, prefix, name, base=base, change=change)
+            for name in saga_faults.sample(scenarios.SCENARIOS, every=every)
         )
     }
 
 
-def _class_of(module, prefix, change, name):
+def _class_of(module, prefix, name, *, base, change):
     def test_owners(self):
         self.run_scenario(name)
 
-    base = CrossingCase if name.startswith('cross-cell') else OwnersCase
     title = f'{prefix}{name.title().replace("-", "")}Test'
-    return type(
-        title, (base,), {'test_owners': test_owners, 'change': change, '__module__': module}
-    )
+    settings = CROSSING if name.startswith('cross-cell') else base.settings
+    members = {'test_owners': test_owners, 'change': change, 'settings': settings}
+    return type(title, (base,), {**members, '__module__': module})

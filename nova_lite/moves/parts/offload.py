@@ -2,12 +2,16 @@
 
 The pivot comes before the guest is destroyed, so all steps here only go forward. A deletion of
 the server takes over: then a step removes only what it has created itself.
+
+An administrator may reset the server's state. If that is before the guest is destroyed, the
+server stays on its host and gets a fault. After that it is on no host, whatever its state is.
 """
 
 import typing
 
 import sqlalchemy as sa
 
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
@@ -19,6 +23,8 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import shelving
+from nova_lite.saga import failures
+from nova_lite.saga import journal
 
 if typing.TYPE_CHECKING:
     from nova_lite.moves import move as moves
@@ -26,6 +32,9 @@ if typing.TYPE_CHECKING:
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
 DESTROY = 'destroy-guest'
+# Notes: the guest may be destroyed by now; the server left this move before that, and the error.
+DESTROYING: saga.Result[bool] = saga.Result('destroying', bool)
+LEFT: saga.Result[journal.Failure] = saga.Result('left-move', journal.Failure)
 
 
 class Offload(part.Part):
@@ -38,35 +47,66 @@ class Offload(part.Part):
         return (
             places.SOURCE_HOST.step(DESTROY, self._destroy, calls=('revert_resize',)),
             self._volumes.forward(),
-            places.NETWORK.step('unbind-ports', lambda: neighbours.unbind_all(self.move)),
+            places.NETWORK.step('unbind-ports', self._unbind),
             places.SOURCE_RECORDS.step(
                 'record-no-host', self._record, title='record that the server is on no host'
             ),
             places.PLACEMENT.step('return-allocations', self._release),
             self._volumes.settling('drop-former-attachments'),
-            places.SOURCE_RECORDS.step('record-end-of-offload', self.move.give_back),
+            places.SOURCE_RECORDS.step('record-end-of-offload', self._end),
         )
 
-    _volumes = shelving.attachments(needless=lambda move: move.is_gone())
+    _volumes = shelving.attachments(needless=lambda move: move.is_gone() or LEFT in move.results)
 
     def _destroy(self) -> asking.Reply:
-        return None if self.move.is_gone() else shelving.remove(self.move, DESTROY)
+        """Remove the guest, unless the server has left this move."""
+        row = self.move.find_present()
+        if row is None or LEFT in self.results:
+            return None
+        if DESTROYING in self.results:
+            return shelving.remove(self.move, DESTROY)
+        try:
+            self.move.require_task(row)
+        except exception.StateChanged as error:
+            self.results[LEFT] = failures.describe(error)
+            return None
+        # The journal is written before the host is called.
+        self.results[DESTROYING] = True
+        return saga.Pending(wake_in=0, detail='the guest is about to be destroyed')
+
+    def _unbind(self) -> None:
+        if LEFT not in self.results:
+            neighbours.unbind_all(self.move)
 
     @part.transaction
     def _record(self, connection: sa.Connection) -> None:
-        """Record that the server is on no host."""
+        """Record that the server is on no host, whatever its state is by now."""
         move = self.move
         row = instances.find(connection, move.instance_uuid)
-        if row is None or instances.is_gone(row) or row.host is None:
+        if row is None or instances.is_gone(row) or LEFT in self.results:
             return
+        if row.host != move.began.host:
+            return  # it is on no host, or was evacuated
         changes = {
             'host': None,
             'node': None,
             'vm_state': str(states.VmState.SHELVED_OFFLOADED),
             'power_state': int(states.PowerState.SHUTDOWN),
         }
-        if move.change(connection, changes):
-            move_records.change_devices(connection, self._volumes.reserved, None)
+        if row.task_state not in move.tasks:
+            changes['task_state'] = None
+        instances.force(connection, row.uuid, changes, expect_task=(row.task_state,))
+        move_records.change_devices(connection, self._volumes.reserved, None)
+
+    @part.transaction
+    def _end(self, connection: sa.Connection) -> None:
+        """Clear the task and end the action, with an error if the server has left it."""
+        error = self.results.get(LEFT)
+        if error is not None:
+            self.move.add_fault(connection, error)
+        else:
+            self.move.clear_task(connection, {})
+        self.move.events.end_all(connection, error)
 
     def _release(self) -> None:
         """Delete its allocations, except on hosts that it was evacuated from."""

@@ -1,0 +1,85 @@
+"""An administrator resets the state of a server at each step of each saga.
+
+Then the saga goes on. Afterwards a server that is on a host has its guest there, and `verify`
+finds nothing but what the administrator has said himself: that a server is ACTIVE that is off, or
+on no host. A sample is run; `tox -e faults` runs all cases.
+"""
+
+import itertools
+
+from nova_lite.virt.sim import census
+from tests.fixtures import saga_faults
+from tests.functional import owners_table
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
+Mode = saga_faults.Mode
+# How many scenarios one stands for, where not all are run.
+SAMPLED = 9
+# Deeds by name: the state that is set, and the action that follows.
+DEEDS = {'active': ('active', None), 'error': ('error', None), 'stop': ('active', 'os-stop')}
+IDLE = ('ACTIVE', 'SHUTOFF', 'ERROR', 'SHELVED', 'SHELVED_OFFLOADED', 'VERIFY_RESIZE')
+
+
+def cases(kind, arguments):
+    """Return [(step, mode, deed), ...] of a kind of saga."""
+    steps = saga_faults.steps_of(kind, arguments)
+    modes = (Mode.DURING_BEFORE, Mode.DURING_AFTER)
+    return [(step.id, mode, deed) for step, mode, deed in itertools.product(steps, modes, DEEDS)]
+
+
+class ResetCase(owners_table.OwnersCase):
+    """One way of one kind of saga."""
+
+    cases = staticmethod(cases)
+
+    def run_case(self, kind, scenario, case):
+        step, mode, deed = case
+        server = scenario.boot(self.stage)
+        scenario.prepare(self.stage, server)
+        self.stage.wait_idle(server)
+        fault = saga_faults.Fault(kind, step, mode, meanwhile=lambda: self.reset(server, deed))
+        self.faults.fault = fault
+        scenario.ask(self.stage, server)
+        outcome = self.faults.ended(server).state
+        self.faults.fault = None
+        if not fault.met:
+            return 'the step was not reached'
+        self.stage.wait_idle(server)
+        scenario.recover(self.stage)
+        wrong = self.guest_of(server) or self.findings(server)
+        self.cloud.admin.compute.delete_server(server.id)
+        self.cloud.wait_gone(server)
+        wrong = wrong or self.cloud.findings()
+        return f'{outcome}, and {wrong}' if wrong else outcome
+
+    def findings(self, server):
+        """Findings, but for what contradicts the state that the administrator has set."""
+        power = f'power of server {server.id}'
+        if self.cloud.admin.compute.get_server(server.id).compute_host is None:
+            return []
+        return [each for each in self.cloud.findings() if each.what != power]
+
+    def reset(self, server, deed):
+        state, action = DEEDS[deed]
+        self.stage.act(server, 'os-resetState', {'state': state})
+        if action is not None:
+            # It is refused while the saga works at the server.
+            self.stage.send(server, action)
+
+    def guest_of(self, server):
+        """Return what is wrong with the guest of a server that is on a host."""
+        shown = self.cloud.admin.compute.get_server(server.id)
+        if shown.status not in IDLE:
+            return f'the server is {shown.status}'
+        if shown.compute_host is None:
+            return None
+        places = self.cloud.cloud.places
+        paths = [places.guests_path(cell) for cell in places.cell_names]
+        guests = [guest for path in paths for guest in census.guests(path)]
+        if (server.id, shown.compute_host) not in {(guest.uuid, guest.node) for guest in guests}:
+            return f'{shown.status} on {shown.compute_host} without a guest'
+        return None
+
+
+globals().update(owners_table.classes(__name__, 'Reset', base=ResetCase, every=SAMPLED))
