@@ -213,6 +213,8 @@ BACKUP = Transition(
     # The host does what it does for createImage.
     through=SNAPSHOT.through,
 )
+# Of a server that boots from a volume: its volumes are snapshotted, without a task.
+SNAPSHOT_VOLUMES = Transition('createImage', SNAPSHOT.vm_states, saga=True)
 TRIGGER_CRASH_DUMP = Transition(
     'trigger_crash_dump',
     (_V.ACTIVE, _V.PAUSED, _V.RESCUED, _V.RESIZED, _V.ERROR),

@@ -10,7 +10,6 @@ import typing
 import requests
 
 from nova_lite import exception
-from nova_lite import runtime
 from nova_lite.clients import auth
 from nova_lite.clients import items
 from nova_lite.clients import session
@@ -21,6 +20,7 @@ REIMAGE_MICROVERSION = 'volume 3.68'
 CONFLICT: session.Errors = {400: exception.Conflict, 409: exception.Conflict}
 OVER_QUOTA = session.verbatim(exception.OverQuota)
 DEVICE = 'nova_lite_device'  # in the metadata of what was made for a block device
+IMAGE = 'nova_lite_image'  # in the metadata of snapshots: the image that names them
 WORKING = ('creating', 'downloading', 'error_restoring', 'restoring-backup', 'uploading')
 
 
@@ -188,41 +188,9 @@ class Volume:
         )
         return volume_record.of(response.json()['volume'])
 
-    def wait_until_ready(
-        self, ctxt: session.Ctxt, volume_id: str, *, timeout_s: float, interval_s: float = 1.0
-    ) -> session.Json:
-        """Wait for a volume that is being created; returns it.
-
-        Raises VolumeNotUsable when that fails or takes longer than `timeout_s`.
-        """
-        deadline = runtime.monotonic() + timeout_s
-        while True:
-            volume = self.get(ctxt, volume_id)
-            if volume['status'] not in WORKING:
-                break
-            if runtime.monotonic() >= deadline:
-                raise exception.VolumeNotUsable(
-                    volume_id=volume_id,
-                    reason=f"it is still '{volume['status']}' after {timeout_s} s",
-                )
-            runtime.sleep(interval_s)
-        if volume['status'].startswith('error'):
-            raise exception.VolumeNotUsable(
-                volume_id=volume_id, reason=f"its status is '{volume['status']}'"
-            )
-        return volume
-
     def delete(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Delete the volume, if it exists; raises Conflict while it is in use."""
         self._volumes.call(ctxt, 'DELETE', volume_id, errors={404: None, **CONFLICT})
-
-    def reserve(self, ctxt: session.Ctxt, volume_id: str) -> None:
-        """Keep the volume for an attachment to come; raises VolumeNotUsable."""
-        self._act(ctxt, volume_id, 'os-reserve')
-
-    def unreserve(self, ctxt: session.Ctxt, volume_id: str) -> None:
-        """Give up a reservation."""
-        self._act(ctxt, volume_id, 'os-unreserve')
 
     def begin_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Mark a volume in use as about to be detached; raises VolumeNotUsable."""
@@ -356,18 +324,35 @@ class Volume:
         snapshot: session.Json = self._snapshots.call(ctxt, 'GET', snapshot_id).json()['snapshot']
         return snapshot
 
+    def snapshots_of(self, ctxt: session.Ctxt, volume_id: str) -> session.Jsons:
+        """Return the snapshots of a volume: [{'id', 'status', 'size', 'metadata', …}]."""
+        params: session.Json = {'volume_id': volume_id}
+        if not self.service.has_user(ctxt):
+            params['all_tenants'] = 1
+        body = self.service.get(ctxt, '/snapshots/detail', params=params, as_user=True)
+        snapshots: session.Jsons = body['snapshots']
+        return snapshots
+
     def create_snapshot(
-        self, ctxt: session.Ctxt, volume_id: str, name: str, *, description: str = ''
+        self,
+        ctxt: session.Ctxt,
+        volume_id: str,
+        name: str,
+        *,
+        metadata: dict[str, str] | None = None,
     ) -> session.Json:
-        """Start a snapshot of the volume, in use or not; returns it."""
-        body = {'volume_id': volume_id, 'name': name, 'description': description, 'force': True}
+        """Start a snapshot of the volume, in use or not; returns it.
+
+        Without the user's token it is created in our name, in the user's project.
+        """
+        body = {'volume_id': volume_id, 'name': name, 'force': True, 'metadata': metadata or {}}
         missing = self._volumes.missing(volume_id)
         response = self.service.call(
             ctxt,
             'POST',
             '/snapshots',
             json={'snapshot': body},
-            as_user=True,
+            as_user=session.PROJECT,
             errors={400: exception.Invalid, 404: missing, 413: OVER_QUOTA},
         )
         snapshot: session.Json = response.json()['snapshot']

@@ -74,8 +74,8 @@ OPTS = [
         'device_timeout',
         default=60,
         min=0,
-        help='Seconds that a request to attach or detach a device waits for the part of the result '
-        'that its response contains.',
+        help='Seconds that a request to attach or detach a device, or to create an image of a server '
+        'that boots from a volume, waits for the part of the result that its response contains.',
     ),
     cfg.StrOpt(
         'request_log',

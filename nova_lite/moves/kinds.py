@@ -20,6 +20,7 @@ from nova_lite.moves import shares
 from nova_lite.moves import shelve
 from nova_lite.moves import swap_volume
 from nova_lite.moves import unshelve
+from nova_lite.moves import volume_image
 from nova_lite.saga import journal
 from nova_lite.saga import step
 from nova_lite.saga import values
@@ -46,6 +47,7 @@ SAGAS: tuple[type[step.Saga], ...] = (
     detach_interface.DetachInterface,
     shares.ShareAttachment,
     crash_dump.CrashDump,
+    volume_image.VolumeImage,
 )
 FIRST = 1
 

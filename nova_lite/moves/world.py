@@ -183,9 +183,24 @@ class Volume(release.Volume, volumes.Attaching, typing.Protocol):
 
     def reimage(self, ctxt: session.Ctxt, volume_id: str, image_id: str) -> None: ...
 
+    def snapshots_of(self, ctxt: session.Ctxt, volume_id: str) -> session.Jsons: ...
+
+    def create_snapshot(
+        self,
+        ctxt: session.Ctxt,
+        volume_id: str,
+        name: str,
+        *,
+        metadata: dict[str, str] | None = None,
+    ) -> session.Json: ...
+
+    def delete_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> None: ...
+
 
 class Image(release.Image, images.Snapshots, typing.Protocol):
     """The image service, as moves use it."""
+
+    def upload(self, ctxt: session.Ctxt, image_id: str, data: bytes | Iterable[bytes]) -> None: ...
 
 
 class Scheduler(typing.Protocol):

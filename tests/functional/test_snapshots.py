@@ -2,6 +2,7 @@
 
 import json
 
+from tests.fixtures import moving
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -82,3 +83,45 @@ class SnapshotsTest(own_cloud.OwnCloudTest):
         self.assertEqual('available', snapshot.status)
         storage.delete_snapshot(snapshot)
         self.cloud.admin.image.delete_image(image)
+
+    def with_two_volumes(self):
+        blank = {'boot_index': -1, 'source_type': 'blank', **moving.VOLUME}
+        image = {'boot_index': 0, 'source_type': 'image', 'uuid': self.cloud.image_id('cirros')}
+        devices = [{**image, **moving.VOLUME}, blank]
+        return self.cloud.boot(block_device_mapping=devices)
+
+    def kept(self):
+        storage = self.cloud.admin.block_storage
+        return [each.id for each in storage.snapshots()], self.images()
+
+    def test_volumes_that_are_not_snapshotted(self):
+        """The second snapshot exceeds a quota. Nothing stays, and the volumes can be deleted."""
+        server, before = self.with_two_volumes(), self.kept()
+        storage = self.cloud.admin.block_storage
+        project = self.cloud.admin.current_project_id
+        storage.update_quota_set(project, snapshots=1)
+        answer = self.moving.act(server, 'createImage', {'name': 'copy'}, status=403)
+        self.assertIn('napshot', answer.text)
+        self.assertEqual(before, self.kept())
+        self.assertEqual(
+            [('api_snapshot_instance', 'Error')], self.moving.events(server, 'createImage')
+        )
+        storage.update_quota_set(project, snapshots=-1)
+        self.cloud.admin.compute.delete_server(server)
+        self.cloud.wait_gone(server)
+        self.assertEqual([], list(storage.volumes()))
+
+    def test_image_of_two_volumes(self):
+        server = self.with_two_volumes()
+        answer = self.moving.act(server, 'createImage', {'name': 'copy'}, version='2.45')
+        image = self.cloud.admin.image.get_image(answer.json()['image_id'])
+        mapping = json.loads(image.properties['block_device_mapping'])
+        snapshots, _images = self.kept()
+        self.assertEqual(sorted(snapshots), sorted(each['snapshot_id'] for each in mapping))
+        self.assertEqual([0, None], [each['boot_index'] for each in mapping])
+        flavor = self.cloud.flavor_id('m1.tiny')
+        compute = self.cloud.admin.compute
+        again = compute.create_server(
+            name='again', image_id=image.id, flavor_id=flavor, networks='none'
+        )
+        self.assertEqual(2, len(self.cloud.wait(again).attached_volumes))

@@ -1,11 +1,8 @@
 """The actions createImage and createBackup: an image of a server.
 
-The image is made here, queued; the host uploads to it. Of a server that boots from
-a volume no disk is uploaded: its volumes are snapshotted, and the image names these.
+The image is made here, queued; the host uploads to it. Of a server that boots from a volume no
+disk is uploaded: a saga takes snapshots of its volumes and creates an image that names these.
 """
-
-import dataclasses
-import json
 
 from oslo_log import log
 
@@ -16,6 +13,7 @@ from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import devices
 from nova_lite.clients import backups
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
@@ -59,10 +57,9 @@ BACKUP_BODY = schema_parts.body(
 def create_image(req, server):
     """Make an image; below 2.45 its address is in a header, then its id in the body."""
     _check_metadata(req)
-    devices = acting.devices(server)
-    if acting.boots_from_volume(devices):
+    if acting.boots_from_volume(acting.devices(server)):
         req.authorize(rules.CREATE_IMAGE_BFV, server.target)
-        image = _of_volumes(req, server, devices)
+        image = _of_volumes(req, server)
     else:
         image = _of_disk(req, server, transitions.SNAPSHOT, 'createImage')
     return _answer(req, image)
@@ -152,69 +149,19 @@ def _give_up(connection, req, uuid, task, message):
     _end(connection, req, uuid, error=message)
 
 
-def _of_volumes(req, server, devices):
-    """Snapshot the volumes, and create an image of them that servers can boot."""
-    with_action = dataclasses.replace(transitions.SNAPSHOT, during=None)
-    acting.swap(req, server, with_action, {'task_state': None}, action='createImage')
-    mapping, made = [], []
-    try:
-        for device in devices:
-            mapping.append(_mapped(req, device, made))
-        image = _made_of(req, server, mapping)
-    except exception.NovaLiteError as error:
-        for snapshot_id in made:
-            req.app.volume.delete_snapshot(req.ctxt, snapshot_id)
-        server.cell.db.write(_end, req, server.uuid, error=error.message)
-        raise
-    server.cell.db.write(_end, req, server.uuid)
-    return image
+def _of_volumes(req, server):
+    """Wait until a saga has made an image of the volumes, and return it.
 
-
-def _made_of(req, server, mapping):
-    """Make an active image without data. mapping: the volumes that servers boot from"""
-    properties = {
-        **(req.content.get('metadata') or {}),
-        # What no data is: Glance compares the two.
-        'disk_format': 'raw',
-        'bdm_v2': 'True',
-        'root_device_name': server.row.root_device_name or '/dev/vda',
-        'block_device_mapping': json.dumps(mapping),
+    As in nova, the image exists when the request is answered.
+    """
+    arguments = {
+        'name': req.content['name'].strip(),
+        'metadata': req.content.get('metadata') or {},
     }
-    image = req.app.image.create_snapshot(
-        req.ctxt, req.content['name'].strip(), server.row, properties=properties
-    )
-    try:
-        req.app.image.upload(req.ctxt, image['id'], b'')
-    except exception.NovaLiteError:
-        req.app.image.delete(req.ctxt, image['id'], missing_ok=True)
-        raise
-    return image
-
-
-def _mapped(req, device, made):
-    """Return the device as the image's block_device_mapping describes it."""
-    found = {
-        name: device.get(name)
-        for name in ('boot_index', 'device_type', 'disk_bus', 'guest_format', 'volume_type')
-    }
-    found['delete_on_termination'] = device.delete_on_termination
-    if device.volume_id is None:
-        return {
-            **found,
-            'source_type': device.source_type,
-            'destination_type': device.destination_type,
-            'volume_size': device.volume_size,
-        }
-    name = f'snapshot for {req.content["name"]}'
-    snapshot = req.app.volume.create_snapshot(req.ctxt, device.volume_id, name)
-    made.append(snapshot['id'])
-    return {
-        **found,
-        'source_type': 'snapshot',
-        'destination_type': 'volume',
-        'snapshot_id': snapshot['id'],
-        'volume_size': snapshot['size'],
-    }
+    guard = transitions.SNAPSHOT_VOLUMES
+    uuid = devices.begin(req, server, kind='volume-image', guard=guard, arguments=arguments)
+    devices.wait(req, uuid)
+    return {'id': uuid}
 
 
 def _end(connection, req, uuid, error=None):

@@ -17,6 +17,7 @@ from nova_lite.simcloud import seed
 from nova_lite.wsgi import placement as placement_app
 from tests.fixtures import clock
 from tests.fixtures import http
+from tests.fixtures import ready_volumes
 from tests.fixtures import simcloud
 from tests.unit.clients import base
 from tests.unit.clients import neighbours
@@ -109,7 +110,7 @@ class NeighbourTest(TokenTestCase):
     def test_a_volume_s_whole_life(self):
         volumes = volume.Volume(self.credentials)
         made = volumes.create(self.demo, size=1)
-        volumes.wait_until_ready(self.demo, made['id'], timeout_s=60, interval_s=0.01)
+        ready_volumes.wait(volumes, self.demo, made['id'])
         attachment = volumes.create_attachment(self.demo, made['id'], SERVER)
         volumes.update_attachment(context.admin(), attachment['id'], {'host': 'cell1-host1'})
         volumes.delete_attachment(context.admin(), attachment['id'])

@@ -5,6 +5,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import image
 from nova_lite.clients import volume
+from tests.fixtures import ready_volumes
 from tests.unit.clients import neighbours
 
 SOURCE, DEST = {'host': 'cell1-host1'}, {'host': 'cell2-host1'}
@@ -21,7 +22,7 @@ class VolumeTestCase(neighbours.NeighbourTestCase):
 
     def create(self, **options):
         made = self.volume.create(self.member, **options)
-        return self.volume.wait_until_ready(self.member, made['id'], timeout_s=60, interval_s=0.01)
+        return ready_volumes.wait(self.volume, self.member, made['id'])
 
     def read(self):
         return self.volume.get(self.member, self.made['id'])
@@ -156,16 +157,6 @@ class VolumeTest(VolumeTestCase):
         self.attach()
         self.assertRaises(exception.Conflict, self.volume.delete, self.member, self.made['id'])
 
-    def test_reservation(self):
-        self.volume.reserve(self.member, self.made['id'])
-        self.assertEqual('reserved', self.read()['status'])
-        error = self.assertRaises(
-            exception.VolumeNotUsable, self.volume.reserve, self.member, self.made['id']
-        )
-        self.assertIn(self.made['id'], error.message)
-        self.volume.unreserve(self.member, self.made['id'])
-        self.assertEqual('available', self.read()['status'])
-
     def test_detaching(self):
         self.assertRaises(
             exception.VolumeNotUsable, self.volume.begin_detaching, self.member, self.made['id']
@@ -190,9 +181,9 @@ class VolumeTest(VolumeTestCase):
 
     def test_another_image(self):
         cirros = image.Image(self.credentials).list(self.member, name='cirros')[0]
-        self.volume.reserve(self.member, self.made['id'])
+        self.volume.create_attachment(self.admin, self.made['id'], self.server.uuid)
         self.volume.reimage(self.member, self.made['id'], cirros['id'])
-        self.volume.wait_until_ready(self.member, self.made['id'], timeout_s=60, interval_s=0.01)
+        ready_volumes.wait(self.volume, self.member, self.made['id'])
         self.assertEqual(cirros['id'], self.read()['image']['id'])
 
 

@@ -15,6 +15,7 @@ from nova_lite.verify import invariants
 from nova_lite.verify import reader
 from tests.fixtures import database
 from tests.fixtures import placement
+from tests.fixtures import ready_volumes
 from tests.unit.clients import neighbours
 
 PAGE, COUNT = 2, 5
@@ -79,7 +80,7 @@ class PagesTest(ReaderTestCase):
     def reserve(self, number):
         """A new volume, reserved for a server that does not exist; (volume, attachment)."""
         made = self.volume.create(self.member, size=1, name=f'{number}')['id']
-        self.volume.wait_until_ready(self.member, made, timeout_s=60, interval_s=0.01)
+        ready_volumes.wait(self.volume, self.member, made)
         attachment = self.volume.create_attachment(self.member, made, runtime.new_uuid())
         return made, attachment['id']
 

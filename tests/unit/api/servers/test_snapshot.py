@@ -5,6 +5,7 @@ import json
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import backups
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from tests.unit.api.servers import base
@@ -109,22 +110,25 @@ class TestVolumes(base.Case):
             'device_name': '/dev/vda',
         }
         self.api.cell('cell1').db.write(children.create_block_devices, [device])
-        self.images = self.api.neighbours.image.images
-        self.snapshots = self.api.neighbours.volume.snapshots
-        self.known = {*self.images, *self.snapshots}
 
-    def test_image_names_snapshots(self):
-        body = {'name': 'copy', 'metadata': {'disk_format': 'qcow2'}}
-        answer = self.act(self.uuid, 'createImage', body, version='2.45')
-        properties = self.images[answer.json['image_id']]['properties']
-        (snapshot_id,) = {*self.snapshots} - self.known
-        self.assertIn(snapshot_id, properties['block_device_mapping'])
-        self.assertEqual('raw', properties['disk_format'])
+    def test_begins_a_saga(self):
+        """The answer waits for its end; no process runs sagas here."""
+        body = {'name': 'copy\n', 'metadata': {'disk_format': 'qcow2'}}
+        self.refused_act(self.uuid, 'createImage', body, code=503, version='2.45')
+        saga = self.api.api_db.read(sagas.find_active, self.uuid)
+        self.assertEqual('volume-image', saga.kind)
+        self.assertEqual(
+            ('copy', body['metadata']), (saga.arguments['name'], saga.arguments['metadata'])
+        )
+        self.assertIsNone(self.api.row(self.uuid).task_state)
+        self.assertEqual([], self.sent())
 
-    def test_nothing_stays_of_an_image_that_is_refused(self):
-        def refuse(ctxt, image_id, data):
-            raise exception.NeighbourError('The image service answered 415.')
+    def test_no_backup(self):
+        body = {'name': 'b', 'backup_type': 'daily', 'rotation': 1}
+        self.refused_act(self.uuid, 'createBackup', body, code=400, text='volume-backed')
 
-        self.patch(self.api.neighbours.image, 'upload', refuse)
-        self.refused_act(self.uuid, 'createImage', {'name': 'copy'}, code=500)
-        self.assertEqual(self.known, {*self.images, *self.snapshots})
+    def test_states(self):
+        for state in ('rescued', 'error', 'building', 'shelved_offloaded'):
+            self.api.cell('cell1').db.write(instances.force, self.uuid, {'vm_state': state})
+            self.refused_act(self.uuid, 'createImage', {'name': 'copy'}, code=409)
+        self.assertIsNone(self.api.api_db.read(sagas.find_active, self.uuid))

@@ -1,0 +1,177 @@
+"""Create an image of a server that boots from a volume: it names snapshots of its volumes.
+
+The image has the uuid of the saga as its id, and no data. The API answers when it exists. The
+snapshots name the image in their metadata, so those whose answer was lost are found, and none
+stays if the image cannot be made. As in nova the deletion of the server does not stop this: the
+volumes that have snapshots stay.
+"""
+
+from collections.abc import Sequence
+import json
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import saga
+from nova_lite.clients import release
+from nova_lite.clients import session
+from nova_lite.clients import volume as volume_client
+from nova_lite.db import rows
+from nova_lite.db.cell import children
+from nova_lite.moves import move
+from nova_lite.moves import part
+from nova_lite.moves import places
+from nova_lite.moves import steps
+from nova_lite.moves.parts import image_snapshot
+
+EVENT = 'api_snapshot_instance'
+CREATE = 'create-image'
+ROOT_NAME = '/dev/vda'
+# Columns of a block device that the image has for the device.
+DEVICE = ('boot_index', 'device_type', 'disk_bus', 'guest_format', 'volume_type')
+# Statuses of a snapshot that Cinder is about to change.
+PASSING = ('creating', 'deleting')
+WAIT_S = 1.0
+
+
+class Arguments(move.Arguments):
+    """name: of the image; metadata: further properties of it"""
+
+    name: str
+    metadata: dict[str, str]
+
+
+class Began(saga.Value):
+    """devices: columns of the server's block devices; root: the name of its root disk"""
+
+    devices: Sequence[saga.Data]
+    root: str
+
+    @property
+    def volumes(self) -> list[saga.Data]:
+        """Return the devices that are volumes."""
+        return [device for device in self.devices if device['volume_id']]
+
+
+BEGIN = saga.Result('record-request', Began)
+# The devices in the form of an image's property block_device_mapping.
+TAKE = saga.Result('snapshot-volumes', list[saga.Data])
+
+
+class VolumeImage(move.Move[Began]):
+    arguments: Arguments
+    kind = 'volume-image'
+    first = BEGIN
+    faults = False
+    image = part.Of(image_snapshot.Snapshot, '%s')
+
+    def steps(self) -> saga.Steps:
+        return (
+            steps.begin(self),
+            places.VOLUMES.step(TAKE, self.take, self.drop, clean=saga.Clean(self.drop)),
+            self.image.step(CREATE, self.create),
+            places.SOURCE_RECORDS.step('end-action', self.end, pivot=True),
+        )
+
+    def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
+        row = self.require_there(row)
+        self.events.start(connection, EVENT)
+        found = children.block_devices(connection, [row.uuid]).get(row.uuid, ())
+        return Began(
+            devices=[_columns(device) for device in found],
+            root=row.root_device_name or ROOT_NAME,
+        )
+
+    # ---- snapshots ----
+
+    def take(self) -> list[saga.Data]:
+        """Snapshot each volume that has no snapshot of this saga yet."""
+        made = self._made() if self.repeated else {}
+        return [self._mapped(device, made) for device in self.began.devices]
+
+    def _mapped(self, device: saga.Data, made: dict[str, session.Json]) -> saga.Data:
+        """Return a device as the image describes it."""
+        found = {name: device[name] for name in (*DEVICE, 'delete_on_termination')}
+        if device['volume_id'] is None:
+            kinds = ('source_type', 'destination_type', 'volume_size')
+            return {**found, **{name: device[name] for name in kinds}}
+        snapshot = made.get(device['uuid']) or self.world.volume.create_snapshot(
+            self.ctxt,
+            device['volume_id'],
+            f'snapshot for {self.arguments.name}',
+            metadata=self._marks(device),
+        )
+        return {
+            **found,
+            'source_type': 'snapshot',
+            'destination_type': 'volume',
+            'snapshot_id': snapshot['id'],
+            'volume_size': snapshot['size'],
+        }
+
+    def _marks(self, device: saga.Data) -> dict[str, str]:
+        """Return the metadata of the snapshot of a device."""
+        return {volume_client.IMAGE: self.uuid, volume_client.DEVICE: device['uuid']}
+
+    def _made(self) -> dict[str, session.Json]:
+        """Return {uuid of a block device: its snapshot}."""
+        volumes = sorted({device['volume_id'] for device in self.began.volumes})
+        return {
+            snapshot['metadata'].get(volume_client.DEVICE): snapshot
+            for volume_id in volumes
+            for snapshot in self.world.volume.snapshots_of(self.ctxt, volume_id)
+            if snapshot['metadata'].get(volume_client.IMAGE) == self.uuid
+        }
+
+    def drop(self) -> saga.Pending | None:
+        """Delete the snapshots, and then the volumes that should have ended with the server.
+
+        Cinder deletes neither a snapshot that it is creating nor a volume with a snapshot.
+        """
+        for snapshot in self._made().values():
+            if snapshot['status'] not in PASSING:
+                self.world.volume.delete_snapshot(self.ctxt, snapshot['id'])
+        if any(snapshot['status'] in PASSING for snapshot in self._made().values()):
+            return saga.Pending(wake_in=WAIT_S, detail='a snapshot is being created or deleted')
+        row = self.find()
+        if row is None or row.deleted:
+            for device in self.began.volumes:
+                if device['delete_on_termination']:
+                    own = self.ctxt, self.instance_uuid, device['volume_id']
+                    release.delete_volume(self.world.volume, *own)
+        return None
+
+    # ---- image ----
+
+    def create(self) -> None:
+        """Create the image, which is active without data."""
+        properties = {
+            **self.arguments.metadata,
+            # An image without data has this format: Glance compares the two.
+            'disk_format': 'raw',
+            'bdm_v2': 'True',
+            'root_device_name': self.began.root,
+            'block_device_mapping': json.dumps(self.results[TAKE]),
+        }
+        server = self.require_row(self.find())
+        images, name = self.world.image, self.arguments.name
+        images.create_snapshot(self.ctxt, name, server, properties=properties, image_id=self.uuid)
+        images.upload(self.ctxt, self.uuid, b'')
+
+    def end(self) -> None:
+        """End the action. This is the pivot."""
+        self.write(self.events.end_all)
+
+
+def _columns(device: rows.Row) -> saga.Data:
+    names: tuple[str, ...] = (
+        *DEVICE,
+        'uuid',
+        'source_type',
+        'destination_type',
+        'volume_id',
+        'volume_size',
+        'delete_on_termination',
+    )
+    found: dict[str, typing.Any] = {name: getattr(device, name) for name in names}
+    return found
