@@ -231,6 +231,8 @@ _HAS_DISKS = (
 )
 ATTACH_VOLUME = Transition('attach_volume', _HAS_DISKS, saga=True)
 DETACH_VOLUME = Transition('detach_volume', _HAS_DISKS, saga=True)
+# Before a reboot, of a volume whose attachment the volume service has no longer.
+DETACH_LOST_VOLUME = Transition('detach_volume', REBOOT_HARD.vm_states, saga=True)
 SWAP_VOLUME = Transition('swap_volume', (_V.ACTIVE, _V.PAUSED, _V.RESIZED), saga=True)
 # The guest must be off; the share of a server that could not be started can be detached.
 ATTACH_SHARE = Transition('attach_share', (_V.STOPPED,), saga=True)

@@ -26,9 +26,6 @@ class Image(release.Image, images.Snapshots, typing.Protocol):
     def url_of(self, image_id: str) -> str:
         """Return the address of an image."""
 
-    def upload(self, ctxt: session.Ctxt, image_id: str, data: bytes | Iterable[bytes]) -> None:
-        """Store the contents of the image and make it active."""
-
 
 class GroupNames(typing.Protocol):
     """Names of security groups."""
@@ -121,22 +118,20 @@ class Volume(typing.Protocol):
     ) -> session.Json:
         """Reserve the volume for a server; returns {'id', 'connection_info'}."""
 
+    def get_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> session.Json:
+        """Return an attachment; raises AttachmentNotFound."""
+
+    def list_attachments(self, ctxt: session.Ctxt, instance_uuid: str) -> session.Jsons:
+        """Return the attachments of a server."""
+
     def delete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
         """End an attachment, if it exists."""
 
     def get_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> session.Json:
         """Return a snapshot; raises SnapshotNotFound."""
 
-    def create_snapshot(
-        self, ctxt: session.Ctxt, volume_id: str, name: str, *, description: str = ''
-    ) -> session.Json:
-        """Start a snapshot of the volume; returns it."""
-
     def report_snapshot(self, ctxt: session.Ctxt, snapshot_id: str, status: str) -> None:
         """Report the part of a host in a snapshot as done."""
-
-    def delete_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> None:
-        """Delete the snapshot, if it exists."""
 
 
 class Providers(port_allocations.Providers, typing.Protocol):

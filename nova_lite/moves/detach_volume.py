@@ -26,9 +26,14 @@ EVENT, LOCAL_EVENT = 'compute_detach_volume', 'api_detach_volume'
 
 
 class Arguments(move.Arguments):
-    """volume_id: of the volume to detach"""
+    """volume_id: of the volume to detach
 
+    lost: the volume service has ended the attachment, so the volume is not marked
+    """
+
+    VERSION = 2
     volume_id: str
+    lost: bool = False
 
 
 class DetachVolume(move.Move[guest_devices.Began]):
@@ -55,7 +60,10 @@ class DetachVolume(move.Move[guest_devices.Began]):
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT, **found)
 
     def mark(self) -> bool:
-        self.detaching.mark()
+        if self.arguments.lost:
+            self.results[detaching.MARKED] = False
+        else:
+            self.detaching.mark()
         self.results[guest_devices.ACCEPTED] = True
         return True
 

@@ -5,6 +5,7 @@ from nova_lite.api import operation
 from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
+from nova_lite.api.servers import lost_attachments
 from nova_lite.policies import servers as rules
 
 TYPES = ('HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft')
@@ -32,6 +33,8 @@ def reboot(req, server):
     """Reboot the guest."""
     if _guard(req) is transitions.REBOOT_HARD:
         left_guest.remove(req, server)
+    if server.cell is not None:
+        lost_attachments.settle(req, server)
     instance = acting.begin(req, server, 'reboot', _guard(req))
     acting.send(
         req,

@@ -1,0 +1,86 @@
+"""Attachments of a server that only its record has, or only the volume service.
+
+Somebody has deleted an attachment in Cinder, or has reset the status of a volume (Launchpad bug
+2019078). As in nova a reboot compares both.
+"""
+
+import functools
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import transitions
+from nova_lite.api import waiting
+from nova_lite.api.servers import moves
+from nova_lite.api.servers import outcomes
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import children
+from nova_lite.lifecycle import intents
+from nova_lite.moves import kinds
+
+LOG = log.getLogger(__name__)
+KIND = 'detach-volume'
+
+
+def settle(req, server):
+    """Detach volumes whose attachments are gone, and delete attachments that no device names.
+
+    What fails does not stop the request: the next reboot compares again.
+    """
+    try:
+        listed = req.app.volume.list_attachments(req.ctxt, server.uuid)
+        _settle(req, server, {each['id'] for each in listed})
+    except exception.NovaLiteError as error:
+        LOG.warning(
+            'Cannot settle the volume attachments of server %s: %s. Rebooting it without that.',
+            server.uuid,
+            error,
+        )
+
+
+def _settle(req, server, listed):
+    """Settle a server that no saga has. listed: ids of the attachments in the volume service.
+
+    A saga records the attachments that it creates before it ends. So one that was listed before
+    the server was seen without a saga is recorded by now, or belongs to nobody.
+    """
+    others = {'active': True, 'cleaning': True, 'instance_uuid': server.uuid}
+    if req.app.api_db.read(sagas.every, **others):
+        return
+    devices = server.cell.db.read(children.block_devices, [server.uuid]).get(server.uuid, ())
+    attached = [device for device in devices if device.attachment_id]
+    for attachment_id in sorted(listed - {device.attachment_id for device in attached}):
+        LOG.info('Deleting attachment %s, unknown to server %s', attachment_id, server.uuid)
+        req.app.volume.delete_attachment(req.ctxt, attachment_id)
+    for device in attached:
+        # A server without its root disk is of no use to its owner.
+        if device.attachment_id not in listed and device.boot_index != 0:
+            _detach_lost(req, server, device)
+
+
+def _detach_lost(req, server, device):
+    """Detach a volume, unless its attachment was created after the others were listed."""
+    try:
+        req.app.volume.get_attachment(req.ctxt, device.attachment_id)
+        return
+    except exception.AttachmentNotFound:
+        LOG.info('Volume %s of server %s has lost its attachment', device.volume_id, server.uuid)
+    req.app.waiters.enter(req)
+    guard = transitions.DETACH_LOST_VOLUME
+    intent = intents.Intent(
+        kind=KIND,
+        uuid=runtime.new_uuid(),
+        instance_uuid=server.uuid,
+        arguments=kinds.arguments(KIND, {'volume_id': device.volume_id, 'lost': True}),
+        order=intents.order(guard, guard.verb, host=server.row.host),
+        pause=functools.partial(waiting.pause, req),
+    )
+    # In our own name: the user has requested something else.
+    intents.begin(req.app.api_db, server.cell, context.admin(), intent)
+    moves.run_saga(req, intent.uuid)
+    timeout_s = req.conf.api.device_timeout
+    outcomes.wait(
+        req, intent.uuid, lambda row: False, timeout_s=timeout_s, meaning=lambda error: None
+    )

@@ -1,0 +1,83 @@
+"""Attachments that their owners or administrators change in Cinder, behind the server's back."""
+
+from nova_lite import context
+from tests.fixtures import attaching
+from tests.functional import own_cloud
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
+
+
+class LostAttachmentsTest(own_cloud.OwnCloudTest):
+    """At the end `verify` finds nothing."""
+
+    settings = {'cells': 2, 'hosts': 2}
+
+    def setUp(self):
+        super().setUp()
+        self.hands = attaching.Attaching(self.cloud)
+        self.storage = self.cloud.admin.block_storage
+        self.server = self.cloud.boot()
+
+    def attach(self):
+        volume = self.hands.volume()
+        self.hands.attached(self.server, volume)
+        return volume
+
+    def reset(self, volume):
+        """Do what `openstack volume set --state available --detached` does."""
+        self.storage.reset_volume_status(volume, 'available', 'detached', None)
+
+    def reboot(self, kind):
+        self.moving.act(self.server, 'reboot', {'type': kind})
+        self.cloud.wait(self.server)
+
+    def check_none(self):
+        self.assertEqual([], self.hands.attachments(self.server))
+        self.assertEqual([], self.hands.volumes_of_guest(self.server))
+
+    def test_reboots(self):
+        """The volume leaves the guest and the record, and can be attached again."""
+        volume = self.attach()
+        for kind in ('HARD', 'SOFT'):
+            self.reset(volume)
+            self.hands.detach(self.server, volume, status=400)
+            self.reboot(kind)
+            self.check_none()
+            self.assertIn(
+                ('compute_detach_volume', 'Success'),
+                self.moving.events(self.server, 'detach_volume'),
+            )
+            self.assertEqual('available', self.hands.volume_status(volume))
+            self.hands.attached(self.server, volume)
+
+    def test_volume_is_gone(self):
+        volume, kept = self.attach(), self.attach()
+        self.reset(volume)
+        self.storage.delete_volume(volume)
+        self.reboot('HARD')
+        self.assertEqual([kept], self.hands.volumes_of_guest(self.server))
+        self.hands.detach(self.server, volume, status=404)
+
+    def test_attachment_that_the_server_does_not_know(self):
+        volume, kept = self.hands.volume(), self.attach()
+        client = self.moving.world.volume
+        client.create_attachment(context.admin(), volume, self.server.id)
+        self.assertEqual('reserved', self.hands.volume_status(volume))
+        self.reboot('SOFT')
+        self.assertEqual('available', self.hands.volume_status(volume))
+        self.assertEqual([kept], self.hands.volumes_of_guest(self.server))
+
+    def test_attached_to_another_server(self):
+        """After the volume was reset, and not before the first server has lost it."""
+        volume, other = self.attach(), self.cloud.boot('other')
+        self.reset(volume)
+        answer = self.cloud.api(
+            'POST',
+            f'/servers/{other.id}/os-volume_attachments',
+            json={'volumeAttachment': {'volumeId': volume}},
+        )
+        self.assertEqual(400, answer.status_code)
+        self.assertIn(f'already attached to instances: {self.server.id}', answer.text)
+        self.reboot('SOFT')
+        self.hands.attached(other, volume)
