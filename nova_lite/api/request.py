@@ -115,7 +115,9 @@ def read_body(http: falcon.Request, limit: int) -> typing.Any:
     kind = (http.content_type or '').split(';')[0].strip().lower()
     if kind not in ('', 'text/plain', *BODY_TYPES):
         raise faults.UnsupportedContentType()
-    raw = http.bounded_stream.read(limit + 1)
+    # Servers that decode chunks themselves give no length.
+    ends = length is None and http.env.get('wsgi.input_terminated')
+    raw = (http.stream if ends else http.bounded_stream).read(limit + 1)
     if len(raw) > limit:
         raise faults.TooLarge()
     if not raw:

@@ -7,7 +7,10 @@ colons; without it from where nova-lite-api looks.
 from nova_lite.conf import keystone_authtoken
 from nova_lite.daemons import api
 from nova_lite.daemons import process
+from nova_lite.wsgi import paths
 
-application = api.application(
-    process.configure(process.argv_of_environment(), 'nova-lite-api', keystone_authtoken.check)
+application = paths.Decoded(
+    api.application(
+        process.configure(process.argv_of_environment(), 'nova-lite-api', keystone_authtoken.check)
+    )
 )

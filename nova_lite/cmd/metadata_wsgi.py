@@ -2,7 +2,10 @@
 
 from nova_lite.daemons import metadata
 from nova_lite.daemons import process
+from nova_lite.wsgi import paths
 
-application = metadata.application(
-    process.configure(process.argv_of_environment(), 'nova-lite-metadata', metadata.check)
+application = paths.Decoded(
+    metadata.application(
+        process.configure(process.argv_of_environment(), 'nova-lite-metadata', metadata.check)
+    )
 )

@@ -2,6 +2,7 @@
 
 import typing
 
+from cheroot import makefile
 from cheroot.workers import threadpool
 
 from nova_lite import runtime
@@ -14,6 +15,19 @@ LIBRARY.uses(threadpool.ThreadPool, 'stop', '_threads', '_queue')
 LIBRARY.has(threadpool.ThreadPool, '_spawn_worker')
 LIBRARY.has(threadpool, '_SHUTDOWNREQUEST')
 LIBRARY.uses(threadpool.WorkerThread, 'run', 'server', 'stats', 'name')
+LIBRARY.uses(makefile.StreamReader, 'has_data', '_read_buf', '_read_pos')
+
+
+def take_read(stream: typing.Any) -> bytes:
+    """Return what a connection's stream has read from it, and its reader has left."""
+    found: bytes = stream._read_buf[stream._read_pos :]
+    stream._read_buf, stream._read_pos = b'', 0
+    return found
+
+
+def unread(stream: typing.Any, data: bytes) -> None:
+    """Put `data` into a stream from which all was taken, before what it reads next."""
+    stream._read_buf, stream._read_pos = data, 0
 
 
 def forget_counters(server: typing.Any, thread: runtime.Thread) -> None:

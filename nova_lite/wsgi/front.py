@@ -18,7 +18,7 @@ class Front:
 
     def __call__(self, environ, start_response):
         path = environ.get('PATH_INFO', '')
-        prefix = '/' + path.lstrip('/').split('/', 1)[0]
+        prefix = '/' + path[1:].partition('/')[0]
         application = self.routes.get(prefix)
         if application is None:
             body = json.dumps({'services': sorted(self.routes)}).encode()

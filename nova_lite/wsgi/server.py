@@ -15,18 +15,15 @@ from oslo_utils import netutils
 
 from nova_lite import runtime
 from nova_lite import service
+from nova_lite.private_apis import cheroot as internals
+from nova_lite.wsgi import heads
+from nova_lite.wsgi import paths
+from nova_lite.wsgi import reception
 from nova_lite.wsgi import slow_clients
 from nova_lite.wsgi import thread_pool
 
 LOG = logging.getLogger(__name__)
 
-# Of other headers that are repeated, cheroot gives the application the last value alone. The
-# metadata service must see all values of these, as under gunicorn, to refuse them.
-cheroot_server.comma_separated_headers += [  # type: ignore[attr-defined]  # not in its stubs
-    b'X-Instance-Id',
-    b'X-Tenant-Id',
-    b'X-Instance-Id-Signature',
-]
 PORTS = (10000, 18000)
 # Another port of the same host may be free.
 TAKEN = (errno.EADDRINUSE, errno.EACCES)
@@ -38,7 +35,6 @@ END_S, CUT_S = 2, 2.5
 # Seconds between two looks for connections that have been idle for too long; between two attempts
 # to wake the thread that looks, when a server stops.
 EXPIRE_S, WAKE_S = 5, 0.05
-PIECE_BYTES = 64 * 1024
 # Ports that were given to callers, which may not listen on them yet. The oldest come first.
 _claims = collections.deque()
 
@@ -97,13 +93,11 @@ def _is_free(host, port):
 
 
 class _Gateway(wsgi.Gateway_10):
-    """Lets an application cut the connection of its request.
-
-    Whatever applications read and return, the next request on a connection is where it should be.
-    """
+    """Lets an application cut the connection of its request."""
 
     def get_environ(self):
-        return {**super().get_environ(), CUT: self._cut}
+        sock = self.req.conn.socket
+        return {**super().get_environ(), CUT: self._cut, slow_clients.SOCKET: sock}
 
     def _cut(self):
         # The client may have gone by itself.
@@ -111,18 +105,24 @@ class _Gateway(wsgi.Gateway_10):
             self.req.conn.socket.shutdown(socket.SHUT_RDWR)
 
     def respond(self):
+        if self.req.conn.reception.streams:
+            # cheroot would read what the application has left of a body of any size.
+            self.req.close_connection = True
         super().respond()
-        # Of other bodies, cheroot reads what is left.
-        if self.req.chunked_read and not self.req.close_connection:
-            try:
-                while self.req.rfile.read(PIECE_BYTES):
-                    pass
-            except ValueError:
-                # The client has gone, or sends something else.
-                self.req.close_connection = True
 
     def write(self, chunk):
         super().write(b'' if self.req.method == b'HEAD' else chunk)
+
+
+class _Connection(cheroot_server.HTTPConnection):
+    """A connection that is closed after its client has read the last answer."""
+
+    reception: reception.Reception
+
+    def communicate(self):
+        if not super().communicate():
+            self.reception.discard()
+        return True
 
 
 class InProcess:
@@ -134,7 +134,7 @@ class InProcess:
     def __init__(self, application, *, host='127.0.0.1', port=0, threads=16):
         self._server = wsgi.Server(
             (host, port),
-            application,
+            slow_clients.Bounded(paths.Decoded(application), threads),
             timeout=60,
             request_queue_size=512,
             server_name='nova-lite',
@@ -144,13 +144,27 @@ class InProcess:
         self._server.gateway = _Gateway
         self._server.expiration_interval = EXPIRE_S
         self._server.ConnectionClass = self._connect
+        self._server.process_conn = self._receive
         self._connections = weakref.WeakSet()
+        self._receptions = reception.Receptions()
         self._thread = None
 
     def _connect(self, *args):
-        made = cheroot_server.HTTPConnection(*args)
+        made = _Connection(*args)
+        made.reception = self._receptions.receive(made.socket)
         self._connections.add(made)
         return made
+
+    def _receive(self, connection):
+        """Give a connection to a thread if its request is there, else to those that wait."""
+        found = connection.reception.receive(internals.take_read(connection.rfile))
+        if found is reception.Found.WHOLE:
+            internals.unread(connection.rfile, connection.reception.take())
+            self._server.requests.put(connection)
+        elif found is reception.Found.MORE:
+            self._server.put_conn(connection)
+        else:
+            connection.close()
 
     def start(self):
         """Listen, and serve in a thread."""
@@ -203,7 +217,7 @@ def serve(load_application, *, host, port, workers=1, threads=16):
         service.tell_systemd('READY=1', 'STATUS=Ready', address=systemd)
 
     gunicorn_app.Application(
-        lambda: slow_clients.Bounded(load_application(), threads),
+        lambda: slow_clients.Bounded(paths.Decoded(load_application()), threads),
         {
             'post_worker_init': ready,
             'worker_exit': lambda _arbiter, worker: _leave(worker),
@@ -213,6 +227,9 @@ def serve(load_application, *, host, port, workers=1, threads=16):
             'threads': threads,
             'worker_class': 'nova_lite.wsgi.worker.Worker',
             'keepalive': 65,
+            'limit_request_line': heads.MOST_LINE_BYTES,
+            'limit_request_fields': heads.MOST_HEADERS,
+            'limit_request_field_size': heads.MOST_BYTES,
             'graceful_timeout': 10,
             'timeout': 120,
             'proc_name': 'nova-lite',

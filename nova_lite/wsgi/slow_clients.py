@@ -13,6 +13,8 @@ import falcon
 
 from nova_lite import runtime
 
+# The key in the environment of a request for the socket of its connection.
+SOCKET = 'nova_lite.socket'
 LOOK_S = 0.5
 PIECE_BYTES = 64 * 1024
 # One piece may take this many looks, and this many while too many threads wait. Time is
@@ -78,14 +80,10 @@ class Transfers:
 
 
 class Body:
-    """A request's body; reading raises falcon's 408 when the client is too slow.
+    """A request's body; reading raises falcon's 408 when the client is too slow."""
 
-    on_cut: called then
-    """
-
-    def __init__(self, stream, sock, transfers, *, on_cut):
+    def __init__(self, stream, sock, transfers):
         self._stream, self._sock, self._transfers = stream, sock, transfers
-        self._on_cut = on_cut
         self.late = False
 
     def read(self, size=-1):
@@ -119,7 +117,6 @@ class Body:
         finally:
             if self._transfers.end(number):
                 self.late = True
-                self._on_cut()
                 raise falcon.HTTPError(
                     falcon.HTTP_408,
                     title='Request Timeout',
@@ -151,44 +148,19 @@ class Answer:
 
 
 class Bounded:
-    """The application inside, with bounded transfers. For servers that show the socket."""
+    """The application inside, with bounded transfers. For servers that show the socket.
+
+    Bodies that were received before, see `reception`, are not waited for.
+    """
 
     def __init__(self, application, threads):
         self._application, self._transfers = application, Transfers(threads)
-        self._local = runtime.Local()
-
-    @contextlib.contextmanager
-    def request(self, sock):
-        """Around one request, from before its first byte is read. See `worker`."""
-        self._local.head = self._transfers.begin(sock, socket.SHUT_RD)
-        self._local.close = None
-        try:
-            yield
-        finally:
-            self._transfers.end(self._local.head)
-
-    def close_with(self, close):
-        """Within `request`: `close()` lets the server close the connection after its answer.
-
-        A client whose request was cut may still send the rest of it, which must not be
-        taken for another request.
-        """
-        self._local.close = close
-
-    def _cut(self):
-        close = getattr(self._local, 'close', None)
-        if close is not None:
-            close()
 
     def __call__(self, environ, start_response):
-        if self._transfers.end(getattr(self._local, 'head', None)):
-            self._cut()
-        sock = environ.get('gunicorn.socket')
+        sock = environ.get(SOCKET) or environ.get('gunicorn.socket')
         if sock is None:
             return self._application(environ, start_response)
-        body = environ['wsgi.input'] = Body(
-            environ['wsgi.input'], sock, self._transfers, on_cut=self._cut
-        )
+        body = environ['wsgi.input'] = Body(environ['wsgi.input'], sock, self._transfers)
 
         def start(status, headers, exc_info=None):
             # Applications that know nothing of `Body` take it for a fault of their own.

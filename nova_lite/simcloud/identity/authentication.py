@@ -7,6 +7,8 @@ from nova_lite.simcloud.identity import password_hashes
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import trusts
 
+# Keystone has fewer than ten.
+MOST_METHODS = 20
 REFUSED = 'The request you have made requires authentication.'
 
 _DOMAIN = bodies.record({'id': bodies.ID, 'name': bodies.NAME})
@@ -24,7 +26,7 @@ _CREDENTIAL = {
 }
 _IDENTITY = bodies.record(
     {
-        'methods': bodies.array(bodies.NAME),
+        'methods': bodies.array(bodies.NAME, MOST_METHODS),
         'password': bodies.record({'user': _USER}, ['user']),
         'token': bodies.record({'id': bodies.NAME}, ['id']),
         'application_credential': _CREDENTIAL,

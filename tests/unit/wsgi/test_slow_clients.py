@@ -8,6 +8,7 @@ import testtools
 from tests.fixtures import served
 
 THREADS = 4
+UPLOAD = b'/image/v2/images/x/file'
 APPLICATION = """
 def application(environ, start_response):
     length = int(environ.get('CONTENT_LENGTH') or 0)
@@ -43,7 +44,8 @@ class SlowClientsTest(testtools.TestCase):
         return client
 
     def test_who_sends_slowly(self):
-        request = b'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nbegin'
+        # An image: other bodies are received before a thread takes the request.
+        request = b'PUT %s HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\nbegin' % UPLOAD
         slow = [self.open(request) for _ in range(THREADS + 1)]
         self.assertEqual(b'1000', self.post(b'x' * 1000))
         answer = http.client.HTTPResponse(slow[0])

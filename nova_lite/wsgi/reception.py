@@ -1,0 +1,212 @@
+"""Requests are received whole before a thread of a server takes them.
+
+So slow clients hold no thread: their connections wait together, as cheroot's and gunicorn's do
+between two requests. What they have sent is bounded. Data of images alone is left to the thread.
+"""
+
+import contextlib
+import enum
+import json
+import re
+import socket
+import typing
+
+from oslo_log import log
+
+from nova_lite import runtime
+from nova_lite.wsgi import chunks
+from nova_lite.wsgi import heads
+
+LOG = log.getLogger(__name__)
+
+PIECE_BYTES = 64 * 1024
+# Of all connections of a server that wait for more; the oldest is cut for another one.
+MOST_BYTES, MOST_CONNECTIONS = 3 * 1024 * 1024, 500
+# So much is read after a refusal, which the client would miss if the connection broke.
+DISCARDED_BYTES = 256 * 1024 * 1024
+END = re.compile(rb'\r?\n\r?\n')
+BEGIN = re.compile(rb"[!$%&'*+.^_`|~0-9A-Z-]")
+ASKED = b'HTTP/1.1 100 Continue\r\n\r\n'
+
+
+class Found(enum.Enum):
+    """WHOLE: a thread may take the request; MORE: wait; CLOSED: close the connection"""
+
+    WHOLE = 1
+    MORE = 2
+    CLOSED = 3
+
+
+class Receptions:
+    """The connections of a server that wait for more than they have sent."""
+
+    def __init__(
+        self, *, most_bytes: int = MOST_BYTES, most_connections: int = MOST_CONNECTIONS
+    ) -> None:
+        self._most_bytes, self._most = most_bytes, most_connections
+        self._lock = runtime.Lock()
+        # Reception: bytes it holds; the oldest comes first
+        self._waiting: dict[Reception, int] = {}
+        self._bytes = 0
+
+    def receive(self, sock: socket.socket) -> 'Reception':
+        """Return the Reception of a new connection."""
+        return Reception(sock, self)
+
+    def wait(self, reception: 'Reception', size: int) -> None:
+        """Note that a connection waits for more, and cut the oldest ones if there are too many."""
+        with self._lock:
+            self._bytes += size - self._waiting.get(reception, 0)
+            self._waiting[reception] = size
+            while self._bytes > self._most_bytes or len(self._waiting) > self._most:
+                oldest = next(iter(self._waiting))
+                self._forget(oldest)
+                oldest.cut()
+
+    def end(self, reception: 'Reception') -> None:
+        """Note that a connection does not wait for more."""
+        with self._lock:
+            self._forget(reception)
+
+    def _forget(self, reception: 'Reception') -> None:
+        self._bytes -= self._waiting.pop(reception, 0)
+
+
+class Reception:
+    """The next request of a connection.
+
+    streams: whether the thread that has taken the request reads its body from the client. Such a
+        request is the last one of its connection
+    """
+
+    def __init__(self, sock: socket.socket, receptions: Receptions) -> None:
+        self._sock, self._receptions = sock, receptions
+        self._data = bytearray()
+        self._looked = 0
+        self._head: heads.Head | None = None
+        self._decoder: chunks.Decoder | None = None
+        self._is_asked = False
+        # Of the bytes that come after the last request; None before it.
+        self._discarded: int | None = None
+        self.streams = False
+
+    def receive(self, former: bytes = b'') -> Found:
+        """Take what has come, without waiting. former: bytes read with the last request"""
+        found = self._receive(former or self._read())
+        if found is Found.MORE:
+            self.wait()
+        else:
+            self._receptions.end(self)
+        return found
+
+    def wait(self) -> None:
+        """Note that the connection waits for the next bytes."""
+        held = len(self._data) + (len(self._decoder.body) if self._decoder else 0)
+        self._receptions.wait(self, held)
+
+    def take(self) -> bytes:
+        """Return the request, and what has come of the next one, as a server is to read it."""
+        assert self._head is not None
+        if self.streams:
+            head, body = self._head.written(), b''
+        else:
+            body = bytes(self._decoder.body) if self._decoder else b''
+            length = len(body) if self._decoder else self._head.length
+            head = self._head.written(length)
+        taken = head + body + bytes(self._data)
+        self._data.clear()
+        self._looked, self._head, self._decoder, self._is_asked = 0, None, None, False
+        return taken
+
+    def discard(self) -> None:
+        """Read what still comes, until the client closes the connection. Nothing is answered."""
+        self._data.clear()
+        self._decoder = None
+        self._discarded = self._discarded or 0
+        # The client may have gone by itself.
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_WR)
+
+    def cut(self) -> None:
+        """Break the connection. The next `receive` notices it."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+
+    def _read(self) -> bytes | None:
+        """Return what has come, b'' at the end of the connection, None if nothing has."""
+        timeout_s = self._sock.gettimeout()
+        try:
+            self._sock.setblocking(False)
+            return self._sock.recv(PIECE_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b''
+        finally:
+            with contextlib.suppress(OSError):
+                self._sock.settimeout(timeout_s)
+
+    def _receive(self, piece: bytes | None) -> Found:
+        if piece is None:
+            return Found.MORE
+        if not piece:
+            return Found.CLOSED
+        if self._discarded is not None:
+            self._discarded += len(piece)
+            return Found.MORE if self._discarded < DISCARDED_BYTES else Found.CLOSED
+        self._data += piece
+        try:
+            return Found.WHOLE if self._is_whole() else Found.MORE
+        except heads.Refused as error:
+            self._refuse(error)
+            return Found.MORE
+
+    def _is_whole(self) -> bool:
+        """Return whether a request has come. Raise Refused."""
+        if self._head is None and not self._take_head():
+            return False
+        head = typing.cast(heads.Head, self._head)
+        self.streams = head.streams
+        if head.streams:
+            return True
+        if head.length is None:
+            self._decoder = self._decoder or chunks.Decoder()
+            whole = self._decoder.feed(self._data)
+        else:
+            whole = len(self._data) >= head.length
+        if head.expects and not whole and not self._is_asked:
+            self._is_asked = True
+            self._send(ASKED)
+        return whole
+
+    def _take_head(self) -> bool:
+        """Take the head from what has come; return whether it was there."""
+        while self._data[:2] == b'\r\n':
+            del self._data[:2]
+        found = END.search(self._data, max(0, self._looked - 3), heads.MOST_BYTES + 4)
+        if found is None:
+            self._looked = len(self._data)
+            if self._looked > heads.MOST_BYTES:
+                raise heads.too_long()
+            if self._looked and not BEGIN.match(self._data):
+                raise heads.malformed('The connection does not begin with a request of HTTP/1.1.')
+            return False
+        self._head = heads.read(bytes(self._data[: found.start()]))
+        del self._data[: found.end()]
+        return True
+
+    def _refuse(self, error: heads.Refused) -> None:
+        LOG.info('A request was refused before it was read: %s', error.text)
+        fault = {'code': int(error.status[:3]), 'message': error.text}
+        text = json.dumps({'error': fault}).encode()
+        self._send(
+            f'HTTP/1.1 {error.status}\r\nContent-Type: application/json\r\n'
+            f'Content-Length: {len(text)}\r\nConnection: close\r\n\r\n'.encode()
+            + text
+        )
+        self.discard()
+
+    def _send(self, data: bytes) -> None:
+        """Send a few bytes. A client that reads nothing may miss them."""
+        with contextlib.suppress(OSError):
+            self._sock.send(data, socket.MSG_DONTWAIT)
