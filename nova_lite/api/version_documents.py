@@ -13,10 +13,10 @@ _MEDIA = 'application/vnd.openstack.compute+json;version=%s'
 _KNOWN = {
     'v2.0': {
         'path': '/v2/',
-        'status': 'SUPPORTED',
+        'status': 'DEPRECATED',
         'version': '',
         'min_version': '',
-        'updated': '2011-01-21T11:33:21Z',
+        'updated': '2025-07-04T12:00:00Z',
         'media': '2',
     },
     'v2.1': {
@@ -28,34 +28,35 @@ _KNOWN = {
         'media': '2.1',
     },
 }
+# Of the documents, below the mount point.
+PATHS = frozenset(
+    ('', '/', *(path for known in _KNOWN.values() for path in (known['path'], known['path'][:-1])))
+)
 
 
 def is_open(environ):
-    """Return whether a request is for a version document, which needs no token."""
-    return environ.get('PATH_INFO', '').rstrip('/') in ('', '/v2', '/v2.1')
-
-
-class Root:
-    """`/`: all versions."""
-
-    def on_get(self, http, response):
-        root = _root(http.context.app.conf, http)
-        _answer(response, {'versions': [_short(name, root) for name in _KNOWN]})
+    """Return whether a request needs no token: it is not for what a version has below it."""
+    path = environ.get('PATH_INFO', '')
+    return path in PATHS or not path.startswith(tuple(known['path'] for known in _KNOWN.values()))
 
 
 class Document:
-    """`/v2.1/`: one version. Without the slash the answer is a redirection."""
+    """`/`: all versions; `/v2.1/` and `/v2.1`: one. The method does not matter, as in nova.
 
-    def __init__(self, name):
+    name: of the version, or None
+    """
+
+    def __init__(self, name=None):
         self._name = name
+        for method in falcon.HTTP_METHODS:
+            setattr(self, f'on_{method.lower()}', self._respond)
 
-    def on_get(self, http, response):
+    def _respond(self, http, response):
         root = _root(http.context.app.conf, http)
-        if not http.path.endswith('/'):
-            response.status = falcon.HTTP_302
-            response.set_header('Location', root + _KNOWN[self._name]['path'])
-            return
-        _answer(response, find(self._name, root))
+        if self._name is None:
+            _answer(response, {'versions': [_short(name, root) for name in _KNOWN]})
+        else:
+            _answer(response, find(self._name, root))
 
 
 def find(name, root):

@@ -78,10 +78,31 @@ class TestDocuments(Case):
             headers = {'OpenStack-API-Version': f'compute {text}'}
             self.refused(code, key, 'GET', '/v2.1/', named=False, headers=headers)
 
-    def test_without_slash(self):
-        answer = self.send('GET', '/v2.1', named=False)
-        self.assertEqual(302, answer.status_code)
-        self.assertEqual('http://falconframework.org/v2.1/', answer.headers['Location'])
+    def test_status(self):
+        found = {each['id']: each for each in self.send('GET', '/').json['versions']}
+        self.assertEqual(
+            {
+                'v2.1': ('CURRENT', '2013-07-23T11:33:21Z'),
+                'v2.0': ('DEPRECATED', '2025-07-04T12:00:00Z'),
+            },
+            {name: (each['status'], each['updated']) for name, each in found.items()},
+        )
+
+    def test_all_methods(self):
+        """Balancers look at documents with HEAD or OPTIONS, and do not follow redirections."""
+        for path, same in (('/', '/'), ('/v2.1', '/v2.1/'), ('/v2.1/', '/v2.1/'), ('/v2', '/v2/')):
+            document = self.send('GET', same, named=False).json
+            for method in ('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'):
+                answer = self.send(method, path, named=False)
+                self.assertEqual(200, answer.status_code, (method, path))
+                if method != 'HEAD':
+                    self.assertEqual(document, answer.json)
+
+    def test_options(self):
+        """As of nova's filter for CORS, which comes before tokens are checked."""
+        for path in ('/v2.1/servers', '/v2/servers', '/v2.1/no-such', '/v3'):
+            answer = self.send('OPTIONS', path, named=False)
+            self.assertEqual((200, ''), (answer.status_code, answer.text))
 
     def test_below_a_mount_point(self):
         answer = self.send('GET', '/v2.1/', named=False, root_path='/compute')
@@ -89,8 +110,9 @@ class TestDocuments(Case):
         self.assertEqual('http://falconframework.org/compute/v2.1/', link)
 
     def test_no_such_version(self):
-        answer = self.send('GET', '/v3/servers', named=False)
-        self.assertEqual(300, answer.status_code)
+        for path in ('/v3', '/v1.1/', '/v2.1servers', '/v3/servers'):
+            answer = self.send('GET', path, named=False)
+            self.assertEqual(300, answer.status_code)
         self.assertEqual({'v2.0', 'v2.1'}, {each['id'] for each in answer.json['choices']})
 
 
@@ -189,7 +211,7 @@ class TestRequests(Case):
     def test_unknown_urls_and_methods(self):
         self.unrouted('GET', '/v2.1/nothing')
         self.unrouted('GET', '/v2/nothing')
-        for method in ('PATCH', 'DELETE', 'OPTIONS', 'PAINT'):
+        for method in ('PATCH', 'DELETE', 'PAINT'):
             self.unrouted(method, '/v2.1/flavors')
         self.assertEqual(404, self.send('HEAD', '/v2.1/flavors').status_code)
         self.refused(401, 'unauthorized', 'GET', '/v2.1/nothing', named=False)
