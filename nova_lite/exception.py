@@ -14,11 +14,13 @@ class NovaLiteError(Exception):
     reschedule: another host might succeed where this one failed; may be set on
     an error for its case alone
     transient: the same may succeed a moment later
+    outage: the far side could not be reached: accepted work waits until it can
     """
 
     kind = 'internal'
     reschedule = False
     transient = False
+    outage = False
     msg = 'An unknown error occurred.'
 
     def __init__(self, message: str | None = None, **kwargs: typing.Any) -> None:
@@ -584,6 +586,10 @@ class RemoteError(NovaLiteError):
 
     def __str__(self) -> str:
         return f'{self.message} {self.kwargs.get("value", "")}'.rstrip()
+
+
+class BusUnavailable(Unavailable):
+    outage = True
 
 
 class MessagingTimeout(Unavailable):

@@ -28,9 +28,10 @@ PERIODIC_THREADS = 4
 
 
 class Daemon:
-    """One daemon. manager: may have start(), stopping(), stop(), periodics() and
-    heartbeats(), both -> [(seconds, method)]. What takes long looks out for `stopping`,
-    which comes first. A heartbeat that fails is repeated without waiting for its turn.
+    """One daemon. manager: may have start(), started() when its servers answer, stopping(),
+    stop(), periodics() and heartbeats(), both -> [(seconds, method)]. What takes long looks
+    out for `stopping`, which comes before stop(). A heartbeat that fails is repeated without
+    waiting for its turn.
 
     servers: oslo.messaging servers that answer with the manager
     closing: called last, newest first: connections to give back
@@ -74,6 +75,7 @@ class Daemon:
                 runtime.sleep(WAIT_S)
         for server in self._servers:
             server.start(override_pool_size=self._threads)
+        self._tell('started')
         tasks = list(self._tell('periodics') or ())
         for seconds, method in self._tell('heartbeats') or ():
             tasks.append((seconds, _persistent(method, self._stopping)))

@@ -106,17 +106,19 @@ def beat(
 def report(
     connection: sa.Connection, host: str, binary: str, topic: str, down_time_s: float
 ) -> int:
-    """Record a heartbeat of the conductor itself, and excuse hosts that it could not hear.
+    """Record a heartbeat of a conductor, and excuse hosts that no conductor could hear.
 
-    They are down after another `down_time_s` seconds. Returns how many there are.
+    Return how many there are.
     """
-    unheard = services.unheard(connection, down_time_s)
-    if unheard:
-        left = evacuations.sources(connection)
-        unheard = [each for each in unheard if each not in left]
-        services.excuse(connection, unheard)
+    excused = services.excuse(connection, down_time_s, evacuations.sources(connection))
     services.beat(connection, [host], binary, topic)
-    return len(unheard)
+    return excused
+
+
+def introduce(connection: sa.Connection, host: str, binary: str, topic: str) -> None:
+    """Add the service of a new conductor. One that is known is left as it is."""
+    if services.find(connection, host, binary) is None:
+        services.beat(connection, [host], binary, topic)
 
 
 def report_nodes(

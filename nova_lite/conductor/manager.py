@@ -14,6 +14,7 @@ from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite.clients import release
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import audit
@@ -52,6 +53,7 @@ class CellConductor:
     """Implements ConductorAPI.
 
     db: the cell's Database; compute: a ComputeAPI client onto the cell's bus
+    peers: a ConductorAPI client onto it
     """
 
     def __init__(
@@ -60,9 +62,10 @@ class CellConductor:
         *,
         db: transactions.Database,
         compute: compute_rpc.ComputeAPI,
+        peers: rpcapi.ConductorAPI,
         clients: Clients,
     ) -> None:
-        self.conf, self.db = conf, db
+        self.conf, self.db, self._peers = conf, db, peers
         self._rescheduler = reschedule.Reschedule(
             self._write, db.read, compute=compute, placement=clients.placement
         )
@@ -88,23 +91,25 @@ class CellConductor:
     # ---- life -------------------------------------------------------------
 
     def start(self) -> None:
-        """Record the first heartbeat."""
-        self.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
+        """Add the service of a new conductor."""
+        self.db.write(host_reports.introduce, self.conf.host, BINARY, TOPIC)
+
+    def started(self) -> None:
+        """Send the first heartbeat."""
+        try:
+            self.report()
+        except exception.Unavailable as error:
+            LOG.warning('Cannot send the first heartbeat: %s. Retrying later.', error)
 
     def stop(self) -> None:
         """Do nothing: each call is one transaction."""
 
     def report(self) -> None:
-        """Record this conductor's heartbeat."""
-        down_s = self.conf.service_down_time
-        excused = self.db.write(host_reports.report, self.conf.host, BINARY, TOPIC, down_s)
-        if excused:
-            LOG.warning(
-                'No conductor of the cell has reported for more than %s s, so it is unknown '
-                'which hosts are down. %s hosts that were up before remain up for as long.',
-                down_s,
-                excused,
-            )
+        """Send this conductor's heartbeat over the bus by which hosts report.
+
+        It arrives if hosts can be heard, at any conductor of the cell.
+        """
+        self._peers.report_conductor(context.admin(), host=self.conf.host)
 
     def audit(self) -> None:
         """Finish work without a host, and reclaim soft-deleted servers."""
@@ -120,6 +125,17 @@ class CellConductor:
         return [(self.conf.report_interval, self.report)]
 
     # ---- hosts ------------------------------------------------------------
+
+    def report_conductor(self, ctxt: context.RequestContext, host: str) -> None:
+        down_s = self.conf.service_down_time
+        excused = self.db.write(host_reports.report, host, BINARY, TOPIC, down_s)
+        if excused:
+            LOG.warning(
+                'No conductor of the cell was heard for more than %s s. That time does not count '
+                'for the %s hosts that were up before: they could not be heard either.',
+                down_s * services.DEAF,
+                excused,
+            )
 
     def beat(
         self,

@@ -29,6 +29,7 @@ def make(conf: cfg.ConfigOpts) -> service.Daemon:
         conf,
         db=database,
         compute=compute_rpc.ComputeAPI(bus, oldest),
+        peers=conductor_rpc.ConductorAPI(bus),
         clients=neighbours_module.clients(conf),
     )
     computes = pins.Pins(conf, compute_rpc.ComputeAPI.topic, oldest)

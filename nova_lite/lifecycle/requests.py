@@ -36,6 +36,22 @@ def record_of(request: rows.Row, **more: typing.Any) -> dict[str, typing.Any]:
     return {**values, **more}
 
 
+def build_arguments(
+    ctxt: context.RequestContext, request: rows.Row, choice: list[selections.Selection]
+) -> dict[str, typing.Any]:
+    """Return the column `build` of a new server. choice: its host, and alternates"""
+    values = ctxt.to_wire()
+    values.pop('auth_token')
+    return {
+        'context': values,
+        'image': request.arguments.get('image'),
+        'selection': choice[0].as_dict(),
+        'alternates': [alternate.as_dict() for alternate in choice[1:]],
+        'requested_networks': request.arguments.get('requested_networks'),
+        'options': request.arguments.get('options', {}),
+    }
+
+
 def send(
     compute: compute_rpc.ComputeAPI,
     ctxt: context.RequestContext,

@@ -110,7 +110,7 @@ def _call(move: 'moves.AnyMove', method: Method, arguments: saga.Data) -> Reply:
     try:
         return answer(method(move.ctxt, **arguments))
     except exception.Unavailable as error:
-        if move.undoing and not _is_up(move, _service(move, host)):
+        if move.undoing and _is_down(move, _service(move, host)):
             raise _down(host) from error
         raise
 
@@ -144,9 +144,11 @@ def require_up_or_retry(move: 'moves.AnyMove', host: str, *, known: Known | None
 
 
 def require_up_or_fail(move: 'moves.AnyMove', host: str, known: Known) -> None:
-    """Raise ServiceIsDown unless a host of the cell is up. known: as of `with_services`"""
-    if not _is_up(move, known[host]):
+    """Raise as `services.require_up` of a host of the cell. known: as of `with_services`"""
+    service = known[host]
+    if service is None:
         raise _down(host)
+    services.require_up(service, move.world.conf.service_down_time)
 
 
 def require_not_forced_down(
@@ -166,8 +168,10 @@ def require_not_forced_down(
 def _require_up_or_retry(move: 'moves.AnyMove', host: str, service: rows.Row | None) -> None:
     if service is None:
         raise HostRemoved(host=host)
-    if not _is_up(move, service):
-        raise exception.Unavailable(service=services.COMPUTE, reason=f'{host} is not up')
+    try:
+        services.require_up(service, move.world.conf.service_down_time)
+    except exception.ServiceIsDown as error:
+        raise exception.Unavailable(service=services.COMPUTE, reason=f'{host} is not up') from error
 
 
 def _service(move: 'moves.AnyMove', host: str, known: Known | None = None) -> rows.Row | None:
@@ -187,6 +191,6 @@ def _is_given_up(service: rows.Row | None) -> bool:
     return service is None or service.forced_down
 
 
-def _is_up(move: 'moves.AnyMove', service: rows.Row | None) -> bool:
+def _is_down(move: 'moves.AnyMove', service: rows.Row | None) -> bool:
     down_s = move.world.conf.service_down_time
-    return service is not None and services.is_up(service, down_s)
+    return service is None or services.is_down(service, down_s)

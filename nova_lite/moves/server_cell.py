@@ -80,9 +80,14 @@ class ServerCell:
         return self.read(services.is_host_up, host, self._world.conf.service_down_time)
 
     def require_up_or_fail(self, host: str) -> None:
-        """Raise ServiceIsDown, which fails the step at once, unless a host of the cell is up."""
-        if not self.is_up(host):
+        """Raise ServiceIsDown, which fails the step at once, if a host of the cell is down.
+
+        Raise HostUnheard, which repeats the step, while that is not known.
+        """
+        service = self.read(services.find, host)
+        if service is None:
             raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+        services.require_up(service, self._world.conf.service_down_time)
 
     def node(self, host: str, name: str | None) -> rows.Row:
         """Return the compute node of a host of the cell by its name. Raise ComputeNodeNotFound."""

@@ -111,6 +111,10 @@ class ConductorAPI(rpc.Interface):
         'gone': True has no service: an administrator has deleted it.
         """
 
+    @rpc.cast(since='1.0')
+    def report_conductor(self, ctxt: Ctxt, host: str) -> None:
+        """Heartbeat of a conductor of the cell, over the bus by which hosts report."""
+
     @rpc.call(since='1.0')
     def report_nodes(self, ctxt: Ctxt, nodes: list[Json]) -> dict[str, dict[str, str]]:
         """Add or update compute nodes: [{column: value}, ...], without uuids.

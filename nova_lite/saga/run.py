@@ -234,8 +234,12 @@ class Run:
         return reached
 
     def _may_repeat(self, error: Exception) -> bool:
-        """Return whether to repeat a step, because a service did not answer."""
-        return failures.is_transient(error) and self.attempts < retries.MANY_ATTEMPTS
+        """Return whether to repeat a step, because a service did not answer.
+
+        A step is not given up while nothing is known of the service.
+        """
+        few = self.attempts < retries.MANY_ATTEMPTS
+        return failures.is_transient(error) and (few or failures.is_outage(error))
 
     def _retry(self, step: step_module.Step, error: Exception) -> None:
         seconds = pause_s(self.attempts, error)

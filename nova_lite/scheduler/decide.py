@@ -14,6 +14,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import placement as client
+from nova_lite.db.cell import services
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from nova_lite.scheduler import allocation_claims
@@ -28,6 +29,7 @@ from nova_lite.scheduler import query
 from nova_lite.scheduler import request_filters
 from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import select
+from nova_lite.scheduler.filters import host_load
 
 LOG = log.getLogger(__name__)
 
@@ -108,7 +110,21 @@ class Decision:
             outcome = self._attempt(version, since)
             if len(outcome.chosen) == len(self.uuids):
                 return outcome
-        raise exception.NoValidHost(reason=self._explain())
+        raise exception.NoValidHost(reason=self._explain(), silent=self._silent())
+
+    def _silent(self) -> str | None:
+        """Return `silent` of a NoValidHost: a host that nothing else speaks against."""
+        refused = self.record.refusals.of_host
+        found = {
+            host.silent
+            for host in self.snapshot.hosts.values()
+            if host.silent is not None
+            and refused.get(host.host, ('',))[0] == host_load.ComputeFilter.__name__
+        }
+        for silent in (services.UNHEARD, services.SILENT):
+            if silent in found:
+                return silent
+        return None
 
     def _read(self, version: host_states.Version) -> None:
         """Apply the request filters to the spec, and read the hosts of its group's members."""

@@ -281,6 +281,7 @@ def _states(
             stats=node.stats,
             metrics={metric['name']: metric['value'] for metric in node.metrics},
             up=services.is_up(service, conf.service_down_time),
+            silent=services.silence(service, conf.service_down_time),
             disabled=service.disabled,
             disabled_reason=service.disabled_reason,
             version=service.version,

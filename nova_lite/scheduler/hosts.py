@@ -116,7 +116,8 @@ class HostState:
     """One hypervisor node of one service host.
 
     host, node: names; uuid: the compute node's and its resource provider's
-    up, disabled, version: of the compute service; mapped: the host was discovered
+    up, disabled, version: of the compute service
+    silent: services.silence of it; mapped: the host was discovered
     metadata: {key: frozenset of values} of the host's aggregates
     stats, cpu_info, metrics: as the node reports them
     image_properties: {(name, value): servers on the host}, None when not read
@@ -147,6 +148,7 @@ class HostState:
     stats: Facts = dataclasses.field(default_factory=dict)
     metrics: dict[str, float] = dataclasses.field(default_factory=dict)
     up: bool = True
+    silent: str | None = None
     disabled: bool = False
     disabled_reason: str | None = None
     version: int = 0

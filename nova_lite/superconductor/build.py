@@ -38,6 +38,7 @@ from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.superconductor import bury
+from nova_lite.superconductor import silent_hosts
 
 LOG = log.getLogger(__name__)
 
@@ -89,7 +90,8 @@ class Build:
             self.world.api_db.write(build_requests.expire, self._epochs())
             return
         except exception.NovaLiteError as error:
-            bury.bury(self.world, self.ctxt, self.requests.values(), error)
+            if not silent_hosts.are_awaited(self.world, self._epochs(), error):
+                bury.bury(self.world, self.ctxt, self.requests.values(), error)
             return
         for cell, chosen in self._by_cell(selections).items():
             self._build_in(cell, chosen)
@@ -235,16 +237,15 @@ class Build:
         """
         for uuid, choice in chosen.items():
             request = self.requests[uuid]
-            selected = choice[0]
             instances.create(
                 connection,
                 [
                     requests.record_of(
                         request,
-                        host=selected.service_host,
-                        node=selected.nodename,
-                        availability_zone=selected.availability_zone,
-                        build=self._build_arguments(request, choice),
+                        host=choice[0].service_host,
+                        node=choice[0].nodename,
+                        availability_zone=choice[0].availability_zone,
+                        build=requests.build_arguments(self.ctxt, request, choice),
                     )
                 ],
             )
@@ -256,20 +257,6 @@ class Build:
         found = instances.of(connection, chosen)
         devices = children.block_devices(connection, chosen)
         return {row.uuid: (row, devices.get(row.uuid, [])) for row in found}
-
-    def _build_arguments(
-        self, request: rows.Row, choice: list[selection.Selection]
-    ) -> dict[str, typing.Any]:
-        values = self.ctxt.to_wire()
-        values.pop('auth_token')
-        return {
-            'context': values,
-            'image': request.arguments.get('image'),
-            'selection': choice[0].as_dict(),
-            'alternates': [alternate.as_dict() for alternate in choice[1:]],
-            'requested_networks': request.arguments.get('requested_networks'),
-            'options': request.arguments.get('options', {}),
-        }
 
     def _map(self, connection: sa.Connection, uuid: str, cell_id: int) -> None:
         """Map the server to the cell. The pivot"""

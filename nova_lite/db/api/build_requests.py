@@ -29,7 +29,6 @@ _LEASE = {'lease_until': database_clock.after('lease_s')}
 _WITHDRAWN = {'withdrawn_at': database_clock.now(), **_LEASE}
 _TAKEN = {'epoch': TABLE.c.epoch + 1, **_LEASE}
 _FAILED = {'failures': TABLE.c.failures + 1}
-_ENDED = {'lease_until': database_clock.now()}
 _IS_DUE = database_clock.is_over(TABLE.c.lease_until, retries.LONGEST_LEASE_S)
 _IS_OLD = TABLE.c.withdrawn_at <= database_clock.after('age')
 _FIRST = (TABLE.c.lease_until, TABLE.c.id)
@@ -229,10 +228,11 @@ def count_failure(connection: sa.Connection, epoch_of: Mapping[str, int]) -> dic
     return counted
 
 
-def expire(connection: sa.Connection, epoch_of: Mapping[str, int]) -> None:
-    """End the leases of these epochs now, so that the next sweep continues the builds.
+def expire(connection: sa.Connection, epoch_of: Mapping[str, int], in_s: float = 0) -> None:
+    """End the leases of these epochs, so that the next sweep after that continues the builds.
 
-    epoch_of: {server's uuid: epoch}
+    epoch_of: {server's uuid: epoch}; in_s: seconds until then
     """
     for uuid, epoch in epoch_of.items():
-        rows.change(connection, TABLE, {}, computed=_ENDED, instance_uuid=uuid, epoch=epoch)
+        lease: dict[str, typing.Any] = {'computed': _LEASE, 'given': {'lease_s': in_s}}
+        rows.change(connection, TABLE, {}, **lease, instance_uuid=uuid, epoch=epoch)

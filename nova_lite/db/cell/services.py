@@ -3,6 +3,7 @@
 Heartbeats are written and compared by the clock of the cell's database.
 """
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Sequence
 import datetime
@@ -23,10 +24,23 @@ from nova_lite.dialects import lean
 TABLE = models.Service.__table__
 COMPUTE, CONDUCTOR = 'nova-compute', 'nova-conductor'
 KNOWN_S = 30
-# What every row has besides its columns: the instant at which it was read.
-READ_AT = (database_clock.now().label('read_at'),)
+# Of hosts that do not report: their cell hears its conductors; it hears nothing.
+SILENT, UNHEARD = 'silent', 'unheard'
+# The part of service_down_time after which a cell without a conductor's heartbeat is deaf.
+DEAF = 0.5
+# What every row has besides its columns: the instant at which it was read, and that of the
+# newest heartbeat of a conductor of the cell.
+_OTHERS = TABLE.alias()
+READ_AT = (
+    database_clock.now().label('read_at'),
+    sa.select(sa.func.max(_OTHERS.c.last_seen_up))
+    .where(_OTHERS.c.binary == CONDUCTOR)
+    .scalar_subquery()
+    .label('conductor_seen'),
+)
 _BEAT = {'last_seen_up': database_clock.now(), 'report_count': TABLE.c.report_count + 1}
 _HEARD_NOW = {'last_seen_up': database_clock.now()}
+_HEARD_AGO = {'last_seen_up': database_clock.after('ago')}
 _KNOWN = sa.select(TABLE.c.host).where(
     TABLE.c.binary == sa.bindparam('binary'), TABLE.c.host.in_(sa.bindparam('hosts'))
 )
@@ -34,7 +48,7 @@ _AHEAD = sa.select(TABLE.c.id).where(TABLE.c.last_seen_up > database_clock.after
 _CONDUCTORS = sa.select(database_clock.now(), sa.func.max(TABLE.c.last_seen_up)).where(
     TABLE.c.binary == CONDUCTOR
 )
-_HEARD_SINCE = sa.select(TABLE.c.host).where(
+_HEARD_SINCE = sa.select(TABLE.c.host, TABLE.c.last_seen_up).where(
     TABLE.c.binary == COMPUTE, TABLE.c.last_seen_up >= sa.bindparam('since')
 )
 _OLDEST = sa.select(sa.func.min(TABLE.c.version)).where(
@@ -44,6 +58,31 @@ _OLDEST = sa.select(sa.func.min(TABLE.c.version)).where(
 
 class ServiceIsUp(exception.Invalid):
     msg = 'Host %(host)s is up: only servers of a failed host can be evacuated.'
+
+
+NOT_KNOWN = (
+    'It is not known whether host %(host)s is up: its cell has not heard any host for a while.'
+)
+
+
+class ServiceMayBeUp(ServiceIsUp):
+    msg = f'{NOT_KNOWN} Force the host down if it has failed.'
+
+
+class HostUnheard(exception.Unavailable):
+    """No conductor of a cell hears its hosts, as while the cell's bus does not answer.
+
+    A host that does not count as up may be well. What was accepted for it waits.
+    """
+
+    outage = True
+    msg = NOT_KNOWN
+
+
+class HostsSilent(exception.Unavailable):
+    """Hosts that do not report may be well: what needs one of them looks again later."""
+
+    msg = '%(reason)s'
 
 
 class Oldest:
@@ -174,9 +213,53 @@ def is_up(service: rows.Row, down_time_s: float) -> bool:
     leap_s = runtime.leap_s(down_time_s / 2)
     if service.forced_down:
         return False
+    return _silent_s(service) - leap_s <= down_time_s
+
+
+def _silent_s(service: rows.Row) -> float:
     seen = service.last_seen_up or service.created_at
     silent_s: float = (service.read_at - seen).total_seconds()
-    return silent_s - leap_s <= down_time_s
+    return silent_s
+
+
+def is_down(service: rows.Row, down_time_s: float) -> bool:
+    """Return whether a compute is forced down, or was silent while its cell could hear it.
+
+    One that is neither up nor down is unheard: no conductor of its cell is heard either. They
+    send their heartbeats over the same bus.
+    """
+    if service.forced_down:
+        return True
+    heard = service.conductor_seen
+    age_s = 0.0 if heard is None else (service.read_at - heard).total_seconds()
+    deaf_s = max(0.0, age_s - down_time_s * DEAF)
+    return not is_up(service, down_time_s) and _silent_s(service) - deaf_s > down_time_s
+
+
+def silence(service: rows.Row, down_time_s: float) -> str | None:
+    """Return why a compute that is not up may be well: SILENT, UNHEARD, or None if it is not so.
+
+    Disabled ones and those that are forced down are not to be waited for.
+    """
+    if service.disabled or service.forced_down or is_up(service, down_time_s):
+        return None
+    return SILENT if is_down(service, down_time_s) else UNHEARD
+
+
+def silence_of(error: Exception) -> str | None:
+    """Return the reason of a NoValidHost if a host was refused for its silence alone, or None."""
+    kwargs = error.kwargs if isinstance(error, exception.NoValidHost) else {}
+    found: str | None = kwargs.get('silent')
+    return found
+
+
+def require_up(service: rows.Row, down_time_s: float) -> None:
+    """Raise ServiceIsDown for a compute that is down, HostUnheard for one that is unheard."""
+    if is_up(service, down_time_s):
+        return
+    if is_down(service, down_time_s):
+        raise exception.ServiceIsDown(binary=service.binary, host=service.host)
+    raise HostUnheard(host=service.host)
 
 
 def is_host_up(connection: sa.Connection, host: str, down_time_s: float) -> bool:
@@ -186,9 +269,10 @@ def is_host_up(connection: sa.Connection, host: str, down_time_s: float) -> bool
 
 
 def require_down(connection: sa.Connection, host: str, down_time_s: float) -> None:
-    """Raise ServiceIsUp unless a host's compute is down."""
-    if is_host_up(connection, host, down_time_s):
-        raise ServiceIsUp(host=host)
+    """Raise ServiceIsUp unless a host's compute is down, also if that is not known."""
+    service = find(connection, host)
+    if service is not None and not is_down(service, down_time_s):
+        raise (ServiceIsUp if is_up(service, down_time_s) else ServiceMayBeUp)(host=host)
 
 
 def keep_down(connection: sa.Connection, host: str, down_time_s: float) -> None:
@@ -197,22 +281,29 @@ def keep_down(connection: sa.Connection, host: str, down_time_s: float) -> None:
     require_down(connection, host, down_time_s)
 
 
-def unheard(connection: sa.Connection, down_time_s: float) -> Sequence[str]:
-    """Return computes (hosts) that were up when a conductor of the cell was last.
+def excuse(connection: sa.Connection, down_time_s: float, besides: Collection[str]) -> int:
+    """Do not count the time in which no conductor of the cell could hear its computes.
 
-    None are when a conductor has reported since. Otherwise their heartbeats had no way
-    in: the database did not answer, the machine slept, or its clock was set.
+    That is the time since the newest heartbeat of a conductor, if it is long: the bus or the
+    database did not answer, all conductors were dead, the machine slept, or its clock was set.
+    Computes that were up then are as long silent now as they were then.
+
+    besides: hosts that stay as they are. Return the number of the others.
     """
     now, newest = lean.one(connection, _CONDUCTORS)
-    if newest is None or (now - newest).total_seconds() <= down_time_s:
-        return []
+    if newest is None or (now - newest).total_seconds() <= down_time_s * DEAF:
+        return 0
     since = newest - datetime.timedelta(seconds=down_time_s)
-    return lean.values(connection, _HEARD_SINCE, {'since': since})
-
-
-def excuse(connection: sa.Connection, hosts: Iterable[str]) -> None:
-    """Treat computes as if they had just sent a heartbeat."""
-    rows.change(connection, TABLE, {}, computed=_HEARD_NOW, binary=COMPUTE, host=list(hosts))
+    silent: dict[int, list[str]] = {}
+    for host, seen in lean.every(connection, _HEARD_SINCE, {'since': since}):
+        if host not in besides:
+            # Whole seconds, so that there are few updates for many hosts.
+            seconds = max(0, round((newest - seen).total_seconds()))
+            silent.setdefault(seconds, []).append(host)
+    for seconds, hosts in silent.items():
+        own: dict[str, typing.Any] = {'binary': COMPUTE, 'host': hosts}
+        rows.change(connection, TABLE, {}, computed=_HEARD_AGO, given={'ago': -seconds}, **own)
+    return sum(len(hosts) for hosts in silent.values())
 
 
 def minimum_version(connection: sa.Connection, binary: str = COMPUTE) -> int | None:

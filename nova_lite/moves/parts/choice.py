@@ -9,6 +9,7 @@ from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite import saga
 from nova_lite.clients import placement as placement_client
 from nova_lite.db import rows
@@ -17,6 +18,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
 from nova_lite.lifecycle import group_policies
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
@@ -29,6 +31,8 @@ LOG = log.getLogger(__name__)
 
 # A note: alternates of the destination, Selections as plain values.
 ALTERNATES = saga.Result('alternates', list[saga.Data])
+# A note: when silent hosts were found first, in seconds since 1970.
+SILENT_SINCE = saga.Result('silent_since', float)
 
 
 class Choice(part.Part):
@@ -74,14 +78,32 @@ class Choice(part.Part):
         beside: as of `held_beside` of the saga
         """
         move = self.move
-        found = move.world.scheduler.select_destinations(
-            move.ctxt,
-            spec=spec,
-            instance_uuids=[move.instance_uuid],
-            alternates=alternates,
-            beside=sorted(beside),
-        )
+        try:
+            found = move.world.scheduler.select_destinations(
+                move.ctxt,
+                spec=spec,
+                instance_uuids=[move.instance_uuid],
+                alternates=alternates,
+                beside=sorted(beside),
+            )
+        except exception.NoValidHost as error:
+            self._wait_for_silent_hosts(error)
+            raise
         return found[0]
+
+    def _wait_for_silent_hosts(self, error: exception.NoValidHost) -> None:
+        """Raise HostsSilent, which repeats the step, until silent hosts could have reported."""
+        silence = services.silence_of(error)
+        if silence is None:
+            return
+        since = self.results.get(SILENT_SINCE)
+        if since is None:
+            since = self.results[SILENT_SINCE] = runtime.timestamp()
+        waits = runtime.timestamp() - since <= self.move.world.conf.report_interval
+        if waits or silence == services.UNHEARD:
+            silent = services.HostsSilent(reason=error.message)
+            silent.outage = silence == services.UNHEARD
+            raise silent from error
 
     def _alternate(self) -> selection.Selection:
         move, row, placement = self.move, self.move.row(), self.move.world.placement

@@ -92,41 +92,85 @@ class TestHosts(base.CellConductorTestCase):
     def up(self):
         return [host for host in self.cell.hosts if services.is_up(self.service(host), 60)]
 
+    def down(self):
+        return [host for host in self.cell.hosts if services.is_down(self.service(host), 60)]
+
     def test_hosts_that_no_conductor_could_hear(self):
-        """The database was away, for example: that says nothing about the hosts."""
+        """The bus or the database did not answer: that says nothing about the hosts."""
+        self.conductor.started()
         self.conductor.beat(self.ctxt, self.cell.hosts, 1)
-        self.conductor.start()
+        for deaf_s in (31, 61, 180):
+            self.clock.advance(15)
+            self.conductor.report()
+            self.clock.advance(deaf_s)
+            self.assertEqual([], self.down())
+            self.conductor.report()
+            self.assertEqual(list(self.cell.hosts), self.up())
+            # They have the rest of the time that they had when none could be heard.
+            for _report in range(2):
+                self.clock.advance(22)
+                self.conductor.report()
+            self.assertEqual(list(self.cell.hosts), self.up())
+            self.clock.advance(2)
+            self.assertEqual([], self.up())
+            self.assertEqual(list(self.cell.hosts), self.down())
+            self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+
+    def test_hosts_that_are_down_before_are_not_excused(self):
+        self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+        for _report in range(3):
+            self.clock.advance(25)
+            self.conductor.beat(self.ctxt, ['host-1'], 1)
+            self.conductor.report()
+        self.assertEqual(['host-2', 'host-3'], self.down())
         self.clock.advance(100)
-        self.conductor.beat(self.ctxt, ['host-1'], 1)
+        self.assertEqual(['host-2', 'host-3'], self.down())
         self.conductor.report()
-        self.assertEqual(list(self.cell.hosts), self.up())
-        self.clock.advance(50)
-        self.conductor.report()
-        self.clock.advance(20)
-        self.conductor.beat(self.ctxt, ['host-1'], 1)
         self.assertEqual(['host-1'], self.up())
-        # Those that were down before are not excused.
+
+    def test_a_dead_host_is_down_although_its_cell_is_often_deaf(self):
+        self.conductor.beat(self.ctxt, self.cell.hosts, 1)
         self.conductor.report()
+        for _turn in range(7):
+            self.clock.advance(40)
+            self.conductor.report()
+            self.clock.advance(9)
+            self.conductor.beat(self.ctxt, ['host-1'], 1)
+            self.conductor.report()
+        self.assertEqual(['host-1'], self.up())
+
+    def test_a_host_that_is_forced_down_is_not_excused(self):
+        self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+        self.conductor.report()
+        self.cell.db.write(services.update, self.service('host-1').uuid, {'forced_down': True})
         self.clock.advance(100)
+        self.assertEqual(['host-1'], self.down())
         self.conductor.report()
-        self.assertEqual(['host-1'], self.up())
+        self.assertEqual(['host-1'], self.down())
+        self.assertEqual(['host-2', 'host-3'], self.up())
 
     def test_hosts_that_another_conductor_could_hear(self):
+        """One of several conductors is frozen: hosts are heard by the others."""
         self.conductor.beat(self.ctxt, self.cell.hosts, 1)
-        self.conductor.start()
-        self.clock.advance(100)
-        self.cell.db.write(services.beat, ['other'], services.CONDUCTOR, 'conductor')
+        self.conductor.started()
+        for _report in range(4):
+            self.clock.advance(25)
+            self.conductor.report_conductor(self.ctxt, 'other')
+        self.assertEqual(list(self.cell.hosts), self.down())
         self.conductor.report()
         self.assertEqual([], self.up())
 
-    def test_a_conductor_that_starts_excuses_no_one(self):
-        """Computes may have been stopped with it, and would not take a build."""
+    def test_a_conductor_that_was_dead_excuses_when_it_starts(self):
         self.conductor.beat(self.ctxt, self.cell.hosts, 1)
         self.conductor.start()
+        self.conductor.started()
         self.clock.advance(100)
+        self.assertEqual([], self.down())
         self.conductor.start()
-        self.conductor.report()
-        self.assertEqual([], self.up())
+        # Whether it hears its hosts is not known until it hears itself.
+        self.assertEqual([], self.up() + self.down())
+        self.conductor.started()
+        self.assertEqual(list(self.cell.hosts), self.up())
 
     def test_an_evacuated_host_is_not_excused(self):
         self.conductor.beat(self.ctxt, self.cell.hosts, 1)

@@ -2,6 +2,7 @@
 
 import testtools
 
+from nova_lite import exception
 from nova_lite.db.cell import services
 from tests.fixtures import clock
 from tests.fixtures import database
@@ -90,6 +91,21 @@ class TestIsUp(testtools.TestCase):
         self.db.write(services.update, row.uuid, {'forced_down': True})
         self.assertFalse(self.is_up())
         self.db.read(services.require_down, 'host-1', DOWN_S)
+
+    def test_one_that_cannot_be_heard(self):
+        """No conductor of the cell is heard either, so it may be well."""
+        self.beat('conductor', binary=services.CONDUCTOR)
+        self.clock.advance(DOWN_S * 10)
+        error = self.assertRaises(
+            services.ServiceMayBeUp, self.db.read, services.require_down, 'host-1', DOWN_S
+        )
+        self.assertIn('Force the host down', str(error))
+        row = self.db.read(services.find, 'host-1')
+        self.assertRaises(services.HostUnheard, services.require_up, row, DOWN_S)
+        self.db.write(services.update, row.uuid, {'forced_down': True})
+        row = self.db.read(services.find, 'host-1')
+        self.db.read(services.require_down, 'host-1', DOWN_S)
+        self.assertRaises(exception.ServiceIsDown, services.require_up, row, DOWN_S)
 
     def test_one_that_must_be_down(self):
         checks = (self.db.read, services.require_down), (self.db.write, services.keep_down)

@@ -1,0 +1,34 @@
+"""Builds that find only hosts which do not report: these may be well, and report again."""
+
+from collections.abc import Mapping
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.db.api import build_requests
+from nova_lite.db.cell import services
+from nova_lite.moves import world as worlds
+
+LOG = log.getLogger(__name__)
+
+
+def are_awaited(
+    world: worlds.World, epoch_of: Mapping[str, int], error: exception.NovaLiteError
+) -> bool:
+    """Return whether a build that failed is to be tried again, and end its leases then.
+
+    Hosts whose cell cannot hear them are waited for until it can. Others count as a failure: at
+    the second one the build has waited for one interval of reports.
+
+    epoch_of: {server's uuid: epoch} of the build
+    """
+    silent = services.silence_of(error)
+    if silent is None:
+        return False
+    if silent == services.SILENT:
+        failures = world.api_db.write(build_requests.count_failure, epoch_of)
+        if max(failures.values(), default=0) > 1:
+            return False
+    LOG.warning('Build of %s waits for hosts that do not report: %s', list(epoch_of), error)
+    world.api_db.write(build_requests.expire, epoch_of, world.conf.report_interval + 1)
+    return True
