@@ -31,6 +31,13 @@ OPTS = [
         'their result is there. See rpc_response_timeout for how long a silent compute is '
         'waited for.',
     ),
+    cfg.FloatOpt(
+        'rpc_publish_timeout',
+        default=3,
+        min=0.1,
+        help='Seconds that the message bus may take to confirm a message. After that, requests '
+        'that need an answer over the bus fail at once until the bus answers, and casts wait.',
+    ),
     cfg.IntOpt(
         'report_interval', default=10, min=1, help='Seconds between two heartbeats of a service.'
     ),

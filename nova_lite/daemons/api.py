@@ -2,6 +2,7 @@
 
 from oslo_config import cfg
 
+from nova_lite import cells as cells_module
 from nova_lite.api import app as api_app
 from nova_lite.daemons import monitor
 from nova_lite.daemons import neighbours as neighbours_module
@@ -9,6 +10,8 @@ from nova_lite.daemons import top
 from nova_lite.monitoring import app as monitoring
 from nova_lite.monitoring import checks
 from nova_lite.monitoring import databases
+from nova_lite.rpc import outbox
+from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import super_conductor as super_rpc
 from nova_lite.wsgi import front
 from nova_lite.wsgi import proxy
@@ -22,18 +25,24 @@ def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:
     api_db, cells, bus, notifier, closing = top.connect(conf)
     by_token = conf.api.auth_strategy == 'keystone'
     neighbours = neighbours_module.clients(conf, identity=by_token)
+    casts = outbox.Outbox()
+
+    def compute(cell: cells_module.Cell) -> compute_rpc.ComputeAPI:
+        return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute, casts=casts.lane())
+
     application = api_app.make_app(
         conf,
         api_db=api_db,
         cells=cells,
         clients=neighbours,
-        super_conductor=super_rpc.SuperConductorAPI(bus),
+        super_conductor=super_rpc.SuperConductorAPI(bus, casts=casts.lane()),
+        compute=compute,
     )
     return monitoring.Balanced(
         application,
         'api',
         {'database': databases.answers(api_db)},
-        closing=[notifier.close] if alone else reversed(closing),
+        closing=[casts.close, *([notifier.close] if alone else reversed(closing))],
     )
 
 

@@ -49,6 +49,8 @@ LIBRARY.takes(impl_rabbit.Connection, '__init__', 'conf', 'url', 'purpose', 'ret
 LIBRARY.takes(impl_rabbit.Connection, 'consume', 'timeout')
 LIBRARY.takes(impl_rabbit.Connection, 'ensure', 'method')
 LIBRARY.takes(impl_rabbit.Connection, '_transport_socket_timeout', 'timeout')
+LIBRARY.takes(impl_rabbit.Connection, 'set_transport_socket_timeout', 'timeout')
+LIBRARY.takes(impl_rabbit.Connection, '_set_current_channel', 'new_channel')
 LIBRARY.has(impl_rabbit.Connection, '_publish', '_publish_and_creates_default_queue')
 LIBRARY.keeps(impl_rabbit.Connection, '_poll_timeout', 'channel', 'heartbeat_timeout_threshold')
 # Of rpc.consumer.

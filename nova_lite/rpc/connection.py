@@ -9,6 +9,7 @@ import contextlib
 import typing
 
 from nova_lite.private_apis import messaging
+from nova_lite.rpc import silence
 
 # How long a thread that reads from the broker may take to see that it must end.
 POLL_S = 0.5
@@ -26,8 +27,10 @@ class Connection(messaging.impl_rabbit.Connection):  # type: ignore[misc]  # is 
     def __init__(
         self, conf: typing.Any, url: typing.Any, purpose: str, **options: typing.Any
     ) -> None:
+        self._sends = purpose == messaging.common.PURPOSE_SEND
+        self._publish_timeout_s = conf.rpc_publish_timeout
         super().__init__(conf, url, purpose, **options)
-        if purpose == messaging.common.PURPOSE_LISTEN:
+        if not self._sends:
             self._poll_timeout = POLL_S
 
     def consume(self, timeout: float | None = None) -> None:
@@ -43,23 +46,37 @@ class Connection(messaging.impl_rabbit.Connection):  # type: ignore[misc]  # is 
         """Call a method, and again after errors of the connection.
 
         The first try goes without oslo.messaging's and kombu's preparations for others. Its
-        error is raised again among these.
+        error is raised again among these. Raise BusSilent when the bus has not confirmed in
+        time, instead of trying it again, unless that is to be done without end.
         """
         if self.channel is not None:
             try:
                 method()
                 return
+            except TimeoutError as error:
+                if self._sends and options.get('retry') is not None:
+                    # What comes late by this connection would be taken for another's.
+                    self.connection.collect()
+                    self._set_current_channel(None)
+                    raise silence.BusSilent(str(error)) from error
+                method = _failed(method, error)
             except Exception as error:
                 method = _failed(method, error)
         super().ensure(method, *args, **options)
+
+    def set_transport_socket_timeout(self, timeout: float | None = None) -> None:
+        """Set how long the broker may take to answer, at most rpc_publish_timeout for a sender."""
+        if self._sends:
+            timeout = min(self._publish_timeout_s, timeout or self._publish_timeout_s)
+        super().set_transport_socket_timeout(timeout)
 
     @contextlib.contextmanager
     def _transport_socket_timeout(self, timeout: float | None) -> collections.abc.Iterator[None]:
         """Set the timeout of the socket for a message, unless it has that anyway.
 
-        Without heartbeats (0) it has none, else at most the time between two of them.
+        That is rpc_publish_timeout.
         """
-        usual = timeout is None or 0 < self.heartbeat_timeout_threshold <= timeout
+        usual = timeout is None or timeout >= self._publish_timeout_s
         if usual and not self._has_own_timeout:
             yield
             return

@@ -19,6 +19,7 @@ from oslo_utils import netutils
 from nova_lite.private_apis import messaging
 from nova_lite.rpc import connection
 from nova_lite.rpc import consumer
+from nova_lite.rpc import silence
 
 LOG = log.getLogger(__name__)
 
@@ -58,6 +59,31 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         url.transport = url.transport.removeprefix(PREFIX)
         super().__init__(conf, url, *args, **kwargs)
         self._connection_pool.connection_cls = connection.Connection
+        self._silence = silence.Silence(self._ask, LOST)
+
+    def _ask(self) -> None:
+        """Connect to the bus once, and disconnect."""
+        self._connection_pool.create(retry=0).close()
+
+    def send(
+        self,
+        target: oslo_messaging.Target,
+        ctxt: typing.Any,
+        message: dict[str, typing.Any],
+        **options: typing.Any,
+    ) -> typing.Any:
+        """Send a call or a cast. Raise BusSilent at once while the bus does not answer."""
+        self._silence.require_answers()
+        try:
+            return super().send(target, ctxt, message, **options)
+        except silence.BusSilent:
+            self._silence.note()
+            raise
+
+    def cleanup(self) -> None:
+        """Close the connections."""
+        self._silence.stop()
+        super().cleanup()
 
     def listen(
         self, target: oslo_messaging.Target, batch_size: int, batch_timeout: float | None
@@ -92,7 +118,9 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         except LOST as error:
             # Only of a connection that exists already does oslo.messaging say it so. One that
             # is lost amid its beginning has an error of the library or of the system.
-            raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
+            silent = isinstance(error, TimeoutError) or isinstance(error.__cause__, TimeoutError)
+            failure = silence.BusSilent if silent else oslo_messaging.MessageDeliveryFailure
+            raise failure(str(error)) from error
 
     def _get_reply_q(self) -> str:
         if self._reply_q is None:

@@ -23,6 +23,7 @@ from nova_lite import versions
 from nova_lite import workers
 from nova_lite.private_apis import messaging
 from nova_lite.rpc import driver
+from nova_lite.rpc import outbox
 from nova_lite.rpc import pins
 from nova_lite.rpc import serializer
 
@@ -152,9 +153,14 @@ class Interface:
             setattr(cls, name, _stub(name, declared))
 
     def __init__(
-        self, transport: oslo_messaging.Transport, oldest: pins.Oldest | None = None
+        self,
+        transport: oslo_messaging.Transport,
+        oldest: pins.Oldest | None = None,
+        *,
+        casts: outbox.Lane | None = None,
     ) -> None:
-        """oldest: see pins.Pins"""
+        """oldest: see pins.Pins; casts: sends casts, for which nobody waits then"""
+        self._casts = casts
         self._pins = pins.Pins(transport.conf, self.topic, oldest)
         self._client = oslo_messaging.get_rpc_client(
             transport,
@@ -200,8 +206,15 @@ class Interface:
         client = self._client.prepare(transport_options=ROUTED if is_call else None, **options)
         send = client.call if is_call else client.cast
         labels = {'interface': type(self).__name__, 'method': name, 'side': 'client'}
-        with metrics.timed(metrics.RPC, **labels):
-            return self._answer(send, ctxt, name, arguments)
+
+        def now() -> typing.Any:
+            with metrics.timed(metrics.RPC, **labels):
+                return self._answer(send, ctxt, name, arguments)
+
+        if is_call or self._casts is None:
+            return now()
+        self._casts.put(ctxt, name, now)
+        return None
 
     def _answer(
         self, send: Method, ctxt: context.RequestContext, name: str, arguments: Arguments
@@ -221,7 +234,7 @@ class Interface:
                 service=self.topic, reason='no daemon serves its queue'
             ) from error
         except oslo_messaging.MessageDeliveryFailure as error:
-            raise exception.Unavailable(service='The message bus', reason=error) from error
+            raise exception.BusUnavailable(service='The message bus', reason=error) from error
         except oslo_messaging.RemoteError as error:
             if error.exc_type == 'UnsupportedVersion':
                 raise exception.TooOld(

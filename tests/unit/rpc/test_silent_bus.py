@@ -1,0 +1,142 @@
+"""A bus that accepts and does not answer, as a broker that hangs."""
+
+import testtools
+
+from nova_lite import conf
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import rpc
+from nova_lite import runtime
+from nova_lite.rpc import memory_broker
+from nova_lite.rpc import outbox
+from nova_lite.rpc import transport
+
+PUBLISH_S = 0.2
+
+
+class MailAPI(rpc.Interface):
+    topic, version = 'mail', '1.0'
+
+    @rpc.call(since='1.0')
+    def ask(self, ctxt, word):
+        """Return the word."""
+
+    @rpc.cast(since='1.0')
+    def tell(self, ctxt, word):
+        """Keep the word."""
+
+
+class Mail:
+    def __init__(self):
+        self.told = []
+
+    def ask(self, ctxt, word):
+        return word
+
+    def tell(self, ctxt, word):
+        self.told.append(word)
+
+
+class SilentBusTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.conf = conf.make_conf(files=[])
+        self.conf.set_override('rpc_publish_timeout', PUBLISH_S)
+        self.name, self.manager = runtime.new_uuid(), Mail()
+        self.addCleanup(memory_broker.forget, self.name)
+        server = MailAPI.server(self.open(), 'mail', self.manager)
+        server.start(override_pool_size=1)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stop)
+        self.bus = memory_broker.broker(self.name)
+        self.addCleanup(self.bus.heal)
+        self.client, self.ctxt = MailAPI(self.open()), context.admin()
+        self.assertEqual('first', self.client.ask(self.ctxt, word='first'))
+
+    def open(self):
+        bus = transport.open_bus(self.conf, f'{transport.EMBEDDED}{self.name}')
+        self.addCleanup(bus.cleanup)
+        return bus
+
+    def wait_for(self, ready):
+        deadline = runtime.monotonic() + 20
+        while not ready():
+            self.assertLess(runtime.monotonic(), deadline)
+            runtime.sleep(0.01)
+
+    def refused(self, method):
+        """Seconds until a message was refused."""
+        began = runtime.monotonic()
+        error = self.assertRaises(
+            exception.BusUnavailable, getattr(self.client, method), self.ctxt, word='lost'
+        )
+        self.assertTrue(error.transient and error.outage)
+        return runtime.monotonic() - began
+
+    def test_the_first_message_waits_for_its_timeout_and_others_not_at_all(self):
+        self.bus.freeze()
+        self.assertTrue(PUBLISH_S <= self.refused('tell') < PUBLISH_S * 10)
+        for _message in range(20):
+            self.assertLess(self.refused('tell'), PUBLISH_S)
+            self.assertLess(self.refused('ask'), PUBLISH_S)
+
+    def test_a_call_is_refused_as_soon_as_a_cast(self):
+        self.bus.freeze()
+        self.assertTrue(PUBLISH_S <= self.refused('ask') < PUBLISH_S * 10)
+        self.assertLess(self.refused('ask'), PUBLISH_S)
+
+    def test_it_is_used_again_when_it_answers(self):
+        self.bus.freeze()
+        self.refused('ask')
+        self.bus.heal()
+        self.wait_for(self.answers)
+        self.assertEqual('word', self.client.ask(self.ctxt, word='word'))
+
+    def answers(self):
+        try:
+            return self.client.ask(self.ctxt, word='x') == 'x'
+        except exception.BusUnavailable:
+            return False
+
+    def test_what_was_accepted_is_delivered(self):
+        """Messages that were not confirmed may arrive."""
+        self.bus.freeze()
+        self.refused('tell')
+        self.assertEqual([], self.manager.told)
+        self.bus.heal()
+        self.wait_for(lambda: self.manager.told == ['lost'])
+
+    def test_casts_of_an_outbox_wait_for_the_bus_in_their_order(self):
+        posts = outbox.Outbox()
+        self.addCleanup(posts.close)
+        client = MailAPI(self.open(), casts=posts.lane())
+        self.bus.freeze()
+        began = runtime.monotonic()
+        for number in range(50):
+            client.tell(self.ctxt, word=number)
+        self.assertLess(runtime.monotonic() - began, PUBLISH_S)
+        self.bus.heal()
+        self.wait_for(lambda: len(dict.fromkeys(self.manager.told)) == 50)
+        self.assertEqual(list(range(50)), list(dict.fromkeys(self.manager.told)))
+
+    def test_an_outbox_is_bounded(self):
+        posts = outbox.Outbox()
+        self.addCleanup(posts.close)
+        lane = posts.lane()
+        held = runtime.Event()
+        self.addCleanup(held.set)
+        for _cast in range(outbox.MOST):
+            lane.put(self.ctxt, 'tell', held.wait)
+        error = self.assertRaises(exception.Unavailable, lane.put, self.ctxt, 'tell', held.wait)
+        self.assertIn('casts are waiting', str(error))
+
+    def test_a_closed_outbox_drops_what_waits(self):
+        posts = outbox.Outbox()
+        client = MailAPI(self.open(), casts=posts.lane())
+        self.bus.freeze()
+        client.tell(self.ctxt, word='first')
+        client.tell(self.ctxt, word='second')
+        posts.close()
+        self.bus.heal()
+        self.wait_for(self.answers)
+        self.assertNotIn('second', self.manager.told)
