@@ -1,41 +1,35 @@
 """Events that other services report about servers.
 
-After an event about networks the ports are read again from the network service. An event about
-power starts or stops the server. Events about accelerators and volumes are only logged: simulated
-hosts have no accelerators, and their volumes have no contents.
+After an event about networks the ports are read again from the network service, see
+`lifecycle.port_changes`. An event about power starts or stops the server. Events about accelerators
+and volumes are only logged: simulated hosts have no accelerators, and their volumes have no
+contents.
 Source: reference/nova/api-surface 2.5.
 """
 
 from oslo_log import log
 
-from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
-from nova_lite.api import network_info
 from nova_lite.api import operation
 from nova_lite.api import schema_parts
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import power_update
 from nova_lite.clients import plugging
-from nova_lite.clients import port_allocations
-from nova_lite.clients import resource_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
-from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
+from nova_lite.lifecycle import port_changes
 from nova_lite.policies import system as rules
 
 LOG = log.getLogger(__name__)
 
-NETWORK = (
-    'network-changed',
-    'network-vif-plugged',
-    'network-vif-unplugged',
-    'network-vif-deleted',
-)
-PLUGGED = plugging.EVENT
-DELETED = 'network-vif-deleted'
+PLUGGED, DELETED = plugging.EVENT, 'network-vif-deleted'
+STATUS = (PLUGGED, 'network-vif-unplugged')
+NETWORK = (*STATUS, 'network-changed', DELETED)
+# Events after which nothing waits for a port any more.
+SETTLED = (PLUGGED, DELETED)
 TAGGED = frozenset(('volume-extended', power_update.NAME, 'accelerator-request-bound'))
 MULTI_STATUS = 207
 
@@ -78,18 +72,40 @@ def create(req):
     events = req.body['events']
     servers = _servers(req, {event['server_uuid'] for event in events})
     answers = [_answer(event, servers) for event in events]
+    for uuid, lost in sorted(_changed(events, servers).items()):
+        port_changes.follow(req.app, *servers[uuid], lost)
     accepted = [event for event in answers if event['code'] == 200]
-    changed = {event['server_uuid'] for event in accepted if event['name'] in NETWORK}
-    for uuid in sorted(changed):
-        _refresh(req, *servers[uuid])
-    _report_plugged(req, servers, [event for event in accepted if event['name'] == PLUGGED])
+    _report_plugged(req, servers, [event for event in accepted if event['name'] in SETTLED])
     for event in accepted:
-        if event['name'] == DELETED and event.get('tag'):
-            _unplug(req, *servers[event['server_uuid']], event['tag'])
-        elif event['name'] == power_update.NAME:
+        if event['name'] == power_update.NAME:
             power_update.follow(req, *servers[event['server_uuid']], event['tag'])
     status = 200 if len(accepted) == len(answers) else MULTI_STATUS
     return operation.Answer({'events': answers}, status=status)
+
+
+def _changed(events, servers):
+    """Return {uuid: ids of deleted ports} of the servers whose ports have changed.
+
+    Those that are on no host have records as well, although their events are answered with 422.
+    """
+    changed = {}
+    for event in events:
+        if _is_change(event, servers):
+            lost = changed.setdefault(event['server_uuid'], set())
+            if event['name'] == DELETED and event.get('tag'):
+                lost.add(event['tag'])
+    return changed
+
+
+def _is_change(event, servers):
+    """Return whether an event is about a change to follow.
+
+    The status of ports is known at the end of a task without it.
+    """
+    if event['name'] not in NETWORK or event['server_uuid'] not in servers:
+        return False
+    _cell, row = servers[event['server_uuid']]
+    return event['name'] not in STATUS or row.task_state is None
 
 
 def _servers(req, uuids):
@@ -128,7 +144,10 @@ def _code(event, servers):
 
 
 def _report_plugged(req, servers, events):
-    """Report events about ports to what waits for them: builds and moves."""
+    """Report events about ports to what waits for them: builds and moves.
+
+    A port that was deleted need not be plugged.
+    """
     by_server = {}
     for event in events:
         if event.get('tag'):
@@ -156,49 +175,5 @@ def _report_to_build(req, cell, row, plugged):
             'ports later.',
             row.uuid,
             row.host,
-            error,
-        )
-
-
-def _refresh(req, cell, row):
-    try:
-        network_info.refresh(req, cell, row)
-    except exception.NovaLiteError as error:
-        LOG.warning('Cannot refresh the network information of server %s: %s', row.uuid, error)
-
-
-def _unplug(req, cell, row, port_id):
-    """Detach a port that was deleted from its guest as well."""
-    if port_id not in [vif['id'] for vif in row.network_info or ()]:
-        return
-    try:
-        req.app.compute(cell).drop_interface(
-            req.ctxt, host=row.host, instance_uuid=row.uuid, port_id=port_id
-        )
-    except exception.Unavailable as error:
-        LOG.warning('Cannot detach port %s from server %s: %s', port_id, row.uuid, error)
-    if row.task_state is None and port_id in resource_requests.recorded(row.network_info):
-        _release(req, cell, row, port_id)
-
-
-def _release(req, cell, row, port_id):
-    """Release what was allocated for a port that was deleted.
-
-    A saga may have claimed for another port, whose binding does not yet say so.
-    """
-
-    def is_changing():
-        return req.app.api_db.read(sagas.find_active, row.uuid) is not None
-
-    try:
-        node = cell.db.read(compute_nodes.find, row.host, row.node)
-        if node is not None:
-            port_allocations.release(req.app, context.admin(), row, node.uuid, unless=is_changing)
-    except exception.NovaLiteError as error:
-        LOG.warning(
-            'Cannot release the resources that deleted port %s of server %s had: %s. They are '
-            'released when the server is moved or deleted, or loses another such port.',
-            port_id,
-            row.uuid,
             error,
         )

@@ -4,6 +4,7 @@ Networks and their subnets change seldom, and are kept for a while.
 """
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
@@ -35,7 +36,10 @@ class Descriptions:
         self, ctxt: session.Ctxt, plugged: Plugged, floating_ips: Iterable[session.Json] = ()
     ) -> session.Jsons:
         """Return the network_info of (port, what is known of it) pairs."""
-        networks = self._networks(ctxt, {port['network_id'] for port, _ in plugged})
+        networks = self._networks(ctxt, [port for port, _known in plugged])
+        for port, _known in plugged:
+            if port['network_id'] not in networks:
+                raise exception.NetworkNotUsable(network_id=port['network_id'])
         return [
             vifs.build(
                 port,
@@ -47,18 +51,43 @@ class Descriptions:
             for port, known in plugged
         ]
 
-    def _networks(self, ctxt: session.Ctxt, network_ids: Iterable[str]) -> dict[str, Subnetted]:
-        """Return {network id: (network, its subnets)}, asking only for those not known."""
-        found = {network_id: self._known.get(network_id) for network_id in network_ids}
-        missing = [network_id for network_id, entry in found.items() if entry is None]
+    def of_servers(
+        self,
+        ctxt: session.Ctxt,
+        known: Mapping[str, Iterable[session.Json]],
+        ports: Iterable[session.Json],
+    ) -> dict[str, session.Jsons]:
+        """Return {uuid: network_info} of servers that have these ports.
+
+        known: {uuid: network_info as it was}. The order of its ports is kept
+        A network that does not exist was deleted with its ports since they were read.
+        """
+        ports = list(ports)
+        networks = self._networks(ctxt, ports)
+        own: dict[str, dict[str, session.Json]] = {uuid: {} for uuid in known}
+        for port in ports:
+            if port['network_id'] in networks:
+                own[port['device_id']][port['id']] = port
+        ids = [port_id for of_server in own.values() for port_id in of_server]
+        floating = self._network.list(ctxt, 'floatingips', port_id=ids) if ids else []
+        return {uuid: self.of(ctxt, _in_order(own[uuid], known[uuid]), floating) for uuid in known}
+
+    def _networks(self, ctxt: session.Ctxt, ports: Iterable[session.Json]) -> dict[str, Subnetted]:
+        """Return {network id: (network, its subnets)} of ports, asking only for those not known."""
+        cached = {port['network_id']: self._known.get(port['network_id']) for port in ports}
+        found = {network_id: entry for network_id, entry in cached.items() if entry is not None}
+        missing = [network_id for network_id in cached if network_id not in found]
         if missing:
             subnets = self._network.list(ctxt, 'subnets', network_id=missing)
             for network in self._network.list(ctxt, 'networks', id=missing):
                 own = [subnet for subnet in subnets if subnet['network_id'] == network['id']]
                 found[network['id']] = self._known.put(network['id'], (network, own))
-        complete: dict[str, Subnetted] = {}
-        for network_id, entry in found.items():
-            if entry is None:
-                raise exception.NetworkNotUsable(network_id=network_id)
-            complete[network_id] = entry
-        return complete
+        return found
+
+
+def _in_order(ports: Mapping[str, session.Json], known: Iterable[session.Json]) -> Plugged:
+    """Return (port, its entry in `known` or None), those first that are known."""
+    before = {vif['id']: vif for vif in known}
+    order = [port_id for port_id in before if port_id in ports]
+    order += [port_id for port_id in ports if port_id not in before]
+    return [(ports[port_id], before.get(port_id)) for port_id in order]

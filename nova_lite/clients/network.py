@@ -10,6 +10,7 @@ that asks for resources has 'resource_request', and 'allocation' once a host is 
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
@@ -115,15 +116,14 @@ class Network:
 
         known: network_info as it was, whose order and decisions are kept
         """
-        ports = {port['id']: port for port in self.ports(ctxt, server_uuid)}
-        before = {vif['id']: vif for vif in known}
-        order = [port_id for port_id in before if port_id in ports]
-        order += [port_id for port_id in ports if port_id not in before]
-        floating = []
-        if ports:
-            floating = self.list(ctxt, 'floatingips', port_id=list(ports))
-        return self._descriptions.of(
-            ctxt, [(ports[port_id], before.get(port_id)) for port_id in order], floating
+        return self.infos(ctxt, {server_uuid: known})[server_uuid]
+
+    def infos(
+        self, ctxt: session.Ctxt, known: Mapping[str, Iterable[session.Json]]
+    ) -> dict[str, session.Jsons]:
+        """Return {uuid: network_info as it is now} of servers. known: the same as it was"""
+        return self._descriptions.of_servers(
+            ctxt, known, self.list(ctxt, 'ports', device_id=list(known))
         )
 
     # ---- asking -------------------------------------------------------------

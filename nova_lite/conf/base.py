@@ -115,6 +115,14 @@ OPTS = [
         'the super-conductor.',
     ),
     cfg.IntOpt(
+        'heal_instance_info_cache_interval',
+        default=60,
+        min=-1,
+        help='Seconds between two comparisons of the ports on record with the network service, which '
+        'find changes whose event was lost. Each compares the next 500 servers of each cell, in '
+        'requests for 50 servers. 0 and -1 disable the comparison. Used by the super-conductor.',
+    ),
+    cfg.IntOpt(
         'resize_confirm_window',
         default=0,
         min=0,

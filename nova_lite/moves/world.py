@@ -6,6 +6,7 @@ The clients document their methods.
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
@@ -152,6 +153,10 @@ class Network(Ports, plugging.Ports, typing.Protocol):
     def info(
         self, ctxt: session.Ctxt, server_uuid: str, known: Iterable[session.Json] = ()
     ) -> session.Jsons: ...
+
+    def infos(
+        self, ctxt: session.Ctxt, known: Mapping[str, Iterable[session.Json]]
+    ) -> dict[str, session.Jsons]: ...
 
     def move(
         self,

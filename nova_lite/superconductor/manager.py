@@ -40,6 +40,7 @@ from nova_lite.superconductor.audits import disposals
 from nova_lite.superconductor.audits import image_cache
 from nova_lite.superconductor.audits import memberships
 from nova_lite.superconductor.audits import orphans
+from nova_lite.superconductor.audits import port_changes
 
 LOG = log.getLogger(__name__)
 
@@ -113,6 +114,7 @@ class SuperConductor:
         self._disposals = disposals.Disposals(world)
         self._orphans = orphans.Audit(world)
         self._memberships = memberships.Audit(world)
+        self._port_changes = port_changes.Audit(world)
         self._build_sweep = build_sweep.BuildSweep(world)
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
         self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
@@ -166,6 +168,14 @@ class SuperConductor:
         """Confirm resizes that were left unconfirmed for too long."""
         self._auto_confirm.run()
 
+    def follow_port_changes(self) -> None:
+        """Follow changes of ports that came while something else worked at their servers."""
+        self._port_changes.run()
+
+    def heal_network_info(self) -> None:
+        """Compare the recorded ports of servers with the network service."""
+        self._port_changes.heal()
+
     def audit_allocations(self) -> None:
         """Delete allocations of servers and migrations that do not exist."""
         self._orphans.run()
@@ -200,8 +210,12 @@ class SuperConductor:
             (interval, self.sweep_builds),
             (interval, self.sweep_sagas),
             (interval, self.confirm_resizes),
+            (interval, self.follow_port_changes),
             (self.conf.conductor.audit_interval, self.sweep_deletions),
         ]
+        if self.conf.heal_instance_info_cache_interval > 0:
+            heal = (self.conf.heal_instance_info_cache_interval, self.heal_network_info)
+            tasks.append(heal)
         if self.conf.conductor.allocation_audit_interval > 0:
             tasks.append((self.conf.conductor.allocation_audit_interval, self.audit_allocations))
         if self.conf.conductor.aggregate_audit_interval > 0:

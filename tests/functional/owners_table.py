@@ -11,6 +11,7 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
+from tests.fixtures import sharing
 from tests.functional import own_cloud
 from tools import sample
 
@@ -120,8 +121,12 @@ class OwnersCase(testtools.TestCase):
         return wrong or self.cloud.findings()
 
     def _continue(self, server):
-        """Continue until the server is ACTIVE."""
+        """Continue until the server is ACTIVE, without shares, with which it cannot move."""
         status = self.cloud.admin.compute.get_server(server.id).status
+        if status == 'SHUTOFF':
+            hands = sharing.Sharing(self.cloud)
+            for share_id in hands.statuses(server):
+                hands.detach(server, share_id)
         if status in CONTINUE:
             action, code = CONTINUE[status]
             self.stage.act(server, action, status=code)

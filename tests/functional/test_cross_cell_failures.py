@@ -162,7 +162,7 @@ class FailuresTest(moves_base.MovesTest):
     def test_port_binding_is_refused(self):
         server = self.boot_here()
 
-        def refuse(_ctxt, network_info, host):
+        def refuse(_ctxt, _server, network_info, host, **_options):
             raise exception.PortBindingFailed(
                 port_id=network_info[0]['id'], host=host, reason='a test says so'
             )

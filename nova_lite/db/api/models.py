@@ -250,6 +250,20 @@ class SagaEvent(Base):
     detail: Mapped[str | None] = column(types.LongText)
 
 
+class PortChange(types.Timestamps, Base):
+    """A change of a server's ports that its record and its guest do not follow yet.
+
+    port_id: of a port that the server has lost; NULL for any other change
+    attempts: how often the server's host has failed to unplug the port
+    """
+
+    __tablename__ = 'port_changes'
+    id: Mapped[int] = column(sa.Integer, primary_key=True)
+    instance_uuid: Mapped[str] = column(Uuid)
+    port_id: Mapped[str | None] = column(Str)
+    attempts: Mapped[int] = column(sa.Integer, default=0)
+
+
 class Stamp(Base):
     """A counter that moves whenever something that decisions were cached from changes."""
 

@@ -8,8 +8,10 @@ have changed the security groups of a port since then: each of these changes giv
 a higher `groups_version`, and `merged` keeps the groups of the higher one.
 """
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import typing
 
 import sqlalchemy as sa
@@ -22,6 +24,18 @@ from nova_lite.dialects import lean
 TABLE = instances.TABLE
 _INFO = sa.select(TABLE.c.network_info).where(
     TABLE.c.uuid == sa.bindparam('uuid'), TABLE.c.deleted.is_(False), TABLE.c.hidden.is_(False)
+)
+# Servers that were built and have not been deleted.
+_PAGE = (
+    sa.select(TABLE.c.id, TABLE.c.uuid, TABLE.c.task_state, TABLE.c.network_info)
+    .where(
+        TABLE.c.id > sa.bindparam('after_id'),
+        TABLE.c.deleted.is_(False),
+        TABLE.c.hidden.is_(False),
+        TABLE.c.launched_at.is_not(None),
+    )
+    .order_by(TABLE.c.id)
+    .limit(sa.bindparam('most', type_=sa.Integer))
 )
 _UNCHANGED = {'updated_at': TABLE.c.updated_at}
 # What `instances.update` needs to know before the end of a build, and what `of_build` reads.
@@ -37,6 +51,11 @@ def of(connection: sa.Connection, uuid: str) -> Info:
     """Return the network information of a server that is neither deleted nor hidden, or []."""
     found = lean.value(connection, _INFO, {'uuid': uuid})
     return found or []
+
+
+def page(connection: sa.Connection, after_id: int, most: int) -> Sequence[rows.Row]:
+    """Return id, uuid, task and network information of servers after one, by their numbers."""
+    return lean.every(connection, _PAGE, {'after_id': after_id, 'most': most})
 
 
 def merged(recorded: Info | None, info: Info) -> Info:
@@ -97,6 +116,14 @@ def _changed(
 def store(connection: sa.Connection, uuid: str, info: Info, /, **where: typing.Any) -> None:
     """Store network information of a locked row. See `change`."""
     change(connection, uuid, {'network_info': info}, **where)
+
+
+def forget(connection: sa.Connection, uuid: str, port_ids: Collection[str]) -> None:
+    """Take ports that their owners have deleted off the record of a server in any state."""
+    row = instances.held(connection, uuid)
+    if row is not None and row.network_info:
+        kept = [vif for vif in row.network_info if vif['id'] not in port_ids]
+        store(connection, uuid, kept)
 
 
 def renew(connection: sa.Connection, uuid: str, info: Info, /, **where: typing.Any) -> None:

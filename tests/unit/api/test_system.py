@@ -7,6 +7,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import removed
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import port_changes
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import console_tokens
 from nova_lite.db.cell import instances
@@ -106,11 +107,41 @@ class EventsTest(SystemTest):
         self.send(event)
         self.assertEqual([{'id': 'port'}], self.network_info(uuid))
 
+    def noted(self):
+        """[(server, port that it has lost)] of the changes that are to be followed later."""
+        found = self.api.api_db.read(port_changes.after, 0, 100)
+        return [(each.instance_uuid, each.port_id) for each in found]
+
     def test_network_information_of_a_busy_server_is_left_alone(self):
         uuid = self.add_server(task_state='rebooting')
         self.network.answer = [{'id': 'port'}]
         self.send({'name': 'network-changed', 'server_uuid': uuid})
         self.assertEqual([], self.network_info(uuid))
+        self.assertEqual([(uuid, None)], self.noted())
+
+    def test_deleted_port_of_a_busy_server(self):
+        """It leaves the record at once, also a sealed one, and the guest once more later."""
+        cell = self.api.cell('cell1')
+        for sealed in (False, True):
+            ports = [{'id': 'port'}, {'id': 'kept'}]
+            uuid = self.add_server(task_state='resize_finish', network_info=ports, sealed=sealed)
+            self.send({'name': 'network-vif-deleted', 'server_uuid': uuid, 'tag': 'port'})
+            self.assertEqual([{'id': 'kept'}], self.network_info(uuid))
+            self.assertIn((uuid, 'port'), self.noted())
+            self.assertEqual(sealed, cell.db.read(instances.get, uuid).sealed)
+
+    def test_deleted_port_of_a_server_on_no_host(self):
+        uuid = self.add_server(host=None, network_info=[{'id': 'port'}])
+        self.network.answer = []
+        event = {'name': 'network-vif-deleted', 'server_uuid': uuid, 'tag': 'port'}
+        self.assertEqual([422], [each['code'] for each in self.send(event, status=207)])
+        self.assertEqual(([], []), (self.network_info(uuid), self.noted()))
+
+    def test_what_cannot_be_read_now_is_noted(self):
+        uuid = self.add_server(network_info=[{'id': 'port'}])
+        self.network.answer = exception.Unavailable(service='network', reason='away')
+        self.send({'name': 'network-vif-deleted', 'server_uuid': uuid, 'tag': 'port'})
+        self.assertEqual([(uuid, 'port')], self.noted())
 
     def test_what_was_written_meanwhile_is_newer(self):
         uuid = self.add_server()

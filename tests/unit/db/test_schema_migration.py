@@ -18,6 +18,7 @@ from tests.fixtures import database
 # The digests of the revisions.
 REVISIONS = {
     'api/v0001_initial.py': 'f8cc54acad4420a391dee35f1ed9bd6b0668043e2b1d141902f20111827d9309',
+    'api/v0002_port_changes.py': '9092a23a36fcc01740cb1e0b6a26c24c3610e89c9bf45c086f208fbdb6525cec',
     'cell/v0001_initial.py': '3d60618fad6145e60656ff873eb2e64c6d1438616c1edc4c4d9779877b877941',
     'cell/v0002_shares.py': 'a4cc44eedf98d66a0289901f9a75e9bc8b83e40bc3211f7bbb83b9dfae0f507c',
 }

@@ -1,0 +1,169 @@
+"""Follow changes of the ports of servers, which belong to their owners.
+
+The record of a server shows what the network service has. A saga, a build or a task of the server
+records at its end what it has read before, and may have given the guest a port that is gone by
+then. So a change that comes meanwhile is noted, too, and followed again afterwards
+(superconductor.audits.port_changes), with the guest and the allocations of the server.
+"""
+
+from collections.abc import Collection
+from collections.abc import Iterable
+import typing
+
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import cells
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.clients import port_allocations
+from nova_lite.clients import resource_requests
+from nova_lite.clients import session
+from nova_lite.db import rows
+from nova_lite.db import transactions
+from nova_lite.db.api import port_changes
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import network_info
+from nova_lite.rpcapi import compute as compute_rpc
+
+LOG = log.getLogger(__name__)
+
+# How many changes of other requests one refresh may meet.
+CHANGES_MET = 3
+
+
+class Network(port_allocations.Network, typing.Protocol):
+    """The network service, as far as it is used here."""
+
+    def info(
+        self, ctxt: session.Ctxt, server_uuid: str, known: Iterable[session.Json] = ()
+    ) -> session.Jsons:
+        """network_info as it is now."""
+
+
+class World(port_allocations.Services, typing.Protocol):
+    """Databases and services."""
+
+    @property
+    def api_db(self) -> transactions.Database: ...
+
+    @property
+    def network(self) -> Network: ...
+
+    def compute(self, cell: cells.Cell) -> compute_rpc.ComputeAPI: ...
+
+
+def note(world: World, uuid: str, lost: Collection[str] = ()) -> None:
+    """Note that the ports of a server have changed. lost: ids of ports that it has lost"""
+    world.api_db.write(port_changes.add, uuid, lost)
+
+
+def follow(world: World, cell: cells.Cell, row: rows.Row, lost: Collection[str] = ()) -> None:
+    """Follow a change at once as far as that is possible, and note the rest.
+
+    lost: ids of ports that were deleted; others are found
+    """
+    noted = is_busy(world, row)
+    if noted:
+        note(world, row.uuid, lost)
+    gone = set(lost) & ids_of(row.network_info)
+    try:
+        if row.task_state is None:
+            gone |= refresh(world, cell, row)
+        elif gone:
+            cell.db.write(network_info.forget, row.uuid, gone)
+    except exception.NovaLiteError as error:
+        LOG.warning(
+            'Cannot refresh the network information of server %s: %s. The super-conductor '
+            'refreshes it later.',
+            row.uuid,
+            error,
+        )
+        if not noted:
+            note(world, row.uuid, lost)
+    for port_id in sorted(gone):
+        _unplug(world, cell, row, port_id)
+    if not noted and gone & resource_requests.recorded(row.network_info or ()).keys():
+        _release(world, cell, row)
+
+
+def is_busy(world: World, row: rows.Row) -> bool:
+    """Return whether a task, a build or a saga may record what it has read before."""
+    if row.task_state is not None or row.vm_state == states.VmState.BUILDING:
+        return True
+    return world.api_db.read(sagas.find_active, row.uuid) is not None
+
+
+def refresh(world: World, cell: cells.Cell, row: rows.Row) -> set[str]:
+    """Record the network information of a server without a task. Return ids of lost ports.
+
+    What another request wrote since the row was read is newer, and says which ports are to
+    be kept: refresh that then. Raises what the network client raises, and StateChanged when
+    other requests keep changing it.
+    """
+    for _attempt in range(CHANGES_MET):
+        info = world.network.info(context.admin(), row.uuid, known=row.network_info or ())
+        if info == (row.network_info or []) or cell.db.write(_store, row, info):
+            return ids_of(row.network_info) - ids_of(info)
+        row = cell.db.read(instances.get, row.uuid)
+        if row.task_state is not None:
+            break
+    detail = 'other requests change its network information'
+    raise exception.StateChanged(what='Instance', key=row.uuid, detail=detail)
+
+
+def _store(connection: sa.Connection, row: rows.Row, info: session.Jsons) -> bool:
+    """Return whether the information was stored: only where it is as it was read."""
+    now = instances.lock(connection, row.uuid)
+    if now.task_state is not None or now.network_info != row.network_info:
+        return False
+    network_info.store(connection, row.uuid, info, task_state=None)
+    return True
+
+
+def ids_of(info: Iterable[session.Json] | None) -> set[str]:
+    """Return the ids of the ports of network information."""
+    return {vif['id'] for vif in info or ()}
+
+
+def _unplug(world: World, cell: cells.Cell, row: rows.Row, port_id: str) -> None:
+    """Detach a port that a server has lost from its guest as well."""
+    if row.host is None:
+        return
+    try:
+        world.compute(cell).drop_interface(
+            context.admin(), host=row.host, instance_uuid=row.uuid, port_id=port_id
+        )
+    except exception.Unavailable as error:
+        LOG.warning('Cannot detach port %s from server %s now: %s', port_id, row.uuid, error)
+        note(world, row.uuid, [port_id])
+
+
+def _release(world: World, cell: cells.Cell, row: rows.Row) -> None:
+    try:
+        release(world, cell, row)
+    except exception.NovaLiteError as error:
+        LOG.warning(
+            'Cannot release the resources that lost ports of server %s had: %s. They are '
+            'released later.',
+            row.uuid,
+            error,
+        )
+        note(world, row.uuid)
+
+
+def release(world: World, cell: cells.Cell, row: rows.Row) -> None:
+    """Release what was allocated for ports that a server has lost.
+
+    A saga may have claimed for another port, whose binding does not yet say so.
+    """
+
+    def is_changing() -> bool:
+        return world.api_db.read(sagas.find_active, row.uuid) is not None
+
+    node = cell.db.read(compute_nodes.find, row.host, row.node)
+    if node is not None:
+        port_allocations.release(world, context.admin(), row, node.uuid, unless=is_changing)

@@ -1,0 +1,78 @@
+"""The owner deletes a port of a server at any time: the server stays usable."""
+
+from nova_lite import context
+from tests.fixtures import owners
+from tests.functional import own_cloud
+from tests.functional import owners_table
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
+
+SLOW_IMAGES = """
+extends: instant
+hosts:
+  - match: '*'
+    delays: {snapshot: 10}
+"""
+
+
+class LostPortsTest(own_cloud.OwnCloudTest):
+    """A port goes while a task runs that is no saga, or without an event."""
+
+    settings = own_cloud.FOUR_HOSTS
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.moving.boot_full(**owners.two_networks(self.moving))
+        self.lost, self.kept = owners.ports(self.moving, self.server)
+        self.network = self.moving.world.network
+
+    def recorded(self):
+        """Ids of the ports whose addresses the server shows."""
+        found = self.cloud.admin.compute.get_server(self.server.id)
+        shown = {each['OS-EXT-IPS-MAC:mac_addr'] for each in sum(found.addresses.values(), [])}
+        ports = (self.lost, self.kept)
+        return [port.id for port in ports if port.mac_address in shown]
+
+    def wait_followed(self):
+        self.cloud.wait_for(lambda: self.recorded() == [self.kept.id], 'the record to follow')
+
+    def move(self):
+        self.moving.act(self.server, 'migrate')
+        self.cloud.wait(self.server, 'VERIFY_RESIZE')
+
+    def test_during_an_image(self):
+        self.moving.behave(SLOW_IMAGES)
+        self.moving.act(self.server, 'createImage', {'name': 'copy'})
+        owners.delete_port(self.moving, self.server)
+        self.wait_followed()
+        self.assertIsNotNone(self.cloud.admin.compute.get_server(self.server.id).task_state)
+        self.cloud.wait(self.server)
+        self.assertEqual([], self.cloud.findings())
+        self.move()
+
+    def test_without_an_event(self):
+        """The network service reports no deletion by ourselves."""
+        self.network.release(context.admin(), [{'id': self.lost.id, 'preserve_on_delete': False}])
+        self.assertEqual([self.lost.id, self.kept.id], self.recorded())
+        self.wait_followed()
+        self.assertEqual([], self.cloud.findings())
+        self.move()
+
+    def test_given_to_another_device(self):
+        """Changes by its new owner stay."""
+        body = {'device_id': 'another', 'binding:host_id': 'of-another'}
+        path = f'/ports/{self.lost.id}'
+        self.network.service.call(context.admin(), 'PUT', path, json={'port': body})
+        self.move()
+        self.moving.act(self.server, 'confirmResize', status=204)
+        self.cloud.wait(self.server)
+        self.wait_followed()
+        self.cloud.admin.compute.delete_server(self.server)
+        self.cloud.wait_gone(self.server)
+        port = self.network.get_port(context.admin(), self.lost.id)
+        self.assertEqual(body, {name: port[name] for name in body})
+        self.network.release(context.admin(), [{'id': self.lost.id, 'preserve_on_delete': False}])
+
+
+globals().update(owners_table.classes(__name__, 'DeletedPort', owners.DELETED_PORT))
