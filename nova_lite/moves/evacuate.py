@@ -140,7 +140,7 @@ class Evacuation(move.Move[Began]):
         migrations.update(connection, self.uuid, {'status': str(Status.DONE)})
         if not self.runs_afterwards:
             self.events.record(connection, STOP_EVENT, self.dest_host)
-        self.events.end_all(connection)
+        self.events.end_all(connection, self.given_up.get(steps.ACTIVATE))
 
     def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
         status = Status.FAILED if relocation.RECORDED in self.results else Status.ERROR

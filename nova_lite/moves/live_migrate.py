@@ -339,7 +339,7 @@ class LiveMigration(move.Move[Began]):
             columns['power_state'] = self.results[START].power_state
         self.relocation.settle(connection, columns)
         self._end(connection, Status.COMPLETED)
-        self.events.end_all(connection, failure)
+        self.events.end_all(connection, failure or self.given_up.get(steps.ACTIVATE))
 
     # ---- the end of a migration that is undone ----
 

@@ -284,7 +284,7 @@ class RevertResize(move.Move[Began]):
             self.add_fault(connection, failure)
         if self.began.vm_state == states.VmState.STOPPED:
             self.events.record(connection, STOP_EVENT, self.began.source['host'])
-        self.events.end_all(connection, failure)
+        self.events.end_all(connection, failure or self.given_up.get(ACTIVATE))
 
     def _outcome(self, row: rows.Row, failure: journal.Failure | None) -> saga.Data:
         """Return the server's columns. Keep a deletion, and states that were reset meanwhile."""

@@ -67,7 +67,7 @@ class Unshelve(move.Move[Began]):
     # The server is on no host, as before, and the migration names a host that may have a guest.
     # A guest on the host of a shelved server is powered off by that host (compute.power_audit).
     # The undo of a pivot changes only the image.
-    harmless = (SPAWN, START, RUNS, SWITCH)
+    harmless = (BIND, SPAWN, START, RUNS, SWITCH)
     volumes = shelving.attachments()
     ways = (saga.Way({'offloaded': True}), saga.Way({'offloaded': False}))
 

@@ -16,7 +16,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import models
 from nova_lite.dialects import lean
 
-TABLE = models.Migration.__table__
+TABLE, _INSTANCES = models.Migration.__table__, models.Instance.__table__
 Status = states.MigrationStatus
 SHOWN = [str(status) for status in states.MIGRATION_LIVE]
 ACTIVE = (str(Status.PREPARING), str(Status.RUNNING))
@@ -32,6 +32,10 @@ ANSWERS = {
 _IS_LIVE = TABLE.c.migration_type == str(states.MigrationType.LIVE_MIGRATION)
 _IS_SHOWN = sa.and_(_IS_LIVE, TABLE.c.hidden.is_(False))
 _LEAVES = sa.and_(_IS_LIVE, TABLE.c.source_compute == sa.bindparam('source'))
+# The guest has not left: what a migration does after that does not burden the source.
+_IS_THERE = sa.exists().where(
+    _INSTANCES.c.uuid == TABLE.c.instance_uuid, _INSTANCES.c.host == TABLE.c.source_compute
+)
 _AHEAD = (
     sa.select(sa.func.count())
     .select_from(TABLE)
@@ -39,7 +43,7 @@ _AHEAD = (
         _LEAVES,
         TABLE.c.id != sa.bindparam('own'),
         sa.or_(
-            TABLE.c.status.in_(ACTIVE),
+            sa.and_(TABLE.c.status.in_(ACTIVE), _IS_THERE),
             sa.and_(TABLE.c.status == WAITING, TABLE.c.id < sa.bindparam('own')),
         ),
     )
@@ -73,7 +77,7 @@ def newest(connection: sa.Connection, instance_uuids: Iterable[str]) -> dict[str
 
 
 def ahead(connection: sa.Connection, row: rows.Row) -> int:
-    """Return how many live migrations leave the same host already, or wait there for longer."""
+    """Return how many live migrations leave the same host, or wait there for longer."""
     values = {'source': row.source_compute, 'own': row.id}
     count: int = lean.value(connection, _AHEAD, values)
     return count

@@ -52,7 +52,9 @@ class Crossing(part.Part):
             places.SOURCE_RECORDS.step(SHOW, self.show, self.hide_source, clean=duties.shown(move)),
             places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
             places.DEST_RECORDS.step('hide-destination-records', self.hide_dest, later=True),
-            places.NETWORK.step(ACTIVATE, self.activate, later=True),
+            places.NETWORK.best_effort(
+                ACTIVATE, self.activate, clean=duties.activation(move), later=True
+            ),
             move.destroying(),
             *move.returning(),
             places.DEST_RECORDS.step('remove-destination-records', self.purge_dest),

@@ -17,6 +17,7 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
+from nova_lite.moves import duties
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
@@ -47,7 +48,9 @@ class Offload(part.Part):
         return (
             places.SOURCE_HOST.step(DESTROY, self._destroy, calls=('revert_resize',)),
             self._volumes.forward(),
-            places.NETWORK.step('unbind-ports', self._unbind),
+            places.NETWORK.best_effort(
+                'unbind-ports', self._unbind, clean=duties.no_bindings(self.move)
+            ),
             places.SOURCE_RECORDS.step(
                 'record-no-host', self._record, title='record that the server is on no host'
             ),
