@@ -254,7 +254,8 @@ class Image:
     def upload(self, ctxt: session.Ctxt, image_id: str, data: bytes | Iterable[bytes]) -> None:
         """Store the image's contents (bytes or a file) and make it active.
 
-        An image that is active already stays as it is.
+        An image that is active already stays as it is. Raise ImageNotFound also for one that is
+        deleted meanwhile.
         """
         response = self._images.call(
             ctxt,
@@ -262,7 +263,7 @@ class Image:
             image_id,
             '/file',
             data=data,
-            errors={409: None},
+            errors={409: None, 410: self._images.missing(image_id)},
             headers={'Content-Type': 'application/octet-stream'},
         )
         if response.status_code == 409 and self.get(ctxt, image_id)['status'] != 'active':

@@ -23,6 +23,8 @@ from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
+# Key of a change for the record: the device is to be removed from it.
+LOST = 'lost'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,15 +60,13 @@ def make(
     if busy:
         return busy
     claim(site, node, instance, block_devices)
-    devices = connect(site, ctxt, node, instance, block_devices)
-    spec = guests.spec_of(
-        site.conf, instance, block_devices=block_devices, image_id=arrival.image_id
-    )
-    spec = config_drives.written(site.conf, spec, instance, block_devices)
+    devices, lost = connect(site, ctxt, node, instance, block_devices)
+    spec = guests.spec_of(site.conf, instance, block_devices=devices, image_id=arrival.image_id)
+    spec = config_drives.written(site.conf, spec, instance, devices)
     reply = replies.reply(site.driver, start(spec))
     if 'done' in reply:
         _require_guest(site.driver, node, instance.uuid, verb)
-        reply['block_devices'] = complete(site, ctxt, devices)
+        reply['block_devices'] = complete(site, ctxt, devices) + lost
         LOG.info('Guest of server %s was created on node %s', instance.uuid, node)
     return reply
 
@@ -109,21 +109,46 @@ def connect(
     node: str,
     instance: objects.Instance,
     block_devices: Sequence[block_device.BlockDevice],
-) -> list[block_device.BlockDevice]:
+) -> tuple[list[block_device.BlockDevice], list[model.Json]]:
     """Connect the node to the volumes, whose attachments were created for it.
 
-    Returns the devices that are volumes, now with connection_info. Raises MoveRefused.
+    Return (the devices that the guest can have, volumes now with connection_info; changes for the
+    record of the others, whose attachments were deleted in the volume service). Raise
+    MoveRefused, and AttachmentNotFound if the guest would lose its root disk.
     """
-    devices = [device for device in block_devices if device.get('attachment_id')]
-    for device in devices:
-        device.connection_info = _connection(site, ctxt, node, device)
-        if not site.driver.can_connect_volume(node, device.connection_info):
-            raise exception.MoveRefused(
-                host=node,
-                instance_uuid=instance.uuid,
-                reason=f'it cannot connect to volume {device.volume_id}',
+    found: list[block_device.BlockDevice] = []
+    lost: list[model.Json] = []
+    for device in block_devices:
+        try:
+            if device.get('attachment_id'):
+                _connect(site, ctxt, node, instance, device)
+            found.append(device)
+        except exception.AttachmentNotFound:
+            if device.get('boot_index') == 0:
+                raise
+            LOG.warning(
+                'Volume %s of server %s has lost its attachment. The guest does not get it',
+                device.volume_id,
+                instance.uuid,
             )
-    return devices
+            lost.append({'uuid': device.uuid, 'connection_info': None, LOST: True})
+    return found, lost
+
+
+def _connect(
+    site: site.Site,
+    ctxt: context.RequestContext,
+    node: str,
+    instance: objects.Instance,
+    device: block_device.BlockDevice,
+) -> None:
+    device.connection_info = _connection(site, ctxt, node, device)
+    if not site.driver.can_connect_volume(node, device.connection_info):
+        raise exception.MoveRefused(
+            host=node,
+            instance_uuid=instance.uuid,
+            reason=f'it cannot connect to volume {device.volume_id}',
+        )
 
 
 def _connection(
@@ -152,7 +177,14 @@ def _connection(
 def complete(
     site: site.Site, ctxt: context.RequestContext, devices: Sequence[block_device.BlockDevice]
 ) -> list[model.Json]:
-    """Complete the attachments. Return the changes for the record."""
-    for device in devices:
-        site.volume.complete_attachment(ctxt, device.attachment_id)
-    return [{'uuid': device.uuid, 'connection_info': device.connection_info} for device in devices]
+    """Complete the attachments of those devices that are volumes. Return changes for the record.
+
+    One that was deleted since it was connected stays on record: a reboot finds it.
+    """
+    volumes = [device for device in devices if device.get('attachment_id')]
+    for device in volumes:
+        try:
+            site.volume.complete_attachment(ctxt, device.attachment_id)
+        except exception.AttachmentNotFound as error:
+            LOG.warning('Cannot complete an attachment of volume %s: %s', device.volume_id, error)
+    return [{'uuid': device.uuid, 'connection_info': device.connection_info} for device in volumes]

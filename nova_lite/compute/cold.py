@@ -110,10 +110,10 @@ class Cold:
     ) -> replies.Reply:
         """Restore the guest at the source, with the current devices of the server."""
         node, site = arrival['node'], self._site
-        devices = arrivals.connect(site, ctxt, node, instance, block_devices)
+        devices, lost = arrivals.connect(site, ctxt, node, instance, block_devices)
         # The node has them even if it cannot start the guest: a hard reboot will use them.
-        known = arrivals.complete(site, ctxt, devices)
-        spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
+        known = arrivals.complete(site, ctxt, devices) + lost
+        spec = guests.spec_of(site.conf, instance, block_devices=devices)
         job = site.driver.revert_migration(
             node,
             instance.uuid,

@@ -53,7 +53,9 @@ class DeviceCalls:
         key: str,
     ) -> replies.Reply:
         node = self._site.node_of(host, instance)
-        devices = arrivals.connect(self._site, ctxt, node, instance, [block_device])
+        devices, lost = arrivals.connect(self._site, ctxt, node, instance, [block_device])
+        if lost:
+            raise exception.AttachmentNotFound(attachment_id=block_device.attachment_id)
         reply = self._plug(node, instance.uuid, guests.volume_of(block_device), key)
         if 'done' in reply:
             (connected,) = arrivals.complete(self._site, ctxt, devices)

@@ -88,13 +88,13 @@ class Destination:
         """
         site, instance = self._site, self._instance
         arrivals.claim(site, self._node, instance, block_devices)
-        devices = arrivals.connect(site, self._ctxt, self._node, instance, block_devices)
-        spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
-        spec = config_drives.written(site.conf, spec, instance, block_devices)
+        devices, lost = arrivals.connect(site, self._ctxt, self._node, instance, block_devices)
+        spec = guests.spec_of(site.conf, instance, block_devices=devices)
+        spec = config_drives.written(site.conf, spec, instance, devices)
         job = site.driver.pre_live_migration(self._node, spec, self._move, key=key)
         reply = replies.reply(site.driver, job)
         if 'done' in reply:
-            reply['block_devices'] = arrivals.complete(site, self._ctxt, devices)
+            reply['block_devices'] = arrivals.complete(site, self._ctxt, devices) + lost
         return reply
 
     def arrive(self, handover: model.Handover, *, key: str) -> replies.Reply:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from nova_lite import saga
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.moves import steps
 
 
 def flavor_columns(flavor: saga.Data) -> dict[str, typing.Any]:
@@ -34,10 +35,28 @@ def change_devices(
 ) -> None:
     """Give block devices the attachments of the host that the server is on now.
 
-    reserved: as neighbours.reserve returned it; connected: [{'uuid', 'connection_info'}]
+    Those whose volumes have no attachment any more are removed.
+    reserved: as neighbours.reserve returned it; connected: [{'uuid', 'connection_info', 'lost'}]
     """
     infos = {device['uuid']: device['connection_info'] for device in connected or ()}
+    lost = {device['uuid'] for device in connected or () if device.get('lost')}
     for uuid, (_former, new) in (reserved or {}).items():
-        children.update_block_device(
-            connection, uuid, {'attachment_id': new, 'connection_info': infos.get(uuid)}
-        )
+        if new == steps.LOST:
+            lost.add(uuid)
+        elif uuid not in lost:
+            values = {'attachment_id': new, 'connection_info': infos.get(uuid)}
+            children.update_block_device(connection, uuid, values)
+    for uuid in sorted(lost):
+        children.destroy_block_device(connection, uuid)
+
+
+def change_connection(connection: sa.Connection, device: Mapping[str, typing.Any]) -> None:
+    """Record how a host is connected to a volume; remove the block device of a lost one.
+
+    device: as of `connected` in `change_devices`
+    """
+    if device.get('lost'):
+        children.destroy_block_device(connection, device['uuid'])
+        return
+    info = {'connection_info': device['connection_info']}
+    children.update_block_device(connection, device['uuid'], info)

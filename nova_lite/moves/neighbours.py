@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import contextlib
 import typing
 
+from oslo_log import log
+
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import resource_requests
@@ -27,6 +29,7 @@ from nova_lite.saga import journal
 if typing.TYPE_CHECKING:
     from nova_lite.moves import move as moves
 
+LOG = log.getLogger(__name__)
 ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
 
 
@@ -55,26 +58,60 @@ def reserve(
     devices: Sequence[block_device.BlockDevice],
     *,
     connector: session.Json | None = None,
+    forward: bool = False,
 ) -> steps.Reserved:
     """Create an attachment for each volume. Earlier ones of this move are deleted.
 
     connector: of the host to connect, or None. Without one the volume cannot be connected later
         while the server uses it at the source.
-    Return {block device uuid: [id of its attachment, id of the new one]}.
+    forward: whether the saga has passed its pivot
+    Return {block device uuid: [id of its attachment, id of the new one, or LOST]}. A root disk that
+    the server has lost is omitted after the pivot, and fails the move before.
     """
     if move.repeated:
         # Earlier ones may connect no host, or another host of the server.
         drop_foreign(move, move.devices())
-    return {
-        device.uuid: [
-            device.attachment_id,
-            attach(
-                move, device.volume_id, connector=connector, mountpoint=device.get('device_name')
-            ),
-        ]
-        for device in devices
-        if device.get('attachment_id')
-    }
+    made: steps.Reserved = {}
+    for device in devices:
+        if device.get('attachment_id'):
+            new = _reserve(move, device, connector, forward=forward)
+            if new != steps.LOST or not _is_root(device):
+                made[device.uuid] = [device.attachment_id, new]
+    return made
+
+
+def _reserve(
+    move: 'moves.AnyMove',
+    device: block_device.BlockDevice,
+    connector: session.Json | None,
+    *,
+    forward: bool,
+) -> str:
+    """Create an attachment for a volume. Return its id; LOST if the server has lost the volume.
+
+    A volume whose attachment was deleted is attached again if that is possible.
+    """
+    name, volume_id = device.get('device_name'), device.volume_id
+    try:
+        return attach(move, volume_id, connector=connector, mountpoint=name)
+    except (exception.VolumeNotFound, exception.VolumeNotUsable) as error:
+        if (_is_root(device) and not forward) or is_attached(move, device):
+            raise
+        LOG.warning('Server %s has lost volume %s: %s', move.instance_uuid, volume_id, error)
+        return steps.LOST
+
+
+def _is_root(device: block_device.BlockDevice) -> bool:
+    return bool(device.get('boot_index') == 0)
+
+
+def is_attached(move: 'moves.AnyMove', device: block_device.BlockDevice) -> bool:
+    """Return whether the volume service has the attachment of a block device."""
+    try:
+        move.world.volume.get_attachment(move.ctxt, device.attachment_id)
+    except exception.AttachmentNotFound:
+        return False
+    return True
 
 
 def attach(move: 'moves.AnyMove', volume_id: str, **options: typing.Any) -> str:
@@ -125,12 +162,19 @@ def drop_foreign(
 def with_attachments(
     devices: list[block_device.BlockDevice], reserved: steps.Reserved
 ) -> list[block_device.BlockDevice]:
-    """Return the block devices with the attachments made for the destination."""
+    """Return the block devices with the attachments made for the destination.
+
+    Those whose volumes the server has lost are left out.
+    """
+    found = []
     for device in devices:
         if device.uuid in reserved:
             device.attachment_id = reserved[device.uuid][1]
             device.connection_info = None
-    return devices
+            if device.attachment_id == steps.LOST:
+                continue
+        found.append(device)
+    return found
 
 
 def port_ids(network_info: session.Jsons | None) -> list[str]:

@@ -20,7 +20,6 @@ from nova_lite import transitions
 from nova_lite.clients import session
 from nova_lite.clients import volume as volume_client
 from nova_lite.db import rows
-from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.moves import answers
 from nova_lite.moves import asking
@@ -341,9 +340,7 @@ class Rebuild(move.Move[Began]):
         connected = made.block_devices if made else ()
         move_records.change_devices(connection, self._reserved(), connected)
         for device in connected:
-            children.update_block_device(
-                connection, device['uuid'], {'connection_info': device['connection_info']}
-            )
+            move_records.change_connection(connection, device)
 
 
 def _traits(values: Mapping[str, typing.Any], wanted: str) -> set[str]:

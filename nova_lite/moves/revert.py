@@ -16,7 +16,6 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.clients import port_allocations
 from nova_lite.db import rows
-from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import network_info
@@ -279,7 +278,7 @@ class RevertResize(move.Move[Began]):
             instances.update(connection, row.uuid, self._outcome(row, failure), former=row)
             made = self.results.get(FINISH)
             for device in made.block_devices if made else ():
-                children.update_block_device(connection, device['uuid'], device)
+                move_records.change_connection(connection, device)
         if failure:
             self.add_fault(connection, failure)
         if self.began.vm_state == states.VmState.STOPPED:

@@ -13,6 +13,8 @@ if typing.TYPE_CHECKING:
 
 # {uuid of a block device: [id of its former attachment, id of the new one]}
 Reserved: typing.TypeAlias = dict[str, list[str]]
+# The id of a new attachment of a volume that has none: its owner took it from the server.
+LOST = ''
 # The result of the first step: facts about the server when the saga began.
 Found = typing.TypeVar('Found', covariant=True)
 # A server's network information.

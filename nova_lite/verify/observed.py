@@ -27,6 +27,7 @@ class CellSnapshot:
     open_events: events of actions that have not ended; action and instance_uuid are
         those of their action
     shares: those that are attached to servers
+    eventless: actions that have not ended and have no event
     down: hosts whose compute service is not up
     former_hosts: names of hosts on record that no service has any more
     """
@@ -39,6 +40,7 @@ class CellSnapshot:
     nodes: Sequence[rows.Row]
     services: Sequence[rows.Row] = ()
     open_events: Sequence[rows.Row] = ()
+    eventless: Sequence[rows.Row] = ()
     shares: Sequence[rows.Row] = ()
     down: frozenset[str] = frozenset()
     former_hosts: frozenset[str] = frozenset()
@@ -71,7 +73,8 @@ class Snapshot:
 
     allocations: {consumer: {provider uuid: {class: amount}}}
     providers: {uuid: Provider}
-    guests: census rows; ports, attachments, volumes: as the neighbours give them
+    guests: census rows
+    ports, attachments, volumes, volume_snapshots: as the neighbours give them
     ownerless_drives: [(uuid of a guest that is gone, node where its config drive is), ...]
     share_locks: locks that attachments of shares have placed on shares and access rules
     server_images: images that were made of servers, as `clients.image.of` makes them
@@ -100,6 +103,7 @@ class Snapshot:
     host_mappings: Sequence[rows.Row] = ()
     providers: dict[str, Provider] = dataclasses.field(default_factory=dict)
     volumes: session.Jsons = dataclasses.field(default_factory=list)
+    volume_snapshots: session.Jsons = dataclasses.field(default_factory=list)
     server_images: session.Jsons = dataclasses.field(default_factory=list)
     share_locks: session.Jsons = dataclasses.field(default_factory=list)
     bindings: dict[str, list[tuple[str, str]]] = dataclasses.field(default_factory=dict)

@@ -107,11 +107,16 @@ class Reader:
             **self._bindings(ctxt, ports),
             attachments=self._pages(ctxt, '/attachments/detail', 'attachments'),
             volumes=self._pages(ctxt, '/volumes/detail', 'volumes'),
+            volume_snapshots=self._pages(ctxt, '/snapshots/detail', 'snapshots'),
             **self._placement(ctxt, with_aggregates=bool(api['aggregates'])),
             queues=self._queues(cells),
             unowned_queues=self._unowned_queues(cells),
             share_locks=self._share_locks(ctxt, cells),
-            server_images=self.image.list(ctxt, image_type='snapshot'),
+            server_images=[
+                image
+                for kind in ('snapshot', 'backup')
+                for image in self.image.list(ctxt, image_type=kind)
+            ],
             server_errors=files.server_errors(self.directory),
             isolated_aggregates=self.conf.scheduler.enable_isolated_aggregate_filtering,
             **api,
@@ -277,6 +282,9 @@ _OPEN_EVENTS = (
     .join(_ACTIONS, _ACTIONS.c.id == _EVENTS.c.action_id)
     .where(_EVENTS.c.finish_time.is_(None))
 )
+_EVENTLESS = sa.select(_ACTIONS).where(
+    _ACTIONS.c.finish_time.is_(None), _ACTIONS.c.id.not_in(sa.select(_EVENTS.c.action_id))
+)
 _HOSTS = (
     _hosts(cell_models.Instance.__table__.c.host),
     _hosts(cell_models.Migration.__table__.c.source_compute),
@@ -323,6 +331,7 @@ def _cell_rows(connection: sa.Connection, down_time_s: float) -> session.Json:
         'nodes': rows.every(connection, m.ComputeNode.__table__),
         'services': found,
         'open_events': connection.execute(_OPEN_EVENTS).all(),
+        'eventless': connection.execute(_EVENTLESS).all(),
         'former_hosts': _named_hosts(connection) - {service.host for service in found},
         'down': frozenset(
             service.host

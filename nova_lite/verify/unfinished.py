@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import datetime
 
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import step
@@ -15,6 +16,10 @@ from nova_lite.verify import observed
 
 Finding = findings.Finding
 FINISHED = states.MigrationStatus.FINISHED
+# Actions that are carried out by sagas alone, whose first step begins an event.
+OF_SAGAS = {row.verb for row in transitions.TRANSITIONS if row.saga} - {
+    row.verb for row in transitions.TRANSITIONS if not row.saga
+}
 # Keys of a saga's data that name the steps which could not clean up.
 LEFTOVERS = (step.GIVEN_UP, step.NOT_UNDONE)
 
@@ -101,6 +106,21 @@ def events(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[
                     'I6',
                     f'event {event.event} of server {event.instance_uuid}',
                     f'in {cell.name} has not ended; action {event.action}',
+                )
+
+
+def actions(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[findings.Finding]:
+    """I7: an open action that a saga carries out has an event, or the saga."""
+    busy = snapshot.busy()
+    for cell in snapshot.cells:
+        idle = {row.uuid for row in cell.instances if not row.hidden and row.uuid not in busy}
+        for action in cell.eventless:
+            old = _is_old(snapshot, action.start_time, ages)
+            if action.action in OF_SAGAS and action.instance_uuid in idle and old:
+                yield Finding(
+                    'I7',
+                    f'action {action.action} of server {action.instance_uuid}',
+                    f'in {cell.name} has not ended, and nothing carries it out',
                 )
 
 

@@ -1,7 +1,8 @@
 """Volumes of servers, their attachments, and images made of servers.
 
 What cannot be seen: a volume that was made for a boot and stays after its server is
-deleted. Users may want it; the record that would say so is deleted with the server.
+deleted. Users may want it; the record that would say so is deleted with the server. So do
+snapshots stay whose image its owner has deleted.
 """
 
 import collections
@@ -15,6 +16,7 @@ from nova_lite.clients import release
 from nova_lite.clients import session
 from nova_lite.clients import volume as volume_client
 from nova_lite.db import rows
+from nova_lite.saga import journal
 from nova_lite.verify import age_limits
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
@@ -184,12 +186,27 @@ def made_twice(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
             )
 
 
+def snapshots(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
+    """I5: snapshots that were taken for an image are deleted if the image could not be made."""
+    undone = {saga.uuid for saga in snapshot.sagas if saga.state == journal.UNDONE}
+    for each in snapshot.volume_snapshots:
+        image_id = (each.get('metadata') or {}).get(volume_client.IMAGE)
+        if image_id in undone:
+            yield Finding(
+                'I5',
+                f'snapshot {each["id"]}',
+                f'of volume {each["volume_id"]} was taken for image {image_id}, which was not made',
+            )
+
+
 def temporary_images(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: images of ended moves and of unshelved servers are deleted."""
     moves = _moves(snapshot)
     under_way = {saga.uuid for saga in snapshot.sagas if saga.active_for}
     for image, uuid, row in _idle_images(snapshot, lambda image: image['id'] in under_way):
         name = image['name'] or ''
+        if image.get('protected'):
+            continue  # Its owner wants to keep it.
         if image['id'] in moves:
             yield Finding('I5', f'image {image["id"]}', f'({name}) is left over from a move')
         if image_client.SHELVED not in image['properties']:

@@ -77,8 +77,9 @@ class Detaching(part.Part):
             return
         if self.results.get(MARKED) is False or self._is_anothers():
             return
-        # A volume may be deleted with its server while the saga runs.
-        with contextlib.suppress(exception.VolumeNotFound):
+        # A volume may be deleted with its server while the saga runs, and an administrator may
+        # reset its status.
+        with contextlib.suppress(exception.VolumeNotFound, exception.VolumeNotUsable):
             move.world.volume.roll_detaching(move.ctxt, self._volume_id)
         self.forget()
 

@@ -23,6 +23,7 @@ from nova_lite import transitions
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
+from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.db.cell import instances
 from nova_lite.moves import answers
@@ -284,10 +285,30 @@ class GuestDevices(part.Part):
             raise
         except exception.NovaLiteError as error:
             failed = error
-        waits = self._reconcile(row, comes, **options)
+        waits = self._plug(cell, row, comes, **options)
         if waits is None and failed is not None:
             raise failed
         return waits
+
+    def _plug(
+        self,
+        cell: server_cell.ServerCell | None,
+        row: rows.Row | None,
+        calls: Sequence[tuple[asking.Method, saga.Data]],
+        **options: typing.Any,
+    ) -> saga.Pending | None:
+        """Plug volumes that are on record. Remove those from it that Cinder has taken away."""
+        try:
+            return self._reconcile(row, calls, **options)
+        except exception.AttachmentNotFound:
+            devices = [arguments['block_device'] for _method, arguments in calls]
+            lost = [each for each in devices if not neighbours.is_attached(self.move, each)]
+            if cell is None or not lost:
+                raise
+        for device in lost:
+            cell.write(children.destroy_block_device, device.uuid)
+        rest = [each for each in calls if each[1]['block_device'] not in lost]
+        return self._reconcile(row, rest, **options)
 
     def _release_volumes(self, found: server_cell.Devices, freed: Callable[[], None]) -> None:
         """Release the volumes that were held for the server. found: its devices on record"""

@@ -3,12 +3,17 @@
 from collections.abc import Callable
 import typing
 
+from oslo_log import log
+
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite.moves import part
 from nova_lite.moves import places
 
 if typing.TYPE_CHECKING:
     from nova_lite.moves import move as moves
+
+LOG = log.getLogger(__name__)
 
 
 class Snapshot(part.Part):
@@ -57,5 +62,17 @@ class Snapshot(part.Part):
         return places.IMAGES.best_effort(name, self.drop, clean=saga.Clean(self.drop), **options)
 
     def drop(self) -> None:
-        """Delete the image, if it exists."""
-        self.move.world.image.delete(self.move.ctxt, self.move.uuid, missing_ok=True)
+        """Delete the image, if it exists. One that its owner has protected stays."""
+        move = self.move
+        try:
+            move.world.image.delete(move.ctxt, move.uuid, missing_ok=True)
+        except exception.Forbidden as error:
+            if not self._is_protected():
+                raise
+            LOG.warning('Image %s of a move stays: %s', move.uuid, error)
+
+    def _is_protected(self) -> bool:
+        try:
+            return bool(self.move.world.image.get(self.move.ctxt, self.move.uuid)['protected'])
+        except exception.ImageNotFound:
+            return True

@@ -7,6 +7,7 @@ Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
 from collections.abc import Callable
+import functools
 import typing
 
 from nova_lite import saga
@@ -65,16 +66,16 @@ class Volumes(part.Part):
 
     def forward(self) -> saga.Step:
         """Return the same step for a saga that has passed its pivot."""
-        return places.VOLUMES.step(self._name, self._reserve, skips=True)
+        reserve = functools.partial(self._reserve, forward=True)
+        return places.VOLUMES.step(self._name, reserve, skips=True)
 
-    def _reserve(self) -> steps.Reserved | saga.Skipped:
+    def _reserve(self, *, forward: bool = False) -> steps.Reserved | saga.Skipped:
         move = self.move
         devices = [] if self._needless(move) else move.devices_to_reserve()
         if not neighbours.has_volumes(devices):
             return saga.Skipped()
-        return neighbours.reserve(
-            move, devices, connector=self._connector() if self._connects else None
-        )
+        connector = self._connector() if self._connects else None
+        return neighbours.reserve(move, devices, connector=connector, forward=forward)
 
     def _connector(self) -> session.Json:
         """Return the destination's connector."""

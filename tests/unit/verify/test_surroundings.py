@@ -142,6 +142,26 @@ class WorkTest(base.VerifyTest):
         self.assertEqual([], self.found())
 
 
+class ActionsTest(base.VerifyTest):
+    def have(self, action, started_at=base.LONG_AGO):
+        row = base.Row(action=action, instance_uuid=base.SERVER, start_time=started_at)
+        self.cell.eventless = [row]
+        return self.found()
+
+    def test_that_no_saga_carries_out(self):
+        found = [
+            'I7 action rebuild of server a server: in cell1 has not ended, and nothing carries it out'
+        ]
+        self.assertEqual(found, self.have('rebuild'))
+        self.assertEqual([], self.have('rebuild', base.NOW))
+        self.snapshot.sagas = [base.saga()]
+        self.assertEqual([], self.have('rebuild'))
+
+    def test_that_needs_no_saga(self):
+        self.assertEqual([], self.have('lock'))
+        self.assertEqual([], self.have('createImage'))
+
+
 class LimitsTest(base.VerifyTest):
     def test_exceeded(self):
         self.snapshot.limits[base.PROJECT]['ram'] = 32

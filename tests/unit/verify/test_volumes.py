@@ -181,6 +181,7 @@ class ImagesTest(base.VerifyTest):
         self.assertEqual(
             ['I5 image a move: (x-resize-temp) is left over from a move'], self.have(**moved)
         )
+        self.assertEqual([], self.have(**moved, protected=True))
         self.assertEqual(1, len(self.have(status='queued', **moved)))
         self.assertEqual([], self.have(base.saga(uuid='a move'), **moved))
 
@@ -215,3 +216,36 @@ class ImagesTest(base.VerifyTest):
         self.assertEqual([], self.have(base.saga(), name='mine', status='saving'))
         new = base.NOW.isoformat() + 'Z'
         self.assertEqual([], self.have(name='mine', status='saving', created_at=new))
+
+
+class SnapshotsTest(base.VerifyTest):
+    """Snapshots that were taken for an image of a server."""
+
+    def have(self, **columns):
+        marks = {volume.IMAGE: 'a saga'}
+        self.snapshot.volume_snapshots = [
+            {'id': 'a snapshot', 'volume_id': base.VOLUME, 'metadata': marks},
+            {'id': "a user's", 'volume_id': base.VOLUME, 'metadata': None},
+        ]
+        self.snapshot.sagas = [base.saga(kind='volume-image', active_for=None, **columns)]
+        return self.found()
+
+    def test_of_an_image_that_could_not_be_made(self):
+        self.assertEqual(
+            [
+                f'I5 snapshot a snapshot: of volume {base.VOLUME} was taken for image a saga, '
+                'which was not made'
+            ],
+            self.have(state='undone', finished_at=base.NOW),
+        )
+
+    def test_whose_image_its_owner_may_have_deleted(self):
+        self.assertEqual([], self.have(state='done', finished_at=base.NOW))
+
+    def test_that_are_being_deleted(self):
+        self.assertEqual([], self.have(state='cleaning', finished_at=base.NOW))
+
+    def test_of_a_saga_that_is_archived(self):
+        self.have(state='done', finished_at=base.NOW)
+        self.snapshot.sagas = []
+        self.assertEqual([], self.found())

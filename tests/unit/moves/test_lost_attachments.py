@@ -1,0 +1,168 @@
+"""Volumes whose attachments somebody deletes in Cinder while a server moves."""
+
+import testscenarios
+
+from nova_lite import exception
+from nova_lite.db.cell import children
+from nova_lite.moves import detach_volume
+from nova_lite.moves import kinds
+from nova_lite.moves import steps
+from nova_lite.saga import cleaning
+from tests.unit.moves import moves_base
+from tests.unit.moves import test_device_sagas
+
+
+class LostCase(moves_base.MoveTestCase):
+    """The server has two volumes."""
+
+    def boot(self):
+        volume = {'source_type': 'blank', 'destination_type': 'volume', 'volume_size': 1}
+        return self.cell.boot(devices=[volume, volume])
+
+    def setUp(self):
+        super().setUp()
+        self.kept, self.lost = self.cell.devices(self.server)
+
+    def take(self, *, volume=False):
+        """Delete the attachments of a volume, or the volume."""
+        attachments = self.cell.volume.attachments
+        for each in [a for a in attachments if attachments[a]['volume_id'] == self.lost.volume_id]:
+            del attachments[each]
+        if volume:
+            del self.cell.volume.volumes[self.lost.volume_id]
+
+            def missing(ctxt, volume_id, *args, **options):
+                self.cell.volume._require(volume_id)
+                return make(ctxt, volume_id, *args, **options)
+
+            make = self.cell.volume.create_attachment
+            self.cell.volume.create_attachment = missing
+
+    def run_all(self, made):
+        self.do(made, made.steps())
+
+
+class MovesTest(LostCase):
+    """The attachment is lost before."""
+
+    def check_arrived(self, *volumes):
+        devices = self.cell.devices(self.server)
+        self.assertEqual([*volumes], [each.volume_id for each in devices])
+        guest = self.cell.driver.get_guest(moves_base.DEST, self.server)
+        self.assertEqual(sorted(volumes), sorted(device.id for device in guest.spec.devices))
+        named = {each.attachment_id for each in devices}
+        listed = self.cell.volume.list_attachments(None, self.server)
+        self.assertLessEqual(named, {each['id'] for each in listed})
+
+    def test_attached_again(self):
+        """The attachment was lost before: the volume gets another one."""
+        self.take()
+        self.run_all(self.resize())
+        self.check_arrived(self.kept.volume_id, self.lost.volume_id)
+
+    def test_volume_is_gone(self):
+        self.take(volume=True)
+        self.run_all(self.resize())
+        self.check_arrived(self.kept.volume_id)
+
+    def test_volume_of_somebody_else(self):
+        self.take()
+        used = exception.VolumeNotUsable(volume_id=self.lost.volume_id, reason='in-use')
+        make = self.cell.volume.create_attachment
+
+        def refuse(ctxt, volume_id, *args, **options):
+            if volume_id == self.lost.volume_id:
+                raise used
+            return make(ctxt, volume_id, *args, **options)
+
+        self.cell.volume.create_attachment = refuse
+        self.run_all(self.resize())
+        self.check_arrived(self.kept.volume_id)
+
+    def test_refused_though_it_is_attached(self):
+        """The move fails, and the server has lost nothing."""
+        made = self.resize()
+        refused = exception.VolumeNotUsable(volume_id=self.lost.volume_id, reason='it is extending')
+        self.cell.volume.fail('create_attachment', refused)
+        number = [step.id for step in made.steps()].index(steps.RESERVE)
+        before = made.steps()[:number]
+        self.do(made, before)
+        reserve = made.steps()[number]
+        self.assertRaises(exception.VolumeNotUsable, reserve.do)
+        self.undo(made, [*before, reserve])
+        self.assertEqual(2, len(self.cell.devices(self.server)))
+
+    def test_root_disk(self):
+        """A server does not lose it: the move fails."""
+        self.cell.db.write(children.update_block_device, self.lost.uuid, {'boot_index': 0})
+        self.take(volume=True)
+        self.assertRaises(exception.VolumeNotFound, self.run_all, self.resize())
+        self.assertEqual(2, len(self.cell.devices(self.server)))
+
+
+def _each_step(kind):
+    return [(step.id, {'number': i}) for i, step in enumerate(kinds.plans(kind)[0])]
+
+
+class ResizeTest(testscenarios.WithScenarios, LostCase):
+    """Wherever the volume goes, the steps go on, and the guest gets what there is."""
+
+    scenarios = _each_step('resize')
+
+    def test_goes_on(self):
+        made = self.resize()
+        self.do(made, made.steps()[: self.number])
+        self.take(volume=True)
+        self.do(made, made.steps()[self.number :])
+        self.cell.driver.get_guest(moves_base.DEST, self.server)
+
+
+class RevertTest(testscenarios.WithScenarios, LostCase):
+    """The same, after the server has been resized."""
+
+    scenarios = _each_step('revert-resize')
+
+    def test_goes_on(self):
+        made = self.revert()
+        self.do(made, made.steps()[: self.number])
+        self.take(volume=True)
+        self.do(made, made.steps()[self.number :])
+        self.cell.driver.get_guest(moves_base.SOURCE, self.server)
+
+
+class DutyTest(test_device_sagas.DeviceSagasCase):
+    """A volume that a detachment has unplugged and cannot plug in again."""
+
+    def test_record_follows(self):
+        made = self.detach_volume()
+        before = made.steps()[: self.pivot(made)]
+        self.do(made, before)
+        self.cell.volume.delete_attachment(None, self.device.attachment_id)
+        plug = next(step for step in before if step.id == detach_volume.UNPLUG)
+        made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
+        self.assertRaises(exception.AttachmentNotFound, plug.undo)
+        cleaning.add(made, plug, made.error)
+        self.assertIsNone(plug.clean.do())
+        self.assertEqual([], self.cell.devices(self.server))
+
+    def test_mark_of_a_volume_whose_status_was_reset(self):
+        made = self.detach_volume()
+        before = made.steps()[:2]
+        self.do(made, before)
+        used = exception.VolumeNotUsable(volume_id=self.device.volume_id, reason='available')
+        self.cell.volume.fail('roll_detaching', used)
+        self.undo(made, before)
+        self.assertEqual(1, len(self.cell.devices(self.server)))
+
+    def test_attachment_of_a_new_volume(self):
+        """It fails, and is undone."""
+        before = self.picture()
+        made = self.attach_volume()
+        first = made.steps()[: self.pivot(made)]
+        self.do(made, first[:2])
+        for each in self.cell.volume.list_attachments(None, self.server):
+            if each['volume_id'] == self.new:
+                self.cell.volume.delete_attachment(None, each['id'])
+        self.assertRaises(exception.AttachmentNotFound, first[2].do)
+        self.undo(made, first)
+        self.assertEqual(before, self.picture())
