@@ -143,17 +143,19 @@ CROSSING = {
 }
 
 
-def classes(module, prefix, change=None, *, base=OwnersCase, every=SAMPLED):
+def classes(
+    module, prefix, change=None, *, base=OwnersCase, names=tuple(scenarios.SCENARIOS), every=SAMPLED
+):
     """Return {name: a class of tests of a scenario} for a module.
 
     prefix: of the names; change: an owners.Change; base: of the classes
-    every: how many scenarios one stands for
+    names: of scenarios; every: how many of them one stands for
     """
     return {
         case.__name__: case
         for case in (
             _class_of(module, prefix, name, base=base, change=change)
-            for name in saga_faults.sample(scenarios.SCENARIOS, every=every)
+            for name in saga_faults.sample(names, every=every)
         )
     }
 
