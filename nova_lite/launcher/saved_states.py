@@ -20,6 +20,7 @@ from nova_lite.db import schema_migration
 from nova_lite.launcher import audits
 from nova_lite.launcher import layout
 from nova_lite.launcher import sqlite_copies
+from nova_lite.launcher import stored_times
 from nova_lite.simcloud import app as simcloud
 from nova_lite.virt.sim import store
 
@@ -29,10 +30,7 @@ NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 FACTS = 'state.json'
 DRAFT, FORMER = '.new', '.old'
 RESTORING = os.path.join('run', 'restoring')
-# The time that passed since the state was saved has not passed for its services and hosts.
-SERVICES = """
-UPDATE services SET last_seen_up = strftime('%Y-%m-%d %H:%M:%f000', last_seen_up, ?)
-"""
+# The time that passed since the state was saved has not passed for its hosts.
 JOBS = 'UPDATE clock SET ahead = ahead - ?1, wall = wall + ?1'
 # The super-conductor that held them is gone.
 LEASES = 'UPDATE sagas SET owner = NULL, lease_until = NULL'
@@ -174,9 +172,10 @@ class SavedStates:
         for file, target in self.files().items():
             sqlite_copies.copy(self._path(name, file), target)
         for cell in (layout.CELL0, *self._places.cell_names):
-            sqlite_copies.execute(self._database(cell), SERVICES, f'{passed_s:+.3f} seconds')
+            stored_times.shift_cell(self._database(cell), passed_s)
         for cell in self._places.cell_names:
             sqlite_copies.execute(self._places.guests_path(cell), JOBS, passed_s)
+        stored_times.shift_api(self._database(layout.API), passed_s)
         sqlite_copies.execute(self._database(layout.API), LEASES)
         audits.forget(self._places.root)
         os.unlink(marker)

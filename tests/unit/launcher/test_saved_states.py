@@ -11,10 +11,15 @@ import testtools
 from nova_lite.launcher import layout
 from nova_lite.launcher import saved_states
 from nova_lite.launcher import sqlite_copies
+from nova_lite.launcher import stored_times
 
+TIMES = {**stored_times.CELL, **stored_times.API}
+OTHERS = {'instances': ('system_metadata',), 'sagas': ('data', 'owner', 'lease_until')}
 TABLES = (
-    'CREATE TABLE IF NOT EXISTS services (last_seen_up)',
-    'CREATE TABLE IF NOT EXISTS sagas (owner, lease_until)',
+    *(
+        f'CREATE TABLE IF NOT EXISTS {table} ({", ".join((*columns, *OTHERS.get(table, ())))})'
+        for table, columns in TIMES.items()
+    ),
     'CREATE TABLE IF NOT EXISTS told (value)',
     'CREATE TABLE IF NOT EXISTS clock (boot_id, ahead, wall)',
     'CREATE TABLE IF NOT EXISTS cell_mappings (name, transport_url, database_connection)',
