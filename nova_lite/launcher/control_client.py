@@ -17,6 +17,10 @@ OF_PROCESSES = (
     'it was started with --bus. Its daemons are processes without a common clock, faults, saved states '
     'or debugger; `nova-lite up` without --bus has them'
 )
+GOES_ON = (
+    'it has not answered within %g s. The request goes on: `nova-lite clock show` shows how far an '
+    'advance is, and `nova-lite status` when the cloud answers again'
+)
 
 
 class Refused(exception.NovaLiteError):
@@ -62,5 +66,7 @@ class Client:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise Refused(reason=json.load(error)['error']) from error
+        except TimeoutError as error:
+            raise self._unavailable(GOES_ON % self._timeout_s) from error
         except OSError as error:
             raise self._unavailable(error) from error

@@ -4,6 +4,7 @@ import fixtures
 import testtools
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.control import endpoint
 from nova_lite.launcher import control_client
 from nova_lite.launcher import layout
@@ -21,7 +22,7 @@ class ClientTest(testtools.TestCase):
         places = layout.Layout(layout.Settings(state_dir=self.directory))
         places.hold()
         self.addCleanup(places.release)
-        made = endpoint.Endpoint(self.directory)
+        made = self.made = endpoint.Endpoint(self.directory)
         made.add('POST', 'echo', dict, schema={'type': 'object', 'maxProperties': 1})
         made.add('GET', 'echo', dict, schema={'type': 'object'})
         made.open()
@@ -47,6 +48,16 @@ class ClientTest(testtools.TestCase):
         self.assertIn('too many properties', str(error))
         error = self.assertRaises(control_client.Refused, self.client.get, 'other')
         self.assertIn('GET /control/other does not exist', str(error))
+
+    def test_no_answer_in_time(self):
+        """The request goes on, and the message says so."""
+        self.start()
+        goes_on = runtime.Event()
+        self.addCleanup(goes_on.set)
+        self.made.add('GET', 'wait', lambda _arguments: goes_on.wait(60))
+        client = control_client.Client(self.directory, timeout_s=0.05)
+        error = self.assertRaises(exception.Unavailable, client.get, 'wait')
+        self.assertIn('within 0.05 s. The request goes on: `nova-lite clock show`', str(error))
 
     def test_no_cloud(self):
         error = self.assertRaises(exception.Unavailable, self.client.post, 'echo')
