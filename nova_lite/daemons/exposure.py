@@ -1,11 +1,21 @@
 """Refuse to run a service that accepts identity headers on an address that is not loopback."""
 
 import ipaddress
+import json
 
+from nova_lite import exception
+from nova_lite.daemons import local_requests
 from nova_lite.wsgi import server
 
 # What a service listens on that is reached at all addresses, and that of loopback among them.
 ANY_ADDRESS = {'0.0.0.0': '127.0.0.1', '::': '::1'}
+
+
+NOAUTH = 'noauth'
+
+
+class Exposed(exception.Invalid):
+    msg = '%(reason)s'
 
 
 def problem(auth_strategy, listen):
@@ -13,7 +23,7 @@ def problem(auth_strategy, listen):
 
     auth_strategy: keystone or noauth; listen: an address or a host name
     """
-    if auth_strategy != 'noauth' or is_loopback(listen):
+    if auth_strategy != NOAUTH or is_loopback(listen):
         return None
     return (
         f'With noauth every client that reaches {listen} is an administrator: the headers '
@@ -22,11 +32,40 @@ def problem(auth_strategy, listen):
     )
 
 
-def require_safe(options):
-    """Exit unless the service may listen on the address in `options`."""
-    found = problem(options.auth_strategy, options.listen)
-    if found is not None:
-        raise SystemExit(found)
+def require_safe(auth_strategies, listen):
+    """Raise Exposed unless services with some auth_strategies may listen on an address."""
+    for each in auth_strategies:
+        found = problem(each, listen)
+        if found is not None:
+            raise Exposed(reason=found)
+
+
+def protected(application, auth_strategies, listen):
+    """Return what is to be served of an application. Raise Exposed as `require_safe`."""
+    require_safe(auth_strategies, listen)
+    return Guarded(application) if NOAUTH in auth_strategies else application
+
+
+class Guarded:
+    """The application inside, for requests that no page of another site may have sent."""
+
+    def __init__(self, application):
+        self._application = application
+
+    def __call__(self, environ, start_response):
+        found = local_requests.problem(environ)
+        if found is None:
+            return self._application(environ, start_response)
+        body = json.dumps({'error': {'code': 403, 'message': found}}).encode()
+        headers = [('Content-Type', 'application/json'), ('Content-Length', str(len(body)))]
+        start_response('403 Forbidden', headers)
+        return [body]
+
+    def close(self):
+        """Close the application inside, if it can be closed."""
+        close = getattr(self._application, 'close', None)
+        if close is not None:
+            close()
 
 
 def serve(load_application, options, *, workers=None):
@@ -35,9 +74,12 @@ def serve(load_application, options, *, workers=None):
     options: listen, port, workers, threads and auth_strategy of the service
     workers: number of processes; None: that of the options
     """
-    require_safe(options)
+    try:
+        require_safe({options.auth_strategy}, options.listen)
+    except Exposed as error:
+        raise SystemExit(str(error)) from error
     server.serve(
-        load_application,
+        lambda: protected(load_application(), {options.auth_strategy}, options.listen),
         host=options.listen,
         port=options.port,
         workers=workers or options.workers,

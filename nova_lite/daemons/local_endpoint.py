@@ -13,7 +13,6 @@ import hmac
 import http
 import json
 import os
-import re
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -23,6 +22,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.daemons import local_requests
 from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
@@ -30,7 +30,6 @@ LOG = log.getLogger(__name__)
 KEY_HEADER = 'X-Endpoint-Key'
 # The name of before, which programs of users may send, and clouds of former releases expect.
 FORMER_KEY_HEADER = 'X-Door-Key'
-LOOPBACK = re.compile(r'(127(\.[0-9]{1,3}){3}|localhost|\[::1\])(:[0-9]+)?', re.IGNORECASE)
 TIMEOUT_S = 60
 # Without the proxies of the environment, which would be sent the key.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -84,7 +83,7 @@ class LocalEndpoint(abc.ABC):
         if 'HTTP_ORIGIN' in environ:
             return 'Requests of web pages are refused: remove the header Origin.'
         host = environ.get('HTTP_HOST', '')
-        if not LOOPBACK.fullmatch(host):
+        if not local_requests.LOOPBACK.fullmatch(host):
             return f'The header Host is {host}; it must be an address of loopback.'
         key = environ.get('HTTP_X_ENDPOINT_KEY', environ.get('HTTP_X_DOOR_KEY', ''))
         if not hmac.compare_digest(key.encode(), self._key.encode()):

@@ -9,12 +9,14 @@ cloud, are replaced before.
 
 import datetime
 import importlib.metadata
+import json
 import os
 import shutil
 import sqlite3
 import typing
 
 from nova_lite import exception
+from nova_lite.api import schema as schemas
 from nova_lite.launcher import clocks
 from nova_lite.launcher import layout
 from nova_lite.launcher import saved_states
@@ -25,6 +27,10 @@ from nova_lite.virt.sim import profile
 
 # In the archive as in the state directory.
 KEPT = ('secrets.json', 'metadata-secret', 'etc/policy.yaml')
+SECRETS_SCHEMA = schemas.Schema(
+    {'type': 'object', 'additionalProperties': {'type': 'string', 'maxLength': 255}},
+    place='secrets',
+)
 # Where a profile lies that was a file.
 PROFILE = 'etc/profile.yaml'
 # The draft of a state, which the next start deletes if it is left.
@@ -149,6 +155,7 @@ def settings_of(manifest, state_dir, given):
         if given.get(what, found) != found:
             raise OtherSize(what=what, found=found, given=given[what])
     taken = dict(manifest.settings)
+    _check_options(taken['options'])
     if taken['profile'] is None:
         taken['profile'] = os.path.join(os.path.abspath(state_dir), PROFILE)
     chosen = given.get('options', {})
@@ -157,6 +164,15 @@ def settings_of(manifest, state_dir, given):
         for group in [*taken['options'], *chosen]
     }
     return {**taken, **given, 'options': options, 'state_dir': state_dir}
+
+
+def _check_options(options):
+    """Raise ValueError for options of a snapshot that name a directory of another cloud."""
+    for group, values in options.items():
+        if group.upper() == 'DEFAULT' and 'state_path' in values:
+            raise ValueError(
+                '--from: the snapshot sets DEFAULT.state_path, which belongs to a cloud'
+            )
 
 
 def brings_profile(places):
@@ -195,10 +211,26 @@ def _extract(snapshot, places, draft):
     snapshot_file.extract(path, manifest, targets)
     if PROFILE in targets:
         _check_profile(path, targets[PROFILE])
+    _check_contents(path, targets)
     _settle(places, saved)
     states.describe(saved, saved_at=manifest.taken_at)
     clocks.set_to(draft, manifest.taken_at)
     layout.write(os.path.join(draft, saved_states.RESTORING), saved_states.FRESH)
+
+
+def _check_contents(path, written):
+    """Raise Damaged for files that no cloud writes. written: {name: path}"""
+    for name, place in written.items():
+        found = sqlite_copies.programs(place) if name.endswith('.sqlite') else []
+        if found:
+            reason = f'{name} has triggers or views: {", ".join(found)}'
+            raise snapshot_file.Damaged(file=path, reason=reason)
+    try:
+        with open(written[layout.SECRETS]) as file:
+            SECRETS_SCHEMA.check(json.load(file))
+    except (ValueError, RecursionError, exception.Invalid) as error:
+        reason = f'{layout.SECRETS} cannot be read'
+        raise snapshot_file.Damaged(file=path, reason=reason) from error
 
 
 def _check_profile(path, brought):

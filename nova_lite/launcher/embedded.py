@@ -22,6 +22,7 @@ from nova_lite.daemons import api
 from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
 from nova_lite.daemons import events_endpoint
+from nova_lite.daemons import exposure
 from nova_lite.daemons import metadata
 from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
@@ -123,6 +124,9 @@ class EmbeddedCloud:
         self._stand_ins.start()
         self.urls |= self._stand_ins.urls
         self._configure()
+        auth = {self.places.settings.auth, self.confs['control'].api.auth_strategy}
+        listen = self.places.settings.listen
+        self._gate.application = exposure.protected(self._front, auth, listen)
         setup.mappings(self.places, self.confs['control'])
         self._start_daemons(progress)
         progress('hosts')
@@ -387,10 +391,7 @@ class EmbeddedCloud:
         self._front.routes['/placement'] = self._stand_ins.serve_placement
         self._front.routes |= dict.fromkeys(SIMULATED, self._stand_ins.serve_simcloud)
         running = server.InProcess(
-            self._page.application,
-            host=settings.listen,
-            port=settings.port,
-            threads=24,
+            self._page.application, host=settings.listen, port=settings.port, threads=24
         )
         try:
             running.start()

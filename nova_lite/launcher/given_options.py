@@ -15,7 +15,7 @@ REFERENCE = 'doc/source/reference/config.rst lists options'
 
 
 def check(given):
-    """Raise ValueError for an unknown option, or a value that it does not take.
+    """Return the configuration. Raise ValueError for an unknown option or a wrong value.
 
     given: {group: {option: value}}, as texts
     """
@@ -26,6 +26,7 @@ def check(given):
         for name, value in options.items():
             if _is_known(conf, group, name):
                 _check_value(conf, group, name, value)
+    return conf
 
 
 def _is_known(conf, group, name):

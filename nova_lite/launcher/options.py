@@ -13,8 +13,6 @@ def read(args):
     if args.json and not args.detach:
         raise ValueError('--json: a cloud in the foreground prints no JSON; use --detach')
     changed = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
-    if changed:
-        given_options.check(changed)
     given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
     chosen = {name: value for name, value in given.items() if value is not None}
     chosen['state_dir'] = args.state_dir
@@ -25,9 +23,9 @@ def read(args):
             raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
         snapshot = cloud_snapshots.read(args.snapshot)
         chosen = cloud_snapshots.settings_of(snapshot.manifest, args.state_dir, chosen)
-    found = exposure.problem(chosen.get('auth', layout.Settings.auth), args.listen)
-    if found is not None:
-        raise ValueError(found)
+    given = given_options.check(chosen.get('options', {}))
+    auth = chosen.get('auth', layout.Settings.auth)
+    exposure.require_safe({auth, given.api.auth_strategy}, args.listen)
     try:
         port = args.port or server.free_port(args.listen)
     except OSError as error:

@@ -20,6 +20,8 @@ from nova_lite.api import schema_parts
 FORMAT = 1
 MANIFEST = 'manifest.json'
 MOST_MANIFEST, CHUNK = 1 << 20, 1 << 20
+# Databases shrink to a tenth or less. So much is written however small a snapshot is.
+MOST_RATIO, LEAST_LIMIT = 200, 64 << 20
 # Fast: a snapshot is mostly read on the machine that took it.
 LEVEL = 1
 # The end of the year 9999, the last that a clock can show.
@@ -149,7 +151,15 @@ def read(path):
         SCHEMA.check(values)
     except exception.Invalid as error:
         raise Damaged(file=path, reason=f'its {MANIFEST} is wrong: {error}') from error
+    _require_size(path, values['files'])
     return Manifest(**values)
+
+
+def _require_size(path, files):
+    """Raise Damaged if files are larger than those of a cloud can be in so small a snapshot."""
+    size = sum(each['size'] for each in files.values())
+    if size > max(MOST_RATIO * os.path.getsize(path), LEAST_LIMIT):
+        raise Damaged(file=path, reason=f'its files would have {size} bytes')
 
 
 def _refuse(constant):

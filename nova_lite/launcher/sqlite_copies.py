@@ -40,6 +40,17 @@ def execute(path, statement, *values):
         connection.execute(statement, values)
 
 
+def programs(path):
+    """Return the names of what a file does by itself: its triggers and views."""
+    with opened(path) as connection:
+        return [
+            name
+            for (name,) in connection.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name"
+            )
+        ]
+
+
 def opened(path, mode='rw', *, busy_s=BUSY_S):
     """Return a context with a connection to a file, which must exist unless the mode is rwc."""
     url = f'{pathlib.Path(path).absolute().as_uri()}?mode={mode}'

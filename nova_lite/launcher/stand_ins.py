@@ -1,5 +1,6 @@
 """The stand-ins for the neighbour services and placement, served by this process."""
 
+from nova_lite.daemons import exposure
 from nova_lite.launcher import daemon_config
 from nova_lite.launcher import layout
 from nova_lite.launcher import request_faults
@@ -87,7 +88,9 @@ class StandIns:
         }
 
     def _serve(self, name, application, *, threads, port=0):
-        running = server.InProcess(application, threads=threads, port=port)
+        auth = self._places.settings.auth
+        served = exposure.protected(application, {auth}, server.LOOPBACK)
+        running = server.InProcess(served, threads=threads, port=port)
         running.start()
         self._servers.append(running)
         self.urls[name] = running.url

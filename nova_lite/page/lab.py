@@ -11,7 +11,7 @@ import hmac
 import http
 import typing
 
-from nova_lite.page import admission
+from nova_lite.daemons import local_requests
 
 SECRET_HEADER = 'X-Page-Secret'
 # Names of the control endpoint.
@@ -30,7 +30,7 @@ class Lab:
 
     def problem(self, environ: Environ) -> str | None:
         """Return why a switch is refused to a request, or None. Its Host was checked."""
-        if not admission.has_own_origin(environ):
+        if not local_requests.has_own_origin(environ):
             return 'Only the live page may use its switches: the header Origin must be its own.'
         given = environ.get('HTTP_X_PAGE_SECRET', '')
         if not hmac.compare_digest(given.encode(), self._secret.encode()):

@@ -19,7 +19,7 @@ class Gate:
     """
 
     def __init__(self, application, *, wait_s=WAIT_S):
-        self._application, self._wait_s = application, wait_s
+        self.application, self._wait_s = application, wait_s
         self.problem = None
         self._open = runtime.Event()
         self._open.set()
@@ -36,7 +36,7 @@ class Gate:
                 if self._open.is_set():
                     if self.problem is not None:
                         return _refuse(start_response, self.problem)
-                    return self._application(environ, start_response)
+                    return self.application(environ, start_response)
             finally:
                 self._passing.discard(request)
             if not runtime.wait(self._open, deadline - runtime.monotonic()):

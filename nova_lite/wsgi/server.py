@@ -24,6 +24,7 @@ from nova_lite.wsgi import thread_pool
 
 LOG = logging.getLogger(__name__)
 
+LOOPBACK = '127.0.0.1'
 PORTS = (10000, 18000)
 # Another port of the same host may be free.
 TAKEN = (errno.EADDRINUSE, errno.EACCES)
@@ -44,7 +45,7 @@ def authority(host, port):
     return f'{netutils.escape_ipv6(host)}:{port}'
 
 
-def free_port(host='127.0.0.1', *, count=1):
+def free_port(host=LOOPBACK, *, count=1):
     """Return the first of `count` consecutive ports that are free now.
 
     None that a process of this machine was given by us not long ago. Raise OSError for a host on
@@ -131,7 +132,7 @@ class InProcess:
     Connections are kept alive; `port` 0 takes a free one, see `url`.
     """
 
-    def __init__(self, application, *, host='127.0.0.1', port=0, threads=16):
+    def __init__(self, application, *, host=LOOPBACK, port=0, threads=16):
         self._server = wsgi.Server(
             (host, port),
             slow_clients.Bounded(paths.Decoded(application), threads),

@@ -67,8 +67,8 @@ def _by_reference(conn, table, reference):
 def by_password(conn, reference):
     """Return the enabled user whose password this is. Raise Unauthorized."""
     user = _by_reference(conn, tables.users, reference)
-    known = user['password_hash'] if user else None
-    if not password_hashes.matches(reference['password'], known) or not user['enabled']:
+    known = user['password_hash'] if user and user['enabled'] else None
+    if not password_hashes.matches(reference['password'], known):
         raise refused()
     return user
 

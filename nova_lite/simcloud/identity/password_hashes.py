@@ -33,23 +33,29 @@ class Verifier:
         self._key = runtime.new_secret(32).encode()
         # (stored, digest of the password under our key) of those that were right.
         self._verified = set()
+        # That of the last password that was hashed.
+        self._cost = COST
 
     def hashed(self, password, cost):
         """Return what to store for `password`. cost: scrypt's N, a power of two."""
-        stored = _stored(password, cost)
+        stored, self._cost = _stored(password, cost), cost
         self._remember(self._known(password, stored))
         return stored
 
     def matches(self, password, stored):
-        """Return whether `password` is the one that `stored` was made from."""
+        """Return whether `password` is the one that `stored` was made from.
+
+        stored: None for a user who may not log in, which takes as long as a wrong password
+        """
         if stored is None:
+            _digest(password, '', self._cost)
             return False
         known = self._known(password, stored)
         if known in self._verified:
             return True
         # Hashes of earlier releases do not name their cost.
         _, *costs, salt, digest = stored.split('$')
-        cost = int(costs[0]) if costs else COST
+        self._cost = cost = int(costs[0]) if costs else COST
         if not hmac.compare_digest(_digest(password, salt, cost), digest):
             return False
         self._remember(known)

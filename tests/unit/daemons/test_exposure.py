@@ -1,15 +1,31 @@
 """Addresses on which services that believe identity headers may listen."""
 
 import argparse
+import contextlib
 
+import fixtures
 import testtools
 
 from nova_lite.cmd import up
 from nova_lite.daemons import exposure
+from nova_lite.launcher import layout
 from nova_lite.launcher import options
+from nova_lite.launcher import saved_states
+from nova_lite.launcher import snapshot_file
 
 LOOPBACK = ('127.0.0.1', '127.3.2.1', '::1', '[::1]', 'localhost')
 OTHERS = ('0.0.0.0', '::', '192.0.2.1', 'example.org', '')
+
+# Name, words for `up`, options of the snapshot that it continues with, environment.
+API = {'auth_strategy': 'noauth'}
+WAYS = (
+    ('flag', ['--auth', 'noauth'], None, {}),
+    ('option', ['--set', 'api.auth_strategy=noauth'], None, {}),
+    ('group in capitals', ['--set', 'API.auth_strategy=noauth'], None, {}),
+    ('snapshot', [], {'api': API}, {}),
+    ('snapshot, group in capitals', [], {'Api': API}, {}),
+    ('environment', [], None, {'OS_API__AUTH_STRATEGY': 'noauth'}),
+)
 
 
 class ExposureTest(testtools.TestCase):
@@ -23,13 +39,75 @@ class ExposureTest(testtools.TestCase):
 
     def test_services_do_not_start(self):
         asked = argparse.Namespace(auth_strategy='noauth', listen='0.0.0.0')
-        refused = self.assertRaises(SystemExit, exposure.require_safe, asked)
+        refused = self.assertRaises(SystemExit, exposure.serve, None, asked)
         self.assertIn('Listen on 127.0.0.1', str(refused))
+
+    def test_each_way_to_set_noauth(self):
+        """By a flag, an option, an option of a snapshot, and the environment, at each address."""
+        for name, words, options_of_snapshot, variables in WAYS:
+            with self.subTest(name), contextlib.ExitStack() as undo:
+                for variable, value in variables.items():
+                    undo.enter_context(fixtures.EnvironmentVariable(variable, value))
+                if options_of_snapshot is not None:
+                    words = ['--from', self.snapshot(options_of_snapshot), *words]
+                for listen in OTHERS[:-1]:
+                    asked = self.parse(*words, '--listen', listen)
+                    refused = self.assertRaises(exposure.Exposed, options.read, asked)
+                    self.assertIn('noauth', str(refused))
+                for listen in ('127.0.0.1', '::1', 'localhost'):
+                    options.read(self.parse(*words, '--listen', listen))
+
+    def parse(self, *words):
+        parser = argparse.ArgumentParser()
+        up.add_arguments(parser)
+        return parser.parse_args(words)
+
+    def snapshot(self, given):
+        """Return the path of a snapshot without files, of a cloud with some options."""
+        settings = layout.Settings(state_dir='', options=given)
+        path = self.useFixture(fixtures.TempDir()).join('snapshot')
+        manifest = snapshot_file.Manifest(
+            release='1',
+            schemas=saved_states.schemas(),
+            taken_at=0.0,
+            settings={name: getattr(settings, name) for name in snapshot_file.SETTINGS},
+            files={},
+        )
+        snapshot_file.write(path, manifest, {})
+        return path
 
     def test_up_refuses(self):
         parser = argparse.ArgumentParser()
         up.add_arguments(parser)
         asked = parser.parse_args(['--auth', 'noauth', '--listen', '0.0.0.0'])
-        self.assertIn('noauth', str(self.assertRaises(ValueError, options.read, asked)))
+        self.assertIn('noauth', str(self.assertRaises(exposure.Exposed, options.read, asked)))
         asked = parser.parse_args(['--lab', '--listen', '0.0.0.0'])
         self.assertIn('--lab', str(self.assertRaises(ValueError, options.read, asked)))
+
+    def test_foreign_pages(self):
+        """With noauth, a page that has its name point to loopback would be an administrator."""
+        served = exposure.protected(self.answer, {'keystone', 'noauth'}, '127.0.0.1')
+        for headers in (
+            {'HTTP_HOST': 'evil.example:8774'},
+            {},
+            {'HTTP_HOST': '127.0.0.1', 'HTTP_ORIGIN': 'http://evil.example'},
+            {'HTTP_HOST': '127.0.0.1', 'HTTP_SEC_FETCH_SITE': 'cross-site'},
+        ):
+            self.assertEqual('403 Forbidden', self.status(served, headers))
+        for headers in (
+            {'HTTP_HOST': 'localhost:8774'},
+            {'HTTP_HOST': '[::1]:1', 'HTTP_ORIGIN': 'http://[::1]:1'},
+        ):
+            self.assertEqual('200 OK', self.status(served, headers))
+        everywhere = exposure.protected(self.answer, {'keystone'}, '0.0.0.0')
+        self.assertEqual('200 OK', self.status(everywhere, {'HTTP_HOST': 'example.org'}))
+
+    @staticmethod
+    def answer(_environ, start_response):
+        start_response('200 OK', [])
+        return []
+
+    def status(self, application, headers):
+        found = []
+        application(headers, lambda status, _headers: found.append(status))
+        return found[0]

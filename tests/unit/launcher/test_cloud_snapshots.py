@@ -218,6 +218,32 @@ class SnapshotsTest(testtools.TestCase):
         cloud_snapshots.save(self.places, saved_states.SavedStates(self.places), self.path)
         self.assertIn('of_another_release', self.deletes_nothing(cloud_snapshots.UnknownProfile))
 
+    def test_contents_that_no_cloud_writes(self):
+        api = saved_states.SavedStates(self.places).files()['api.sqlite']
+        for statement in (
+            'CREATE VIEW mine AS SELECT 1',
+            'CREATE TRIGGER mine AFTER UPDATE ON told BEGIN SELECT 1; END',
+        ):
+            sqlite_copies.execute(api, statement)
+            self.assertIn('mine', self.with_contents())
+            sqlite_copies.execute(api, f'DROP {statement.split()[1]} mine')
+        for text in ('[' * 100_000, '[]', '{"admin_password": 1}', 'x'):
+            with open(self.places.path(layout.SECRETS), 'w') as file:
+                file.write(text)
+            self.assertIn(layout.SECRETS, self.with_contents())
+
+    def with_contents(self):
+        """The refusal of a snapshot of the cloud as it is now."""
+        os.unlink(self.path)
+        cloud_snapshots.save(self.places, saved_states.SavedStates(self.places), self.path)
+        return self.deletes_nothing(snapshot_file.Damaged)
+
+    def test_the_directory_of_another_cloud(self):
+        for group in ('DEFAULT', 'default'):
+            settings = {**self.manifest.settings, 'options': {group: {'state_path': '/x'}}}
+            manifest = dataclasses.replace(self.manifest, settings=settings)
+            self.assertRaises(ValueError, cloud_snapshots.settings_of, manifest, 'second', {})
+
     def deletes_nothing(self, refusal):
         before = os.listdir(self.places.root), os.listdir(self.places.path('db', ''))
         text = self.refused(refusal, fresh=True)

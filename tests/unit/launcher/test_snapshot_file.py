@@ -127,6 +127,12 @@ class SnapshotFileTest(testtools.TestCase):
         self.assertEqual('kept', (self.directory / 'b').read_text())
         self.assertEqual({'a.snapshot', 'source', 'b'}, set(os.listdir(self.directory)))
 
+    def test_one_that_would_fill_a_disk(self):
+        with open(self.source, 'wb') as file:
+            file.truncate(snapshot_file.LEAST_LIMIT + 1)
+        self.write()
+        self.assertIn('bytes', self.refused(snapshot_file.Damaged))
+
     def test_a_file_that_is_missing(self):
         targets = {'c': self.directory / 'c'}
         text = self.refused(snapshot_file.Damaged, snapshot_file.extract, self.manifest, targets)
