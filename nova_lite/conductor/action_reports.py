@@ -35,6 +35,8 @@ from nova_lite.rpcapi import conductor as rpcapi
 LOG = log.getLogger(__name__)
 
 FAULT_CODE = 500
+# Columns of a server that the report of an action may change.
+REPORTED = frozenset(('power_state', 'vm_state'))
 STOP_EVENT = 'compute_stop_instance'
 
 
@@ -184,6 +186,9 @@ def _apply(
     *,
     write: Callable[..., None] = instances.update,
 ) -> bool:
+    others = sorted(changes.keys() - REPORTED)
+    if others:
+        raise exception.Invalid(reason=f'a host does not report {", ".join(others)} of a server')
     try:
         write(
             connection,

@@ -77,6 +77,8 @@ PROPERTY_QUOTA = 128
 CREATE = bodies.compiled(
     {
         'type': 'object',
+        # First, so that the others are not looked at. Images may have fewer.
+        'maxProperties': 1000,
         # Values of read-only attributes do not matter: these are refused by their names.
         'properties': {'id': ID, **SETTABLE, **dict.fromkeys(READ_ONLY, True)},
         'additionalProperties': PROPERTY,

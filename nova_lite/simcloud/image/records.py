@@ -113,7 +113,7 @@ def create(conn, caller, wanted):
     }
     if 'id' in wanted:
         values['id'] = wanted['id'].lower()
-        if database.exists(conn, IMAGES, id=values['id']):
+        if any(database.exists(conn, each, id=values['id']) for each in (IMAGES, tables.deleted)):
             raise faults.Conflict(f'Image ID {values["id"]} already exists!')
     require_quota(values['properties'], values['tags'])
     return database.insert(conn, IMAGES, **database.columns(IMAGES, known), **values)
@@ -132,4 +132,5 @@ def delete(conn, caller, image_id):
     if row['upload_id']:
         database.delete(conn, tables.chunks, upload_id=row['upload_id'])
     database.delete(conn, tables.members, image_id=image_id)
-    database.delete(conn, IMAGES, id=image_id)
+    database.delete(conn, IMAGES, id=row['id'])
+    database.insert(conn, tables.deleted, id=row['id'])

@@ -31,6 +31,13 @@ images = sa.Table(
     sa.Column('updated_at', database.Time, nullable=False),
 )
 
+# Of images that are gone. Who could make another one with such an id would have others boot it.
+deleted = sa.Table(
+    'image_deleted',
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+)
+
 chunks = sa.Table(
     'image_chunks',
     database.METADATA,

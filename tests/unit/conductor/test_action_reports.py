@@ -6,6 +6,7 @@ import fixtures
 
 from nova_lite import exception
 from nova_lite import metrics
+from nova_lite.conductor import action_reports
 from nova_lite.db.cell import instances
 from tests.unit.conductor import base
 
@@ -24,13 +25,13 @@ class TestActions(base.CellConductorTestCase):
             self.ctxt, host, self.uuid, EVENT, task_state=task_state, expect_task=list(expect)
         )
 
-    def finish(self, *, host='host-1', expect=('powering-off',), vm_state='stopped'):
+    def finish(self, *, host='host-1', expect=('powering-off',), vm_state='stopped', more=()):
         return self.conductor.action_finished(
             self.ctxt,
             host,
             self.uuid,
             EVENT,
-            changes={'vm_state': vm_state, 'power_state': 4},
+            changes={'vm_state': vm_state, 'power_state': 4, **dict(more)},
             expect_task=list(expect),
         )
 
@@ -126,6 +127,17 @@ class TestActions(base.CellConductorTestCase):
         self.assertEqual(4, self.cell.row(self.uuid).power_state)
         self.assertFalse(self.finish(vm_state='shelved'))
         self.assertEqual(1, len(self.cell.events(self.uuid)))
+
+    def test_columns_that_no_host_reports(self):
+        """Servers of a cell stay with their owners, even if its bus is taken over."""
+        self.start()
+        before = self.cell.row(self.uuid)
+        for name in sorted({*before._fields} - action_reports.REPORTED):
+            change = {name: 'evil'}
+            for report, given in ((self.finish, {'more': change}), (self.fail, change)):
+                refused = self.assertRaises(exception.Invalid, report, **given)
+                self.assertIn(name, str(refused))
+        self.assertEqual(before, self.cell.row(self.uuid))
 
     def test_fail_in_another_state(self):
         self.start()

@@ -55,6 +55,9 @@ class ImageTestCase(base.SimCloudTestCase):
         self.demo.delete(f'{IMAGES}/{image["id"]}')
         self.demo.get(f'{IMAGES}/{image["id"]}', expect=404)
         self.demo.delete(f'{IMAGES}/{image["id"]}', expect=404)
+        # Servers of the former owner name it.
+        for other in (self.demo, self.admin):
+            other.post(IMAGES, {'id': image['id'], 'visibility': 'community'}, expect=409)
 
     def test_broken_upload_leaves_the_image_queued(self):
         image = self.create()
