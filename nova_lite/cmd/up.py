@@ -73,6 +73,15 @@ def _add_servers(parser):
         'this process',
     )
     parser.add_argument(
+        '--bus-file',
+        metavar='FILE',
+        help='file with the URLs of --bus, one on each line. Other users of the machine can read '
+        'the passwords in a command line',
+    )
+    parser.add_argument(
+        '--db-file', metavar='FILE', help='file with the URL of --db, for the same reason'
+    )
+    parser.add_argument(
         '--db',
         metavar='URL',
         help='database server, as mysql+pymysql://user:password@host:port or '
