@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import shlex
 import signal
 import sys
 
@@ -86,7 +87,7 @@ def _serve(cloud, fresh, signals):
         ready = running.of(cloud.places)
         running.write(cloud.places.root, ready)
         print(f'\nReady after {runtime.monotonic() - began:.1f} s: {ready.compute_url}')
-        _tell(ready, cloud.places)
+        print(usage(ready, cloud.places))
         up = state_dir.command('up', cloud.places.root)
         print(f'\nCtrl-C stops the cloud. The next `{up}` continues with the same servers.')
         sys.stdout.flush()
@@ -135,15 +136,14 @@ def show(ready, directory, *, as_json):
         print(json.dumps({'state_dir': places.root, **dataclasses.asdict(ready)}, indent=2))
         return
     print(f'Ready: {ready.compute_url}')
-    _tell(ready, places)
+    print(usage(ready, places))
     print(f'\n`{state_dir.command("stop", places.root)}` stops the cloud.')
 
 
-def _tell(ready, places):
-    """Print how to use a cloud."""
-    print(
-        f"""
-  export OS_CLIENT_CONFIG_FILE={ready.clouds_yaml}
+def usage(ready, places):
+    """Return what a user pastes into a shell to use a cloud."""
+    text = f"""
+  export OS_CLIENT_CONFIG_FILE={shlex.quote(ready.clouds_yaml)}
   openstack --os-cloud nova-lite hypervisor list
   openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
       --network private --wait my-server
@@ -151,6 +151,5 @@ def _tell(ready, places):
 Variables OS_* for other clients: eval "$({state_dir.command('env', places.root)})"
 Metadata of servers: {ready.metadata_url}
 Sign requests with the secret in {places.metadata_secret_path}"""
-    )
-    if ready.page_url is not None:
-        print(f'\nLive page for a browser: {ready.page_url}')
+    page = '' if ready.page_url is None else f'\n\nLive page for a browser: {ready.page_url}'
+    return text + page

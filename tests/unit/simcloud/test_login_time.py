@@ -1,4 +1,4 @@
-"""How much a login costs says nothing of whether a user exists."""
+"""Logins that are refused cost the same, whether or not there is such a user."""
 
 import hashlib
 
