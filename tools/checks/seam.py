@@ -71,6 +71,8 @@ ALLOWED = {
     'tests/crash/points.py': {'socketserver': 'serves daemons that are processes'},
     'tests/fixtures/systemd.py': {'socketserver': 'stands in for systemd, for processes'},
     'tests/fixtures/warm_programs.py': {'socketserver': 'starts processes on request'},
+    'tests/software/inside/cloud.py': {'time': 'waits in the interpreters of other programs'},
+    'tests/software/inside/masakari_cases.py': {'uuid': "is run by Masakari's interpreter"},
     'tools/run_tests.py': {'signal.alarm': 'ends test runs, which are processes'},
 }
 

@@ -162,14 +162,18 @@ class Tempest(docutils.SphinxDirective):
         return self.parse_text_to_nodes('\n'.join([*lines, *_not_passing(content)]))
 
 
-class Clients(docutils.SphinxDirective):
-    """``.. clients::``: the same for each suite of a client."""
+class Suites(docutils.SphinxDirective):
+    """``.. suites:: FILE``: the same for each suite in a file."""
+
+    required_arguments = 1
 
     def run(self):
         made = []
-        for name, suite in _read(self.env, 'clients.yaml').items():
-            first = f'Of {suite["tests"]} tests of version {suite["version"]} '
-            lines = [name, '=' * len(name), '', first + _counted(suite), '']
+        for name, suite in _read(self.env, self.arguments[0]).items():
+            covers = [' '.join(suite['covers'].split()), ''] if 'covers' in suite else []
+            when = f' on {suite["date"]}' if 'date' in suite else ''
+            first = f'Of {suite["tests"]} tests of version {suite["version"]}{when} '
+            lines = [name, '=' * len(name), '', *covers, first + _counted(suite), '']
             text = '\n'.join([*lines, *_not_passing(suite)])
             made += self.parse_text_to_nodes(text, allow_section_headings=True)
         return made
@@ -209,9 +213,9 @@ def setup(app):
     app.add_directive('api-operations', Operations)
     app.add_directive('api-reference', Reference)
     app.add_directive('budgets', Budgets)
-    app.add_directive('clients', Clients)
     app.add_directive('packages', Packages)
     app.add_directive('sagas', Sagas)
+    app.add_directive('suites', Suites)
     app.add_directive('tempest', Tempest)
     app.add_directive('transitions', Transitions)
     return {'parallel_read_safe': True}
