@@ -1,7 +1,8 @@
 """The sweep of builds that were not finished in time, because their builder died or waited.
 
 Batches are taken over one after the other, so that none waits under a lease while another
-is built. A batch that always fails does not hold up others, and is buried at the end.
+is built. A batch that waits long, for a scheduler that hangs for instance, goes on beside the
+next ones. A batch that always fails does not hold up others, and is buried at the end.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import workers
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.lifecycle import requests
@@ -22,6 +24,8 @@ LOG = log.getLogger(__name__)
 
 # Batches of one sweep. What is left is due at the next.
 MOST = 20
+# Batches that may be built at the same time, and how long the next one waits for one of them.
+THREADS, WAIT_S = 4, 20
 
 
 class BuildSweep:
@@ -29,11 +33,13 @@ class BuildSweep:
 
     def __init__(self, world: worlds.World) -> None:
         self._world, self._lease_s = world, world.conf.conductor.build_lease_s
+        self._threads = workers.Executor(THREADS)
+        self._running: list[runtime.Future[None]] = []
 
     def run(self, stopping: runtime.Event) -> None:
         """Continue builds that are due, until `stopping` (an event) is set."""
         seen: list[str] = []
-        while len(seen) < MOST and not stopping.is_set():
+        while len(seen) < MOST and not stopping.is_set() and self._has_room():
             batches = self._world.api_db.write(
                 build_requests.take_over, self._lease_s, limit=1, besides=seen
             )
@@ -41,11 +47,24 @@ class BuildSweep:
                 return
             for reservation_id, found in batches.items():
                 seen.append(reservation_id)
-                ctxt = requests.context_of(found[0])
-                with ctxt.bound():
-                    self._take_up(ctxt, reservation_id, found)
+                build_one = self._threads.submit(self._take_up, reservation_id, found)
+                self._running.append(build_one)
+                runtime.wait_all([build_one], WAIT_S)
 
-    def _take_up(
+    def wait(self) -> None:
+        """Wait for the builds that are under way."""
+        runtime.wait_all(self._running)
+
+    def _has_room(self) -> bool:
+        self._running = [each for each in self._running if not each.done()]
+        return len(self._running) < THREADS
+
+    def _take_up(self, reservation_id: str, found: Sequence[rows.Row]) -> None:
+        ctxt = requests.context_of(found[0])
+        with ctxt.bound():
+            self._build(ctxt, reservation_id, found)
+
+    def _build(
         self, ctxt: context.RequestContext, reservation_id: str, found: Sequence[rows.Row]
     ) -> None:
         epoch = found[0].epoch

@@ -242,5 +242,6 @@ class SuperConductor:
         self._stopping.set()
 
     def stop(self) -> None:
-        """Wait for running steps. Parked sagas continue elsewhere or after the next start."""
+        """Wait for running steps and builds. Others continue elsewhere or after the next start."""
+        self._build_sweep.wait()
         self.engine.stop()

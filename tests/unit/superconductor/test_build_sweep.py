@@ -1,5 +1,7 @@
 """Builds that were not finished in time, among them one that no database can store."""
 
+import fixtures
+
 from nova_lite import runtime
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
@@ -53,6 +55,23 @@ class SweepBase(build_base.BuildTestCase):
 
 
 class SweepTest(SweepBase):
+    def test_a_scheduler_that_hangs_holds_up_no_other(self):
+        self.useFixture(fixtures.MonkeyPatch(f'{build_sweep.__name__}.WAIT_S', 0.1))
+        # That of the newest request hangs.
+        self.accept('r-2')
+        hangs, asked = runtime.Event(), []
+        self.addCleanup(self.sweep.wait)
+        self.addCleanup(hangs.set)
+
+        def hang():
+            asked.append(True)
+            if len(asked) == 1:
+                runtime.wait(hangs)
+
+        self.scheduler.before = hang
+        self.run_sweep()
+        self.assertEqual([('host-1', self.uuid)], self.compute.built)
+
     def test_what_cannot_be_stored_holds_up_no_other(self):
         self.assertHoldsUpNoOther(os_type=NO_TEXT)
 
