@@ -141,7 +141,7 @@ class Decision:
         rules = self.world.rules
         known = {one.name for one in rules.filters} | {one.name for one in rules.weighers}
         self.group, self.hosts_of = groups.read(
-            self.world.cells, self.world.states, self.spec, known
+            self.world.cells, self.world.states, self.spec, known, own=self.uuids
         )
 
     def _make_request(self) -> scheduling_request.Request:

@@ -41,15 +41,18 @@ def read(
     states: host_states.HostStates,
     spec: request_spec.RequestSpec,
     known: collections.abc.Container[str],
+    *,
+    own: collections.abc.Collection[str],
 ) -> tuple[scheduling_request.Group | None, scheduling_request.HostsOf]:
     """Return (Group or None, {server uuid: {host, ...}}) of a spec.
 
     known: names of the filters and weighers in use
+    own: servers that are to be placed; only the host counts on which one of them is
     Raise NoValidHost when the group's policy has none that heeds it.
     """
     named = {uuid for hint in HINTS for uuid in spec.scheduler_hints.get(hint, ())}
     row, members = _members(cells.api_db, spec.group_uuid) if spec.group_uuid else (None, [])
-    hosts_of = locate(cells, states, named | set(members))
+    hosts_of = locate(cells, states, named | set(members), own=own)
     if row is None:
         return None, hosts_of
     if NEEDED[row.policy] not in known:
@@ -80,10 +83,15 @@ def locate(
     cells: deployment.Cells,
     states: host_states.HostStates,
     uuids: collections.abc.Collection[str],
+    *,
+    own: collections.abc.Collection[str] = (),
 ) -> scheduling_request.HostsOf:
     """Return {server uuid: {host, ...}}: two hosts for one that moves or may be reverted.
 
-    A server that was placed a moment ago counts, though no record tells of it yet.
+    A server that was placed a moment ago counts, though no record shows it yet. It ceases to
+    count when its task has ended, as after a failure.
+
+    own: as of `read`
     """
     if not uuids:
         return {}
@@ -92,15 +100,18 @@ def locate(
     found: scheduling_request.HostsOf = collections.defaultdict(set)
     mappings = cells.api_db.read(instance_mappings.of, uuids)
     wanted = {row.cell_id for row in mappings if row.cell_id is not None}
-    for cell, hosts in cells.scatter(
-        group_places.of_servers, list(uuids), cells=[cells.by_id(one) for one in wanted]
+    settled = set(own)
+    for cell, answer in cells.scatter(
+        group_places.of_servers, list(uuids), own, cells=[cells.by_id(one) for one in wanted]
     ).items():
-        if not isinstance(hosts, dict):
-            LOG.warning('Cannot read the hosts of servers in cell %s: %s', cell.name, hosts)
+        if not isinstance(answer, tuple):
+            LOG.warning('Cannot read the hosts of servers in cell %s: %s', cell.name, answer)
             continue
+        hosts, at_rest = answer
+        settled |= at_rest
         for uuid, places in hosts.items():
             found[uuid] |= places
     for uuid, placed in pending.items():
-        if placed.moving or not found[uuid]:
+        if uuid not in settled and (placed.moving or not found[uuid]):
             found[uuid].add(placed.host)
     return {uuid: hosts for uuid, hosts in found.items() if hosts}

@@ -106,6 +106,7 @@ class HostStates:
         self, server_uuid: str, host: hosts.HostState, request: scheduling_request.Request
     ) -> None:
         """Count a server that is given a host from now on, so that others see it."""
+        self.withdraw(server_uuid)
         placed = Placed(
             host.uuid,
             host.host,
@@ -146,17 +147,17 @@ class HostStates:
         found: list[hosts.HostState] = []
         missing: list[str] = []
         on_record: dict[str, set[str]] = {}
-        gone: set[str] = set()
+        over: set[str] = set()
         for cell, reading in self.cells.scatter(read_cell, cells=cells, **options).items():
             if not isinstance(reading, Reading):
                 missing.append(cell.name)
                 continue
             found.extend(_states(self.conf, cell.uuid, reading, known))
             on_record.update(reading.on_record)
-            gone |= reading.gone
+            over |= reading.over
         snapshot = hosts.Snapshot(found, known, taken=taken, version=version, missing=missing)
         with self._lock:
-            self._settle(on_record, gone, taken)
+            self._settle(on_record, over, taken)
             for placed in self._pending.values():
                 _add(snapshot, placed)
             self._keep_s = max(
@@ -177,12 +178,17 @@ class HostStates:
             IMAGE_OPTION in aggregate.metadata for aggregate in known.all
         )
 
-    def _settle(self, on_record: dict[str, set[str]], gone: set[str], now: float) -> None:
-        """Stop counting servers that are in the records by now, or that were not built."""
+    def _settle(self, on_record: dict[str, set[str]], over: set[str], taken: float) -> None:
+        """Stop counting servers that are in the records by now, or whose task has ended.
+
+        taken: monotonic seconds when the reading began; it knows nothing of later ones
+        """
         for uuid, placed in list(self._pending.items()):
+            if placed.at > taken:
+                continue
             recorded = on_record.get(uuid, ())
             arrived = placed.host in recorded if placed.moving else bool(recorded)
-            if arrived or uuid in gone or now - placed.at > PENDING_S:
+            if arrived or uuid in over or taken - placed.at > PENDING_S:
                 del self._pending[uuid]
 
 
@@ -200,8 +206,9 @@ class Reading:
     """The records of one cell, read in one transaction.
 
     used: {(host, node): [servers, vcpus, MiB, GiB]}; busy: {host: count}
-    on_record: {server uuid: {host, ...}} of the pending ones that have a host;
-    gone: those that were deleted
+    on_record: {server uuid: {host, ...}} of the pending ones that have a host
+    over: those that were deleted, or that have no task, so that nothing is being done for
+        which they were placed
     """
 
     nodes: collections.abc.Sequence[rows.Row]
@@ -210,7 +217,7 @@ class Reading:
     busy: dict[str, int]
     images: dict[Node, hosts.Counted] | None
     on_record: dict[str, set[str]]
-    gone: set[str]
+    over: set[str]
 
 
 def read_cell(
@@ -237,7 +244,7 @@ def read_cell(
         busy=instances.busy_by_host(connection),
         images=host_usage.image_properties(connection) if image_properties else None,
         on_record=on_record,
-        gone=host_usage.gone(connection, pending),
+        over=host_usage.over(connection, pending),
     )
 
 

@@ -26,13 +26,13 @@ ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETE
 def violations(snapshot: observed.Snapshot) -> Violations:
     """Yield (server uuid, problem) of servers on hosts where they must not be."""
     servers = {row.uuid: row for _cell, row in snapshot.instances() if not row.hidden and row.host}
-    by_force = _moved_by_force(snapshot)
-    hosts = {uuid: row.host for uuid, row in servers.items() if by_force.get(uuid) != row.host}
+    forced = _moved_by_force(snapshot, {uuid: row.host for uuid, row in servers.items()})
+    hosts = {uuid: row.host for uuid, row in servers.items() if uuid not in forced}
     yield from _zones(snapshot, hosts)
     yield from _isolation(snapshot, hosts)
     # A server whose deletion was accepted is no member of its group.
-    members = {uuid: host for uuid, host in hosts.items() if not observed.is_going(servers[uuid])}
-    yield from _groups(snapshot, members, _arriving(snapshot))
+    members = {uuid: row.host for uuid, row in servers.items() if not observed.is_going(row)}
+    yield from _groups(snapshot, members, forced)
 
 
 def _arriving(snapshot: observed.Snapshot) -> dict[str, str]:
@@ -50,8 +50,8 @@ def _forced(spec: dict[str, typing.Any]) -> bool:
     return bool(spec.get('force_hosts') or spec.get('force_nodes'))
 
 
-def _moved_by_force(snapshot: observed.Snapshot) -> dict[str, str]:
-    """Return {server: host} of those whose last move did not ask the scheduler.
+def _moved_by_force(snapshot: observed.Snapshot, hosts: dict[str, str]) -> set[str]:
+    """Return the servers whose last move, to their host, did not ask the scheduler.
 
     That is the operator's word, until another move takes the server elsewhere.
     """
@@ -61,7 +61,9 @@ def _moved_by_force(snapshot: observed.Snapshot) -> dict[str, str]:
         for migration in sorted(cell.migrations, key=lambda each: each.id)
         if migration.status in ARRIVED and not migration.hidden
     }
-    return {uuid: each.dest_compute for uuid, each in last.items() if each.forced}
+    return {
+        uuid for uuid, each in last.items() if each.forced and each.dest_compute == hosts.get(uuid)
+    }
 
 
 def _zones(snapshot: observed.Snapshot, hosts: dict[str, str]) -> Violations:
@@ -107,16 +109,23 @@ def _place(snapshot: observed.Snapshot, host: str) -> allowed_hosts.Place:
     )
 
 
-def _groups(
-    snapshot: observed.Snapshot, hosts: dict[str, str], arriving: dict[str, str]
-) -> Violations:
-    """Hard policies of server groups hold among the members that were not forced."""
+def _groups(snapshot: observed.Snapshot, hosts: dict[str, str], moved: set[str]) -> Violations:
+    """Hard policies of server groups hold among the members that were not forced.
+
+    moved: servers that were moved to their hosts by force
+    """
+    arriving = _arriving(snapshot)
     for group, members in snapshot.groups.values():
+        there = [uuid for uuid in members if uuid in hosts]
         free = [
-            uuid for uuid in members if uuid in hosts and not _forced(snapshot.specs.get(uuid, {}))
+            uuid
+            for uuid in there
+            if uuid not in moved and not _forced(snapshot.specs.get(uuid, {}))
         ]
-        used = collections.Counter(hosts[uuid] for uuid in free)
-        if group.policy == 'affinity' and len(used) > 1:
+        used = {hosts[uuid] for uuid in free}
+        # Members of an affinity group may follow one that was forced.
+        followed = {hosts[uuid] for uuid in there if uuid not in free}
+        if group.policy == 'affinity' and len(used - followed) > 1:
             yield free[0], f'group {group.uuid} wants affinity and is on {sorted(used)}'
         taken = collections.Counter(
             host for uuid in free for host in {hosts[uuid], arriving.get(uuid, hosts[uuid])}

@@ -147,6 +147,33 @@ class GroupsMovingTest(moves_base.MovesTest):
             self.moving.come_back(host)
         self.delete(other)
 
+    def test_evacuated_to_a_host_without_members(self):
+        """The requested destination is no place of the server that is evacuated."""
+        first, _second = (self.member(host, host) for host in HOSTS[:2])
+        self.only(*HOSTS)
+        self.moving.fail(HOSTS[0])
+        self.stage.act(first, 'evacuate', {'host': HOSTS[2]}, status=200)
+        self.crossing.idle(first)
+        self.assertEqual(HOSTS[2], self.cloud.wait(first, 'SHUTOFF').compute_host)
+        self.moving.come_back(HOSTS[0])
+
+    def test_evacuated_apart(self):
+        """A refused destination does not count for the next decision."""
+        self.group = self.make_group('affinity')
+        first, second = (self.member(name, HOSTS[0]) for name in ('first', 'second'))
+        self.only(*HOSTS)
+        self.moving.fail(HOSTS[0])
+        for server, content in ((first, {'host': HOSTS[2]}), (second, {})):
+            self.stage.act(server, 'evacuate', content, status=200)
+            self.crossing.idle(server)
+            server = self.cloud.wait(server, 'ERROR')
+            self.assertEqual(HOSTS[0], server.compute_host)
+            self.assertIn('No valid host', server.fault['message'])
+            self.assertIn('ServerGroupAffinityFilter', server.fault['message'])
+            (migration,) = self.cloud.admin.compute.migrations(instance_uuid=server.id)
+            self.assertEqual('error', migration.status)
+        self.moving.come_back(HOSTS[0])
+
     def test_both_resize_to_one_host(self):
         members = [self.member(host, host) for host in HOSTS[:2]]
         flavor = {'flavorRef': self.stage.flavor('group.large', vcpus=2).id}

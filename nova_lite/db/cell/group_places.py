@@ -42,21 +42,34 @@ _SERVERS = _MEMBERS.where(INSTANCES.c.uuid.in_(sa.bindparam('uuids')))
 # A server is no member any more once its deletion was accepted.
 _GROUP = _MEMBERS.where(INSTANCES.c.group_uuid == sa.bindparam('group'), sa.not_(instances.GOES))
 _HOLD_GROUP = _GROUP.with_for_update()
+# The record of an evacuation names a requested host before it is chosen.
+_ONLY_REQUESTED = sa.and_(
+    MIGRATIONS.c.migration_type == str(states.MigrationType.EVACUATION),
+    MIGRATIONS.c.status == str(states.MigrationStatus.ACCEPTED),
+)
 _OPEN_MOVES = sa.select(
-    MIGRATIONS.c.instance_uuid, MIGRATIONS.c.source_compute, MIGRATIONS.c.dest_compute
+    MIGRATIONS.c.instance_uuid,
+    MIGRATIONS.c.source_compute,
+    sa.case((_ONLY_REQUESTED, None), else_=MIGRATIONS.c.dest_compute),
 ).where(
     MIGRATIONS.c.instance_uuid.in_(sa.bindparam('uuids')),
     MIGRATIONS.c.status.not_in(migrations.OVER),
 )
 
 
-def of_servers(connection: sa.Connection, uuids: Iterable[str]) -> Places:
-    """Return {server uuid: {host, ...}}: the host of each server, and both ends of its open moves.
+def of_servers(
+    connection: sa.Connection, uuids: Iterable[str], own: Container[str] = ()
+) -> tuple[Places, set[str]]:
+    """Return the hosts of servers, and the uuids of those that have no task.
 
-    A server that is on no host and that no move takes anywhere is left out.
+    The hosts are the server's own and both ends of its open moves. A server that is on no
+    host and that no move takes anywhere is left out.
+
+    own: servers of which only the host counts, for their move is being decided
     """
     members = connection.execute(_SERVERS, {'uuids': list(uuids)}).all()
-    return _places(connection, members, building=True)
+    at_rest = {member.uuid for member in members if member.task_state is None}
+    return _places(connection, members, building=True, own=own), at_rest
 
 
 def of_group(connection: sa.Connection, group_uuid: str, *, building: bool = False) -> Places:
@@ -81,12 +94,18 @@ def hold_group(connection: sa.Connection, group_uuid: str) -> Places:
     return of_group(connection, group_uuid)
 
 
-def _places(connection: sa.Connection, members: Sequence[rows.Row], *, building: bool) -> Places:
+def _places(
+    connection: sa.Connection,
+    members: Sequence[rows.Row],
+    *,
+    building: bool,
+    own: Container[str] = (),
+) -> Places:
     found: collections.defaultdict[str, set[str]] = collections.defaultdict(set)
     for member in members:
         if member.host is not None and (building or not _is_awaited(member)):
             found[member.uuid].add(member.host)
-    uuids = [member.uuid for member in members]
+    uuids = [member.uuid for member in members if member.uuid not in own]
     for uuid, *ends in connection.execute(_OPEN_MOVES, {'uuids': uuids}):
         found[uuid].update(host for host in ends if host is not None)
     return {uuid: hosts for uuid, hosts in found.items() if hosts}
@@ -117,6 +136,8 @@ def check(
 def require(group: instance_group.Group, host: str, places: Places, own: Container[str]) -> None:
     """Raise GroupPolicyViolated when members at `places` leave no room for more on `host`.
 
+    An affinity group that a forced move has split may grow on each of its hosts, as in nova.
+
     places: {server uuid: {host, ...}}; own: uuids of the servers that are to go there
     """
     others = [hosts for uuid, hosts in places.items() if uuid not in own]
@@ -124,6 +145,7 @@ def require(group: instance_group.Group, host: str, places: Places, own: Contain
         allowed = int((group.get('rules') or {}).get('max_server_per_host', 1))
         violated = sum(host in hosts for hosts in others) >= allowed
     else:
-        violated = group['policy'] == 'affinity' and any(hosts != {host} for hosts in others)
+        together = not others or any(host in hosts for hosts in others)
+        violated = group['policy'] == 'affinity' and not together
     if violated:
         raise exception.GroupPolicyViolated(policy=group['policy'], group=group['uuid'], host=host)

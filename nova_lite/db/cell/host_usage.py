@@ -39,7 +39,13 @@ _MOVING = (
 )
 _AMONG = INSTANCES.c.uuid.in_(sa.bindparam('uuids'))
 _HOSTS = sa.select(INSTANCES.c.uuid, INSTANCES.c.host).where(_AMONG, INSTANCES.c.deleted.is_(False))
-_GONE = sa.select(INSTANCES.c.uuid).where(_AMONG, INSTANCES.c.deleted.is_(True))
+_OVER = sa.select(INSTANCES.c.uuid).where(
+    _AMONG,
+    sa.or_(
+        INSTANCES.c.deleted.is_(True),
+        sa.and_(INSTANCES.c.task_state.is_(None), INSTANCES.c.hidden.is_(False)),
+    ),
+)
 _IMAGES = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_properties).where(
     INSTANCES.c.deleted.is_(False), INSTANCES.c.host.is_not(None)
 )
@@ -89,11 +95,11 @@ def hosts_of(connection: sa.Connection, uuids: Collection[str]) -> dict[str, str
     return dict(lean.every(connection, _HOSTS, {'uuids': lean.filled(uuids)}))
 
 
-def gone(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
-    """Return those among `uuids` whose servers were here and are deleted."""
+def over(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
+    """Return those among `uuids` whose servers were deleted here, or are here without a task."""
     if not uuids:
         return set()
-    return set(lean.values(connection, _GONE, {'uuids': lean.filled(uuids)}))
+    return set(lean.values(connection, _OVER, {'uuids': lean.filled(uuids)}))
 
 
 def image_properties(

@@ -128,8 +128,28 @@ class TestGroup(testscenarios.WithScenarios, Base):
             'dest_compute': 'host-1',
         }
         self.cell.db.write(migrations.create, move)
-        # Of affinity there is no telling where the other ends up.
-        self.goes(self.ok and self.policy != 'affinity', ctxt, uuid)
+        self.goes(self.ok, ctxt, uuid)
+
+    def test_requested_destinations_do_not_count_before_they_are_chosen(self):
+        """Otherwise two members that are evacuated to one host would refuse each other."""
+        _ctxt, moving = self.member('host-3', vm_state='active', task_state='rebuilding')
+        ctxt, uuid = self.member(self.host)
+        move = {
+            'uuid': MOVE,
+            'instance_uuid': moving,
+            'migration_type': 'evacuation',
+            'status': 'accepted',
+            'source_compute': 'host-3',
+            'dest_compute': 'host-1',
+        }
+        self.cell.db.write(migrations.create, move)
+        self.goes(self.policy != 'affinity', ctxt, uuid)
+
+    def test_a_group_that_was_split_by_force(self):
+        """Further members of an affinity group may be on each of its hosts, as in nova."""
+        for host in ('host-1', 'host-3'):
+            self.member(host, vm_state='active', task_state=None)
+        self.goes(self.ok, *self.member(self.host))
 
     def test_moves_that_are_over_do_not_count(self):
         _ctxt, moved = self.member('host-3', vm_state='active', task_state=None)

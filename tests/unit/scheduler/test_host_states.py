@@ -232,7 +232,7 @@ class PendingTest(SnapshotTestCase):
 
     def test_on_record_without_a_host_it_still_counts(self):
         self.place()
-        self.add_server(None, uuid=self.server)
+        self.add_server(None, uuid=self.server, vm_state='building', task_state='scheduling')
         self.assertEqual(1, self.servers_on())
 
     def test_it_went_elsewhere(self):
@@ -241,7 +241,7 @@ class PendingTest(SnapshotTestCase):
         self.assertEqual((0, 1), (self.servers_on('a'), self.servers_on('b')))
 
     def test_a_move_counts_until_its_record_does(self):
-        self.add_server('b', uuid=self.server)
+        self.add_server('b', uuid=self.server, task_state='migrating')
         self.place('a', current_host='b')
         self.assertEqual((1, 1), (self.servers_on('a'), self.servers_on('b')))
         self.add_migration(self.server, 'b', 'a')
@@ -254,6 +254,25 @@ class PendingTest(SnapshotTestCase):
         long_ago = placed.at - host_states.PENDING_S - 1
         self.states._pending[self.server] = host_states.dataclasses.replace(placed, at=long_ago)
         self.assertEqual(0, self.servers_on())
+
+    def test_what_has_failed_counts_no_more(self):
+        """The task of the server has ended, and the host does not have it."""
+        self.add_server('b', uuid=self.server, task_state='migrating')
+        self.place('a', current_host='b')
+        self.assertEqual(1, self.servers_on('a'))
+        self.change_server(self.server, task_state=None, vm_state='error')
+        self.assertEqual((0, 1), (self.servers_on('a'), self.servers_on('b')))
+
+    def test_a_reading_knows_nothing_of_what_was_placed_since_it_began(self):
+        self.add_server('b', uuid=self.server)
+        self.place('a', current_host='b')
+        self.states._settle({}, {self.server}, runtime.monotonic() - 1)
+        self.assertEqual({self.server}, set(self.states.pending([self.server])))
+
+    def test_it_is_counted_once_however_often_it_is_placed(self):
+        self.place()
+        self.place()
+        self.assertEqual(1, self.read().hosts[base.uuid_of('a')].num_instances)
 
     def test_it_can_be_withdrawn(self):
         self.place(image_properties={'os_distro': 'x'})

@@ -165,6 +165,17 @@ class PlacingTest(testtools.TestCase):
         self.move('two', 'a')
         self.assertEqual({}, self.found())
 
+    def test_an_affinity_group_follows_one_that_was_moved_by_force(self):
+        group = types.SimpleNamespace(uuid='group', policy='affinity', rules={})
+        self.groups = {'group': (group, {'one', 'two', 'three'})}
+        for uuid, host in (('one', 'a'), ('two', 'b'), ('three', 'b')):
+            self.plant(uuid, host)
+        self.assertEqual(1, len(self.found()))
+        self.move('two', 'b')
+        self.assertEqual({}, self.found())
+        self.move('two', 'c')
+        self.assertEqual(1, len(self.found()))
+
     def test_a_group_of_which_one_is_about_to_arrive(self):
         """Two members must not move to one host at a time either."""
         group = types.SimpleNamespace(uuid='group', policy='anti-affinity', rules={})
