@@ -338,7 +338,7 @@ class LiveMigration(move.Move[Began]):
         elif START in self.results:
             columns['power_state'] = self.results[START].power_state
         self.relocation.settle(connection, columns)
-        self._end(connection, Status.COMPLETED)
+        self._end(connection, Status.ERROR if failure else Status.COMPLETED)
         self.events.end_all(connection, failure or self.given_up.get(steps.ACTIVATE))
 
     # ---- the end of a migration that is undone ----

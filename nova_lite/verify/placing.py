@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import typing
 
 from nova_lite import states
+from nova_lite.db import rows
 from nova_lite.verify import allowed_hosts
 from nova_lite.verify import observed
 
@@ -59,11 +60,18 @@ def _moved_by_force(snapshot: observed.Snapshot, hosts: dict[str, str]) -> set[s
         migration.instance_uuid: migration
         for cell in snapshot.cells
         for migration in sorted(cell.migrations, key=lambda each: each.id)
-        if migration.status in ARRIVED and not migration.hidden
+        if _has_arrived(migration, hosts) and not migration.hidden
     }
     return {
         uuid for uuid, each in last.items() if each.forced and each.dest_compute == hosts.get(uuid)
     }
+
+
+def _has_arrived(migration: rows.Row, hosts: dict[str, str]) -> bool:
+    """Return whether a move took its server there. One in error may have failed afterwards."""
+    if migration.status == Status.ERROR:
+        return hosts.get(migration.instance_uuid) == migration.dest_compute
+    return migration.status in ARRIVED
 
 
 def _zones(snapshot: observed.Snapshot, hosts: dict[str, str]) -> Violations:
