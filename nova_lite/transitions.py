@@ -251,9 +251,11 @@ SOFT_DELETE = Transition(
 )
 # A saga confirms the resize, and the host deletes the server afterwards.
 DELETE_RESIZED = Transition('delete', (_V.RESIZED,), None, during=_T.DELETING)
+# Also while its host, which was down at the deletion, has not stopped the guest yet.
 RESTORE = Transition(
     'restore',
     (_V.SOFT_DELETED,),
+    (None, _T.SOFT_DELETING),
     during=_T.RESTORING,
     after=_V.ACTIVE,
     or_off=True,
@@ -277,6 +279,13 @@ UPDATE_METADATA = Transition('update metadata of', _AT_REST, None, launched=Fals
 UPDATE_TAGS = Transition('update tags of', _AT_REST, None, launched=False)
 ADD_FIXED_IP = Transition('add_fixed_ip', _AT_REST, None)
 REMOVE_FIXED_IP = Transition('remove_fixed_ip', _AT_REST, None)
+# Its verb names the protocol.
+OPEN_CONSOLE = Transition(
+    'get_console',
+    None,
+    (None, *(task for task in _T if task not in (_T.DELETING, _T.MIGRATING))),
+    launched=False,
+)
 INJECT_NETWORK_INFO = Transition('inject_network_info', None)
 CREATE_VOLUME_SNAPSHOT = Transition('volume_snapshot_create', None)
 DELETE_VOLUME_SNAPSHOT = Transition('volume_snapshot_delete', None)

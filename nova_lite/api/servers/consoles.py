@@ -4,12 +4,14 @@ The token in an address is stored as its digest in the server's cell, where the
 proxy looks it up. Simulated guests have no display behind it.
 """
 
+import dataclasses
 import datetime
 import urllib.parse
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
@@ -49,11 +51,17 @@ BODY = {
 }
 
 
+def _guard(protocol):
+    """Return the states in which a console may be opened, with nova's name for that."""
+    return dataclasses.replace(transitions.OPEN_CONSOLE, verb=f'get_{protocol}_console')
+
+
 @operation.operation(
     'POST',
     '/servers/{server_id}/remote-consoles',
     since='2.6',
     policy=rules.REMOTE_CONSOLES,
+    guard=lambda req: _guard(req.content['protocol']),
     body=BODY,
     success=200,
     faults=FAULTS,
@@ -67,13 +75,16 @@ def create(req, server):
     return {'remote_console': {'protocol': protocol, 'type': kind, 'url': url}}
 
 
-def _declare(action, kinds):
+def _declare(action, protocol):
+    kinds = KINDS[protocol]
+
     @operation.operation(
         'POST',
         PATH,
         action=action,
         until='2.5',
         policy=rules.REMOTE_CONSOLES,
+        guard=_guard(protocol),
         body={
             '2.1': schema_parts.body(
                 action, schema_parts.whole({'type': {'enum': list(kinds)}}, required=['type'])
@@ -89,9 +100,9 @@ def _declare(action, kinds):
     return get
 
 
-get_vnc = _declare('os-getVNCConsole', KINDS['vnc'])
-get_spice = _declare('os-getSPICEConsole', KINDS['spice'])
-get_serial = _declare('os-getSerialConsole', KINDS['serial'])
+get_vnc = _declare('os-getVNCConsole', 'vnc')
+get_spice = _declare('os-getSPICEConsole', 'spice')
+get_serial = _declare('os-getSerialConsole', 'serial')
 
 
 @operation.operation(

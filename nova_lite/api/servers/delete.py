@@ -20,6 +20,7 @@ from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import confirm_revert
 from nova_lite.api.servers import left_guest
+from nova_lite.clients import release
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
@@ -28,20 +29,34 @@ from nova_lite.db.api import server_groups
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import disposal
+from nova_lite.moves.parts import shelving
 from nova_lite.objects import instance as instance_objects
 from nova_lite.policies import server_actions
 from nova_lite.policies import servers as rules
 
 LOG = log.getLogger(__name__)
-# What has a guest worth keeping; anything else is deleted at once.
-KEPT = (
-    states.VmState.ACTIVE,
-    states.VmState.STOPPED,
-    states.VmState.PAUSED,
-    states.VmState.SUSPENDED,
-    states.VmState.RESCUED,
+# States in which a server has a guest on its host, which is kept.
+KEPT = tuple(
+    state
+    for state in states.VmState
+    if state
+    not in (
+        states.VmState.BUILDING,
+        states.VmState.RESIZED,
+        states.VmState.SHELVED_OFFLOADED,
+        states.VmState.DELETED,
+    )
 )
-SOFT_DELETE = dataclasses.replace(transitions.SOFT_DELETE, vm_states=KEPT)
+# A server that is being deleted for good is not kept by a further request.
+SOFT_DELETE = dataclasses.replace(
+    transitions.SOFT_DELETE,
+    vm_states=KEPT,
+    task_states=(None, *(task for task in states.TaskState if task != states.TaskState.DELETING)),
+)
+# Its host is down, and will stop the guest when it returns.
+SOFT_DELETED = dataclasses.replace(
+    SOFT_DELETE, task_states=(states.TaskState.SOFT_DELETING,), during=None
+)
 # A server that a resize has brought here since it was read is confirmed first.
 NOT_RESIZED = dataclasses.replace(
     transitions.DELETE,
@@ -108,7 +123,34 @@ def restore(req, server):
         if _is_going(server):
             _count_no_more(req, server)
         raise
+    _drop_shelf(req, server)
     acting.send(req, server, 'restore_instance', instance=instance)
+
+
+def _drop_shelf(req, server):
+    """Delete the image in which a restored server was shelved: its guest is on its host."""
+    metadata = server.row.system_metadata or {}
+    if release.SHELVED_IMAGE not in metadata:
+        return
+    images = release.Images(shelved=metadata[release.SHELVED_IMAGE])
+    try:
+        release.drop_images(req.app.image, req.ctxt, server.uuid, images)
+    except exception.Unavailable as error:
+        LOG.warning(
+            'Cannot delete the image in which server %s was shelved: %s. It is deleted with the '
+            'server.',
+            server.uuid,
+            error,
+        )
+        return
+    server.cell.db.write(_unshelve, server.uuid)
+
+
+def _unshelve(connection, uuid):
+    row = instances.lock(connection, uuid)
+    instances.update(
+        connection, uuid, {'system_metadata': shelving.without_shelf(row.system_metadata)}
+    )
 
 
 def _is_going(server):
@@ -148,8 +190,7 @@ def _delete_or_keep(req, server, keep_s):
     if _confirm_first(req, server, delete=answers) and answers:
         _count_no_more(req, server)
         return
-    kept = answers and keep_s and server.row.vm_state in KEPT
-    if kept and _soft_delete(req, server):
+    if keep_s and _is_kept(server) and _soft_delete(req, server, answers=answers):
         return
     changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
     resized_before = server.row.vm_state == states.VmState.RESIZED
@@ -239,8 +280,18 @@ def _delete_now(req, server):
         LOG.info('Server %s was deleted without its host', server.uuid)
 
 
-def _soft_delete(req, server):
-    """Request the soft deletion from the host. Return False if the server has left it."""
+def _is_kept(server):
+    """Return whether a server can be restored: one that never ran, or is on no host, cannot."""
+    row = server.row
+    launched = row.launched_at is not None
+    return launched and row.host is not None and row.vm_state in KEPT and not server.cell.is_cell0
+
+
+def _soft_delete(req, server, *, answers):
+    """Request the soft deletion from the host. Return False if the server has left it.
+
+    answers: whether the host is up; otherwise the server is soft-deleted at once
+    """
     try:
         instance = acting.begin(req, server, 'delete', SOFT_DELETE, deleted_at=runtime.naive_now())
     except exception.InstanceInvalidState:
@@ -250,7 +301,13 @@ def _soft_delete(req, server):
         # It was restored before it ceased to count.
         req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
         return True
-    acting.send(req, server, 'soft_delete_instance', instance=instance)
+    if answers:
+        acting.send(req, server, 'soft_delete_instance', instance=instance)
+        return True
+    try:
+        acting.swap(req, server, SOFT_DELETED, {'vm_state': str(states.VmState.SOFT_DELETED)})
+    except exception.InstanceInvalidState as error:
+        LOG.info('Server %s was changed by its host or another request: %s', server.uuid, error)
     return True
 
 

@@ -238,8 +238,8 @@ class TestSoftDelete(base.Case):
         self.act(uuid, 'forceDelete')
         self.assertEqual('delete_instance', self.sent()[0][0])
 
-    def test_failed_server_is_deleted_at_once(self):
-        uuid = self.api.add_server(vm_state='error')
+    def test_a_server_that_never_ran_is_deleted_at_once(self):
+        uuid = self.api.add_server(vm_state='error', launched_at=None)
         self.ok('DELETE', f'/servers/{uuid}', code=204)
         self.assertEqual('delete_instance', self.sent()[0][0])
 

@@ -230,12 +230,12 @@ class TestCounted(Sweeping, base.Case):
     def test_deletion(self):
         ends = set()
         for point in self.every_point():
-            for vm_state in ('error', 'active'):  # deleted at once, kept for a while
-                uuid = self.api.add_server(vm_state=vm_state)
+            for launched_at in (None, runtime.naive_now()):  # deleted at once, kept for a while
+                uuid = self.api.add_server(launched_at=launched_at)
                 killed = self.kill_at(*point, 'DELETE', f'/servers/{uuid}')
                 self.finish(uuid)
                 deleted = self.api.row(uuid).deleted
-                self.assertEqual(not deleted, self.is_counted(uuid), f'{vm_state} {point}')
+                self.assertEqual(not deleted, self.is_counted(uuid), f'{launched_at} {point}')
                 ends.add((killed, deleted))
                 self.api.api_db.write(instance_mappings.destroy, uuid)
         self.assertEqual({(True, True), (True, False), (False, True)}, ends)
