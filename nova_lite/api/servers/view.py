@@ -99,7 +99,7 @@ class Viewer:
         """
         if not self.full:
             return
-        built = [row for row in rows if row.network_info and not _is_building(row)]
+        built = [row for row in rows if row.network_info and not (_is_building(row) or row.deleted)]
         ids = set()
         for row in built:
             groups = _groups(row)
@@ -127,7 +127,10 @@ def basic(req, row):
 
 
 def detail(viewer, row):
-    """Return the whole of a server."""
+    """Return the whole of a server.
+
+    A deleted one has nothing that others have given it: addresses, volumes, tags, a host's status.
+    """
     status = states.status_of(row.vm_state, row.task_state)
     shown = {
         'id': row.uuid,
@@ -142,7 +145,7 @@ def detail(viewer, row):
         'created': isotime(row.created_at),
         'updated': isotime(row.updated_at or row.created_at),
         'addresses': {}
-        if _is_building(row)
+        if _is_building(row) or row.deleted
         else addresses.view(row.network_info, extended=viewer.full),
         'accessIPv4': row.access_ip_v4 or '',
         'accessIPv6': row.access_ip_v6 or '',
@@ -171,10 +174,10 @@ def _add_extensions(viewer, row, shown):
     shown['OS-SRV-USG:terminated_at'] = naive(row.terminated_at)
     shown['OS-EXT-STS:task_state'] = row.task_state
     shown['OS-EXT-STS:vm_state'] = row.vm_state
-    shown['OS-EXT-STS:power_state'] = row.power_state or 0
+    shown['OS-EXT-STS:power_state'] = 0 if row.deleted else row.power_state or 0
     if names := _names_of_groups(viewer, row):
         shown['security_groups'] = [{'name': name} for name in names]
-    volumes = viewer.devices.get(row.uuid, ())
+    volumes = () if row.deleted else viewer.devices.get(row.uuid, ())
     shown['os-extended-volumes:volumes_attached'] = [
         {'id': volume_id, 'delete_on_termination': bool(delete)}
         if viewer.minor >= 3
@@ -184,7 +187,7 @@ def _add_extensions(viewer, row, shown):
     if viewer.inner:
         _add_inner(viewer, row, shown)
     if viewer.wants_hosts:
-        status = viewer.host_statuses.get(row.host, '')
+        status = '' if row.deleted else viewer.host_statuses.get(row.host, '')
         if viewer.host_status or status == 'UNKNOWN':
             shown['host_status'] = status
 
@@ -202,7 +205,7 @@ def _names_of_groups(viewer, row):
     """Return the names of the groups on each port, as in nova: a server without ports has none."""
     if _is_building(row):
         return row.security_groups
-    if not row.network_info:
+    if row.deleted or not row.network_info:
         return ()
     known, groups = viewer.group_names, _groups(row)
     if groups is None or known is None:
@@ -228,7 +231,7 @@ def _add_later(viewer, row, shown):
     if minor >= 19:
         shown['description'] = row.display_description
     if minor >= 26:
-        shown['tags'] = viewer.tags.get(row.uuid, [])
+        shown['tags'] = [] if row.deleted else viewer.tags.get(row.uuid, [])
     if minor >= 63:
         shown['trusted_image_certificates'] = row.trusted_certs
     if viewer.with_groups:

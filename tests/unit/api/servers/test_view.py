@@ -104,6 +104,46 @@ class TestView(base.Case):
         building = self.api.add_server(network_info=[info], vm_state='building')
         self.assertEqual({}, self.show(building)['addresses'])
 
+    def test_deleted(self):
+        """At each microversion it has the fields that it had, and nothing that others gave it."""
+        group = '6a5e7a0e-7a55-4a0c-a7f5-7a8c1c6d3f11'
+        port = {
+            'address': 'fa:16',
+            'security_groups': [group],
+            'network': {
+                'label': 'net',
+                'subnets': [{'ips': [{'address': '10.0.0.7', 'version': 4}]}],
+            },
+        }
+        uuid = self.api.add_server(
+            network_info=[port], security_groups=['default'], power_state=1
+        )  # fmt: skip
+        write = self.api.cell('cell1').db.write
+        write(children.create_tags, uuid, ['a'])
+        minors = (1, 3, 9, 16, 19, 26, 63, 73, 75, 90, 96, 98, 100)
+        before = {minor: self.listed(minor) for minor in minors}
+        write(instances.mark_deleted, uuid)
+        for minor, former in before.items():
+            with self.subTest(minor=minor):
+                found = self.listed(minor)
+                changed = former.keys() ^ found.keys()
+                self.assertEqual({'progress'}, changed - {'security_groups'})
+                self.assertNotIn('security_groups', found)
+                self.assertEqual({}, found['addresses'])
+                self.assertEqual(0, found['OS-EXT-STS:power_state'])
+                self.assertEqual([], found['os-extended-volumes:volumes_attached'])
+                self.assertIn(found.get('host_status'), ('', None))
+                self.assertIn(found.get('tags'), ([], None))
+
+    def listed(self, minor):
+        """The only server, as the list in detail has it, deleted or not."""
+        query = 'changes-since=2020-01-01T00:00:00Z&all_tenants=1'
+        answer = self.ok(
+            'GET', f'/servers/detail?{query}', version=f'2.{minor}', who=base.ADMIN
+        )  # fmt: skip
+        (found,) = answer.json['servers']
+        return found
+
     def test_volumes(self):
         uuid = self.api.add_server()
         device = {
