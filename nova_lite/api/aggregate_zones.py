@@ -12,19 +12,27 @@ from nova_lite.db.api import aggregates
 from nova_lite.db.cell import instances
 
 
+class ChangeRefused(exception.Invalid):
+    """The zone of an aggregate cannot be changed. Nova answers 400 here, and 409 for hosts."""
+
+    msg = exception.AggregateActionRefused.msg
+
+
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """A change of one aggregate, to be checked.
 
     change(aggregate) -> the aggregate as it would be; action: for messages
+    refusal: the error to raise
     """
 
     aggregate_id: int
     change: typing.Callable
     action: str
+    refusal: type[exception.NovaLiteError] = exception.AggregateActionRefused
 
     def admit(self, req):
-        """Raise AggregateActionRefused when servers would be in another zone.
+        """Raise the refusal when servers would be in another zone.
 
         Raises AggregateNotFound.
         """
@@ -33,7 +41,7 @@ class Plan:
         self._refuse_second_zone(after)
         moving = _moving(before, after, req.conf.default_availability_zone)
         if moving and _count_servers(req, moving):
-            raise self._refused('One or more hosts contain instances in this zone')
+            raise self.refuse('One or more hosts contain instances in this zone')
 
     def recheck(self, connection):
         """Do as `admit` in the transaction of the change, by what this database records."""
@@ -57,12 +65,11 @@ class Plan:
         }
         others = sorted(zones - {target.availability_zone})
         if others:
-            raise self._refused(f'One or more hosts already in availability zone(s) {others}')
+            raise self.refuse(f'One or more hosts already in availability zone(s) {others}')
 
-    def _refused(self, reason):
-        return exception.AggregateActionRefused(
-            action=self.action, aggregate_id=self.aggregate_id, reason=reason
-        )
+    def refuse(self, reason):
+        """Return the refusal, for a reason."""
+        return self.refusal(action=self.action, aggregate_id=self.aggregate_id, reason=reason)
 
 
 def _moving(before, after, default):

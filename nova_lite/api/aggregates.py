@@ -232,11 +232,13 @@ def _change_metadata(req, aggregate_id, metadata, *, action, name=None):
     current = req.app.api_db.read(aggregates.get, aggregate_id)
     plan = None
     if ZONE in metadata:
+        plan = aggregate_zones.Plan(
+            aggregate_id, change, action=action, refusal=aggregate_zones.ChangeRefused
+        )
         if not metadata[ZONE]:
-            raise exception.Invalid(
+            raise plan.refuse(
                 f'Aggregate {current.name} does not support empty named availability zone'
             )
-        plan = aggregate_zones.Plan(aggregate_id, change, action=action)
         plan.admit(req)
     req.app.api_db.write(_update, aggregate_id, metadata, name=name, plan=plan)
 

@@ -233,9 +233,11 @@ class ZonesTest(AggregateTest):
         self.act(self.zone1, 'add_host', host='h1')
         self.act(self.zone2, 'add_host', host='h1', status=409)
         self.act(self.plain, 'add_host', host='h1')
-        self.act(self.plain, 'set_metadata', metadata={'availability_zone': 'z2'}, status=409)
+        self.act(self.plain, 'set_metadata', metadata={'availability_zone': 'z2'}, status=400)
         path = f'{URL}/{self.plain["id"]}'
-        self.admin('PUT', path, {'aggregate': {'availability_zone': 'z2'}}, status=409)
+        refused = self.admin('PUT', path, {'aggregate': {'availability_zone': 'z2'}}, status=400)
+        message = refused['badRequest']['message']
+        self.assertIn(f'Cannot update aggregate {self.plain["id"]}. Reason: One or more', message)
         self.act(self.plain, 'set_metadata', metadata={'availability_zone': 'z1'})
 
     def test_servers_do_not_change_their_zone(self):
@@ -243,7 +245,9 @@ class ZonesTest(AggregateTest):
         self.act(self.zone1, 'add_host', host='h2')
         self.add_server('h2', 'cell2')
         metadata = {'availability_zone': 'z3'}
-        self.act(self.zone1, 'set_metadata', metadata=metadata, status=409)
+        self.act(self.zone1, 'set_metadata', metadata=metadata, status=400)
+        path = f'{URL}/{self.zone1["id"]}'
+        self.admin('PUT', path, {'aggregate': metadata}, status=400)
         self.act(self.zone1, 'set_metadata', metadata={'availability_zone': 'z1', 'a': '1'})
         refused = self.act(self.zone1, 'remove_host', host='h2', status=409)
         self.assertIn('Cannot remove host h2', refused['conflictingRequest']['message'])

@@ -44,10 +44,28 @@ class ProjectsTest(base.ApiTest):
                 'is_public': False,
             },
         )
-        for action, status in (('addTenantAccess', 200), ('removeTenantAccess', 200)):
-            for project, expected in (('unknown', 400), ('alpha', status)):
-                body = {action: {'tenant': project}}
-                self.admin('POST', '/flavors/1/action', body, status=expected)
+        for project, expected in (('unknown', 400), ('alpha', 200)):
+            self.act('addTenantAccess', project, expected)
+        self.identity.known = ()
+        # The project was deleted in the meantime. Nobody else could end its access.
+        self.act('addTenantAccess', 'alpha', 400)
+        self.act('removeTenantAccess', 'alpha', 200)
+        self.act('removeTenantAccess', 'alpha', 404)
+        self.assertEqual([], self.admin('GET', '/flavors/1/os-flavor-access')['flavor_access'])
+
+    def act(self, action, project, status):
+        self.admin('POST', '/flavors/1/action', {action: {'tenant': project}}, status=status)
+
+    def test_what_names_a_deleted_project_otherwise(self):
+        """As nova 34 answers. What is left of a project can be seen, and its limits deleted."""
+        self.identity.known = ()
+        for path in (
+            '/os-simple-tenant-usage/gone',
+            '/limits?tenant_id=gone',
+            '/servers?all_tenants=1&project_id=gone',
+            '/os-migrations?project_id=gone',
+        ):
+            self.admin('GET', path, version='2.80')
 
     def test_without_an_answer_it_is_believed(self):
         self.identity.error = exception.Unavailable(service='identity', reason='away')
