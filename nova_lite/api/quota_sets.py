@@ -3,6 +3,7 @@
 Source: reference/nova/api-surface 2.5.
 """
 
+import collections
 import math
 
 from nova_lite import exception
@@ -139,16 +140,37 @@ def usage(connection, project_id, user_id=None):
 
 def _set(connection, conf, wanted, *, project_id, user_id, forced):
     if not forced:
-        highest = {} if user_id is None else stored_limits(connection, conf, project_id)
-        _refuse_out_of_bounds(usage(connection, project_id, user_id), highest, wanted)
+        _require_within(wanted, *_bounds(connection, conf, project_id, user_id))
     quotas.set_limits(connection, project_id, wanted, user_id or '')
     return stored_limits(connection, conf, project_id, user_id)
 
 
-def _refuse_out_of_bounds(used, highest, wanted):
-    """Refuse a limit below what is used or, for a user, above that of the project."""
+def _bounds(connection, conf, project_id, user_id):
+    """Return ({resource: lowest limit}, {resource: highest limit}) that may be set.
+
+    A project may not have less than its users use, or than their own limits promise them; a
+    user not more than the project has beside what it promises to other users.
+    """
+    lowest, highest = usage(connection, project_id, user_id), {}
+    promised = collections.Counter()
+    for name, own in quotas.of_users(connection, project_id).items():
+        if name != user_id:
+            promised.update({resource: max(limit, 0) for resource, limit in own.items()})
+    if user_id is None:
+        lowest = {
+            resource: max(lowest.get(resource, 0), promised[resource])
+            for resource in {*lowest, *promised}
+        }
+    else:
+        for resource, limit in stored_limits(connection, conf, project_id).items():
+            highest[resource] = limit if limit < 0 else max(limit - promised[resource], 0)
+    return lowest, highest
+
+
+def _require_within(wanted, lowest, highest):
+    """Raise LimitTooLow or LimitTooHigh for a limit out of the bounds."""
     for resource, limit in wanted.items():
-        minimum, maximum = used.get(resource, 0), highest.get(resource, -1)
+        minimum, maximum = lowest.get(resource, 0), highest.get(resource, -1)
         if _bound(limit) < minimum:
             raise LimitTooLow(limit=limit, resource=resource, minimum=minimum)
         if _bound(limit) > _bound(maximum):
