@@ -13,6 +13,7 @@ from nova_lite import runtime
 from nova_lite.api import aggregate_zones
 from nova_lite.api import identifiers
 from nova_lite.api import operation
+from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import times
 from nova_lite.db.api import aggregates
@@ -30,8 +31,11 @@ ZONE = aggregates.ZONE
 
 # ---- schemas ----------------------------------------------------------------
 
-ZONE_NAME = schema_parts.null_or({**schema_parts.NAME, 'pattern': r'^[^:]*$'})
-FIELDS = {'name': schema_parts.NAME, 'availability_zone': ZONE_NAME}
+ZONE_NAME = {
+    **schema_parts.null_or({**schema_parts.NAME, 'pattern': r'^[^:]*$'}),
+    schema.V2: schema.STRIP,
+}
+FIELDS = {'name': schema_parts.STRIPPED_NAME, 'availability_zone': ZONE_NAME}
 CREATE = schema_parts.body('aggregate', schema_parts.whole(FIELDS, required=('name',)))
 # A new name may have blanks at its ends, which are dropped.
 CHANGES = {**FIELDS, 'name': {**schema_parts.NAME, 'format': 'name_to_strip'}}

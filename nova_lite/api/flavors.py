@@ -63,7 +63,7 @@ LIST_QUERY = {
 DESCRIPTION = {'type': ['string', 'null'], 'maxLength': 65535, 'format': 'printable'}
 CREATE_V1 = schema_parts.whole(
     {
-        'name': schema_parts.NAME,
+        'name': schema_parts.STRIPPED_NAME,
         'id': {
             'type': ['string', 'number', 'null'],
             'maxLength': 255,

@@ -20,7 +20,7 @@ TYPES = ('ssh', 'x509')
 
 # ---- schemas ----------------------------------------------------------------
 
-NAME = {**schema_parts.NAME, 'pattern': r'^[a-zA-Z0-9 _-]*$'}
+NAME = {**schema_parts.STRIPPED_NAME, 'pattern': r'^[a-zA-Z0-9 _-]*$'}
 NAME_V92 = {**schema_parts.NAME, 'pattern': r'^[a-zA-Z0-9 @._-]*$'}
 PUBLIC_KEY = {'type': 'string', 'maxLength': 16384}
 USER = {'type': 'string', 'maxLength': 255}

@@ -2,7 +2,7 @@
 
 A schema is compiled once, when its operation is declared; a unit test checks all that
 are declared against JSON schema's own, which takes seconds. The v2.0 URLs are served
-with a second form that drops unknown keys instead of refusing them.
+with a second form that drops unknown keys instead of refusing them, and blanks around names.
 """
 
 from collections.abc import Iterator
@@ -25,6 +25,12 @@ FORMATS = {
     'ip': 'It is neither an IPv4 nor an IPv6 address.',
     'image_ref': 'It is not the UUID of an image.',
 }
+
+# Key of a property's schema: how v2.0 treats a value that v2.1 refuses. It drops blanks at
+# the ends of a text, or a null.
+V2 = 'v2'
+STRIP, OMIT_NULL = 'strip', 'omit null'
+LONGEST_NAME = 255
 
 # A JSON schema as its operation writes it.
 Source: typing.TypeAlias = dict[str, typing.Any]
@@ -53,7 +59,21 @@ def _drop_unknown(
             del instance[key]
 
 
-_Relaxed = validators.extend(_Strict, {'additionalProperties': _drop_unknown})
+def _adapt(
+    validator: typing.Any, properties: Source, instance: typing.Any, schema: Source
+) -> Iterator[jsonschema.ValidationError]:
+    """Yield `properties` that first changes values as their `V2` says."""
+    if validator.is_type(instance, 'object'):
+        for name, part in properties.items():
+            value = instance.get(name)
+            if part.get(V2) == STRIP and isinstance(value, str) and len(value) <= LONGEST_NAME:
+                instance[name] = value.strip()
+            elif part.get(V2) == OMIT_NULL and name in instance and value is None:
+                del instance[name]
+    yield from _Strict.VALIDATORS['properties'](validator, properties, instance, schema)
+
+
+_Relaxed = validators.extend(_Strict, {'additionalProperties': _drop_unknown, 'properties': _adapt})
 
 
 class Schema:
@@ -71,7 +91,7 @@ class Schema:
     def check(self, value: typing.Any, relaxed: bool = False) -> None:
         """Raise InvalidInput when `value` breaks the schema.
 
-        relaxed: drop unknown keys from `value` instead of refusing them
+        relaxed: drop from `value` what v2.0 ignores, instead of refusing it
         """
         validator = self._relaxed if relaxed else self._strict
         try:

@@ -18,6 +18,8 @@ BOOLEAN = {'type': ['boolean', 'string'], 'enum': [*_TRUE, *_FALSE]}
 BOOLEAN_OR_AUTO = {'type': ['boolean', 'string'], 'enum': [*_TRUE, *_FALSE, 'auto']}
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'format': 'name'}
+# v2.0 drops blanks at its ends.
+STRIPPED_NAME = {**NAME, schema.V2: schema.STRIP}
 HOST = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9\-._]*$'}
 HOSTNAME = {
     'type': 'string',

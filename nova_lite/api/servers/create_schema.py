@@ -81,7 +81,7 @@ def _auto_networks(**more):
 
 _V1 = schema_parts.whole(
     {
-        'name': schema_parts.NAME,
+        'name': schema_parts.STRIPPED_NAME,
         'flavorRef': FLAVOR_REF,
         'imageRef': {'type': 'string', 'format': 'image_ref'},
         'adminPass': PASSWORD,
@@ -103,7 +103,7 @@ _V1 = schema_parts.whole(
             'type': 'array',
             'items': schema_parts.whole({'name': schema_parts.NAME}),
         },
-        'user_data': USER_DATA,
+        'user_data': {**USER_DATA, schema.V2: schema.OMIT_NULL},
     },
     required=['name', 'flavorRef'],
 )

@@ -34,7 +34,7 @@ BACKUP_BODY = schema_parts.body(
     'createBackup',
     schema_parts.whole(
         {
-            'name': schema_parts.NAME,
+            'name': schema_parts.STRIPPED_NAME,
             'backup_type': {'type': 'string'},
             'rotation': schema_parts.UNBOUNDED,
             'metadata': schema_parts.METADATA,

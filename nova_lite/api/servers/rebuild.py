@@ -30,7 +30,7 @@ ACTION = 'rebuild'
 _V1 = schema_parts.whole(
     {
         'imageRef': schema_parts.UUID,
-        'name': schema_parts.NAME,
+        'name': schema_parts.STRIPPED_NAME,
         'adminPass': create_schema.PASSWORD,
         'metadata': schema_parts.METADATA,
         'preserve_ephemeral': schema_parts.BOOLEAN,

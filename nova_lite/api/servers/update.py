@@ -22,7 +22,7 @@ from nova_lite.policies import servers as rules
 ANY_STATE = transitions.Transition('update', None, None, launched=False)
 _V1 = schema_parts.whole(
     {
-        'name': schema_parts.NAME,
+        'name': schema_parts.STRIPPED_NAME,
         'OS-DCF:diskConfig': {'type': 'string', 'enum': ['AUTO', 'MANUAL']},
         'accessIPv4': schema_parts.IPV4,
         'accessIPv6': schema_parts.IPV6,
