@@ -50,9 +50,6 @@ class Recovery(unittest.TestCase):
     def clean(self):
         """Bring the hosts back, and delete the servers."""
         cloud.command('host', 'on', FAILED)
-        for server in self.servers.values():
-            self.nova.servers.force_delete(server)
-        cloud.wait('no servers', lambda: not self.nova.servers.list(search_opts={'all_tenants': 1}))
         for service in self.nova.services.list(binary='nova-compute'):
             cloud.wait('the host is back', functools.partial(self.bring_up, service))
             # Of a host that is down its provider in placement would stay disabled for a while.
@@ -61,6 +58,10 @@ class Recovery(unittest.TestCase):
             'services are up',
             lambda: all(each.state == 'up' for each in self.nova.services.list()),
         )
+        # Of a host that is down guests would stay for a while.
+        for server in self.servers.values():
+            self.nova.servers.force_delete(server)
+        cloud.wait('no servers', lambda: not self.nova.servers.list(search_opts={'all_tenants': 1}))
 
     def bring_up(self, service):
         """Return whether a host is up again: it is refused before it has removed its old guests."""
