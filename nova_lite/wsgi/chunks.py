@@ -18,6 +18,7 @@ class Decoder:
         self.body = bytearray()
         # Bytes of the current chunk that have not come, and its end; None between two chunks.
         self._left: int | None = None
+        self._trailer_bytes = 0
         self._take: typing.Callable[[bytearray], bool] = self._take_size
 
     def feed(self, data: bytearray) -> bool:
@@ -61,8 +62,13 @@ class Decoder:
     def _take_trailer(self, data: bytearray) -> bool:
         """Take a line after the last chunk. No service reads these."""
         line = _line(data, MOST_TRAILER_BYTES)
-        self._is_whole = line == b''
-        return line is not None
+        if line is None:
+            return False
+        self._is_whole = not line
+        self._trailer_bytes += len(line)
+        if self._trailer_bytes > MOST_TRAILER_BYTES:
+            raise heads.malformed(WRONG)
+        return True
 
 
 def _line(data: bytearray, most: int) -> bytes | None:

@@ -101,6 +101,13 @@ def too_large() -> Refused:
     )
 
 
+def busy() -> Refused:
+    """Return the refusal of a request for which no memory is kept."""
+    return Refused(
+        '503 Service Unavailable', 'Too many requests are waiting for the service. Try again later.'
+    )
+
+
 def malformed(text: str) -> Refused:
     """Return the refusal of what is not HTTP/1.1."""
     return Refused('400 Bad Request', text)

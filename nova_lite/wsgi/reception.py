@@ -19,9 +19,13 @@ from nova_lite.wsgi import heads
 
 LOG = log.getLogger(__name__)
 
-PIECE_BYTES = 64 * 1024
+# Small, so that a piece of thousands of chunks is taken apart in a few milliseconds: the thread
+# that looks after all connections does it.
+PIECE_BYTES = 8 * 1024
 # Of all connections of a server that wait for more; the oldest is cut for another one.
 MOST_BYTES, MOST_CONNECTIONS = 3 * 1024 * 1024, 500
+# Of all requests that wait for a thread; further ones are refused.
+MOST_QUEUED_BYTES = 16 * 1024 * 1024
 # So much is read after a refusal, which the client would miss if the connection broke.
 DISCARDED_BYTES = 256 * 1024 * 1024
 END = re.compile(rb'\r?\n\r?\n')
@@ -41,9 +45,14 @@ class Receptions:
     """The connections of a server that wait for more than they have sent."""
 
     def __init__(
-        self, *, most_bytes: int = MOST_BYTES, most_connections: int = MOST_CONNECTIONS
+        self,
+        *,
+        most_bytes: int = MOST_BYTES,
+        most_connections: int = MOST_CONNECTIONS,
+        most_queued: int = MOST_QUEUED_BYTES,
     ) -> None:
         self._most_bytes, self._most = most_bytes, most_connections
+        self._most_queued, self._queued = most_queued, 0
         self._lock = runtime.Lock()
         # Reception: bytes it holds; the oldest comes first
         self._waiting: dict[Reception, int] = {}
@@ -62,6 +71,18 @@ class Receptions:
                 oldest = next(iter(self._waiting))
                 self._forget(oldest)
                 oldest.cut()
+
+    def queue(self, size: int) -> None:
+        """Note that a request waits for a thread. Raise Refused if there are too many."""
+        with self._lock:
+            if self._queued + size > self._most_queued:
+                raise heads.busy()
+            self._queued += size
+
+    def take(self, size: int) -> None:
+        """Note that a thread has taken a request."""
+        with self._lock:
+            self._queued -= size
 
     def end(self, reception: 'Reception') -> None:
         """Note that a connection does not wait for more."""
@@ -83,6 +104,8 @@ class Reception:
         self._sock, self._receptions = sock, receptions
         self._data = bytearray()
         self._looked = 0
+        # Of the head; of the whole request.
+        self._head_bytes, self._queued = 0, 0
         self._head: heads.Head | None = None
         self._decoder: chunks.Decoder | None = None
         self._is_asked = False
@@ -101,12 +124,19 @@ class Reception:
 
     def wait(self) -> None:
         """Note that the connection waits for the next bytes."""
-        held = len(self._data) + (len(self._decoder.body) if self._decoder else 0)
-        self._receptions.wait(self, held)
+        self._receptions.wait(self, self._held())
+
+    def _held(self) -> int:
+        body = len(self._decoder.body) if self._decoder else 0
+        return len(self._data) + self._head_bytes + body
 
     def take(self) -> bytes:
-        """Return the request, and what has come of the next one, as a server is to read it."""
+        """Return the request, and what has come of the next one, as a server is to read it.
+
+        Called by the thread that answers it.
+        """
         assert self._head is not None
+        self._receptions.take(self._queued)
         if self.streams:
             head, body = self._head.written(), b''
         else:
@@ -114,14 +144,17 @@ class Reception:
             length = len(body) if self._decoder else self._head.length
             head = self._head.written(length)
         taken = head + body + bytes(self._data)
-        self._data.clear()
-        self._looked, self._head, self._decoder, self._is_asked = 0, None, None, False
+        self._forget()
+        self._is_asked = False
         return taken
+
+    def _forget(self) -> None:
+        self._data.clear()
+        self._looked, self._head_bytes, self._head, self._decoder = 0, 0, None, None
 
     def discard(self) -> None:
         """Read what still comes, until the client closes the connection. Nothing is answered."""
-        self._data.clear()
-        self._decoder = None
+        self._forget()
         self._discarded = self._discarded or 0
         # The client may have gone by itself.
         with contextlib.suppress(OSError):
@@ -156,7 +189,11 @@ class Reception:
             return Found.MORE if self._discarded < DISCARDED_BYTES else Found.CLOSED
         self._data += piece
         try:
-            return Found.WHOLE if self._is_whole() else Found.MORE
+            if not self._is_whole():
+                return Found.MORE
+            self._queued = self._held()
+            self._receptions.queue(self._queued)
+            return Found.WHOLE
         except heads.Refused as error:
             self._refuse(error)
             return Found.MORE
@@ -193,6 +230,7 @@ class Reception:
             return False
         self._head = heads.read(bytes(self._data[: found.start()]))
         del self._data[: found.end()]
+        self._head_bytes = found.end()
         return True
 
     def _refuse(self, error: heads.Refused) -> None:

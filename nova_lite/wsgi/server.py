@@ -121,6 +121,7 @@ class _Connection(cheroot_server.HTTPConnection):
     reception: reception.Reception
 
     def communicate(self):
+        internals.unread(self.rfile, self.reception.take())
         if not super().communicate():
             self.reception.discard()
         return True
@@ -160,7 +161,6 @@ class InProcess:
         """Give a connection to a thread if its request is there, else to those that wait."""
         found = connection.reception.receive(internals.take_read(connection.rfile))
         if found is reception.Found.WHOLE:
-            internals.unread(connection.rfile, connection.reception.take())
             self._server.requests.put(connection)
         elif found is reception.Found.MORE:
             self._server.put_conn(connection)

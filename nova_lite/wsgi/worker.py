@@ -38,14 +38,11 @@ class Worker(gunicorn.gthread.ThreadWorker):
             conn.close()
 
     def _receive(self, conn):
-        """Give the request that has come to the parser of its connection, if it is whole."""
+        """Look whether the next request of a connection has come."""
         if not conn.initialized:
             conn.init()
             conn.reception = self._receptions.receive(conn.sock)
-        found = conn.reception.receive(conn.parser.unreader.take_buffered())
-        if found is reception.Found.WHOLE:
-            conn.parser.unreader.unread(conn.reception.take())
-        return found
+        return conn.reception.receive(conn.parser.unreader.take_buffered())
 
     def _wait(self, conn):
         """Look at a connection again when it has sent more."""
@@ -59,6 +56,7 @@ class Worker(gunicorn.gthread.ThreadWorker):
         """Answer the requests of a connection that come one after the other."""
         self._queued.discard(conn)
         while True:
+            conn.parser.unreader.unread(conn.reception.take())
             kept = super().handle(conn)
             if kept is not True or not self._comes_soon(conn):
                 return kept

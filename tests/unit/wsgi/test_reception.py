@@ -113,7 +113,15 @@ class _Tests:
             )
         status, found = self.ask(begin, *[b'1\r\n', b'a\r', b'\n0', b'\r\n\r', b'\n'])
         self.assertEqual((200, 'a'), (status, found['body']))
-        for chunks in (b'x\r\n', b'-1\r\n', b'1\r\nab\r\n', b'1' * 300, b'fffffffff\r\n'):
+        trailers = b'0\r\n' + b'A: trailer\r\n' * 1000
+        for chunks in (
+            b'x\r\n',
+            b'-1\r\n',
+            b'1\r\nab\r\n',
+            b'1' * 300,
+            b'fffffffff\r\n',
+            trailers,
+        ):
             self.assertEqual(400, self.refused(begin, chunks))
         most = b'%x\r\n' % (heads.BODY_LIMIT // 2)
         for chunks in (
@@ -214,15 +222,16 @@ class ReceptionsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.receptions = reception.Receptions(most_bytes=100, most_connections=3)
+        self.receptions = reception.Receptions(most_bytes=100, most_connections=3, most_queued=120)
 
-    def open(self, data):
+    def open(self, data, found=reception.Found.MORE):
         ours, theirs = socket.socketpair()
         self.addCleanup(ours.close)
         self.addCleanup(theirs.close)
         theirs.sendall(data)
         made = self.receptions.receive(ours)
-        self.assertIs(reception.Found.MORE, made.receive())
+        self.assertIs(found, made.receive())
+        made.client = theirs
         return made
 
     def test_the_oldest_is_cut_for_another_one(self):
@@ -236,3 +245,27 @@ class ReceptionsTest(testtools.TestCase):
         first, second = (self.open(b'GET /' + b'a' * 50) for _number in range(2))
         self.assertIs(reception.Found.CLOSED, first.receive())
         self.assertIs(reception.Found.MORE, second.receive())
+
+    def test_heads_that_came_before_their_bodies_count(self):
+        head = b'POST /%s HTTP/1.1\r\n' % (b'a' * 30) + HOST + b'Content-Length: 9\r\n\r\n'
+        first, second = self.open(head), self.open(head)
+        self.assertIs(reception.Found.CLOSED, first.receive())
+        self.assertIs(reception.Found.MORE, second.receive())
+
+    def test_requests_that_wait_for_a_thread_are_few(self):
+        request = b'POST / HTTP/1.1\r\n' + HOST + b'Content-Length: 9\r\n\r\n' + b'b' * 9
+        first, _second = (self.open(request, reception.Found.WHOLE) for _number in range(2))
+        refused = self.open(request)
+        self.assertIn(b'503 Service Unavailable', refused.client.recv(100))
+        self.assertEqual(request, first.take())
+        self.assertEqual(request, self.open(request, reception.Found.WHOLE).take())
+
+    def test_a_look_at_many_chunks_is_short(self):
+        """The thread that looks after all connections must not be held by one of them."""
+        self.receptions = reception.Receptions()
+        sent = b'POST / HTTP/1.1\r\n' + HOST + CHUNKED + b'\r\n' + b'1\r\na\r\n' * 5000
+        made = self.open(sent + b'0\r\n\r\n')
+        looks = 1
+        while made.receive() is not reception.Found.WHOLE:
+            looks += 1
+        self.assertGreaterEqual(looks, len(sent) // 8192)
