@@ -30,10 +30,13 @@ class Decoded:
 
 
 def path_of(environ):
-    """Return the path, in the letters of WSGI. Some servers do not show what was sent."""
+    """Return the path, in the letters of WSGI. Some servers do not show what was sent.
+
+    Others pass on what does not begin with a path: an absolute URI, or no slash.
+    """
     sent = next((environ[name] for name in SENT if name in environ), None)
     path = environ.get('PATH_INFO', '')
-    if sent is not None and not environ.get('SCRIPT_NAME'):
+    if sent is not None and sent.startswith('/') and not environ.get('SCRIPT_NAME'):
         encoded = sent.partition('?')[0].encode('latin-1')
         path = urllib.parse.unquote_to_bytes(encoded).decode('latin-1')
-    return SLASHES.sub('/', path)
+    return SLASHES.sub('/', '/' + path) if path else path
