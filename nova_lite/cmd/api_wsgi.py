@@ -9,8 +9,5 @@ from nova_lite.daemons import api
 from nova_lite.daemons import process
 from nova_lite.wsgi import paths
 
-application = paths.Decoded(
-    api.application(
-        process.configure(process.argv_of_environment(), 'nova-lite-api', keystone_authtoken.check)
-    )
-)
+_CONF = process.configure(process.argv_of_environment(), 'nova-lite-api', keystone_authtoken.check)
+application = paths.Decoded(api.application(_CONF))

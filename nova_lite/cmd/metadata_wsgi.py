@@ -4,8 +4,5 @@ from nova_lite.daemons import metadata
 from nova_lite.daemons import process
 from nova_lite.wsgi import paths
 
-application = paths.Decoded(
-    metadata.application(
-        process.configure(process.argv_of_environment(), 'nova-lite-metadata', metadata.check)
-    )
-)
+_CONF = process.configure(process.argv_of_environment(), 'nova-lite-metadata', metadata.check)
+application = paths.Decoded(metadata.application(_CONF))

@@ -73,20 +73,14 @@ def _add_servers(parser):
         'this process',
     )
     parser.add_argument(
-        '--bus-file',
-        metavar='FILE',
-        help='file with the URLs of --bus, one on each line. Other users of the machine can read '
-        'the passwords in a command line',
-    )
-    parser.add_argument(
-        '--db-file', metavar='FILE', help='file with the URL of --db, for the same reason'
-    )
-    parser.add_argument(
         '--db',
         metavar='URL',
         help='database server, as mysql+pymysql://user:password@host:port or '
         'postgresql+psycopg://user:password@host:port. Without --db SQLite files are used',
     )
+    for option in ('--bus', '--db'):
+        text = f'file with the URLs of {option}, one on each line; others can read command lines'
+        parser.add_argument(f'{option}-file', metavar='FILE', help=text)
 
 
 def _add_behaviour(parser):

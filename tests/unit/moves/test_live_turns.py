@@ -24,7 +24,7 @@ class TurnTest(moves_base.MoveTestCase):
         """Another live migration leaves the host."""
         values = {'migration_type': 'live-migration', 'status': 'running', 'data': {}}
         values |= {'source_compute': moves_base.SOURCE, 'source_node': moves_base.SOURCE}
-        values |= {'uuid': runtime.new_uuid(), 'instance_uuid': runtime.new_uuid()}
+        values |= {'uuid': runtime.new_uuid(), 'instance_uuid': self.boot()}
         self.cell.db.write(migrations.create, values)
 
     def accept(self, **source_replied):

@@ -11,6 +11,9 @@ from nova_lite import runtime
 from nova_lite.rpc import connection
 from nova_lite.rpc import transport
 
+# The default of rpc_publish_timeout.
+PUBLISH_S = 3
+
 
 class ConnectionTest(testtools.TestCase):
     def connect(self, purpose):
@@ -90,20 +93,20 @@ class ConnectionTest(testtools.TestCase):
 
     def test_the_timeout_of_the_socket_is_set_where_it_is_another(self):
         sender, given = self.sender_and_timeouts()
-        for timeout in (None, sender.heartbeat_timeout_threshold, 4):
+        for timeout in (None, sender.heartbeat_timeout_threshold, 1):
             with sender._transport_socket_timeout(timeout):
                 pass
-        self.assertEqual([4, None], given)
+        self.assertEqual([1, PUBLISH_S], given)
 
     def test_the_timeout_of_a_message_that_failed_is_set_back_by_the_next(self):
         sender, given = self.sender_and_timeouts()
 
         def fail():
-            with sender._transport_socket_timeout(4):
+            with sender._transport_socket_timeout(1):
                 raise KeyError
 
         self.assertRaises(KeyError, fail)
         for _turn in range(2):
             with sender._transport_socket_timeout(None):
                 pass
-        self.assertEqual([4, None, None], given)
+        self.assertEqual([1, PUBLISH_S, PUBLISH_S], given)

@@ -9,13 +9,18 @@ from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.saga import journal
 from nova_lite.wsgi import server as wsgi_server
-from tests.fixtures import api_neighbours
 from tests.fixtures import compute_api
 from tests.unit.api.servers import base
 
 WAIT_S = 60
-ATTACH = {'volumeAttachment': {'volumeId': api_neighbours.VOLUME_ID}}
 FAILED = {'type': 'DriverError', 'kind': 'internal', 'message': 'there is no such guest'}
+
+
+def request(api):
+    """Return the body of a request that attaches a volume of its own."""
+    volume_id = runtime.new_uuid()
+    api.neighbours.volume.add(volume_id)
+    return {'volumeAttachment': {'volumeId': volume_id}}
 
 
 def end(connection, uuid, **values):
@@ -37,7 +42,7 @@ class Case(base.Case):
 
     def attach(self, uuid, **options):
         path = f'/servers/{uuid}/os-volume_attachments'
-        return self.api.call('POST', path, ATTACH, version='2.60', **options)
+        return self.api.call('POST', path, request(self.api), version='2.60', **options)
 
     def on_saga(self, function):
         """Call `function(saga's uuid)` when a request has begun one."""
@@ -140,7 +145,7 @@ class ServedTest(base.Case):
         )
 
     def attach(self, uuid):
-        return self.send('POST', f'/servers/{uuid}/os-volume_attachments', ATTACH)
+        return self.send('POST', f'/servers/{uuid}/os-volume_attachments', request(self.api))
 
     def test_a_dozen_at_once_on_a_host_that_is_slow(self):
         servers = [self.api.add_server() for _number in range(self.AT_ONCE)]
