@@ -113,6 +113,9 @@ class Volume(typing.Protocol):
     ) -> None:
         """Raise VolumeNotUsable unless the volume can be attached to a server."""
 
+    def serves(self, volume: session.Json, availability_zone: str | None) -> bool:
+        """Return whether servers of this zone, if one is known, may use the volume."""
+
     def create_attachment(
         self, ctxt: session.Ctxt, volume_id: str, instance_uuid: str
     ) -> session.Json:

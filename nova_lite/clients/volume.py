@@ -112,7 +112,7 @@ class Volume:
             missing=(exception.SnapshotNotFound, 'snapshot_id'),
             as_user=True,
         )
-        self.cross_az_attach = credentials.conf.cinder.cross_az_attach
+        self._conf = credentials.conf.cinder
 
     # ---- volumes ------------------------------------------------------------
 
@@ -154,16 +154,17 @@ class Volume:
                 volume_id=volume['id'],
                 reason=f"its status must be 'available' but is '{volume['status']}'",
             )
-        zone = volume['availability_zone']
-        if (
-            not self.cross_az_attach
-            and None not in (zone, availability_zone)
-            and zone != availability_zone
-        ):
+        if not self.serves(volume, availability_zone):
             raise exception.VolumeNotUsable(
                 volume_id=volume['id'],
-                reason=f'it is in availability zone {zone}, the server in {availability_zone}',
+                reason=f'it is in availability zone {volume["availability_zone"]}, the server in '
+                f'{availability_zone}',
             )
+
+    def serves(self, volume: session.Json, availability_zone: str | None) -> bool:
+        """Return whether servers of this zone, if one is known, may use the volume."""
+        zone = volume['availability_zone']
+        return self._conf.cross_az_attach or availability_zone in (None, zone)
 
     def create(
         self, ctxt: session.Ctxt, *, size: int, name: str = '', **options: object
@@ -171,10 +172,13 @@ class Volume:
         """Start to create a volume of `size` GiB in the user's name; returns it.
 
         Without the user's token it is created in our name, in the user's project.
-        options: image_id, snapshot_id, volume_type, availability_zone, metadata
+        options: image_id, snapshot_id, volume_type, metadata; availability_zone: the server's,
+            which counts unless servers may use volumes of other zones
         Raises OverQuota, Invalid for what cannot be, and Forbidden where we have no role.
         """
         body = {'size': size, 'name': name}
+        if self._conf.cross_az_attach:
+            options.pop('availability_zone', None)
         for option, value in options.items():
             if value is not None:
                 body['imageRef' if option == 'image_id' else option] = value

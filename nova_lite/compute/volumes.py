@@ -133,6 +133,7 @@ class Volumes:
             image_id=device.get('image_id') if device.source_type == 'image' else None,
             snapshot_id=device.get('snapshot_id'),
             volume_type=device.get('volume_type'),
+            availability_zone=self._instance.availability_zone,
             **volume_client.marks_of(self._instance.uuid, device),
         )
 

@@ -11,7 +11,8 @@ class Plan:
     """Servers to be made. least, most: how many.
 
     flavor: the flavors row; image: what the image service says, or None
-    zone: availability zone asked for; forced: ([hosts], [nodes]) past the filters
+    zone: availability zone asked for, or its volumes'; volume_zone: where volumes have to be
+    forced: ([hosts], [nodes]) past the filters
     destination: {'host', 'node'} within the filters, or None
     devices: block devices without server; networks: 'auto', 'none' or a list
     groups: security groups by name or id; server_group: its row, or None
@@ -25,6 +26,7 @@ class Plan:
     flavor: object = None
     image: dict | None = None
     zone: str | None = None
+    volume_zone: str | None = None
     forced: tuple = ((), ())
     destination: dict | None = None
     devices: list = dataclasses.field(default_factory=list)

@@ -66,12 +66,15 @@ def _check_volume(req, plan, device):
 
 
 def _zone(req, plan, volume):
-    """Return the server's zone as volumes see it; a server without one follows its volume."""
+    """Return the zone that volumes have to be in, which the first one decides for the server."""
     if req.conf.cinder.cross_az_attach:
         return None
-    if plan.zone is None and volume['availability_zone'] != req.conf.default_availability_zone:
-        plan.zone = volume['availability_zone']
-    return plan.zone or req.conf.default_availability_zone
+    if plan.volume_zone is None:
+        default = req.conf.default_availability_zone
+        if plan.zone is None and volume['availability_zone'] != default:
+            plan.zone = volume['availability_zone']
+        plan.volume_zone = plan.zone or default
+    return plan.volume_zone
 
 
 def _check_snapshot(req, device):

@@ -55,6 +55,13 @@ class HostNotInZone(exception.Conflict):
     msg = 'Host %(host)s is not in the availability zone %(zone)s.'
 
 
+class VolumeInOtherZone(exception.Conflict):
+    msg = (
+        'The availability zone between the server and its attached volumes do not match: '
+        '%(volume_id)s.'
+    )
+
+
 @operation.operation(
     'POST',
     PATH,
@@ -116,6 +123,7 @@ def unshelve(req, server):
         raise NotOffloaded(instance_id=server.uuid, state=server.row.vm_state)
     if 'availability_zone' in asked:
         arguments['zone'] = _zone(req, asked['availability_zone'])
+        _require_zone_of_volumes(req, server, arguments['zone'])
     if 'host' in asked:
         req.authorize(rules.UNSHELVE_TO_HOST, server.target)
         arguments.update(_host(req, server, asked['host']))
@@ -146,6 +154,21 @@ def _zone(req, zone):
     if zone is not None and not zones.exists(req, zone):
         raise UnknownZone(zone=zone)
     return zone
+
+
+def _require_zone_of_volumes(req, server, zone):
+    """Refuse a zone whose servers may not use the volumes of this one."""
+    if zone is None or req.conf.cinder.cross_az_attach:
+        return
+    for device in acting.devices(server):
+        if device.get('volume_id') is None:
+            continue
+        try:
+            volume = req.app.volume.get(req.ctxt, device.volume_id)
+        except exception.VolumeNotFound:
+            continue
+        if not req.app.volume.serves(volume, zone):
+            raise VolumeInOtherZone(volume_id=volume['id'])
 
 
 def _host(req, server, host):

@@ -53,5 +53,6 @@ class AppProtocolsTest(testtools.TestCase):
         for volume in volumes():
             found = volume.get(None, api_neighbours.VOLUME_ID)
             volume.check_attachable(found, instance_uuid=None, availability_zone=None)
+            self.assertTrue(volume.serves(found, 'nova'))
         for placement in placements():
             self.assertIsNone(placement.providers.find_by_name(None, 'host-1'))

@@ -212,11 +212,12 @@ class AttachableTest(VolumeTestCase):
     def test_zone(self):
         zone = self.read()['availability_zone']
         self.check(availability_zone='moon')
+        self.assertEqual('nova', self.create(size=1, availability_zone='moon')['availability_zone'])
         self.conf.set_override('cross_az_attach', False, group='cinder')
-        self.volume = volume.Volume(self.credentials)
         self.check(availability_zone=zone)
         self.check()
         self.assertIn('moon', self.refused(availability_zone='moon'))
+        self.assertEqual('moon', self.create(size=1, availability_zone='moon')['availability_zone'])
 
 
 class AttachmentTest(VolumeTestCase):

@@ -82,6 +82,11 @@ class TestBuild(testtools.TestCase):
         guest = self.cell.driver.get_guest('host-1', uuid)
         self.assertEqual(4, len(guest.spec.devices))
 
+    def test_new_volumes_are_asked_into_the_zone_of_the_server(self):
+        """The client leaves it out where volumes of other zones may be used."""
+        self.cell.boot(devices=[IMAGE_DISK, NEW], availability_zone='moon')
+        self.assertEqual(['moon'], list(self.cell.volume.zones.values()))
+
     def test_config_drive(self):
         options = {
             'injected_files': [['/etc/motd', 'aGVsbG8=']],

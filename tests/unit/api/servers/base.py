@@ -19,8 +19,12 @@ class Case(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(fixtures.FakeLogger(level=logging.INFO))
-        self.api = self.useFixture(self.make_api())
+        self.api = self.start_api()
         self.addCleanup(self._check_declarations)
+
+    def start_api(self):
+        """The fixture, started."""
+        return self.useFixture(self.make_api())
 
     def make_api(self):
         """The fixture."""
