@@ -6,6 +6,7 @@ no other server gets it.
 
 from nova_lite import cells
 from nova_lite import exception
+from nova_lite import states
 from nova_lite.db.cell import devices
 
 
@@ -16,7 +17,8 @@ class AttachedElsewhere(exception.VolumeNotUsable):
 def require_none(req, volume):
     """Raise AttachedElsewhere if a server in any cell that answers has the volume.
 
-    Servers may share a multiattach volume.
+    Servers may share a multiattach volume. The volumes of a server that could not be built, or
+    that is being deleted, become available while it still names them.
     """
     if volume['multiattach']:
         return
@@ -24,6 +26,12 @@ def require_none(req, volume):
     answers, _silent = cells.split(
         req.app.cells.scatter(devices.servers_with, volume['id'], cells=every)
     )
-    servers = sorted({row.uuid for known in answers.values() for row in known})
+    servers = sorted({row.uuid for known in answers.values() for row in known if _uses(row)})
     if servers:
         raise AttachedElsewhere(volume_id=volume['id'], servers=', '.join(servers))
+
+
+def _uses(row):
+    """Return whether a server with a volume needs it any longer."""
+    was_built = row.host is not None or row.vm_state != states.VmState.ERROR
+    return was_built and row.task_state != states.TaskState.DELETING

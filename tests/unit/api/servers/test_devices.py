@@ -141,6 +141,27 @@ class DevicesTest(base.Case):
         self.api.neighbours.volume.add(VOLUME)
         self.attach(400, text='already attached to this server')
 
+    def test_volume_that_a_server_is_about_to_give_back(self):
+        """It is available before the record of the other server ends, or stays in ERROR."""
+        for columns in (
+            {'task_state': 'deleting'},
+            {'vm_state': 'error', 'task_state': 'deleting'},
+            {'vm_state': 'error', 'host': None, 'node': None},
+        ):
+            self.add_device(self.api.add_server(**columns), volume_id=VOLUME)
+        self.attach()
+
+    def test_volume_that_a_server_in_error_has(self):
+        for columns in (
+            {'vm_state': 'error'},
+            {'vm_state': 'shelved_offloaded', 'host': None, 'node': None},
+            {'vm_state': 'soft-delete'},
+        ):
+            other = self.api.add_server(**columns)
+            device = self.add_device(other, volume_id=VOLUME)
+            self.attach(400, text=f'attached to instances: {other}')
+            self.api.cell('cell1').db.write(children.destroy_block_device, device['uuid'])
+
     def test_states(self):
         for state in ('suspended', 'rescued', 'error', 'building'):
             uuid = self.api.add_server(vm_state=state)
