@@ -32,7 +32,7 @@ if typing.TYPE_CHECKING:
 
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
-DESTROY = 'destroy-guest'
+DESTROY, UNBIND = 'destroy-guest', 'unbind-ports'
 # Notes: the guest may be destroyed by now; the server left this move before that, and the error.
 DESTROYING: saga.Result[bool] = saga.Result('destroying', bool)
 LEFT: saga.Result[journal.Failure] = saga.Result('left-move', journal.Failure)
@@ -48,9 +48,7 @@ class Offload(part.Part):
         return (
             places.SOURCE_HOST.step(DESTROY, self._destroy, calls=('revert_resize',)),
             self._volumes.forward(),
-            places.NETWORK.best_effort(
-                'unbind-ports', self._unbind, clean=duties.no_bindings(self.move)
-            ),
+            places.NETWORK.best_effort(UNBIND, self._unbind, clean=duties.no_bindings(self.move)),
             places.SOURCE_RECORDS.step(
                 'record-no-host', self._record, title='record that the server is on no host'
             ),
@@ -103,13 +101,17 @@ class Offload(part.Part):
 
     @part.transaction
     def _end(self, connection: sa.Connection) -> None:
-        """Clear the task and end the action, with an error if the server has left it."""
-        error = self.results.get(LEFT)
+        """Clear the task and end the action.
+
+        It ends with an error if the server has left it, or if a service refuses what duties retry.
+        """
+        error, given_up = self.results.get(LEFT), self.move.given_up
         if error is not None:
             self.move.add_fault(connection, error)
         else:
             self.move.clear_task(connection, {})
-        self.move.events.end_all(connection, error)
+        refused = given_up.get(shelving.RESERVE) or given_up.get(UNBIND)
+        self.move.events.end_all(connection, error or refused)
 
     def _release(self) -> None:
         """Delete its allocations, except on hosts that it was evacuated from."""

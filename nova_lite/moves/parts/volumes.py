@@ -10,10 +10,14 @@ from collections.abc import Callable
 import functools
 import typing
 
+import sqlalchemy as sa
+
 from nova_lite import saga
 from nova_lite.clients import session
+from nova_lite.db.cell import instances
 from nova_lite.moves import asking
 from nova_lite.moves import duties
+from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -65,9 +69,10 @@ class Volumes(part.Part):
         )
 
     def forward(self) -> saga.Step:
-        """Return the same step for a saga that has passed its pivot."""
+        """Return the same step for a saga that has passed its pivot, of a server that leaves."""
         reserve = functools.partial(self._reserve, forward=True)
-        return places.VOLUMES.step(self._name, reserve, skips=True)
+        clean = saga.Clean(self._reserve_later, alone=True)
+        return places.VOLUMES.best_effort(self._name, reserve, clean=clean, skips=True)
 
     def _reserve(self, *, forward: bool = False) -> steps.Reserved | saga.Skipped:
         move = self.move
@@ -76,6 +81,24 @@ class Volumes(part.Part):
             return saga.Skipped()
         connector = self._connector() if self._connects else None
         return neighbours.reserve(move, devices, connector=connector, forward=forward)
+
+    def _reserve_later(self) -> saga.Pending | None:
+        """Replace the attachments of a server on no host that connect the host which it has left.
+
+        While they do so, the volumes cannot be connected to another host.
+        """
+        move = self.move
+        waits = duties.foreign_attachments(move).do()
+        cell, row = duties.now(move)
+        if waits is not None or cell is None or row is None or row.host is not None:
+            return waits
+        connected = [device for device in cell.devices() if device.get('connection_info')]
+        made = neighbours.reserve(move, connected, forward=True)
+        if not cell.write(_record_reserved, row.uuid, made):
+            return saga.Pending(detail='another request changed the server')
+        for former, _new in made.values():
+            move.world.volume.delete_attachment(move.ctxt, former)
+        return None
 
     def _connector(self) -> session.Json:
         """Return the destination's connector."""
@@ -120,3 +143,12 @@ class Volumes(part.Part):
         """Delete the former attachments."""
         for former, _new in self.reserved.values():
             self.move.world.volume.delete_attachment(self.move.ctxt, former)
+
+
+def _record_reserved(connection: sa.Connection, uuid: str, made: steps.Reserved) -> bool:
+    """Record the attachments of a server on no host. Return False if it is not there any more."""
+    row = instances.held(connection, uuid)
+    if row is None or instances.is_gone(row) or row.host is not None:
+        return False
+    move_records.change_devices(connection, made, None)
+    return True
