@@ -29,7 +29,8 @@ MOST_QUEUED_BYTES = 16 * 1024 * 1024
 # So much is read after a refusal, which the client would miss if the connection broke.
 DISCARDED_BYTES = 256 * 1024 * 1024
 END = re.compile(rb'\r?\n\r?\n')
-BEGIN = re.compile(rb"[!$%&'*+.^_`|~0-9A-Z-]")
+# What a request begins with, or half of a line break before it.
+BEGIN = re.compile(rb"[!$%&'*+.^_`|~0-9A-Z-]|\r\Z")
 ASKED = b'HTTP/1.1 100 Continue\r\n\r\n'
 
 

@@ -269,3 +269,8 @@ class ReceptionsTest(testtools.TestCase):
         while made.receive() is not reception.Found.WHOLE:
             looks += 1
         self.assertGreaterEqual(looks, len(sent) // 8192)
+
+    def test_half_of_a_line_break_before_a_request(self):
+        made = self.open(b'\r')
+        made.client.sendall(b'\nGET / HTTP/1.0\r\n\r\n')
+        self.assertIs(reception.Found.WHOLE, made.receive())
