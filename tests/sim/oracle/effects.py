@@ -104,7 +104,8 @@ def _shown_before(call, earlier):
     if call.look is None or any(other.ended >= call.look.time for other in earlier):
         return None
     server = call.look.server
-    at_rest = server[TASK] is None and server['status'] in REST
+    # Of a server whose cell does not answer only a few fields are shown.
+    at_rest = server['status'] in REST and server[TASK] is None
     return server['status'] if at_rest else None
 
 
