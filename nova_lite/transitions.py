@@ -275,8 +275,12 @@ BUILD = Transition(
 )
 # These change no states.
 _AT_REST = (_V.ACTIVE, _V.PAUSED, _V.SUSPENDED, _V.STOPPED)
-UPDATE_METADATA = Transition('update metadata of', _AT_REST, None, launched=False)
-UPDATE_TAGS = Transition('update tags of', _AT_REST, None, launched=False)
+UPDATE_METADATA = Transition('update metadata', _AT_REST, None, launched=False)
+DELETE_METADATA = dataclasses.replace(UPDATE_METADATA, verb='delete metadata')
+UPDATE_TAG = dataclasses.replace(UPDATE_METADATA, verb='update tag')
+UPDATE_TAGS = dataclasses.replace(UPDATE_METADATA, verb='update tags')
+DELETE_TAG = dataclasses.replace(UPDATE_METADATA, verb='delete tag')
+DELETE_TAGS = dataclasses.replace(UPDATE_METADATA, verb='delete tags')
 ADD_FIXED_IP = Transition('add_fixed_ip', _AT_REST, None)
 REMOVE_FIXED_IP = Transition('remove_fixed_ip', _AT_REST, None)
 # Its verb names the protocol.

@@ -269,8 +269,12 @@ class _Errors:
         retry_after_s = getattr(error, 'retry_after_s', None)
         if retry_after_s is not None:
             response.set_header('Retry-After', str(retry_after_s))
-        response.content_type = faults.MEDIA
-        response.data = faults.body_of(error, code, message).encode()
+        if isinstance(error, faults.NoRoute):
+            answer = faults.unrouted(http.env)
+            response.content_type, response.data = answer.headers['Content-Type'], answer.body
+        else:
+            response.content_type = faults.MEDIA
+            response.data = faults.body_of(code, message).encode()
         response.text = None
 
 

@@ -8,6 +8,8 @@ import json
 
 import falcon
 from oslo_log import log
+import webob
+import webob.exc
 
 from nova_lite import exception
 
@@ -67,16 +69,6 @@ class NoRoute(NoSuchUrl):
     """No operation has the method and path of the request."""
 
 
-# What nova's framework, and not nova, makes of it.
-UNROUTED = json.dumps(
-    {
-        'message': f'{NoRoute.msg}<br /><br />\n\n\n',
-        'code': '404 Not Found',
-        'title': 'Not Found',
-    }
-)
-
-
 class NoSuchAction(exception.Invalid):
     msg = 'There is no such action: %(action)s'
 
@@ -125,8 +117,11 @@ def describe(error: Exception) -> tuple[int, str]:
     return 500, UNEXPECTED % type(error)
 
 
-def body_of(error: Exception, code: int, message: str) -> str:
+def body_of(code: int, message: str) -> str:
     """Return the JSON text of an error answer."""
-    if isinstance(error, NoRoute):
-        return UNROUTED
     return json.dumps({KEYS.get(code, 'computeFault'): {'code': code, 'message': message}})
+
+
+def unrouted(environ: dict[str, object]) -> webob.Response:
+    """Return what nova's framework, and not nova, answers: in the form that is preferred."""
+    return webob.Request(environ).get_response(webob.exc.HTTPNotFound())

@@ -79,7 +79,7 @@ def update(req, server):
     'DELETE',
     ONE,
     policy=rules.META_DELETE,
-    guard=transitions.UPDATE_METADATA,
+    guard=transitions.DELETE_METADATA,
     success=204,
     faults=FAULTS,
 )

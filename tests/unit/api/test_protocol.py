@@ -19,6 +19,7 @@ from tests.fixtures import compute_api
 from tests.unit.api.servers import base
 
 NAMED = {'X-User-Id': 'alice', 'X-Project-Id': 'alpha', 'X-Roles': 'member'}
+JSON = 'application/json'
 
 
 class Case(testtools.TestCase):
@@ -192,7 +193,7 @@ class TestRequests(Case):
 
     def unrouted(self, method, path, **options):
         """The answer is nova's framework's, before any version is looked at."""
-        headers = {'OpenStack-API-Version': 'compute 9.9'}
+        headers = {'OpenStack-API-Version': 'compute 9.9', 'Accept': 'application/json'}
         answer = self.send(method, path, headers=headers, **options)
         self.assertEqual(404, answer.status_code)
         self.assertEqual(
@@ -220,9 +221,25 @@ class TestRequests(Case):
     def test_media_types(self):
         answer = self.send('GET', '/v2.1/flavors')
         self.assertEqual('application/json', answer.headers['Content-Type'])
-        for path in ('/v2.1/flavors/x', '/v2.1/nothing'):
-            answer = self.send('GET', path)
-            self.assertEqual('application/json; charset=UTF-8', answer.headers['Content-Type'])
+        answer = self.send('GET', '/v2.1/flavors/x')
+        self.assertEqual('application/json; charset=UTF-8', answer.headers['Content-Type'])
+
+    def test_forms_of_what_has_no_route(self):
+        """As WebOb writes it, which is nova's framework."""
+        html, text = 'text/html; charset=UTF-8', 'text/plain; charset=UTF-8'
+        for headers, form in (
+            ({}, text),
+            ({'Accept': '*/*'}, html),
+            ({'Accept': f'text/html, {JSON}'}, html),
+            ({'Accept': JSON}, JSON),
+            ({'Accept': f'{JSON}, */*;q=0.1'}, JSON),
+            ({'Accept': 'image/png'}, text),
+            ({'Accept': 'x'}, html),
+        ):
+            for method, path in (('GET', '/v2.1/nothing'), ('PATCH', '/v2.1/flavors')):
+                answer = self.send(method, path, headers=headers)
+                self.assertEqual((404, form), (answer.status_code, answer.headers['Content-Type']))
+                self.assertIn('The resource could not be found.', answer.text)
 
     def test_bodies(self):
         def post(code, key, body, **headers):
@@ -377,7 +394,7 @@ class TestErrors(testtools.TestCase):
 
     def test_body(self):
         error = exception.FlavorNotFound(flavor_id='x')
-        body = json.loads(faults.body_of(error, *faults.describe(error)))
+        body = json.loads(faults.body_of(*faults.describe(error)))
         self.assertEqual(
             {'itemNotFound': {'code': 404, 'message': 'Flavor x could not be found.'}}, body
         )
