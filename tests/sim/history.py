@@ -1,5 +1,6 @@
 """One history: a cloud, clients that race, a nemesis, and the account at the end."""
 
+import functools
 import math
 
 from nova_lite import runtime
@@ -10,15 +11,20 @@ from tests.sim.oracle import damage as damage_module
 from tests.sim.oracle import ending
 from tests.sim.oracle import excuses
 from tests.sim.oracle import guests as guests_module
+from tests.sim.oracle import hosts
 from tests.sim.oracle import limits
 from tests.sim.oracle import overtaken
 from tests.sim.oracle import placing
+from tests.sim.oracle import records
 from tests.sim.oracle import repairs as repairs_module
 from tests.sim.oracle import watching
+from tests.sim.workload import administrators
 from tests.sim.workload import caller as caller_module
 from tests.sim.workload import client as client_module
 from tests.sim.workload import isolation
 from tests.sim.workload import ledger as ledger_module
+from tests.sim.workload import outside
+from tests.sim.workload import owners
 from tests.sim.world import cloud as cloud_module
 from tests.sim.world import losses as losses_module
 from tests.sim.world import nemesis as nemesis_module
@@ -39,12 +45,16 @@ class History:
         now.log('plan', str(plan))
         world, cloud = self._begun.world, self._begun.cloud
         self._begun.have(plan)
-        guests = self._watch(world, cloud.places)
+        ledger = ledger_module.Ledger(
+            excuses.Excuses(world.faults, plan.refusals),
+            plan.quota,
+            now.journal.counts,
+            prompt=plan.prompt,
+            kept_s=plan.options.get('DEFAULT', {}).get('reclaim_instance_interval', 0),
+        )
+        guests = self._watch(world, cloud.places, ledger)
         repairs = repairs_module.Repairs(now.log, now.time)
         repairs.listen()
-        ledger = ledger_module.Ledger(
-            excuses.Excuses(world.faults, plan.refusals), plan.quota, now.journal.counts
-        )
         if plan.isolated or plan.divided:
             operator = caller_module.Caller(world.network, ledger, 'operator', _apis(plan))
             prepare = isolation.prepare if plan.isolated else isolation.divide
@@ -55,7 +65,19 @@ class History:
         with now.process('oracle', machine=cloud_module.HYPERVISORS).entered():
             caller = caller_module.Caller(world.network, ledger, 'oracle', _apis(plan))
             damage = damage_module.Damage(world.faults, ledger.refusals.calls)
-            end = ending.Ending(cloud, ledger, caller, repairs=repairs, damage=damage)
+            more = ()
+            if plan.administration:
+                of_records = records.Records(world, cloud).findings
+                more = (hosts.Hosts(cloud, caller, ledger.outside).findings, of_records)
+            end = ending.Ending(
+                cloud,
+                ledger,
+                caller,
+                repairs=repairs,
+                damage=damage,
+                more=more,
+                images=plan.images,
+            )
             end.check(plan.moments(now.time()))
             for fault in world.faults.injected:
                 if fault.end == math.inf:
@@ -63,11 +85,11 @@ class History:
             if plan.rest_s:
                 end.check([now.time() + plan.rest_s])
 
-    def _watch(self, world, places):
+    def _watch(self, world, places, ledger):
         guests = guests_module.Guests([places.guests_path(cell) for cell in places.cell_names])
         world.disk.watch(guests)
         self._watch_owners(world, places)
-        for looks, names in self._rules(places):
+        for looks, names in self._rules(places, ledger):
             paths = {name: _path(places, name) for name in names}
             if world.databases is None:
                 watch = watching.Watch(paths, looks)
@@ -90,10 +112,10 @@ class History:
         if world.databases is not None:
             world.databases.watch(rule)
 
-    def _rules(self, places):
+    def _rules(self, places, ledger):
         """Yield (rule, the names of the databases that it looks at)."""
         plan, cells = self._plan, places.cell_names
-        yield changing.States(), cells
+        yield changing.States(functools.partial(ledger.outside.values, outside.RESET)), cells
         if plan.groups and plan.policy == 'anti-affinity':
             yield placing.anti_affinity(plan.most_on_host), cells
         elif plan.groups and plan.policy == 'affinity':
@@ -104,6 +126,8 @@ class History:
             yield placing.claimed, [layout.PLACEMENT, *cells]
         if plan.isolated:
             yield placing.isolation(isolation.HOST, isolation.TRAIT), cells
+        if plan.owning:
+            yield placing.one_volume, cells
         if plan.quota:
             yield limits.servers(plan.quota), (layout.API, *cells)
 
@@ -118,6 +142,7 @@ class History:
                 caller = caller_module.Caller(world.network, ledger, who, _apis(plan))
                 made = client_module.Client(caller, ledger, plan, cloud)
                 threads.append(runtime.spawn(made.run, until, name=who))
+        threads += self._outsiders(cloud, world, ledger, until)
         if plan.guests_lost:
             caller = caller_module.Caller(world.network, ledger, 'operator', _apis(plan))
             path = cloud.places.guests_path(cloud.places.cell_names[0])
@@ -127,6 +152,26 @@ class History:
         world.faults.quiet = True
         for thread in threads:
             thread.join()
+        operator = caller_module.Caller(world.network, ledger, 'operator', _apis(plan))
+        owners.reboot_all(operator, ledger)
+
+    def _outsiders(self, cloud, world, ledger, until):
+        """Return the threads of owners and administrators, if the plan has such."""
+        plan, threads = self._plan, []
+        for who, operations, make in (
+            ('owner', plan.owning, owners.Owner),
+            (
+                'administrator',
+                plan.administration,
+                functools.partial(administrators.Administrator, cloud=cloud),
+            ),
+        ):
+            if operations:
+                with kernel.current().process(who).entered():
+                    caller = caller_module.Caller(world.network, ledger, who, _apis(plan))
+                    work = (make(caller, ledger), who, operations, plan.outside_s, until)
+                    threads.append(runtime.spawn(outside.act, *work, name=who))
+        return threads
 
 
 def _path(places, name):

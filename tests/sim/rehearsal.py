@@ -7,9 +7,9 @@ starts of all histories.
 
 from tests.sim import history
 from tests.sim import kernel
-from tests.sim.workload import client
 from tests.sim.workload import devices
 from tests.sim.workload import ingredients
+from tests.sim.workload import operations
 from tests.sim.workload import plan
 from tests.sim.world import beginning
 from tests.sim.world import places
@@ -24,7 +24,7 @@ PLAN = plan.Plan(
     minutes=0.2,
     pause_s=0.5,
     creates=0.3,
-    operations=frozenset((*client.EVERY, *devices.SHARES)),
+    operations=frozenset((*operations.EVERY, *devices.SHARES)),
     options=ingredients.HASTY,
 )
 

@@ -65,7 +65,7 @@ def server(root, kind):
 def _start_of(seed):
     """The size of the cloud and the options of its daemons, as something that has a hash."""
     plan = themes.drawn(seed)
-    return plan.size, json.dumps(plan.options, sort_keys=True)
+    return plan.size, json.dumps(plan.options, sort_keys=True), plan.events
 
 
 def _rehearse(root, branch):
@@ -81,10 +81,10 @@ def _rehearse(root, branch):
 
 def _live(start, number, branch, *, root, backend, rest_s):
     """Live through the start of histories, and in their processes through these."""
-    size, options = start
+    size, options, events = start
     places.enter(os.path.join(root, f'start-{number}'))
     world = stage.Stage(backend, f'start{number}_')
-    begun = beginning.Beginning(size, json.loads(options), world)
+    begun = beginning.Beginning(size, json.loads(options), world, events=events)
     world.branch(branch, lambda seed: os.path.join(root, str(seed)))
     path = os.getcwd()
     plan = themes.drawn(kernel.current().seed)

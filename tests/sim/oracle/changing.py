@@ -11,10 +11,13 @@ RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE NOT deleted A
 
 
 class States:
-    """A rule for a watching.Watch of the databases of the cells."""
+    """A rule for a watching.Watch of the databases of the cells.
 
-    def __init__(self):
-        self._seen = {}
+    resets: returns the vm states to which administrators may have reset a server's state
+    """
+
+    def __init__(self, resets=lambda _uuid: ()):
+        self._seen, self._resets = {}, resets
 
     def __call__(self, cells):
         """Compare with what was there at the last commit; return what is wrong, or None."""
@@ -24,7 +27,9 @@ class States:
                 key, state = (name, uuid), tuple(state)
                 seen[key] = state
                 before = self._seen.get(key, state)
-                if before != state and not transitions.is_allowed(before, state):
+                if before == state or transitions.is_allowed(before, state):
+                    continue
+                if state not in [(each, None) for each in self._resets(uuid)]:
                     wrong = f'{uuid} in {name} went from {_text(before)} to {_text(state)}'
         self._seen = seen
         return wrong

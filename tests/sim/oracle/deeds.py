@@ -11,6 +11,8 @@ from tests.sim.kernel import process
 from tests.sim.oracle import effects
 from tests.sim.oracle import outcomes
 from tests.sim.oracle import refusals
+from tests.sim.workload import outside
+from tests.sim.workload import owners
 from tests.sim.workload import profiles
 
 # A move may fail though nothing went wrong, in some plans: no host takes the server, or one
@@ -26,6 +28,8 @@ HOST, TASK = outcomes.HOST, effects.TASK
 CLIENT, LIVE = 'client', 'live-migration'
 # An audit asks for it, too, of servers that were shelved some time ago.
 OFFLOAD = 'shelveOffload'
+# A reboot does, of volumes of which Cinder has no attachment.
+DETACH = 'detach_volume'
 # It waits for an audit if a fault kept its host from hearing of it.
 DELETING = 'deleting'
 
@@ -56,7 +60,10 @@ class Deeds:
         actions = found['instanceActions']
         message = server.get('fault', {}).get('message', '')
         failed = [each for each in actions if each['message'] == outcomes.FAILED]
-        if server['status'] == 'ERROR' and not self._is_excused(message, server, failed or actions):
+        if server['status'] == 'ERROR' and not (
+            'error' in self._ledger.outside.values(outside.RESET, server['id'])
+            or self._is_excused(message, server, failed or actions)
+        ):
             yield f'unexplained ERROR: {server["id"]}: {message}'
         if not self._is_where_requested(server, actions):
             yield f'not where requested: {server["id"]}'
@@ -64,7 +71,7 @@ class Deeds:
         for action in actions:
             told = f'{server["id"]} {action["action"]} {action["request_id"]}'
             by_itself = action['user_id'] != CLIENT and action['action'] != OFFLOAD
-            if by_itself and not self._excuses.of_unasked(server['id']):
+            if by_itself and not self._may_be_unasked(server['id'], action):
                 yield Lasting(f'no user asked for it: {told}')
             code = self._ledger.refused.get(action['request_id'])
             failed = action['message'] == outcomes.FAILED
@@ -76,6 +83,11 @@ class Deeds:
                 continue
             if failed and not self._may_fail(message, server, action):
                 yield Lasting(f'failed without a fault: {told}: {message}')
+
+    def of_images(self):
+        """Yield what is left of images; those of servers are listed again for `findings`."""
+        self._effects.images.look()
+        return self._effects.images.left()
 
     def _is_where_requested(self, server, actions):
         host, wanted = server[HOST], self._ledger.requested.get(server['id'])
@@ -92,16 +104,32 @@ class Deeds:
             or cancelled
             or action['action'] in LATE
             or action['request_id'] in self._ledger.rivals
+            or self._was_reset(server, action)
             or self._is_excused(message, server, [action])
             or self._has_reason(server, action, moves=moves)
         )
+
+    def _may_be_unasked(self, uuid, action):
+        """Return whether nova_lite acts by itself after a fault, or what an outsider did."""
+        lost = action['action'] == DETACH and self._ledger.outside.done(owners.RESET)
+        return bool(lost) or self._excuses.of_unasked(uuid)
+
+    def _was_reset(self, server, action):
+        """Return whether an administrator reset the state of a server during an action.
+
+        One that was being offloaded then, and is said to be active, is on no host.
+        """
+        _request_id, began, ended = _work(action)
+        reset = self._ledger.outside
+        lost = server[HOST] is None and 'active' in reset.values(outside.RESET, server['id'])
+        return lost or reset.met(outside.RESET, server['id'], began, ended)
 
     def _has_reason(self, server, action, *, moves):
         """Return whether what is on record of a failure excuses it."""
         events = self._events(server['id'], action['request_id'])
         details = ' '.join(each['details'] or '' for each in events)
         request_id, began, ended = _work(action)
-        silenced = _names_down(details) and self._excuses.of_down(began, ended)
+        silenced = _names_down(details) and self._excuses.of_down(began, ended, accepted=True)
         # In most plans there is room for all servers, but not on any host that a client names.
         named = self._ledger.named_hosts(server['id'], request_id, began)
         moves = moves and (self._excuses.of_scheduling() or bool(named))
@@ -122,7 +150,9 @@ class Deeds:
 
     def _is_excused(self, message, server, actions):
         work = [_work(each) for each in actions]
-        if _names_down(message) and any(self._excuses.of_down(*each[1:]) for each in work):
+        if _names_down(message) and any(
+            self._excuses.of_down(*each[1:], accepted=True) for each in work
+        ):
             return True
         if not self._excuses.of_error(message, server['id'], work):
             return False

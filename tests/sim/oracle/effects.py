@@ -1,6 +1,8 @@
 """Effects of acknowledged actions: each is on record, and the last shows its effect."""
 
+from tests.sim.oracle import images
 from tests.sim.oracle import outcomes
+from tests.sim.workload import outside
 
 TASK, POWER = 'OS-EXT-STS:task_state', 'OS-EXT-STS:power_state'
 # The power states that belong to statuses.
@@ -27,6 +29,7 @@ EFFECTS = {
     'live-migration': ('ACTIVE', 'PAUSED'),
     'evacuate': REST,
     'rebuild': REST,
+    'restore': ('ACTIVE',),
 }
 # What may take a server to another host.
 MOVES = frozenset(('migrate', 'resize', 'live-migration', 'evacuate', 'unshelve'))
@@ -39,11 +42,15 @@ KEEPING = ('live-migration', 'rebuild')
 
 
 class Effects:
-    """ledger: a workload.ledger.Ledger; caller: a workload.caller.Caller"""
+    """ledger: a workload.ledger.Ledger; caller: a workload.caller.Caller
+
+    images: an images.Images
+    """
 
     def __init__(self, ledger, caller):
         self._ledger, self._excuses = ledger, ledger.excuses
-        self._outcomes = outcomes.Outcomes(caller)
+        self._outcomes = outcomes.Outcomes(caller, ledger.outside)
+        self.images = images.Images(ledger, caller)
 
     def findings(self, server, actions):
         """Yield what was not done to a server. actions: on record, in any order"""
@@ -59,6 +66,7 @@ class Effects:
             yield from self._outcomes.of_actions(server, deeds)
         if self._knows(recorded, promised, outcomes.DEVICES):
             yield from self._outcomes.of_devices(server, promised, recorded)
+        yield from self.images.of_server(server, promised, recorded)
         yield from self._ledger.labels.findings(server)
 
     def _knows(self, recorded, promised, names):
@@ -81,11 +89,14 @@ class Effects:
             call
             for request_id, call in promised.items()
             if recorded.get(request_id, {}).get('action') in (*EFFECTS, CANCEL)
+            or call.what == outside.RESET
         ]
         calls.sort(key=lambda call: call.ended)
         sure, before = [], None
         while calls:
             call = calls.pop()
+            if call.what == outside.RESET:
+                break
             action = recorded[call.request_id]
             overtaken = any(other.ended >= call.began for other in calls)
             failed = action['message'] == outcomes.FAILED

@@ -12,6 +12,8 @@ from tests.sim.world import places as places_module
 
 # How long a snapshot may show what was begun just now.
 LOOK_S = 10
+# A migration whose server an administrator took out of it is ended by an audit.
+UNENDED = 'No saga will end migration'
 BOUNDS = age_limits.AgeLimits(work=60, audit=60, power=60)
 
 
@@ -19,11 +21,14 @@ class Ending:
     """cloud: a world.cloud.Cloud that is whole; caller: a workload.caller.Caller
 
     repairs: a repairs.Repairs that has listened; damage: a damage.Damage
+    images: whether images of servers are judged
+    more: further rules: functions of a verify.reader.Reader that yield what they find
     """
 
-    def __init__(self, cloud, ledger, caller, *, repairs, damage):
+    def __init__(self, cloud, ledger, caller, *, repairs, damage, more=(), images=False):
         self._cloud, self._ledger, self._caller = cloud, ledger, caller
-        self._repairs, self._damage = repairs, damage
+        self._repairs, self._damage, self._more = repairs, damage, more
+        self._images = images
         self._deeds = deeds.Deeds(caller, ledger)
         self._belongings = belongings.Belongings(ledger, caller)
 
@@ -59,8 +64,11 @@ class Ending:
         return self._unverified(reader) or [*self._verify(reader)]
 
     def _unverified(self, reader):
-        found = [*self._sagas(reader), *self._servers(), *self._repaired()]
+        found = [*self._sagas(reader), *(self._deeds.of_images() if self._images else ())]
+        found += [*self._servers(), *self._repaired()]
         found += map(deeds.Lasting, self._belongings.lost())
+        for rule in self._more:
+            found += rule(reader)
         if not self._damage.may_leave():
             found += self._belongings.left()
         return found
@@ -68,13 +76,14 @@ class Ending:
     def _repaired(self):
         """Yield repairs by audits of what no fault had broken."""
         for moment, each in self._repairs.found:
-            if not self._damage.may_need(each, moment):
+            reset = each.startswith(UNENDED) and self._ledger.outside.resets()
+            if not (reset or self._damage.may_need(each, moment)):
                 yield deeds.Lasting(f'repaired without a fault: {each}')
 
     def _verify(self, reader):
         verdict = settling.look(reader, settle_s=LOOK_S, ages=BOUNDS)
         for each in [*verdict.findings, *verdict.unsettled]:
-            if not self._ledger.is_unfilled(str(each)):
+            if not (self._ledger.is_unfilled(str(each)) or self._ledger.is_detached(str(each))):
                 yield f'verify: {each}'
 
     def _sagas(self, reader):
@@ -97,9 +106,20 @@ class Ending:
         for uuid in self._ledger.gone:
             if uuid in listed:
                 yield f'undead server {uuid}'
+        yield from self._kept(listed)
         for server in found['servers']:
             yield from self._state(server)
         yield from self._usage(len(listed))
+
+    def _kept(self, listed):
+        """Yield servers that were restored and are not there, and deleted ones that are kept."""
+        for uuid, there in self._ledger.deletions.states():
+            if there and uuid not in listed:
+                yield f'lost server {uuid}, which was restored'
+            elif not there:
+                code, _found = self._caller.send('show', 'GET', f'/servers/{uuid}')
+                if code == 200:
+                    yield f'deleted server {uuid} is still kept'
 
     def _usage(self, number):
         """Yield differences between the usage that counts for the quota and the servers."""

@@ -23,7 +23,9 @@ NO_HOST = 'No valid host'
 # What does no harm to a request.
 HARMLESS = ('clock', 'power off', losses.FATE)
 # What outlives these: an action that was accepted is ended by others, or by their successors.
-ENDURED = ('api', 'super', 'conductor')
+# A bus that was silent delivers what it accepted, and the rest is sent again.
+BUS = 'bus-'
+ENDURED = ('api', 'super', 'conductor', BUS)
 # Kinds of faults by which reports of hosts come too late: a database may be slow.
 SILENCING = ('nemesis', 'begin')
 # What refuses no request, and reports for no host, but may leave a database locked.
@@ -51,9 +53,16 @@ class Excuses:
         began = call.code not in codes.REFUSALS
         return began and any(call.request_id in each.requests for each in self._faults.injected)
 
-    def of_down(self, began, ended):
-        """Return whether a host may have counted as down between two virtual times."""
-        return any(_silences(fault, began, ended) for fault in self._faults.injected)
+    def of_down(self, began, ended, *, accepted=False):
+        """Return whether a host may have counted as down between two virtual times.
+
+        accepted: as far as that excuses what was accepted, which a silent bus does not
+        """
+        return any(
+            _silences(fault, began, ended)
+            for fault in self._faults.injected
+            if not (accepted and fault.process.startswith(BUS))
+        )
 
     def of_unasked(self, server):
         """Return whether the guest of a server may have stopped by itself. server: its id"""
@@ -136,7 +145,7 @@ def _missed(fault, call, served):
 
 def _is_asked(fault, call):
     """Return whether a request cannot be answered without what was in trouble."""
-    if fault.locked or fault.process.startswith(NEIGHBOURS):
+    if fault.locked or fault.process.startswith((*NEIGHBOURS, BUS)):
         return True
     cell, host = _cell_of(fault.process), call.look and call.look.server.get(HOST)
     elsewhere = bool(cell and host) and _cell_of(host) != cell

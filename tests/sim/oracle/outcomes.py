@@ -30,10 +30,10 @@ class Deed(typing.NamedTuple):
 
 
 class Outcomes:
-    """caller: a workload.caller.Caller"""
+    """caller: a workload.caller.Caller; outside: a workload.outside.Outside"""
 
-    def __init__(self, caller):
-        self._caller, self._flavors = caller, None
+    def __init__(self, caller, outside):
+        self._caller, self._outside, self._flavors = caller, outside, None
 
     def of_actions(self, server, deeds):
         """Yield what a server has otherwise than asked. deeds: the last ones, in order"""
@@ -69,7 +69,7 @@ class Outcomes:
                 continue
             attached = [each[kind.key] for each in found[kind.name]]
             for device, there in known.items():
-                if (device in attached) != there:
+                if (device in attached) != there and not self._outside.is_named(device):
                     state = 'still attached' if device in attached else 'not attached'
                     yield f'{state}: {device} of {server["id"]}'
 

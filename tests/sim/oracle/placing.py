@@ -25,6 +25,11 @@ CLAIMED_TWICE = """
     GROUP BY consumer_id HAVING COUNT(DISTINCT resource_provider_id) > 1
 """
 
+OF_TWO = """
+    SELECT volume_id, COUNT(DISTINCT instance_uuid) FROM block_device_mapping
+    WHERE volume_id IS NOT NULL
+    GROUP BY volume_id HAVING COUNT(DISTINCT instance_uuid) > 1
+"""
 AT_REST = f'SELECT uuid, node FROM instances WHERE {THERE} AND task_state IS NULL'
 CLAIMS = """
     SELECT allocations.consumer_id, resource_providers.name FROM allocations
@@ -67,6 +72,14 @@ def anti_affinity(most):
         return None
 
     return look
+
+
+def one_volume(cells):
+    """Check that no volume is of two servers: no history has one that may be."""
+    for connection in cells.values():
+        for volume, number in connection.execute(OF_TWO):
+            return f'volume {volume} is of {number} servers'
+    return None
 
 
 def affinity(cells):

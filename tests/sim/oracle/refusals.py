@@ -6,6 +6,7 @@ The rules are stated here again, and are not those of `nova_lite.transitions`.
 import re
 
 from tests.sim.workload import codes
+from tests.sim.workload import outside
 
 # The statuses from which an action may begin while nothing is being done to the server.
 # Source: reference/nova/moves 1, reference/nova/create-server 5.
@@ -25,6 +26,7 @@ ALLOWED = {
     'resume': ('SUSPENDED',),
     'rescue': BROKEN_TOO,
     'unrescue': ('RESCUE',),
+    'restore': ('SOFT_DELETED',),
     'shelve': AT_REST,
     'offload': ('SHELVED',),
     'unshelve': ('SHELVED', 'SHELVED_OFFLOADED'),
@@ -51,7 +53,7 @@ ALLOWED = {
     'detach share': ('SHUTOFF', 'ERROR'),
 }
 # These need no status.
-ALWAYS = ('delete', 'update')
+ALWAYS = ('delete', 'force delete', 'update')
 # Sagas of these do not show in the task state of a server that they keep busy.
 UNSHOWN = (
     *('confirm', 'crash_dump', 'swap', 'abort', 'force'),
@@ -70,6 +72,8 @@ BUSY = (
     'its status must be',
     'status must be available or in-use',
 )
+# It is on no host.
+UNBUILT = 'is not ready'
 # A host does not report, or so it seems.
 DOWN = 'is not up'
 # A host that does not report may have kept a guest when a move to it was undone.
@@ -115,11 +119,13 @@ DEFAULT_QUOTA = 10
 class Refusals:
     """excuses: an excuses.Excuses; quota: how many servers there may be
 
+    outside: a workload.outside.Outside; None: there are no outsiders
     calls: [workload.caller.Call, ...], all that are to change something
     """
 
-    def __init__(self, excuses, quota=None):
+    def __init__(self, excuses, quota=None, outside=None):
         self._excuses, self._quota = excuses, quota or DEFAULT_QUOTA
+        self._outside = outside
         self.calls, self._doubts = [], {}
 
     def began(self, call):
@@ -138,7 +144,9 @@ class Refusals:
         if call.code not in codes.REFUSALS:
             return None
         look = {400: self._wrong, 403: self._over, 404: self._missing}.get(call.code)
-        if (look and look(call, text, leaving)) or self._excuses.of_call(call):
+        if (look and look(call, text, leaving)) or self._is_of_outsiders(text, call):
+            return None
+        if self._excuses.of_call(call):
             return None
         return f'{call.who} {call.what}: refused without a reason: {call.code}: {text[:500]}'
 
@@ -163,6 +171,8 @@ class Refusals:
             return None
         if self._excuses.of_call(call) or self._is_of_a_fault(call, before['id'], text):
             return None
+        if self._is_reset(before['id'], text) or self._is_of_outsiders(text, call):
+            return None
         return f'{who} {call.what}: refused in status {before["status"]}: {text[:500]}'
 
     def _is_of_a_fault(self, call, uuid, text):
@@ -170,6 +180,15 @@ class Refusals:
         needs_host = DOWN in text or LEFT in text
         down = needs_host and self._excuses.of_down(call.began, call.ended)
         return down or (STOPPED in text and self._excuses.of_unasked(uuid))
+
+    def _is_of_outsiders(self, text, call):
+        """Return whether a refusal names an object that outsiders had changed."""
+        return self._outside is not None and self._outside.is_named(text, call.ended)
+
+    def _is_reset(self, uuid, text):
+        """Return whether an administrator reset the state of a server that is busy or unbuilt."""
+        reset = self._outside is not None and self._outside.may_have(uuid, outside.RESET)
+        return reset and any(each in text for each in (*BUSY, UNBUILT))
 
     def _has_rival(self, call, uuid, text):
         """Return whether another request for the server was, or may have been, under way."""
@@ -206,7 +225,13 @@ class Refusals:
                 other.method == 'DELETE' and other.code == codes.GONE and other.ended <= call.began
             ):
                 deleted.add(other.url.partition('.sim')[2])
-        return most - len(deleted) + call.count > self._quota
+        return most - len(deleted) + call.count > self._least_quota(call)
+
+    def _least_quota(self, call):
+        """Return the smallest quota that there may have been during a request."""
+        if self._outside is None:
+            return self._quota
+        return min(self._outside.held(outside.CHANGE_QUOTA, self._quota, call.began, call.ended))
 
     def _missing(self, call, text, leaving):
         """Return whether the server, or what is part of it, may be gone."""

@@ -21,6 +21,7 @@ HEADERS = {
     'X-Auth-Token': f'client:{PROJECT}',
 }
 PLACEMENT = 'placement 1.39'
+PATCH = 'application/openstack-images-v2.1-json-patch'
 REQUEST_ID = 'x-openstack-request-id'
 
 
@@ -76,10 +77,10 @@ class Caller:
         """Send a request to the image, network, volume or share service; as `send`."""
         return self._send(what, method, f'http://simcloud.sim{path}', body=body, version=version)
 
-    def placement(self, method, path, body=None):
+    def placement(self, method, path, body=None, *, what='placement'):
         """Send a request to the placement service; as `send`."""
         url = f'http://placement.sim/placement{path}'
-        return self._send('placement', method, url, body=body, version=PLACEMENT)
+        return self._send(what, method, url, body=body, version=PLACEMENT)
 
     def _send(self, what, method, url, *, body, version=VERSION):
         now = kernel.current()
@@ -87,9 +88,12 @@ class Caller:
         if self.look is not None and self.look.server['id'] in url:
             call.look = self.look
         headers, content = {**HEADERS, 'OpenStack-API-Version': version}, None
+        # The list of changes of an image is none.
+        is_object = isinstance(body, dict)
         if body is not None:
-            call.body, call.count = body, body.get('server', {}).get('max_count', 1)
-            headers['Content-Type'], content = 'application/json', json.dumps(body)
+            call.body, content = body, json.dumps(body)
+            call.count = body.get('server', {}).get('max_count', 1) if is_object else 1
+            headers['Content-Type'] = 'application/json' if is_object else PATCH
         self._ledger.refusals.began(call)
         now.log(f'{self.who}: {what}', f'{method} {url.partition(".sim")[2]} {content or ""}')
         try:

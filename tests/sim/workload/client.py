@@ -4,8 +4,11 @@ import itertools
 
 from tests.sim import kernel
 from tests.sim.workload import caller as caller_module
+from tests.sim.workload import codes
+from tests.sim.workload import deletions
 from tests.sim.workload import devices
 from tests.sim.workload import labels
+from tests.sim.workload import operations
 
 # The chance to ask for something that the server's status does not allow.
 SENSELESS = 0.08
@@ -15,54 +18,14 @@ IMAGES = '/image/v2/images'
 HOST = 'OS-EXT-SRV-ATTR:host'
 # The last version in which a host can be forced.
 FORCING = 'compute 2.67'
-POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve', 'snapshot')
-MOVES = ('resize', 'migrate', 'live_migrate', 'cross')
-RARE = ('rename', 'crash_dump', 'password', 'backup')
-# Asked for only while the power of the server's host is known to be off.
-EVACUATE = ('evacuate',) * 4
+# The type of a backup, and how many of it are kept.
+BACKUPS = (('daily', 1), ('daily', 1), ('daily', 2), ('weekly', 1))
 # The chance that a server is evacuated whose host has been off for as long as makes it down.
 RESCUED = 0.8
 # The chance to ask for it before that time.
 EARLY = 0.15
-# What may be asked of a server, by its status.
-ALLOWED = {
-    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *devices.DEVICES, *RARE, 'rebuild', *EVACUATE),
-    'SHUTOFF': (
-        *('start', 'start', *MOVES[:2], 'cross', 'shelve', 'attach_volume', 'rebuild'),
-        *EVACUATE,
-        *devices.SHARES,
-    ),
-    'REBOOT': ('reboot_hard',),
-    'HARD_REBOOT': ('reboot_hard',),
-    'PAUSED': ('unpause',),
-    'SUSPENDED': ('resume',),
-    'RESCUE': ('unrescue',),
-    'MIGRATING': ('abort', 'force'),
-    'VERIFY_RESIZE': ('confirm', 'confirm', 'revert', 'revert', 'stop', 'rename'),
-    'SHELVED': ('unshelve', 'offload'),
-    'SHELVED_OFFLOADED': ('unshelve', 'unshelve', 'attach_volume'),
-    'ERROR': ('delete', 'reboot_hard', 'rebuild', *EVACUATE),
-}
-EVERY = sorted({*sum(ALLOWED.values(), ())} - {'delete', *devices.SHARES})
-SIMPLE = {
-    'stop': ('os-stop', None),
-    'start': ('os-start', None),
-    'pause': ('pause', None),
-    'unpause': ('unpause', None),
-    'suspend': ('suspend', None),
-    'resume': ('resume', None),
-    'rescue': ('rescue', None),
-    'unrescue': ('unrescue', None),
-    'shelve': ('shelve', None),
-    'offload': ('shelveOffload', None),
-    'confirm': ('confirmResize', None),
-    'revert': ('revertResize', None),
-    'reboot_soft': ('reboot', {'type': 'SOFT'}),
-    'reboot_hard': ('reboot', {'type': 'HARD'}),
-    'crash_dump': ('trigger_crash_dump', None),
-    'password': ('changePassword', {'adminPass': 'changed'}),
-    'backup': ('createBackup', {'name': 'backup', 'backup_type': 'daily', 'rotation': 1}),
-}
+# The chance to choose one of the servers that are kept after their deletion.
+RESTORED = 0.4
 
 
 class Client:
@@ -107,10 +70,13 @@ class Client:
         ):
             self._create()
             return
+        kept = self._ledger.deletions.kept()
+        if kept and self._rng.random() < RESTORED:
+            servers = kept
         uuid = self._rng.choice(servers)
         code, found = self._caller.send('show', 'GET', f'/servers/{uuid}')
         if code != 200:
-            if code == 404 and uuid in self._ledger.standing():
+            if code == 404 and self._ledger.must_be_there(uuid):
                 self._ledger.violation(f'lost server {uuid}: GET answered 404')
             return
         self._caller.look = caller_module.Look(found['server'], self._caller.last.began)
@@ -161,9 +127,9 @@ class Client:
         if self._is_lost(server) and self._rng.random() < RESCUED:
             self._do_evacuate(server)
             return
-        names = ALLOWED.get(server['status'], ())
+        names = operations.ALLOWED.get(server['status'], ())
         if self._rng.random() < SENSELESS:
-            names = EVERY
+            names = operations.EVERY
         elif not names and self._rng.random() < PATIENT:
             # It is being built or on its way.
             return
@@ -176,8 +142,8 @@ class Client:
             name = self._rng.choice(names)
         if name in devices.OPERATIONS:
             getattr(self._devices, name)(server, self._rng)
-        elif name in SIMPLE:
-            self._act(server, name, *SIMPLE[name])
+        elif name in operations.SIMPLE:
+            self._act(server, name, *operations.SIMPLE[name])
         else:
             getattr(self, f'_do_{name}')(server)
 
@@ -195,7 +161,7 @@ class Client:
             'name': f'{self._caller.who}-{self._made}',
             'imageRef': self._image,
             'flavorRef': self._rng.choice(self._plan.flavors),
-            'networks': self._rng.choice(['none', networks]),
+            'networks': self._rng.choice([networks if self._plan.networked else 'none', networks]),
         }
         room = self._plan.servers - len(self._ledger.standing())
         many = self._rng.random() < 0.15 and room > 1
@@ -276,10 +242,24 @@ class Client:
             server['networks'] = [{'port': port}]
 
     def _do_delete(self, server):
-        self._ledger.ending(server['id'])
-        code, _found = self._caller.send('delete', 'DELETE', f'/servers/{server["id"]}')
+        uuid = server['id']
+        self._ledger.ending(uuid)
+        code, _found = self._caller.send('delete', 'DELETE', f'/servers/{uuid}')
         if code in (204, 404):
-            self._ledger.gone[server['id']] = True
+            self._ledger.gone[uuid] = True
+        call = self._caller.last
+        keeps = server['status'] in deletions.KEPT and not self._ledger.has_rival(uuid, call)
+        self._ledger.deletions.answered(uuid, call, keeps=keeps)
+
+    def _do_force_delete(self, server):
+        self._act(server, deletions.FORCE, 'forceDelete')
+        self._ledger.deletions.answered(server['id'], self._caller.last)
+
+    def _do_restore(self, server):
+        self._act(server, deletions.RESTORE, 'restore')
+        if self._caller.last.code not in codes.REFUSALS:
+            self._ledger.gone.pop(server['id'], None)
+        self._ledger.deletions.answered(server['id'], self._caller.last)
 
     # ---- actions with a body ----
 
@@ -354,6 +334,11 @@ class Client:
 
     def _do_snapshot(self, server):
         self._act(server, 'snapshot', 'createImage', {'name': f'{self._caller.who}-image'})
+
+    def _do_backup(self, server):
+        kind, kept = self._rng.choice(BACKUPS)
+        content = {'name': f'{self._caller.who}-{kind}', 'backup_type': kind, 'rotation': kept}
+        self._act(server, 'backup', 'createBackup', content)
 
     def _do_rename(self, server):
         text = f'by {self._caller.who} at {kernel.current().time()}'

@@ -9,7 +9,9 @@ from tests.sim.oracle import effects
 from tests.sim.oracle import outcomes
 from tests.sim.oracle import refusals as refusals_module
 from tests.sim.workload import codes
+from tests.sim.workload import deletions
 from tests.sim.workload import labels
+from tests.sim.workload import outside
 
 UNFILLED = re.compile(r'upload of image .* of server ([0-9a-f-]{36}) is queued')
 # Of which an action is recorded.
@@ -21,6 +23,10 @@ HOST, TASK = outcomes.HOST, effects.TASK
 LIVE = 'live migrate'
 # What clients make for themselves: {name of the request: its kind}.
 MADE = {'make volume': 'volume', 'make port': 'port'}
+# Seconds in which a request is answered that only reads, and one that changes something.
+PROMPT_S, WAITING_S = 1, 30
+# Whose requests are counted.
+COUNTED = ('client', 'owner', 'administrator')
 # What may have been done all the same: another client may have detached the port that was
 # attached, before it was looked at for the answer.
 UNSURE = (('attach interface', 404),)
@@ -36,22 +42,24 @@ class Ledger:
     promised: {id of a server: {request id: Call}} of its actions that were accepted
     made: {kind: {id: True}} of the volumes and ports that clients made for themselves
     excuses: an oracle.excuses.Excuses; quota: how many servers there may be
-    labels: a labels.Labels
+    prompt: whether all requests must be answered soon; kept_s: see deletions.Deletions
+    labels: a labels.Labels; outside: an outside.Outside
     refusals: an oracle.refusals.Refusals; counts: {text: number}, those of the history
     """
 
-    def __init__(self, excuses, quota=None, counts=None):
-        self.excuses = excuses
+    def __init__(self, excuses, quota=None, counts=None, *, prompt=False, kept_s=0):
+        self.excuses, self._prompt = excuses, prompt
         self._counts = collections.Counter() if counts is None else counts
         self._asked, self._done = {}, {}
-        self.refusals = refusals_module.Refusals(excuses, quota)
         self.violations = []
         # Dictionaries, since a set has no order of its own.
         self._accepted, self._ending, self.gone = {}, {}, {}
         self.cells, self.promised = {}, {}
         self.made = {kind: {} for kind in MADE.values()}
         self._snapshots = []
-        self.labels = labels.Labels()
+        self.labels, self.outside = labels.Labels(), outside.Outside()
+        self.refusals = refusals_module.Refusals(excuses, quota, self.outside)
+        self.deletions = deletions.Deletions(kept_s)
         self.refused, self.rivals, self._removals, self.requested = {}, {}, {}, {}
         self._cancels, self._lost = [], []
 
@@ -84,14 +92,23 @@ class Ledger:
             self.violation(f'{call.who} {call.what}: {request}: unexplained {code}: {text[:500]}')
         if wrong := self.refusals.answered(call, text, leaving=self._ending):
             self.violation(wrong)
+        limit_s = PROMPT_S if call.method == 'GET' else WAITING_S
+        if self._prompt and call.ended - call.began > limit_s:
+            seconds = call.ended - call.began
+            self.violation(f'{call.who} {call.what}: {call.method} took {seconds:.1f} s')
 
     def _count(self, call):
-        if call.method == 'GET' or not call.who.startswith('client'):
+        if call.method == 'GET' or not call.who.startswith(COUNTED):
             return
         self._counts[f'{totals.ASKED}{call.what}'] += 1
         if call.code in codes.DONE:
             self._counts[f'{totals.ACCEPTED}{call.what}'] += 1
             self._asked[call.request_id] = call.what
+
+    def count(self, what):
+        """Count an operation that is no request."""
+        self._counts[f'{totals.ASKED}{what}'] += 1
+        self._counts[f'{totals.ACCEPTED}{what}'] += 1
 
     def done(self, request_id):
         """Count a request that was carried out as far as is on record."""
@@ -118,6 +135,19 @@ class Ledger:
         """
         found = UNFILLED.search(finding)
         return found is not None and any(found[1] in url for url in self._snapshots)
+
+    def is_detached(self, finding):
+        """Return whether `verify` names a volume that was declared free, and no reboot since.
+
+        A reboot compares the volumes of a server with the volume service.
+        """
+        for volume, change in self.outside.done(outside.RESET_VOLUME).items():
+            servers = [uuid for uuid in self.promised if uuid in finding]
+            calls = [call for uuid in servers for call in self.promised[uuid].values()]
+            reboots = [call for call in calls if call.what.startswith('reboot')]
+            if volume in finding:
+                return not any(change.call.ended < call.began for call in reboots)
+        return False
 
     def is_cancelled(self, uuid, request_id):
         """Return whether a live migration of a server, asked for so, may have been aborted.
@@ -153,10 +183,10 @@ class Ledger:
             for call, host in self._naming(uuid, request_id, began)
             if not _is_at_rest(call.look)
             or call.look.server[HOST] == host
-            or self._has_rival(uuid, call)
+            or self.has_rival(uuid, call)
         ]
 
-    def _has_rival(self, uuid, call):
+    def has_rival(self, uuid, call):
         """Return whether the server may have changed between a look at it and a call."""
         accepted = self.promised.get(uuid, {}).values()
         lost = any(uuid in each.url for each in self._lost if each is not call)
@@ -189,6 +219,11 @@ class Ledger:
     def ending(self, uuid):
         """Somebody is about to ask that a server be deleted."""
         self._ending[uuid] = True
+
+    def must_be_there(self, uuid):
+        """Return whether a server cannot be gone."""
+        kept = self.deletions.must_be_kept(uuid, kernel.current().time())
+        return kept or uuid in self.standing()
 
     def standing(self):
         """Return the ids of accepted servers that no client has asked to delete."""

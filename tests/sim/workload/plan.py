@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from tests.sim.workload import client
 from tests.sim.workload import isolation
+from tests.sim.workload import operations
 from tests.sim.world import places
 from tests.sim.world import sqlite
 
@@ -43,6 +43,9 @@ class Plan:
     kills, freezes, leaps, hosts_off, outages, suspends: how many; outages are of neighbours
     guests_lost: how often a hypervisor loses a guest
     bus_losses: how often a process loses its connections to a bus
+    silences: how often a bus does not answer; silent_s: for how many seconds
+    prompt: whether all requests must be answered soon
+    images: whether images of servers are judged
         suspends: of the machines of compute processes, whose hosts are evacuated meanwhile
     drift: how many seconds a clock may gain or lose in a second; not those of hypervisors
     ambush: whether those who are killed or frozen are at work for a request just then
@@ -59,11 +62,16 @@ class Plan:
         a volume that there is already, a port that there is already
     policy, most_on_host: of the server group; how many of it a host may have if that is
         anti-affinity
+    networked: whether each server has ports, and not only half of them
     lists: the chance that a client reads the list of servers instead of asking for something
     requested: the share of new servers for which a host is named
     targets: the share of moves, evacuations and unshelvings for which a host is named
     forces: whether half of these are live migrations and evacuations without the scheduler
     quota: how many servers there may be; None when the limit is out of reach
+    owning, administration: the names of what owners of ports, volumes and images, and
+        administrators do, each drawn as often as it is named
+    outside_s: seconds between two operations of one of these, on average
+    events: whether the network and volume services report what owners do
     single: whether no server may hold resources of two hosts, but for a move that holds
         those of its source
     claimed: whether what a server needs must be claimed on its node, when nothing is under way
@@ -82,7 +90,7 @@ class Plan:
     servers: int = 8
     minutes: float = 5.0
     pause_s: float = 4.0
-    operations: frozenset = frozenset(client.EVERY)
+    operations: frozenset = frozenset(operations.EVERY)
     kills: int = 0
     freezes: int = 0
     leaps: int = 0
@@ -91,6 +99,7 @@ class Plan:
     outages: int = 0
     suspends: int = 0
     bus_losses: int = 0
+    silences: int = 0
     guests_lost: int = 0
     ambush: bool = False
     rates: dict = dataclasses.field(default_factory=dict)
@@ -104,11 +113,16 @@ class Plan:
     most_on_host: int = 1
     volumes: float = 0.0
     ports: float = 0.0
+    networked: bool = False
     lists: float = 0.1
     requested: float = 0.0
     targets: float = 0.2
     forces: bool = False
     quota: int | None = None
+    owning: tuple = ()
+    administration: tuple = ()
+    outside_s: float = 2.0
+    events: bool = False
     single: bool = False
     claimed: bool = False
     apart: bool = False
@@ -120,6 +134,9 @@ class Plan:
     off_s: tuple = (0.1, 40)
     # A host that sleeps for longer counts as down, and is evacuated.
     suspended_s: tuple = (12, 60)
+    silent_s: tuple = (5, 33)
+    prompt: bool = False
+    images: bool = False
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     effects: tuple = EFFECTS
     passed: tuple = (2, 6, 20)

@@ -22,12 +22,14 @@ SHARED_CIDR = '10.1.0.0/16'
 class Cloud:
     """places: its Layout; size: a places.Size; network: a network.Network
 
+    events: whether simcloud reports to the compute API what users do to ports and volumes
     processes: {name: kernel process} of those that run
     fenced: {host: virtual time since when an operator knows that it does not run}
     """
 
-    def __init__(self, places, size, network):
+    def __init__(self, places, size, network, *, events=False):
         self.places, self.size, self.network = places, size, network
+        self._events = events
         self.processes, self.daemons, self.fenced = {}, {}, {}
         self._confs = {}
         self._makers = {
@@ -133,6 +135,9 @@ class Cloud:
         url = places_module.URLS['simcloud']
         options = {**self.places.secrets, 'auth': 'noauth', 'internal_url': url}
         options['shared_cidr'] = SHARED_CIDR
+        if self._events:
+            compute = f'http://{self.size.apis[0]}.sim/v2.1'
+            options |= {'compute_events': True, 'endpoints': {'compute': compute}}
         return simcloud.make_app(self.places.database_url(layout.SIMCLOUD), url, options=options)
 
     def _placement(self, _name):

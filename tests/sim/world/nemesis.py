@@ -72,6 +72,7 @@ class Nemesis:
             'power off': (self._plan.hosts_off, self._off),
             'outage': (self._plan.outages, self._outage),
             'bus': (self._plan.bus_losses, self._lose_bus),
+            'silence': (self._plan.silences, self._silence_bus),
             'slow down': (1 if self._plan.later_profile else 0, self._slow_down),
         }
         drawn = []
@@ -152,6 +153,20 @@ class Nemesis:
             self._faults.ended(fault)
 
         return name, act
+
+    def _silence_bus(self):
+        """A bus accepts messages and connections, and answers and delivers nothing for a while."""
+        bus = self._stream.choice(sorted(self._buses))
+        seconds = self._stream.uniform(*self._plan.silent_s)
+
+        def act():
+            fault = self._faults.began('nemesis', 'silent bus', f'bus-{bus}')
+            self._buses[bus].freeze()
+            kernel.current().sleep(seconds)
+            self._buses[bus].heal()
+            self._faults.ended(fault)
+
+        return f'bus-{bus}', act
 
     def _ambush(self, name, watched=()):
         """A function that strikes (calls a function) at once, or when the process works.

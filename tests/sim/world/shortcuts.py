@@ -8,7 +8,6 @@ import functools
 import inspect
 
 from keystoneauth1 import _utils as keystoneauth_utils
-from oslo_messaging._drivers import impl_rabbit
 from oslo_middleware import base
 from oslo_policy import policy
 from requests import utils as requests_utils
@@ -35,8 +34,6 @@ def install():
     replace(keystoneauth_utils, 'parse_isotime', functools.lru_cache(TIMES))
     # Mappings are all that is sent. A Protocol is looked through for each parameter.
     replace(requests_utils, '_SupportsItems', lambda _former: abc.Mapping)
-    # No transport has a socket.
-    replace(impl_rabbit.Connection, 'set_transport_socket_timeout', lambda _former: _nothing)
 
 
 def _remembered(original):
@@ -62,7 +59,3 @@ def _once(original):
             original(enforcer, force_reload)
 
     return load_rules
-
-
-def _nothing(_connection, _timeout=None):
-    pass

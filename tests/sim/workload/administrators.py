@@ -1,0 +1,136 @@
+"""Administrators: they reset states, delete services and providers, and archive at any time."""
+
+import json
+import re
+
+from tests.sim import kernel
+from tests.sim.workload import caller as caller_module
+from tests.sim.workload import codes
+from tests.sim.workload import outside
+from tests.sim.world import maintenance
+
+DELETE_SERVICE = 'delete service'
+PROVIDERS = '/resource_providers'
+HOST, LAUNCHED = 'OS-EXT-SRV-ATTR:host', 'OS-SRV-USG:launched_at'
+TASK = 'OS-EXT-STS:task_state'
+# How a refusal names the servers with allocations on a host.
+ALLOCATED, CONSUMER = (
+    'has allocations of',
+    re.compile('[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'),
+)
+OF_STATES = (*(outside.RESET,) * 3, 'archive')
+OF_HOSTS = (
+    *(DELETE_SERVICE, DELETE_SERVICE, 'delete provider'),
+    *('delete inventory', 'delete traits', 'change aggregate'),
+)
+OF_RECORDS = ('archive', 'archive', outside.CHANGE_QUOTA, 'change aggregate')
+QUOTAS = (0, 1, 2, 3, 20)
+QUOTA = f'/os-quota-sets/{caller_module.PROJECT}'
+# The chance that a program for maintenance is killed, and after how many of its commits.
+KILLED, COMMITS = 0.5, 6
+
+
+class Administrator:
+    """Draws and does one of its operations. caller: a caller.Caller; cloud: a world.cloud.Cloud
+
+    rng: the stream of the operation, set before each
+    """
+
+    def __init__(self, caller, ledger, cloud):
+        self._caller, self._ledger, self._cloud = caller, ledger, cloud
+        self.rng = None
+
+    def _ask(self, what, uuid, method, path, body=None, *, value=None):
+        """Send a compute request about an object, and note that."""
+        change = self._ledger.outside.begin(what, uuid, value, began=kernel.current().time())
+        code, found = self._caller.send(what, method, path, body)
+        change.call = self._caller.last
+        return code, found
+
+    def reset_state(self, what):
+        """Reset the state of a server to active or error, whatever is being done to it.
+
+        Not of one that has never run, or is on no host: it would be active without a guest.
+        """
+        code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
+        servers = found['servers'] if code == 200 else ()
+        if servers := [each['id'] for each in servers if each.get(LAUNCHED) and each.get(HOST)]:
+            uuid = self.rng.choice(servers)
+            state = self.rng.choice(('active', 'active', 'error'))
+            body = {'os-resetState': {'state': state}}
+            self._ask(what, uuid, 'POST', f'/servers/{uuid}/action', body, value=state)
+
+    # ---- services and providers ----
+
+    def delete_service(self, what):
+        """Delete the compute service of a host, which may be up, dead or evacuated."""
+        code, found = self._caller.send('services', 'GET', '/os-services?binary=nova-compute')
+        if code == 200 and found['services']:
+            service = self.rng.choice(found['services'])
+            host, path = service['host'], f'/os-services/{service["id"]}'
+            code, found = self._ask(what, host, 'DELETE', path)
+            if code == codes.CONFLICT and self._cloud.is_down(host):
+                self._judge(host, json.dumps(found))
+
+    def _judge(self, host, text):
+        """Fail if the service of a host without servers is kept for servers that left it."""
+        uuids = CONSUMER.findall(text.partition(ALLOCATED)[2])
+        elsewhere = [uuid for uuid in uuids if self._is_elsewhere(uuid, host)]
+        if uuids and elsewhere == uuids and self._cloud.is_down(host):
+            self._ledger.violation(f'the service of {host} is kept for evacuated {uuids}')
+
+    def _is_elsewhere(self, uuid, host):
+        """Return whether a server is at rest on another host."""
+        code, found = self._caller.send('show', 'GET', f'/servers/{uuid}')
+        server = found['server'] if code == 200 else {}
+        at_rest = server.get('status') in ('ACTIVE', 'SHUTOFF') and server.get(TASK, '') is None
+        return at_rest and server.get(HOST) not in (None, host)
+
+    def delete_provider(self, what):
+        self._of_provider(what, '')
+
+    def delete_inventory(self, what):
+        self._of_provider(what, '/inventories')
+
+    def delete_traits(self, what):
+        self._of_provider(what, '/traits')
+
+    def _of_provider(self, what, part):
+        code, found = self._caller.placement('GET', PROVIDERS)
+        if code == 200 and found['resource_providers']:
+            provider, now = self.rng.choice(found['resource_providers']), kernel.current().time()
+            change = self._ledger.outside.begin(what, provider['uuid'], began=now)
+            path = f'{PROVIDERS}/{provider["uuid"]}{part}'
+            self._caller.placement('DELETE', path, what=what)
+            change.call = self._caller.last
+
+    # ---- aggregates and quotas ----
+
+    def change_aggregate(self, what):
+        """Add a host to the one aggregate, which is a zone, or remove one from it."""
+        code, found = self._caller.send('aggregates', 'GET', '/os-aggregates')
+        if code != 200:
+            return
+        if not found['aggregates']:
+            body = {'aggregate': {'name': 'zone', 'availability_zone': 'zone'}}
+            self._caller.send('make aggregate', 'POST', '/os-aggregates', body)
+            return
+        aggregate = found['aggregates'][0]
+        host = self.rng.choice(self._cloud.hosts)
+        action = 'remove_host' if host in aggregate['hosts'] else 'add_host'
+        path = f'/os-aggregates/{aggregate["id"]}/action'
+        self._ask(what, host, 'POST', path, {action: {'host': host}})
+
+    def change_quota(self, what):
+        """Change how many servers the project may have, also to fewer than it has."""
+        most = self.rng.choice(QUOTAS)
+        body = {'quota_set': {'instances': most, 'force': True}}
+        self._ask(what, caller_module.PROJECT, 'PUT', QUOTA, body, value=most)
+
+    # ---- programs ----
+
+    def archive(self, what):
+        """Archive and purge the records of deleted servers; the program may be killed."""
+        killed = self.rng.random() < KILLED
+        self._ledger.count(what)
+        maintenance.archive(self._cloud, self.rng.randrange(1, COMMITS) if killed else None)

@@ -1,0 +1,252 @@
+"""Plans of histories with people who do not ask the compute service: owners, administrators."""
+
+from tests.sim.workload import administrators
+from tests.sim.workload import ingredients
+from tests.sim.workload import owners
+from tests.sim.workload import plan
+from tests.sim.workload import profiles
+from tests.sim.world import places
+
+SNAPSHOTS = ('snapshot', 'backup')
+# Without swaps: the volume service asks for these itself if it reports what owners do.
+DEVICES = tuple(each for each in ingredients.DEVICES if each != 'swap')
+# Of all plans with owners.
+OWNED = {
+    'clients': 2,
+    'servers': 2,
+    'creates': 0.8,
+    'networked': True,
+    'events': True,
+    'images': True,
+    'options': places.merged(
+        ingredients.HASTY, {'DEFAULT': {'heal_instance_info_cache_interval': 15}}
+    ),
+}
+# Hosts are discovered, and compared with placement, every few seconds.
+DISCOVERING = {
+    'scheduler': {'discover_hosts_in_cells_interval': 10},
+    'compute': {'resource_provider_association_refresh': 10},
+}
+# Requests to neighbours that fail before or after their effect.
+LOSING = {'http': {'lost answer': 0.03, 'answers 503': 0.03}}
+
+
+def owning(rng):
+    """Owners who change, take and delete what servers have, while these move or are copied."""
+    draw = rng.choice((_ports, _volumes, _images))
+    return draw(rng)
+
+
+def _ports(rng):
+    return plan.Plan(
+        **OWNED,
+        minutes=0.4,
+        pause_s=1.0,
+        deletes=0.03,
+        ports=0.3,
+        operations=frozenset(
+            (
+                *rng.choice((ingredients.MOVES, ingredients.SHELVES)),
+                *rng.choice((SNAPSHOTS, ('reboot_hard', 'rebuild'), DEVICES)),
+            )
+        ),
+        owning=owners.OF_PORTS,
+        outside_s=rng.choice((1.0, 3.0)),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((1, 4))),
+        refusals=('No valid host',),
+    )
+
+
+def owning_in_cells(rng):
+    """The same of ports of servers that move between cells."""
+    return plan.Plan(
+        **OWNED,
+        minutes=0.5,
+        pause_s=0.7,
+        deletes=0.03,
+        ports=0.3,
+        operations=frozenset(('cross', 'resize', 'confirm', 'revert', 'revert')),
+        divided=rng.random() < 0.5,
+        owning=owners.OF_PORTS,
+        outside_s=rng.choice((1.0, 2.0)),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((1, 3))),
+        refusals=('No valid host',),
+    )
+
+
+def _volumes(rng):
+    return plan.Plan(
+        **OWNED,
+        minutes=0.4,
+        pause_s=0.7,
+        deletes=0.03,
+        volumes=0.6,
+        operations=frozenset(
+            (
+                *('attach_volume', 'detach_volume', 'reboot_hard', 'reboot_soft'),
+                *rng.choice(((), ('snapshot',), ingredients.MOVES, ingredients.SHELVES)),
+            )
+        ),
+        owning=owners.OF_VOLUMES,
+        outside_s=rng.choice((1.0, 3.0)),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 2))),
+        refusals=('No valid host',),
+    )
+
+
+def _images(rng):
+    """Images of servers, while hosts refuse to copy disks, daemons die and requests get lost."""
+    refused = rng.random() < 0.4
+    return plan.Plan(
+        **OWNED,
+        minutes=0.5,
+        pause_s=0.7,
+        deletes=rng.choice((0.0, 0.05)),
+        operations=frozenset((*SNAPSHOTS, *rng.choice(((), ingredients.SHELVES, ('rebuild',))))),
+        owning=rng.choice(((), owners.OF_IMAGES, (*owners.OF_IMAGES, owners.DELETE_SNAPSHOT))),
+        outside_s=rng.choice((1.0, 3.0)),
+        kills=rng.choice((0, 0, 2)),
+        victims=('api', 'super', 'compute'),
+        ambush=True,
+        rates=rng.choice(({}, {}, LOSING)),
+        profile=profiles.refusing(rng.randrange(1000), 2, 0.4, (('snapshot', 'before'),))
+        if refused
+        else profiles.slow(rng.randrange(1000), rng.choice((0.1, 3))),
+        refusals=('No valid host',),
+    )
+
+
+def administering(rng):
+    draw = rng.choice((_states, _services, _records))
+    return draw(rng)
+
+
+def _states(rng):
+    """States that are reset while servers move, are shelved or rebuilt."""
+    return plan.Plan(
+        clients=2,
+        servers=2,
+        creates=0.8,
+        deletes=0.03,
+        minutes=0.5,
+        pause_s=0.7,
+        operations=frozenset(
+            (
+                *rng.choice((ingredients.MOVES, ingredients.SHELVES, ingredients.SHELVES)),
+                *rng.choice(((), ('stop', 'start'), ('rebuild', 'reboot_hard'), SNAPSHOTS)),
+            )
+        ),
+        administration=administrators.OF_STATES,
+        images=True,
+        outside_s=rng.choice((2.0, 4.0)),
+        options=ingredients.HASTY,
+        profile=profiles.slow(rng.randrange(1000), rng.choice((1, 4))),
+        refusals=('No valid host',),
+    )
+
+
+def _services(rng):
+    """Services and providers that are deleted, of hosts that live, die or were evacuated."""
+    return plan.Plan(
+        clients=2,
+        servers=3,
+        creates=0.8,
+        deletes=0.3,
+        minutes=0.7,
+        pause_s=1.0,
+        operations=frozenset(
+            ('evacuate', 'start', *rng.choice(((), ingredients.MOVES, ingredients.SHELVES)))
+        ),
+        administration=administrators.OF_HOSTS,
+        outside_s=rng.choice((2.0, 4.0)),
+        hosts_off=rng.choice((0, 1)),
+        off_s=(25, 60),
+        kills=rng.choice((0, 1)),
+        victims=('compute',),
+        options=places.merged(ingredients.ASLEEP, DISCOVERING),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 2))),
+        refusals=('No valid host',),
+    )
+
+
+def _records(rng):
+    """Records that are archived, and quotas that shrink, while servers come and go."""
+    return plan.Plan(
+        clients=3,
+        servers=4,
+        creates=0.6,
+        deletes=0.4,
+        groups=1.0,
+        policy='soft-anti-affinity',
+        minutes=0.3,
+        pause_s=0.7,
+        operations=frozenset(('delete', *rng.choice(((), ('migrate', 'confirm', 'revert'))))),
+        administration=administrators.OF_RECORDS,
+        outside_s=rng.choice((1.0, 3.0)),
+        kills=rng.choice((0, 1)),
+        ambush=True,
+        victims=('api', 'super'),
+        options=ingredients.HASTY,
+        refusals=('No valid host',),
+    )
+
+
+def keeping(rng):
+    """Servers that are kept for a while after their deletion, some of hosts without power."""
+    return plan.Plan(
+        clients=2,
+        servers=3,
+        creates=0.6,
+        deletes=0.5,
+        minutes=0.6,
+        pause_s=0.7,
+        operations=frozenset(
+            (
+                *('delete', 'restore', 'force_delete', 'stop', 'start'),
+                *rng.choice((('pause', 'unpause'), ('shelve', 'unshelve'), ('rescue', 'suspend'))),
+            )
+        ),
+        hosts_off=rng.choice((0, 1)),
+        off_s=(15, 30),
+        kills=rng.choice((0, 0, 2)),
+        victims=('api', 'conductor', 'compute'),
+        ambush=True,
+        options=places.merged(
+            ingredients.ASLEEP,
+            {'DEFAULT': {'reclaim_instance_interval': 15, 'shelved_offload_time': -1}},
+        ),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 2))),
+    )
+
+
+def silent(rng):
+    """A bus that accepts and does not answer for up to three times as long as makes hosts down."""
+    return plan.Plan(
+        clients=3,
+        servers=4,
+        creates=0.6,
+        deletes=0.1,
+        minutes=0.5,
+        pause_s=rng.choice((0.5, 1.0)),
+        operations=frozenset(
+            (
+                *('stop', 'start', 'snapshot', 'reboot_hard'),
+                *rng.choice((ingredients.MOVES, DEVICES, ingredients.SHELVES, ('rebuild',))),
+            )
+        ),
+        silences=rng.choice((1, 1, 2)),
+        silent_s=rng.choice(((5, 15), (15, 33))),
+        prompt=True,
+        images=True,
+        options=places.merged(ingredients.ASLEEP, {'DEFAULT': {'shelved_offload_time': 10}}),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 2))),
+    )
+
+
+THEMES = {
+    'silent': (2, places.SMALL, silent),
+    'kept': (1, places.SMALL, keeping),
+    'administrators': (3, places.SPLIT, administering),
+    'owners': (4, places.SMALL, owning),
+    'owners in cells': (1, places.CELLS, owning_in_cells),
+}

@@ -1,0 +1,145 @@
+"""Owners of ports, volumes, snapshots and images: they change these at any time.
+
+They do not ask whether a server uses an object, nor whether something is being done to it.
+"""
+
+import json
+
+from tests.sim import kernel
+from tests.sim.workload import caller as caller_module
+from tests.sim.workload import devices
+from tests.sim.workload import outside
+
+PORTS = devices.PORTS
+# Whom a port is given to: a device that is no server.
+APPLIANCE = {'device_id': 'appliance', 'device_owner': 'network:appliance'}
+NOBODY = {'device_id': '', 'device_owner': ''}
+GIVE, TAKE = 'give port away', 'take port back'
+OF_PORTS = ('delete port', 'delete port', 'change port', GIVE, TAKE)
+PROJECT = f'/volume/v3/{caller_module.PROJECT}'
+VOLUMES = f'{PROJECT}/volumes/detail?all_tenants=1'
+# The second is a request to the compute service.
+RESET, STEAL = outside.RESET_VOLUME, 'attach volume of another'
+DELETE_SNAPSHOT, PROTECT = 'delete snapshot', 'protect image'
+OF_VOLUMES = ('delete volume', RESET, 'steal volume', DELETE_SNAPSHOT)
+IMAGES = '/image/v2/images'
+# What an image has that was made of a server.
+OF_SERVER = 'instance_uuid'
+OF_IMAGES = ('delete image', 'delete image', PROTECT)
+
+
+class Owner:
+    """Draws and does one of its operations. caller: a caller.Caller
+
+    rng: the stream of the operation, set before each
+    """
+
+    def __init__(self, caller, ledger):
+        self._caller, self._ledger = caller, ledger
+        self.rng = None
+
+    def _change(self, what, uuid, method, path, body=None):
+        """Change an object, and note that. Return the code of the answer."""
+        change = self._ledger.outside.begin(what, uuid, began=kernel.current().time())
+        code, _found = self._caller.neighbour(what, method, path, body)
+        change.call = self._caller.last
+        return code
+
+    # ---- ports ----
+
+    def _port(self):
+        """Return the id of a port of some server; None if there is none."""
+        code, found = self._caller.neighbour('ports', 'GET', PORTS)
+        if code != 200:
+            return None
+        standing = self._ledger.standing()
+        ports = [each['id'] for each in found['ports'] if each['device_id'] in standing]
+        return self.rng.choice(ports) if ports else None
+
+    def _of_port(self, what, method, values=None):
+        port = self._port()
+        if port is not None:
+            body = values and {'port': values}
+            self._change(what, port, method, f'{PORTS}/{port}', body)
+
+    def delete_port(self, what):
+        self._of_port(what, 'DELETE')
+
+    def change_port(self, what):
+        values = ({'name': f'at {kernel.current().time()}'}, {'security_groups': []})
+        self._of_port(what, 'PUT', self.rng.choice(values))
+
+    def give_port_away(self, what):
+        self._of_port(what, 'PUT', APPLIANCE)
+
+    def take_port_back(self, what):
+        self._of_port(what, 'PUT', NOBODY)
+
+    # ---- volumes and their snapshots ----
+
+    def _volumes(self, wanted):
+        """Return the ids of volumes. wanted: a function of a volume that says which"""
+        code, found = self._caller.neighbour('volumes', 'GET', VOLUMES)
+        return [each['id'] for each in found['volumes'] if wanted(each)] if code == 200 else []
+
+    def _attached(self):
+        """Return the ids of volumes of servers that these do not boot from."""
+        return self._volumes(lambda volume: volume['attachments'] and volume['bootable'] != 'true')
+
+    def delete_volume(self, what):
+        """Delete a free volume, for which a request may be under way."""
+        if found := self._volumes(lambda volume: volume['status'] == 'available'):
+            volume = self.rng.choice(found)
+            self._change(what, volume, 'DELETE', f'{PROJECT}/volumes/{volume}')
+
+    def reset_volume(self, what):
+        """Declare a volume of a server free, as `cinder reset-state` does."""
+        if found := self._attached():
+            volume = self.rng.choice(found)
+            body = {'os-reset_status': {'status': 'available', 'attach_status': 'detached'}}
+            self._change(what, volume, 'POST', f'{PROJECT}/volumes/{volume}/action', body)
+
+    def steal_volume(self, _what):
+        """Attach a volume to a server while another one may have it."""
+        self.reset_volume(RESET)
+        servers = self._ledger.standing()
+        done = [*self._ledger.outside.done(RESET)]
+        if servers and done:
+            body = {'volumeAttachment': {'volumeId': self.rng.choice(done)}}
+            path = f'/servers/{self.rng.choice(servers)}/os-volume_attachments'
+            self._caller.send(STEAL, 'POST', path, body)
+
+    def delete_snapshot(self, what):
+        code, found = self._caller.neighbour('snapshots', 'GET', f'{PROJECT}/snapshots')
+        if code == 200 and found['snapshots']:
+            snapshot = self.rng.choice(found['snapshots'])['id']
+            self._change(what, snapshot, 'DELETE', f'{PROJECT}/snapshots/{snapshot}')
+
+    # ---- images ----
+
+    def _image(self):
+        """Return an image that was made of a server; None if there is none."""
+        code, found = self._caller.neighbour('images', 'GET', f'{IMAGES}?limit=1000')
+        made = [each for each in found['images'] if OF_SERVER in each] if code == 200 else []
+        return self.rng.choice(made) if made else None
+
+    def delete_image(self, what):
+        if image := self._image():
+            mapping = json.loads(image.get('block_device_mapping') or '[]')
+            self._ledger.outside.parts |= {each.get('snapshot_id'): True for each in mapping}
+            self._change(what, image['id'], 'DELETE', f'{IMAGES}/{image["id"]}')
+
+    def protect_image(self, what):
+        """Protect an image from deletion, or take that back."""
+        if image := self._image():
+            wanted = not image['protected']
+            patch = [{'op': 'replace', 'path': '/protected', 'value': wanted}]
+            self._change(what, image['id'], 'PATCH', f'{IMAGES}/{image["id"]}', patch)
+
+
+def reboot_all(caller, ledger):
+    """Reboot all servers hard, as an operator does after volumes were declared free."""
+    if ledger.outside.done(RESET):
+        for uuid in ledger.standing():
+            path, body = f'/servers/{uuid}/action', {'reboot': {'type': 'HARD'}}
+            caller.send('reboot_hard', 'POST', path, body)
