@@ -1,6 +1,7 @@
 """The defects: what each does, in which theme it is looked for, how it is put back."""
 
 from tests.sim.defects import defect
+from tests.sim.defects import outsiders
 from tests.sim.defects import requests
 
 Defect = defect.Defect
@@ -285,6 +286,7 @@ DEFECTS = (
         ),
     ),
     *requests.DEFECTS,
+    *outsiders.DEFECTS,
 )
 
 

@@ -1,0 +1,208 @@
+"""Defects that only owners, administrators and a bus that does not answer show."""
+
+from tests.sim.defects import defect
+
+Defect = defect.Defect
+
+# Ports that their owners have deleted, or given to others, are bound and unbound as before.
+FOREIGN_PORTS = (
+    (
+        'clients/owned_ports.py',
+        "        return {port['id'] for port in ports if port['device_id'] == self._server_uuid}",
+        "        return {*ids} | {port['id'] for port in ports}",
+    ),
+)
+
+DEFECTS = (
+    Defect(
+        'moves-need-deleted-ports',
+        'a server cannot be moved or evacuated after a port of it was deleted',
+        'owners',
+        FOREIGN_PORTS,
+    ),
+    Defect(
+        'cells-need-deleted-ports',
+        'the same of moves between cells: a revert never ends, and an undo leaves an error',
+        'owners in cells',
+        FOREIGN_PORTS,
+    ),
+    Defect(
+        'backups-deleted-first',
+        'the older backups are deleted before there is a new one',
+        'owners',
+        (
+            ('clients/backups.py', 'backups[order.rotation :]', 'backups[order.rotation - 1 :]'),
+            (
+                'compute/images.py',
+                '    remarks = []\n    try:\n        if not (yield from _fill(',
+                '    remarks = yield from _rotate(site, ctxt, instance)\n'
+                '    try:\n        if not (yield from _fill(',
+            ),
+            (
+                'compute/images.py',
+                '    remarks += yield from _rotate(site, ctxt, instance)\n',
+                '',
+            ),
+        ),
+    ),
+    Defect(
+        'snapshots-of-volumes-left',
+        'an image of volumes that cannot be made leaves the snapshots that were made for it',
+        'owners',
+        (
+            (
+                'moves/volume_image.py',
+                'TAKE, self.take, self.drop, clean=saga.Clean(self.drop))',
+                'TAKE, self.take)',
+            ),
+        ),
+    ),
+    Defect(
+        'volumes-of-two-servers',
+        'a volume that was declared free is attached to a second server',
+        'owners',
+        (('api/servers/volume_owners.py', '    if servers:\n', '    if False:\n'),),
+    ),
+    Defect(
+        'lost-attachments-kept',
+        'a volume whose attachment is gone stays at its server, also after a reboot',
+        'owners',
+        (
+            (
+                'api/servers/reboot.py',
+                '        lost_attachments.settle(req, server)',
+                '        pass',
+            ),
+        ),
+    ),
+    Defect(
+        'lost-providers-not-registered',
+        'a provider, inventory or trait that placement lost is not registered again',
+        'administrators',
+        (
+            (
+                'compute/comparison.py',
+                '        return missing.union(some).intersection(registered)',
+                '        return set()',
+            ),
+        ),
+    ),
+    Defect(
+        'deleted-services-come-back-alone',
+        'the service of a host that was deleted comes back without a node and a provider',
+        'administrators',
+        (
+            (
+                'compute/heartbeat.py',
+                'starting = [host for host in hosts if host not in self._started]',
+                'starting = list(hosts)',
+            ),
+            (
+                'compute/heartbeat.py',
+                '        if started and not self._is_coming_up():',
+                '        if False:',
+            ),
+        ),
+    ),
+    Defect(
+        'evacuated-hosts-not-deleted',
+        'a host cannot be deleted while servers live that were evacuated from it',
+        'administrators',
+        (
+            (
+                'api/service_removal.py',
+                'evacuated = _evacuated(req, host) if any(held.values()) else set()',
+                'evacuated = set()',
+            ),
+        ),
+    ),
+    Defect(
+        'guests-of-reset-servers-destroyed',
+        'the guest of a server is destroyed that was reset to active while it was shelved',
+        'administrators',
+        (
+            (
+                'moves/parts/offload.py',
+                '        try:\n'
+                '            self.move.require_task(row)\n'
+                '        except exception.StateChanged as error:\n'
+                '            self.results[LEFT] = failures.describe(error)\n'
+                '            return None\n',
+                '',
+            ),
+            (
+                'moves/parts/offload.py',
+                '        if row.host != move.began.host:\n',
+                '        if row.host != move.began.host or row.task_state not in move.tasks:\n',
+            ),
+        ),
+    ),
+    Defect(
+        'archive-forgets-half',
+        'an archive that is killed leaves the mappings and requests of the servers it moved',
+        'administrators',
+        (
+            (
+                'manage/archive.py',
+                'archive.archive, args.max_rows, before, forget)',
+                'archive.archive, args.max_rows, before)\n        forget(uuids)',
+            ),
+        ),
+    ),
+    Defect(
+        'ports-followed-at-rest-only',
+        'what owners do to ports while their server has a task is not followed',
+        'owners',
+        (
+            (
+                'lifecycle/port_changes.py',
+                '    noted = is_busy(world, row)\n',
+                '    if row.task_state is not None:\n        return\n    noted = False\n',
+            ),
+            (
+                'superconductor/audits/port_changes.py',
+                '        searches.each(\n'
+                '            self._world.cells.every(cell0=False), self._heal, '
+                "what='ports that have changed'\n"
+                '        )\n',
+                '        return\n',
+            ),
+        ),
+    ),
+    Defect(
+        'hosts-down-while-their-bus-is-silent',
+        'hosts count as down that could not be heard, and what waits for them fails',
+        'silent',
+        (
+            (
+                'db/cell/services.py',
+                'deaf_s = max(0.0, age_s - down_time_s * DEAF)',
+                'deaf_s = 0.0 * age_s',
+            ),
+            (
+                'db/cell/services.py',
+                '    if service.disabled or service.forced_down or is_up(service, down_time_s):\n'
+                '        return None\n'
+                '    return SILENT',
+                '    if True:\n        return None\n    return SILENT',
+            ),
+        ),
+    ),
+    Defect(
+        'requests-wait-for-a-silent-bus',
+        'a request that casts waits until the bus takes the cast',
+        'silent',
+        (
+            (
+                'rpc/interface.py',
+                '        if is_call or self._casts is None:\n',
+                '        if True:\n',
+            ),
+            (
+                'rpc/connection.py',
+                'timeout = min(self._publish_timeout_s, timeout or self._publish_timeout_s)',
+                'timeout = 90.0',
+            ),
+        ),
+    ),
+)
