@@ -70,7 +70,7 @@ def _moved_by_force(snapshot: observed.Snapshot, hosts: dict[str, str]) -> set[s
 def _has_arrived(migration: rows.Row, hosts: dict[str, str]) -> bool:
     """Return whether a move took its server there. One in error may have failed afterwards."""
     if migration.status == Status.ERROR:
-        return hosts.get(migration.instance_uuid) == migration.dest_compute
+        return bool(hosts.get(migration.instance_uuid) == migration.dest_compute)
     return migration.status in ARRIVED
 
 

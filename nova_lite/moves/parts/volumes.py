@@ -88,7 +88,7 @@ class Volumes(part.Part):
         While they do so, the volumes cannot be connected to another host.
         """
         move = self.move
-        waits = duties.foreign_attachments(move).do()
+        waits: saga.Pending | None = duties.foreign_attachments(move).do()
         cell, row = duties.now(move)
         if waits is not None or cell is None or row is None or row.host is not None:
             return waits
