@@ -69,15 +69,8 @@ class History:
             if plan.administration:
                 of_records = records.Records(world, cloud).findings
                 more = (hosts.Hosts(cloud, caller, ledger.outside).findings, of_records)
-            end = ending.Ending(
-                cloud,
-                ledger,
-                caller,
-                repairs=repairs,
-                damage=damage,
-                more=more,
-                images=plan.images,
-            )
+            end = ending.Ending(cloud, ledger, caller, repairs=repairs, damage=damage)
+            end.add(more, images=plan.images)
             end.check(plan.moments(now.time()))
             for fault in world.faults.injected:
                 if fault.end == math.inf:
@@ -169,8 +162,9 @@ class History:
             if operations:
                 with kernel.current().process(who).entered():
                     caller = caller_module.Caller(world.network, ledger, who, _apis(plan))
-                    work = (make(caller, ledger), who, operations, plan.outside_s, until)
-                    threads.append(runtime.spawn(outside.act, *work, name=who))
+                    times = {'pause_s': plan.outside_s, 'until': until}
+                    work = (make(caller, ledger), who, operations)
+                    threads.append(runtime.spawn(outside.act, *work, name=who, **times))
         return threads
 
 

@@ -21,16 +21,21 @@ class Ending:
     """cloud: a world.cloud.Cloud that is whole; caller: a workload.caller.Caller
 
     repairs: a repairs.Repairs that has listened; damage: a damage.Damage
-    images: whether images of servers are judged
-    more: further rules: functions of a verify.reader.Reader that yield what they find
     """
 
-    def __init__(self, cloud, ledger, caller, *, repairs, damage, more=(), images=False):
+    def __init__(self, cloud, ledger, caller, *, repairs, damage):
         self._cloud, self._ledger, self._caller = cloud, ledger, caller
-        self._repairs, self._damage, self._more = repairs, damage, more
-        self._images = images
+        self._repairs, self._damage = repairs, damage
+        self._more, self._images = (), False
         self._deeds = deeds.Deeds(caller, ledger)
         self._belongings = belongings.Belongings(ledger, caller)
+
+    def add(self, rules, *, images):
+        """Judge by further rules, and the images of servers if `images` is true.
+
+        rules: functions of a verify.reader.Reader that yield what they find
+        """
+        self._more, self._images = rules, images
 
     def check(self, moments):
         """Report what is not as it should be at the last of these times, and at all before.

@@ -40,7 +40,7 @@ class Administrator:
         self._caller, self._ledger, self._cloud = caller, ledger, cloud
         self.rng = None
 
-    def _ask(self, what, uuid, method, path, body=None, *, value=None):
+    def _ask(self, what, uuid, method, path, *, body=None, value=None):
         """Send a compute request about an object, and note that."""
         change = self._ledger.outside.begin(what, uuid, value, began=kernel.current().time())
         code, found = self._caller.send(what, method, path, body)
@@ -58,7 +58,7 @@ class Administrator:
             uuid = self.rng.choice(servers)
             state = self.rng.choice(('active', 'active', 'error'))
             body = {'os-resetState': {'state': state}}
-            self._ask(what, uuid, 'POST', f'/servers/{uuid}/action', body, value=state)
+            self._ask(what, uuid, 'POST', f'/servers/{uuid}/action', body=body, value=state)
 
     # ---- services and providers ----
 
@@ -119,13 +119,13 @@ class Administrator:
         host = self.rng.choice(self._cloud.hosts)
         action = 'remove_host' if host in aggregate['hosts'] else 'add_host'
         path = f'/os-aggregates/{aggregate["id"]}/action'
-        self._ask(what, host, 'POST', path, {action: {'host': host}})
+        self._ask(what, host, 'POST', path, body={action: {'host': host}})
 
     def change_quota(self, what):
         """Change how many servers the project may have, also to fewer than it has."""
         most = self.rng.choice(QUOTAS)
         body = {'quota_set': {'instances': most, 'force': True}}
-        self._ask(what, caller_module.PROJECT, 'PUT', QUOTA, body, value=most)
+        self._ask(what, caller_module.PROJECT, 'PUT', QUOTA, body=body, value=most)
 
     # ---- programs ----
 

@@ -1,4 +1,4 @@
-"""What outsiders did: people who change objects of servers without asking the compute service."""
+"""Changes by outsiders: people who change objects of servers without asking the compute service."""
 
 import dataclasses
 import itertools
@@ -109,8 +109,8 @@ class Outside:
         )
 
 
-def act(actor, who, operations, pause_s, until):
-    """Have somebody do one thing after the other until a virtual time.
+def act(actor, who, operations, *, pause_s, until):
+    """Operations of one outsider, one after the other until a virtual time.
 
     actor: has a method for each of the operations, called with its name, and an attribute
         `rng`: each operation has a stream of its own, so that one can be left out

@@ -38,7 +38,7 @@ class Owner:
         self._caller, self._ledger = caller, ledger
         self.rng = None
 
-    def _change(self, what, uuid, method, path, body=None):
+    def _change(self, what, uuid, method, path, *, body=None):
         """Change an object, and note that. Return the code of the answer."""
         change = self._ledger.outside.begin(what, uuid, began=kernel.current().time())
         code, _found = self._caller.neighbour(what, method, path, body)
@@ -60,7 +60,7 @@ class Owner:
         port = self._port()
         if port is not None:
             body = values and {'port': values}
-            self._change(what, port, method, f'{PORTS}/{port}', body)
+            self._change(what, port, method, f'{PORTS}/{port}', body=body)
 
     def delete_port(self, what):
         self._of_port(what, 'DELETE')
@@ -97,7 +97,7 @@ class Owner:
         if found := self._attached():
             volume = self.rng.choice(found)
             body = {'os-reset_status': {'status': 'available', 'attach_status': 'detached'}}
-            self._change(what, volume, 'POST', f'{PROJECT}/volumes/{volume}/action', body)
+            self._change(what, volume, 'POST', f'{PROJECT}/volumes/{volume}/action', body=body)
 
     def steal_volume(self, _what):
         """Attach a volume to a server while another one may have it."""
@@ -134,7 +134,7 @@ class Owner:
         if image := self._image():
             wanted = not image['protected']
             patch = [{'op': 'replace', 'path': '/protected', 'value': wanted}]
-            self._change(what, image['id'], 'PATCH', f'{IMAGES}/{image["id"]}', patch)
+            self._change(what, image['id'], 'PATCH', f'{IMAGES}/{image["id"]}', body=patch)
 
 
 def reboot_all(caller, ledger):

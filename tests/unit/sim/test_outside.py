@@ -1,4 +1,4 @@
-"""What outsiders did, servers that are kept, and images: conclusions of the simulation's oracle."""
+"""Changes by outsiders, servers that are kept, and images, as the simulation judges them."""
 
 import json
 import types
