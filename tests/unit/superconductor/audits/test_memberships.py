@@ -10,6 +10,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import auth
 from nova_lite.clients import placement
+from nova_lite.clients import providers
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.superconductor.audits import memberships
@@ -188,3 +189,60 @@ class RaceTest(Base):
         self.during('PUT', add)
         self.audit.run()
         self.assertEqual({self.one.uuid, two.uuid}, self.of(self.h1))
+
+
+class ContentionTest(Base):
+    """Others write to the provider of h1 all the time."""
+
+    def contend(self, times):
+        """Change the provider before each of so many writes of its aggregates."""
+        call, left = self.client.service.call, list(range(times))
+
+        def contended(ctxt, method, path, **options):
+            if method == 'PUT' and path.endswith('/aggregates') and left:
+                left.pop()
+                self.traits = not getattr(self, 'traits', False)
+                change = {'add' if self.traits else 'remove': ['HW_CPU_X86_AVX']}
+                self.client.providers.change_traits(ctxt, self.h1, **change)
+            return call(ctxt, method, path, **options)
+
+        self.patch(self.client.service, 'call', contended)
+        return left
+
+    def act(self, action):
+        path = f'/os-aggregates/{self.one.id}/action'
+        answer = self.api.call('POST', path, {action: {'host': 'h1'}}, who=compute_api.ADMIN)
+        self.assertEqual(200, answer.status_code, answer.text)
+
+    def test_requests_outlast_a_few_writers(self):
+        self.put(self.h1, self.one.uuid)
+        for action, members in (('remove_host', set()), ('add_host', {self.one.uuid})):
+            left = self.contend(providers.TRIES - 1)
+            self.act(action)
+            self.assertEqual(([], members), (left, self.of(self.h1)))
+
+    def test_requests_at_once(self):
+        """Each host that a request adds is a member in the end, of every aggregate."""
+        rows = [self.create(f'rack{number}') for number in range(6)]
+        threads = [
+            runtime.spawn(self.client.providers.add_to_aggregate, self.ctxt, self.h1, row.uuid)
+            for row in rows
+        ]
+        for row in rows:
+            self.api_db.write(aggregates.add_host, row.id, 'h1')
+        for thread in threads:
+            thread.join()
+        self.audit.run()
+        self.assertEqual({self.one.uuid, *(row.uuid for row in rows)}, self.of(self.h1))
+
+    def test_the_audit_repairs_what_still_conflicts(self):
+        """The host is in the aggregate on record, and the request is kept."""
+        self.act('remove_host')
+        left = self.contend(providers.TRIES)
+        self.act('add_host')
+        self.assertEqual(([], set()), (left, self.of(self.h1)))
+        self.contend(providers.TRIES)
+        self.audit.run()
+        self.assertEqual(set(), self.of(self.h1))
+        self.audit.run()
+        self.assertEqual({self.one.uuid}, self.of(self.h1))
