@@ -56,6 +56,33 @@ class TestFields(testscenarios.WithScenarios, testtools.TestCase):
             self.assertEqual([], RESPONSES.differences(name, minor, body), f'2.{minor}: {body}')
 
 
+class TestStates(testscenarios.WithScenarios, testtools.TestCase):
+    """Servers that are on no host, and that an administrator asks for."""
+
+    api = None
+    scenarios = [
+        ('building', {'cell': 'cell1', 'state': {'vm_state': 'building', 'power_state': 0}}),
+        ('in cell0', {'cell': 'cell0', 'state': {'vm_state': 'error', 'power_state': 0}}),
+        ('offloaded', {'cell': 'cell1', 'state': {'vm_state': 'shelved_offloaded'}}),
+    ]
+
+    def setUp(self):
+        super().setUp()
+        compute_api.shared(self, shown_api.ShownApi)
+
+    def test_fields(self):
+        uuid = self.api.add(self.cell, host=None, node=None, **self.state)
+        for name, path, key in (
+            ('GET /servers/{server_id}', f'/servers/{uuid}', 'server'),
+            ('GET /servers', f'/servers?uuid={uuid}', 'servers'),
+            ('GET /servers/detail', f'/servers/detail?uuid={uuid}', 'servers'),
+        ):
+            for minor in minors(next(each for each in OPERATIONS if str(each) == name)):
+                body = self.api.ask('GET', path, version=f'2.{minor}')
+                self.assertNotEqual([], body[key])
+                self.assertEqual([], RESPONSES.differences(name, minor, body), f'2.{minor}: {body}')
+
+
 class TestFile(testtools.TestCase):
     def test_samples(self):
         """The reference page shows an answer of each, which has the fields of now."""
