@@ -6,8 +6,8 @@ colons; without it from where nova-lite-api looks.
 
 from nova_lite.conf import keystone_authtoken
 from nova_lite.daemons import api
+from nova_lite.daemons import exposure
 from nova_lite.daemons import process
-from nova_lite.wsgi import paths
 
 _CONF = process.configure(process.argv_of_environment(), 'nova-lite-api', keystone_authtoken.check)
-application = paths.Decoded(api.application(_CONF))
+application = exposure.plain(api.application(_CONF), _CONF.api)

@@ -5,6 +5,7 @@ import json
 
 from nova_lite import exception
 from nova_lite.daemons import local_requests
+from nova_lite.wsgi import paths
 from nova_lite.wsgi import server
 
 # What a service listens on that is reached at all addresses, and that of loopback among them.
@@ -46,14 +47,22 @@ def protected(application, auth_strategies, listen):
     return Guarded(application) if NOAUTH in auth_strategies else application
 
 
+def plain(application, options):
+    """Return what a server of others is to serve, such as uWSGI or mod_wsgi.
+
+    options: auth_strategy and listen of the service. Raise Exposed as `require_safe`
+    """
+    return paths.Decoded(protected(application, {options.auth_strategy}, options.listen))
+
+
 class Guarded:
-    """The application inside, for requests that no page of another site may have sent."""
+    """The application inside, for requests of this machine that no page of another site sent."""
 
     def __init__(self, application):
         self._application = application
 
     def __call__(self, environ, start_response):
-        found = local_requests.problem(environ)
+        found = _problem(environ)
         if found is None:
             return self._application(environ, start_response)
         body = json.dumps({'error': {'code': 403, 'message': found}}).encode()
@@ -66,6 +75,14 @@ class Guarded:
         close = getattr(self._application, 'close', None)
         if close is not None:
             close()
+
+
+def _problem(environ):
+    """Return why a request is refused, or None. Requests over a local socket have no address."""
+    address = environ.get('REMOTE_ADDR')
+    if address and not is_loopback(address):
+        return 'With noauth only requests of this machine are served.'
+    return local_requests.problem(environ)
 
 
 def serve(load_application, options, *, workers=None):

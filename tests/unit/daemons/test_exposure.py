@@ -102,6 +102,18 @@ class ExposureTest(testtools.TestCase):
         everywhere = exposure.protected(self.answer, {'keystone'}, '0.0.0.0')
         self.assertEqual('200 OK', self.status(everywhere, {'HTTP_HOST': 'example.org'}))
 
+    def test_a_server_of_others_listens_elsewhere(self):
+        """uWSGI and mod_wsgi choose the address, so that of the client counts."""
+        options_of_api = argparse.Namespace(auth_strategy='noauth', listen='127.0.0.1')
+        served = exposure.plain(self.answer, options_of_api)
+        found = {
+            address: self.status(served, {'HTTP_HOST': 'localhost', 'REMOTE_ADDR': address})[:3]
+            for address in ('127.0.0.1', '::1', '', '192.0.2.1', '::ffff:192.0.2.1')
+        }
+        self.assertEqual(['200', '200', '200', '403', '403'], [*found.values()])
+        options_of_api.listen = '0.0.0.0'
+        self.assertRaises(exposure.Exposed, exposure.plain, self.answer, options_of_api)
+
     @staticmethod
     def answer(_environ, start_response):
         start_response('200 OK', [])
