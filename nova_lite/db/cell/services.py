@@ -41,6 +41,8 @@ READ_AT = (
 _BEAT = {'last_seen_up': database_clock.now(), 'report_count': TABLE.c.report_count + 1}
 _HEARD_NOW = {'last_seen_up': database_clock.now()}
 _HEARD_AGO = {'last_seen_up': database_clock.after('ago')}
+# A heartbeat may have been recorded since the computes were read.
+_IS_LESS_RECENT = TABLE.c.last_seen_up < database_clock.after('ago')
 _KNOWN = sa.select(TABLE.c.host).where(
     TABLE.c.binary == sa.bindparam('binary'), TABLE.c.host.in_(sa.bindparam('hosts'))
 )
@@ -302,7 +304,8 @@ def excuse(connection: sa.Connection, down_time_s: float, besides: Collection[st
             silent.setdefault(seconds, []).append(host)
     for seconds, hosts in silent.items():
         own: dict[str, typing.Any] = {'binary': COMPUTE, 'host': hosts}
-        rows.change(connection, TABLE, {}, computed=_HEARD_AGO, given={'ago': -seconds}, **own)
+        ago = {'ago': -seconds}
+        rows.change(connection, TABLE, {}, _IS_LESS_RECENT, computed=_HEARD_AGO, given=ago, **own)
     return sum(len(hosts) for hosts in silent.values())
 
 
