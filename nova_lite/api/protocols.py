@@ -190,6 +190,9 @@ class SuperConductor(typing.Protocol):
     def build_servers(self, ctxt: session.Ctxt, *, uuids: Sequence[str]) -> None:
         """Build servers whose build requests were just accepted together."""
 
+    def require_answers(self) -> None:
+        """Raise BusUnavailable while the bus is known not to answer."""
+
     def run_saga(self, ctxt: session.Ctxt, *, saga_uuid: str) -> None:
         """Run a saga whose row was just made."""
 

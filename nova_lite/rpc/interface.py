@@ -160,7 +160,7 @@ class Interface:
         casts: outbox.Lane | None = None,
     ) -> None:
         """oldest: see pins.Pins; casts: sends casts, for which nobody waits then"""
-        self._casts = casts
+        self._casts, self._driver = casts, messaging.driver(transport)
         self._pins = pins.Pins(transport.conf, self.topic, oldest)
         self._client = oslo_messaging.get_rpc_client(
             transport,
@@ -241,6 +241,13 @@ class Interface:
                     service=self.topic, method=name, since=_needs(self.methods[name], arguments)
                 ) from error
             raise exception.RemoteError(type=error.exc_type, value=error.value) from error
+
+    def require_answers(self) -> None:
+        """Raise BusUnavailable while the bus is known not to answer."""
+        try:
+            self._driver.require_answers()
+        except oslo_messaging.MessageDeliveryFailure as error:
+            raise exception.BusUnavailable(service='The message bus', reason=error) from error
 
     def ping(self, server: str | None = None, timeout: float | None = PING_S) -> typing.Any:
         """Ask a server for a sign of life, over the bus; raises as any call does."""

@@ -36,14 +36,21 @@ def begin(req, server, *, kind, guard, arguments, **options):
     )
 
 
-def wait(req, uuid):
-    """Wait until a saga has accepted a device. Return the saga's result."""
+def require_answers(req, server):
+    """Raise BusUnavailable while a bus is known not to answer by which the host would."""
+    req.app.super_conductor.require_answers()
+    req.app.compute(server.cell).require_answers()
+
+
+def wait(req, uuid, *, meanwhile=outcomes.nothing):
+    """Wait until a saga has accepted a device. Return the saga's result. meanwhile: see there"""
     row = outcomes.wait(
         req,
         uuid,
         lambda row: row.data.get('accepted'),
         timeout_s=req.conf.api.device_timeout,
         meaning=lambda error: TYPES.get(error['type']),
+        meanwhile=meanwhile,
     )
     return row.data.get('accepted')
 

@@ -3,6 +3,8 @@
 The answer waits until the port is plugged in. Source: reference/nova/api-surface 2.3.
 """
 
+import functools
+
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
@@ -56,6 +58,8 @@ def attach(req, server):
     request = _validated(req, _request(req.body.get(KEY, {})))
     acting.require_host(server)
     source_host.require_up(req, server)
+    answers = functools.partial(devices.require_answers, req, server)
+    answers()
     uuid = devices.begin(
         req,
         server,
@@ -63,7 +67,7 @@ def attach(req, server):
         guard=transitions.ATTACH_INTERFACE,
         arguments={'request': request},
     )
-    port_id = devices.wait(req, uuid)
+    port_id = devices.wait(req, uuid, meanwhile=answers)
     server = server_access.load(req, server.uuid)
     return {KEY: interfaces.view(req, server, interfaces.find(req, server, port_id))}
 

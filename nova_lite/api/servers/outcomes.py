@@ -17,7 +17,11 @@ KINDS = {
 }
 
 
-def wait(req, uuid, is_reached, *, timeout_s, meaning):
+def nothing():
+    """Do nothing: the request waits on."""
+
+
+def wait(req, uuid, is_reached, *, timeout_s, meaning, meanwhile=nothing):
     """Wait until `is_reached(row)` of the saga's row, and return that; raise why it failed.
 
     An outcome that was reached does not change if the saga fails after it and has ended before
@@ -26,6 +30,7 @@ def wait(req, uuid, is_reached, *, timeout_s, meaning):
 
     meaning: the class of what an error ({'type', 'kind', 'message'}) means here, or None
         where its kind says that
+    meanwhile(): called at each look; what it raises ends the wait, and the saga goes on
     """
     for _look in waiting.looks(req, timeout_s):
         row = req.app.api_db.read(sagas.get, uuid)
@@ -33,6 +38,7 @@ def wait(req, uuid, is_reached, *, timeout_s, meaning):
             return row
         if journal.outcome(row) == journal.UNDONE:
             raise _refusal(req, row, meaning)
+        meanwhile()
     raise exception.MessagingTimeout(
         service='conductor', reason='no reply', method=row.kind, topic='conductor'
     )

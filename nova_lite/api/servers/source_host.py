@@ -6,7 +6,7 @@ from nova_lite.db.cell import services
 
 
 def require_up(req, server, host=None, *, crosses=False):
-    """Raise ServiceIsDown unless the compute service of a host is up.
+    """Raise ServiceIsDown unless the compute service of a host is up, or HostUnheard.
 
     host: default: the server's own; raises InstanceNotReady when it has none
     crosses: it may be in another cell
@@ -15,5 +15,6 @@ def require_up(req, server, host=None, *, crosses=False):
     host = host or server.row.host
     cell = req.app.cells.of_host(host) if crosses else server.cell
     service = cell.db.read(services.find, host)
-    if service is None or not services.is_up(service, req.conf.service_down_time):
+    if service is None:
         raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+    services.require_up(service, req.conf.service_down_time)

@@ -98,6 +98,12 @@ class SilentBusTest(testtools.TestCase):
         except exception.BusUnavailable:
             return False
 
+    def test_it_can_be_asked_for_without_a_message(self):
+        self.client.require_answers()
+        self.bus.freeze()
+        self.refused('ask')
+        self.assertRaises(exception.BusUnavailable, self.client.require_answers)
+
     def test_what_was_accepted_is_delivered(self):
         """Messages that were not confirmed may arrive."""
         self.bus.freeze()

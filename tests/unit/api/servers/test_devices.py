@@ -285,6 +285,30 @@ class DevicesTest(base.Case):
         self.assertEqual('attach-interface', saga.kind)
         self.assertEqual(api_neighbours.NETWORK_ID, saga.arguments['request']['network_id'])
 
+    def test_an_interface_waits_for_no_bus(self):
+        """Its answer would be the host's; nothing is begun while that cannot come."""
+        path = f'/servers/{self.uuid}/os-interface'
+        for client in (self.api.super_conductor, self.api.compute['cell1']):
+            client.answers['require_answers'] = exception.BusUnavailable(
+                service='The message bus', reason='it does not answer'
+            )
+            self.refused('POST', path, {'interfaceAttachment': {}}, code=503)
+            self.assertIsNone(self.saga())
+            client.answers.clear()
+
+    def test_a_bus_that_falls_silent_meanwhile(self):
+        """The request waits no longer; what it has begun goes on."""
+        silent = exception.BusUnavailable(service='The message bus', reason='it does not answer')
+
+        def run_saga(_ctxt, saga_uuid):
+            self.api.super_conductor.answers['require_answers'] = silent
+
+        self.api.conf.set_override('device_timeout', 600, 'api')
+        self.api.super_conductor.run_saga = run_saga
+        path = f'/servers/{self.uuid}/os-interface'
+        self.refused('POST', path, {'interfaceAttachment': {}}, code=503)
+        self.assertEqual('attach-interface', self.saga().kind)
+
     def test_interface_states(self):
         for state in ('suspended', 'resized', 'shelved', 'shelved_offloaded'):
             uuid = self.api.add_server(vm_state=state, network_info=[{'id': VOLUME}])
