@@ -116,8 +116,8 @@ class LiveRaceTest(own_cloud.OwnCloudTest):
             self.moving.change_service(server.compute_host, forced_down=True)
             refused = self.moving.act(server, 'evacuate', {}, status=409)
             self.assertIn(f'in task_state {task}', refused.text)
-            # Asked for again it does not wait for the host.
-            self.cloud.admin.compute.delete_server(server)
+            # Asked for now it does not wait for the host. A soft deletion would keep the server.
+            self.moving.act(server, 'forceDelete')
             self.cloud.wait_gone(server)
             self.moving.change_service(server.compute_host, forced_down=False)
             self.cloud.wait_for(self.is_cleared, 'its guest to be removed')
