@@ -159,7 +159,7 @@ class Interface:
         *,
         casts: outbox.Lane | None = None,
     ) -> None:
-        """oldest: see pins.Pins; casts: sends casts, for which nobody waits then"""
+        """oldest: see pins.Pins; casts: sends casts without a wait by the caller"""
         self._casts, self._driver = casts, messaging.driver(transport)
         self._pins = pins.Pins(transport.conf, self.topic, oldest)
         self._client = oslo_messaging.get_rpc_client(

@@ -2,7 +2,7 @@
 
 Then the saga goes on. Afterwards a server that is on a host has its guest there, and `verify`
 finds nothing but what the administrator has said himself: that a server is ACTIVE that is off, or
-on no host, or whose resize nobody can confirm any more. A sample is run; `tox -e faults` runs all
+on no host, or whose resize cannot be confirmed. A sample is run; `tox -e faults` runs all
 cases.
 """
 

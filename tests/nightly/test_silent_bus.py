@@ -1,4 +1,4 @@
-"""A RabbitMQ that is frozen for 100 s: what was accepted ends as asked, and nobody waits."""
+"""A RabbitMQ that is frozen for 100 s: what was accepted ends as asked, without waits."""
 
 import json
 import typing

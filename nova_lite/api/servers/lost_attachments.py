@@ -44,7 +44,7 @@ def _settle(req, server, listed):
     """Settle a server that no saga has. listed: ids of the attachments in the volume service.
 
     A saga records the attachments that it creates before it ends. So one that was listed before
-    the server was seen without a saga is recorded by now, or belongs to nobody.
+    the server was seen without a saga is recorded by now, or foreign.
     """
     others = {'active': True, 'cleaning': True, 'instance_uuid': server.uuid}
     if req.app.api_db.read(sagas.every, **others):
