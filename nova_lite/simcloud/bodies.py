@@ -8,6 +8,8 @@ from nova_lite.dialects import storable
 from nova_lite.simcloud import faults
 
 JSON_LIMIT_BYTES = 1024 * 1024
+# Of requests whose sender nobody knows yet; Keystone has the same, from oslo.middleware.
+UNKNOWN_LIMIT_BYTES = 114688
 # MariaDB's type for JSON holds 32 levels, and what is stored may have some around a body.
 LEVELS = 28
 INT_LIMIT = 2**31 - 1
@@ -88,14 +90,14 @@ def chunks(req, size):
         yield data
 
 
-def _raw(req):
-    if (req.content_length or 0) > JSON_LIMIT_BYTES:
-        raise faults.TooLarge(f'The body is larger than {JSON_LIMIT_BYTES} bytes.')
+def _raw(req, limit):
+    if (req.content_length or 0) > limit:
+        raise faults.TooLarge(f'The body is larger than {limit} bytes.')
     parts, total = [], 0
     for part in chunks(req, 64 * 1024):
         total += len(part)
-        if total > JSON_LIMIT_BYTES:
-            raise faults.TooLarge(f'The body is larger than {JSON_LIMIT_BYTES} bytes.')
+        if total > limit:
+            raise faults.TooLarge(f'The body is larger than {limit} bytes.')
         parts.append(part)
     return b''.join(parts)
 
@@ -105,18 +107,21 @@ def decoded(raw):
     return storable.decode(raw, levels=LEVELS)
 
 
-def parsed(req):
-    """Return the JSON value of the body. Raise BadRequest with the reason."""
-    raw = _raw(req)
+def parsed(req, limit=JSON_LIMIT_BYTES):
+    """Return the JSON value of the body. Raise BadRequest with the reason, or TooLarge."""
+    raw = _raw(req, limit)
     try:
         return decoded(raw)
     except ValueError as error:
         raise faults.BadRequest(f'The body is not valid JSON: {error}') from error
 
 
-def read(req, validator, key=None):
-    """Return the body checked by `validator`; with `key` only the object under it."""
-    value = parsed(req)
+def read(req, validator, key=None, *, limit=JSON_LIMIT_BYTES):
+    """Return the body checked by `validator`; with `key` only the object under it.
+
+    limit: the most bytes that it may have
+    """
+    value = parsed(req, limit)
     check(value, validator)
     return value if key is None else value[key]
 

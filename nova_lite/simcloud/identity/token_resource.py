@@ -32,7 +32,7 @@ class TokenResource:
         self._catalog = catalog
 
     def on_post_tokens(self, req, resp):
-        auth = bodies.read(req, authentication.REQUEST, 'auth')
+        auth = bodies.read(req, authentication.REQUEST, 'auth', limit=bodies.UNKNOWN_LIMIT_BYTES)
         user, methods, parent, scope = self._authenticate(auth['identity'])
         if scope is None:
             with self._db.read() as conn:

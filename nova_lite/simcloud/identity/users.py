@@ -130,7 +130,7 @@ class OwnResource:
         self._password_cost = password_cost
 
     def on_post_password(self, req, resp, user_id):
-        wanted = bodies.read(req, CHANGE_PASSWORD, 'user')
+        wanted = bodies.read(req, CHANGE_PASSWORD, 'user', limit=bodies.UNKNOWN_LIMIT_BYTES)
         with self._db.read() as conn:
             row = database.find(conn, tables.users, id=user_id)
         known = row['password_hash'] if row else None

@@ -197,8 +197,13 @@ class MalformedTestCase(base.SimCloudTestCase):
             self.assertEqual(201 if depth < bodies.LEVELS else 400, result.status_code)
 
     def test_oversize_bodies_are_refused(self):
-        result = self.check('POST', '/network/v2.0/ports', body=b' ' * (2 * 2**20))
-        self.assertEqual(413, result.status_code)
+        for path, limit in (
+            ('/network/v2.0/ports', bodies.JSON_LIMIT_BYTES),
+            ('/identity/v3/auth/tokens', bodies.UNKNOWN_LIMIT_BYTES),
+        ):
+            for size, expected in ((limit, 400), (limit + 1, 413)):
+                result = self.check('POST', path, body=b' ' * size)
+                self.assertEqual(expected, result.status_code)
 
     @examples.settings(40)
     @given(st.data())
