@@ -2,7 +2,7 @@
 
   python -m tools.compare_with_nova --rounds 3 --results figures.json
 
-installs nova from PyPI in a virtual environment of its own (nova-requirements.txt), starts a
+installs nova from PyPI in a virtual environment of its own (tools/requirements/nova.txt), starts a
 cloud of its daemons with the fake driver and one of nova_lite with the profile `instant`,
 each over a RabbitMQ and a durable MariaDB of its own, and sends both the same requests.
 Every scenario is played in one cloud and then in the other. --load shows how both do with up to

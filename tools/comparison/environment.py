@@ -10,7 +10,7 @@ import sys
 from tests.fixtures import servers
 
 TOP = pathlib.Path(__file__).parents[2]
-REQUIREMENTS = TOP / 'nova-requirements.txt'
+REQUIREMENTS = TOP / 'tools/requirements/nova.txt'
 ASK = 'import importlib.metadata as m, sys; print(*(m.version(name) for name in sys.argv[1:]))'
 _NUMBER = re.compile(r'\d+\.\d+[.\d]*')
 

@@ -41,7 +41,7 @@ class ClientsTest(testtools.TestCase):
         found = expected.load((TOP / expected.PATH).read_text())
         pinned, installed = (
             dict(PINNED.findall((TOP / name).read_text()))
-            for name in ('clients-requirements.txt', 'constraints.txt')
+            for name in ('tools/requirements/clients.txt', 'constraints.txt')
         )
         for suite in suites.SUITES:
             versions = {found[suite.name].version, pinned[suite.distribution]}

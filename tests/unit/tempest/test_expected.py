@@ -52,7 +52,7 @@ class LoadTest(testtools.TestCase):
     def test_the_file_of_this_repository(self):
         found = expected.load(expected.PATH.read_text())
         self.assertTrue(all(name.startswith('tempest.') for name in found.not_passing))
-        with open('tempest-requirements.txt') as requirements:
+        with open('tools/requirements/tempest.txt') as requirements:
             self.assertIn(f'tempest=={found.version} ', requirements.read())
 
 
