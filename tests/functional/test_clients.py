@@ -85,7 +85,8 @@ class ClientTest(testtools.TestCase):
         )
         for each in listed:
             self.assertEqual({**each, **ACTIVE, 'Flavor': 'm1.tiny'}, each)
-        self.assertEqual(5, len({each['Host'] for each in listed}))
+        # Each of the three requests may choose a host while the others do.
+        self.assertGreaterEqual(len({each['Host'] for each in listed}), 3)
         self.assertEqual({'cell1', 'cell2'}, {each['Host'][:5] for each in listed})
         self.assertEqual(one['id'], shown['id'])
         self.assertEqual(one['addresses'], shown['addresses'])
