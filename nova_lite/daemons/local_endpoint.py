@@ -28,8 +28,6 @@ from nova_lite.wsgi import server
 LOG = log.getLogger(__name__)
 
 KEY_HEADER = 'X-Endpoint-Key'
-# The name of before, which programs of users may send, and clouds of former releases expect.
-FORMER_KEY_HEADER = 'X-Door-Key'
 TIMEOUT_S = 60
 # Without the proxies of the environment, which would be sent the key.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -85,7 +83,7 @@ class LocalEndpoint(abc.ABC):
         host = environ.get('HTTP_HOST', '')
         if not local_requests.LOOPBACK.fullmatch(host):
             return f'The header Host is {host}; it must be an address of loopback.'
-        key = environ.get('HTTP_X_ENDPOINT_KEY', environ.get('HTTP_X_DOOR_KEY', ''))
+        key = environ.get('HTTP_X_ENDPOINT_KEY', '')
         if not hmac.compare_digest(key.encode(), self._key.encode()):
             return f'The header {KEY_HEADER} is not the key in {self._path}.'
         return None
@@ -139,7 +137,7 @@ def send(place, path, timeout_s, *, body=None):
 
     place: as of `place_of`; body: of a POST, any JSON value; None for a GET
     """
-    headers, data = {KEY_HEADER: place['key'], FORMER_KEY_HEADER: place['key']}, None
+    headers, data = {KEY_HEADER: place['key']}, None
     if body is not None:
         headers['Content-Type'], data = 'application/json', json.dumps(body).encode()
     request = urllib.request.Request(place['url'] + path, data=data, headers=headers)

@@ -11,10 +11,8 @@ from nova_lite.db.api import breakpoints as rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.launcher import server_names
-from nova_lite.moves import former_ids
 from nova_lite.moves import kinds
 from nova_lite.saga import breakpoints
-from nova_lite.saga import former
 from nova_lite.saga import journal
 
 LOG = log.getLogger(__name__)
@@ -62,7 +60,7 @@ class Debugger:
 
     def attach(self, manager):
         """Stop the sagas of a super-conductor that is about to start."""
-        points = {row.id: row for row in manager.world.api_db.write(_renamed)}
+        points = {row.id: row for row in manager.world.api_db.read(rows.every)}
         with self._lock:
             self._points = points
             self._managers = [*self._managers, manager]
@@ -248,15 +246,6 @@ class Debugger:
             raise NoSuchStep(what=f'Saga {kind} has', step=step, known=known)
         known = f'`nova-lite saga steps KIND` lists those of {", ".join(sorted(kinds.KINDS))}.'
         raise NoSuchStep(what='Sagas have', step=step, known=known)
-
-
-def _renamed(connection):
-    """Return all breakpoints, after those of a former release got the present ids of steps."""
-    for row in rows.every(connection):
-        step = former.id_of(row.step, former_ids.IDS)
-        if step != row.step:
-            rows.move(connection, row.id, step)
-    return rows.every(connection)
 
 
 def _shown(row):

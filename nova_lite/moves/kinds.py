@@ -49,7 +49,6 @@ SAGAS: tuple[type[step.Saga], ...] = (
     crash_dump.CrashDump,
     volume_image.VolumeImage,
 )
-FIRST = 1
 
 # The newest version of each kind. Earlier ones stay in SAGAS while journals may have them.
 KINDS = {
@@ -60,10 +59,8 @@ KINDS = {
 def of(record: journal.Record) -> type[step.Saga]:
     """Return the class that runs the saga of a journal row. Raise UnknownPlan."""
     kept = record.data.get(step.PLAN)
-    if kept is None:
-        # It began before journals had plans, or has not begun.
-        return _find(record.kind, FIRST if record.position else None)
-    return _find(record.kind, kept['version'])
+    # Without a plan it has not begun.
+    return _find(record.kind, kept and kept['version'])
 
 
 def _find(kind: str, version: int | None) -> type[step.Saga]:

@@ -26,7 +26,6 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.moves import asking
-from nova_lite.moves import former_ids
 from nova_lite.moves import part
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
@@ -82,7 +81,6 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
     world: worlds.World
     ctxt: context.RequestContext
     arguments: Arguments
-    former_ids = former_ids.IDS
     tasks: Tasks = ()
     refusable: Collection[str] = ()
     harmless: Collection[str] = ()

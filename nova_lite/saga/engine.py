@@ -17,7 +17,6 @@ from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import queue as queue_module
-from nova_lite.saga import renaming
 from nova_lite.saga import retries
 from nova_lite.saga import run as run_module
 from nova_lite.saga import step as step_module
@@ -270,15 +269,13 @@ class Engine:
             self.let_go(record)
 
     def _known(self, record: journal_module.Record) -> step_module.Saga | None:
-        """Return the saga of a record, or None if its plan differs from that of this release."""
+        """Return the saga of a record, or None if this release cannot run its plan."""
         try:
             saga = self.make_saga(record)
-            renaming.rename(saga)
-            kept, ours = saga.data.get(step_module.PLAN, {}), saga.plan(saga.steps())
             saga.results.check(step.id for step in saga.steps())
-            if {key: kept[key] for key in kept if key != step_module.BEGUN} in ({}, ours):
-                return saga
-            raise journal_module.UnknownPlan(f'its plan is {kept}, here it would be {ours}')
+            if step_module.PLAN in saga.data:
+                saga.keep(saga.data[step_module.PLAN])
+            return saga
         except journal_module.UnknownPlan as error:
             LOG.error(
                 'Saga %s (%s of server %s) was started by another release and is parked: %s',

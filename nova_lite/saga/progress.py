@@ -56,7 +56,7 @@ class Progress:
 
     def _plan(self) -> None:
         """Find the current steps: later ones may depend on results of earlier ones."""
-        self.steps = self._saga.steps()
+        self.steps = self._saga.planned()
         pivots = [i for i, step in enumerate(self.steps) if step.pivot]
         self.pivot = pivots[0] if pivots else len(self.steps)
 

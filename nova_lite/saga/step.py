@@ -13,7 +13,7 @@ from nova_lite.saga import values
 FOREVER = 1 << 30
 # Keys of Saga.data that the engine keeps for itself.
 TRIES, GIVEN_UP, NOT_UNDONE, GO_BACK = '_tries', '_left', '_not_undone', '_turn'
-PLAN, ASIDE, FORMER = '_plan', '_aside', '_former'
+PLAN, ASIDE = '_plan', '_aside'
 # A key of the plan.
 BEGUN = 'begun'
 
@@ -132,10 +132,8 @@ class Saga(abc.ABC):
     arguments: typing.Any
     # Further kinds that the class runs.
     also: tuple[str, ...] = ()
-    # Of the plans of a kind: another one when steps come, go, or change ids or places.
+    # Of the plans of a kind: another one when steps go, or change ids, places or what they mean.
     version = 1
-    # Ids of steps and notes by the names that a former release gave them, see saga.former.
-    former_ids: typing.Mapping[str, str] = {}
     # One for each plan that there may be.
     ways: tuple[Way, ...] = (Way(),)
 
@@ -152,6 +150,7 @@ class Saga(abc.ABC):
         self.repeated = record.epoch > 1
         self.ctxt = ctxt.for_saga(record.uuid, record.epoch)
         self._loaded: values.Loaded = {}
+        self._added: frozenset[str] = frozenset()
 
     @property
     def results(self) -> values.Results:
@@ -170,9 +169,25 @@ class Saga(abc.ABC):
         Steps after a step may depend on its result (`data`), those before it may not.
         """
 
+    def planned(self) -> Steps:
+        """Return the steps, without those that were added after the saga had begun."""
+        return tuple(step for step in self.steps() if step.id not in self._added)
+
     def plan(self, steps: Steps) -> journal.Data:
         """Return what the journal keeps of `steps`, to recognize them."""
         return {'version': self.version, 'steps': [step.id for step in steps]}
+
+    def keep(self, plan: journal.Data) -> None:
+        """Leave out the steps that a plan of the journal does not have.
+
+        The release that began the saga had none of them. Raise UnknownPlan if the plan has
+        others, another order, another version, or what this release does not know.
+        """
+        self._added = frozenset(step.id for step in self.steps()) - frozenset(plan['steps'])
+        kept = {key: value for key, value in plan.items() if key != BEGUN}
+        ours = self.plan(self.planned())
+        if kept != ours:
+            raise journal.UnknownPlan(f'its plan is {kept}, here it would be {ours}')
 
     def go_back(self, step: Step, error: Exception) -> str | None:
         """Return the step to which to go back after `step` failed before the pivot, or None.
@@ -189,15 +204,7 @@ class Saga(abc.ABC):
         step: its id, 'undo id', or 'id/part' of one that asks for several things
         """
         tries = self.data.get(TRIES, {}).get(step.partition('/')[0])
-        if FORMER in self.data:
-            step = self._former_key(step)
         return f'{self.uuid}/{step}' + (f'/{tries}' if tries else '')
-
-    def _former_key(self, step: str) -> str:
-        name, slash, part = step.partition('/')
-        undo = 'undo ' if name.startswith('undo ') else ''
-        name = name.removeprefix(undo)
-        return f'{undo}{self.data[FORMER].get(name, name)}{slash}{part}'
 
     def failed(self, step: str) -> bool:
         """Return whether a step has failed before."""

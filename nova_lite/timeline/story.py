@@ -11,11 +11,9 @@ from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
-from nova_lite.moves import former_ids
 from nova_lite.moves import kinds
 from nova_lite.moves import places
 from nova_lite.saga import breakpoints
-from nova_lite.saga import former
 from nova_lite.saga import journal
 
 CONTROL = 'super-conductor'
@@ -128,7 +126,7 @@ def _bars(row, events, ends):
         elif outcome in ENDS and event.detail:
             notes.append(event.detail)
         if outcome in (*ENDS, LOST, STOPPED):
-            known = steps.get(former.id_of(step, former_ids.IDS))
+            known = steps.get(step)
             daemon, cell = _place(known, ends)
             yield Bar(
                 step=step,

@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
@@ -21,8 +20,6 @@ from nova_lite.launcher import embedded
 from nova_lite.launcher import layout
 from nova_lite.launcher import state_dir
 from nova_lite.launcher import verification
-from nova_lite.moves import former_ids
-from nova_lite.saga import former
 from nova_lite.saga import journal
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
@@ -55,8 +52,7 @@ def leave(tree, directory, name, case, *, database):
     Returns (what it left, None), or (None, why not). Some steps are skipped, or not
     reached: then the move ends, and nothing is left.
     """
-    names = _names(tree)
-    words = [names.get(step, step) for step in case if step is not None]
+    words = [step for step in case if step is not None]
     done = subprocess.run(
         [sys.executable, LEAVE, database, name, *words],
         cwd=tree,
@@ -69,13 +65,6 @@ def leave(tree, directory, name, case, *, database):
     if done.returncode == 0 and lines:
         return json.loads(lines[-1]), None
     return None, UNREACHED if done.returncode == leaving.NOT_REACHED else done.stderr[-2000:]
-
-
-def _names(tree):
-    """Return {id: name} of the steps that the former code has."""
-    plans = pathlib.Path(tree, 'tests', 'unit', 'moves', 'plans.json').read_text()
-    names = {name for ways in json.loads(plans).values() for way in ways for name in way}
-    return {former.id_of(name, former_ids.IDS): name for name in names}
 
 
 def take_up(left):

@@ -56,11 +56,6 @@ def add(
     return found
 
 
-def move(connection: sa.Connection, number: int, step: str) -> None:
-    """Put a breakpoint before another step."""
-    rows.change(connection, TABLE, {'step': step}, id=number)
-
-
 def remove(connection: sa.Connection, number: int) -> None:
     """Remove a breakpoint."""
     rows.delete(connection, TABLE, id=number)

@@ -4,7 +4,6 @@ import types
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.launcher import debugger as debugger_module
 from nova_lite.saga import breakpoints
 from nova_lite.testclock import clock as test_clock
@@ -53,16 +52,6 @@ class KillHereTest(test_engine.EngineTestCase):
         frozen.freeze()
         with runtime.install(frozen):
             self.assertRaises(exception.Unavailable, self.kill_here)
-
-    def test_a_step_of_a_former_release(self):
-        for step in ('look for the image', 'claim on the destination', 'copy'):
-            self.database.write(
-                breakpoint_rows.add, instance_uuid=self.server, kind=None, step=step
-            )
-        for _start in range(2):
-            self.debugger.attach(self.manager)
-            found = [point['step'] for point in self.debugger.show()['breakpoints']]
-            self.assertEqual(['find-image', 'claim-on-destination', 'copy'], found)
 
     def test_the_database_fails(self):
         """A later `go` does not lose it."""

@@ -1,4 +1,4 @@
-"""Plans: a saga that another release has begun with other steps is not run."""
+"""Plans: a saga that another release has begun is run by the steps that it was begun with."""
 
 import dataclasses
 import logging
@@ -27,6 +27,15 @@ class Renamed(test_engine.Toy):
         first, second, third, fourth = super().steps()
         renamed = saga.Step('last chance', third.do, undo=third.undo, pivot=True)
         return first, second, renamed, fourth
+
+
+class Longer(test_engine.Toy):
+    """A later release, which has a step more before each step, and one more at the end."""
+
+    def steps(self):
+        more = [saga.Step(f'more-{n}', self.do(f'more-{n}')) for n in range(5)]
+        found = [step for pair in zip(more, super().steps(), strict=False) for step in pair]
+        return (*found, more[-1])
 
 
 class Newer(test_engine.Toy):
@@ -114,6 +123,39 @@ class PlansTest(PlansCase):
         del self.world.fail['second', 'do']
         self.assertEqual('done', self.run_to_end())
 
+        """Take a saga over by a release that has more steps; return how it ended."""
+        """Let a release that has more steps end the saga; return how it ended."""
+        self.begin()
+        self.kind = Longer
+        self.clock.advance(31)
+        ended = self.run_to_end('new')
+        self.assertEqual([*test_engine.STEPS], self.record().data[step.PLAN]['steps'])
+        self.assertEqual(0, self.failing())
+        return ended
+
+    def test_ends_without_steps_that_were_added_since(self):
+        self.assertEqual('done', self.take_over())
+        self.assertEqual([(name, 'do') for name in test_engine.STEPS], self.world.log)
+
+    def test_is_undone_without_steps_that_were_added_since(self):
+        self.world.fail['third', 'do'] = ('before', exception.NoValidHost(reason='full'))
+        self.assertEqual('undone', self.take_over())
+        self.assertEqual({'first', 'second', 'third'}, {name for name, _verb in self.world.log})
+        self.assertEqual(set(), self.world.on)
+
+    def test_what_begins_now_has_them(self):
+        self.kind = Longer
+        self.assertEqual('done', self.run_to_end())
+        self.assertIn(('more-4', 'do'), self.world.log)
+
+    def test_a_former_release_does_not_run_the_longer_plan(self):
+        self.kind = Longer
+        self.begin()
+        self.kind = test_engine.Toy
+        self.clock.advance(31)
+        self.engine().run(self.uuid)
+        self.assertEqual(('unknown', 1), (self.events()[-1], self.failing()))
+
     def test_a_plan_follows_what_steps_find(self):
         self.kind = Finding
         self.begin()
@@ -121,13 +163,6 @@ class PlansTest(PlansCase):
         self.clock.advance(31)
         self.assertEqual('done', self.run_to_end())
         self.assertIn(('more', 'do'), self.world.log)
-
-    def test_of_a_release_that_kept_none(self):
-        self.begin()
-        data = {name: value for name, value in self.record().data.items() if name != step.PLAN}
-        self.database.write(rows.change, sagas.TABLE, {'data': data}, uuid=self.uuid)
-        self.clock.advance(31)
-        self.assertEqual('done', self.run_to_end())
 
 
 class ResultsTest(PlansCase):
