@@ -123,8 +123,8 @@ class PlansTest(PlansCase):
         del self.world.fail['second', 'do']
         self.assertEqual('done', self.run_to_end())
 
+    def take_over(self):
         """Take a saga over by a release that has more steps; return how it ended."""
-        """Let a release that has more steps end the saga; return how it ended."""
         self.begin()
         self.kind = Longer
         self.clock.advance(31)
