@@ -191,7 +191,7 @@ class SuperConductor(typing.Protocol):
         """Build servers whose build requests were just accepted together."""
 
     def require_answers(self) -> None:
-        """Raise BusUnavailable while the bus is known not to answer."""
+        """Raise BusUnavailable unless the bus confirms a message."""
 
     def run_saga(self, ctxt: session.Ctxt, *, saga_uuid: str) -> None:
         """Run a saga whose row was just made."""

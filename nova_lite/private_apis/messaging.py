@@ -98,11 +98,6 @@ def register_options(conf: cfg.ConfigOpts) -> None:
     conf.register_opts(_tracing.oslo_messaging_tracing, group='oslo_messaging_tracing')
 
 
-def driver(bus: oslo_messaging.Transport) -> typing.Any:
-    """Return the driver of a transport."""
-    return bus._driver
-
-
 def connection(bus: oslo_messaging.Transport, purpose: str, tries: int) -> Pooled:
     """Take a connection from the pool of a transport; a context manager."""
     return bus._driver._get_connection(purpose, tries)

@@ -65,10 +65,6 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         """Connect to the bus once, and disconnect."""
         self._connection_pool.create(retry=0).close()
 
-    def require_answers(self) -> None:
-        """Raise BusSilent while the bus is known not to answer."""
-        self._silence.require_answers()
-
     def send(
         self,
         target: oslo_messaging.Target,
@@ -77,7 +73,7 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         **options: typing.Any,
     ) -> typing.Any:
         """Send a call or a cast. Raise BusSilent at once while the bus does not answer."""
-        self.require_answers()
+        self._silence.require_answers()
         try:
             return super().send(target, ctxt, message, **options)
         except silence.BusSilent:

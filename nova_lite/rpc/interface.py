@@ -160,7 +160,7 @@ class Interface:
         casts: outbox.Lane | None = None,
     ) -> None:
         """oldest: see pins.Pins; casts: sends casts without a wait by the caller"""
-        self._casts, self._driver = casts, messaging.driver(transport)
+        self._casts = casts
         self._pins = pins.Pins(transport.conf, self.topic, oldest)
         self._client = oslo_messaging.get_rpc_client(
             transport,
@@ -242,12 +242,14 @@ class Interface:
                 ) from error
             raise exception.RemoteError(type=error.exc_type, value=error.value) from error
 
-    def require_answers(self) -> None:
-        """Raise BusUnavailable while the bus is known not to answer."""
-        try:
-            self._driver.require_answers()
-        except oslo_messaging.MessageDeliveryFailure as error:
-            raise exception.BusUnavailable(service='The message bus', reason=error) from error
+    def require_answers(self, server: str | None = None) -> None:
+        """Send a server a message. Raise BusUnavailable unless the bus confirms it.
+
+        No reply of the server is awaited: it may be restarting.
+        """
+        options = {} if server is None else {'server': server}
+        client = self._client.prepare(retry=TRIES, **options)
+        self._answer(client.cast, context.admin(), PING, {})
 
     def ping(self, server: str | None = None, timeout: float | None = PING_S) -> typing.Any:
         """Ask a server for a sign of life, over the bus; raises as any call does."""

@@ -37,9 +37,22 @@ def begin(req, server, *, kind, guard, arguments, **options):
 
 
 def require_answers(req, server):
-    """Raise BusUnavailable while a bus is known not to answer by which the host would."""
+    """Raise BusUnavailable unless the buses answer by which the host of a server is asked."""
+    req.app.waiters.enter(req)
     req.app.super_conductor.require_answers()
-    req.app.compute(server.cell).require_answers()
+    _require_host_reached(req, server)
+
+
+def require_progress(req, server, row):
+    """Raise BusUnavailable if a saga waits for a bus that does not answer. row: of the saga"""
+    if not row.epoch:
+        req.app.super_conductor.require_answers()
+    elif row.attempts:
+        _require_host_reached(req, server)
+
+
+def _require_host_reached(req, server):
+    req.app.compute(server.cell).require_answers(server.row.host)
 
 
 def wait(req, uuid, *, meanwhile=outcomes.nothing):

@@ -58,8 +58,7 @@ def attach(req, server):
     request = _validated(req, _request(req.body.get(KEY, {})))
     acting.require_host(server)
     source_host.require_up(req, server)
-    answers = functools.partial(devices.require_answers, req, server)
-    answers()
+    devices.require_answers(req, server)
     uuid = devices.begin(
         req,
         server,
@@ -67,7 +66,8 @@ def attach(req, server):
         guard=transitions.ATTACH_INTERFACE,
         arguments={'request': request},
     )
-    port_id = devices.wait(req, uuid, meanwhile=answers)
+    progress = functools.partial(devices.require_progress, req, server)
+    port_id = devices.wait(req, uuid, meanwhile=progress)
     server = server_access.load(req, server.uuid)
     return {KEY: interfaces.view(req, server, interfaces.find(req, server, port_id))}
 

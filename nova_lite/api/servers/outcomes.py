@@ -17,7 +17,7 @@ KINDS = {
 }
 
 
-def nothing():
+def nothing(_row):
     """Do nothing: the request waits on."""
 
 
@@ -30,7 +30,7 @@ def wait(req, uuid, is_reached, *, timeout_s, meaning, meanwhile=nothing):
 
     meaning: the class of what an error ({'type', 'kind', 'message'}) means here, or None
         where its kind says that
-    meanwhile(): called at each look; what it raises ends the wait, and the saga goes on
+    meanwhile(row): called at each look; what it raises ends the wait, and the saga goes on
     """
     for _look in waiting.looks(req, timeout_s):
         row = req.app.api_db.read(sagas.get, uuid)
@@ -38,7 +38,7 @@ def wait(req, uuid, is_reached, *, timeout_s, meaning, meanwhile=nothing):
             return row
         if journal.outcome(row) == journal.UNDONE:
             raise _refusal(req, row, meaning)
-        meanwhile()
+        meanwhile(row)
     raise exception.MessagingTimeout(
         service='conductor', reason='no reply', method=row.kind, topic='conductor'
     )

@@ -297,17 +297,29 @@ class DevicesTest(base.Case):
             client.answers.clear()
 
     def test_a_bus_that_falls_silent_meanwhile(self):
-        """The request waits no longer; what it has begun goes on."""
+        """The request waits no longer; what it has begun goes on.
+
+        The saga is not taken up, or its step is repeated because its host is not reached.
+        """
         silent = exception.BusUnavailable(service='The message bus', reason='it does not answer')
-
-        def run_saga(_ctxt, saga_uuid):
-            self.api.super_conductor.answers['require_answers'] = silent
-
         self.api.conf.set_override('device_timeout', 600, 'api')
-        self.api.super_conductor.run_saga = run_saga
-        path = f'/servers/{self.uuid}/os-interface'
-        self.refused('POST', path, {'interfaceAttachment': {}}, code=503)
-        self.assertEqual('attach-interface', self.saga().kind)
+        for client, reached in (
+            (self.api.super_conductor, {'epoch': 0}),
+            (self.api.compute['cell1'], {'epoch': 1, 'attempts': 1}),
+        ):
+
+            def run_saga(_ctxt, saga_uuid, client=client, reached=reached):
+                table = sagas.TABLE
+                change = table.update().where(table.c.uuid == saga_uuid).values(reached)
+                self.api.api_db.write(lambda connection: connection.execute(change))
+                client.answers['require_answers'] = silent
+
+            self.api.super_conductor.run_saga = run_saga
+            server = self.api.add_server()
+            path = f'/servers/{server}/os-interface'
+            self.refused('POST', path, {'interfaceAttachment': {}}, code=503)
+            self.assertEqual('attach-interface', self.saga(server).kind)
+            client.answers.clear()
 
     def test_interface_states(self):
         for state in ('suspended', 'resized', 'shelved', 'shelved_offloaded'):
