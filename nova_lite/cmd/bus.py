@@ -1,24 +1,24 @@
-"""nova-lite bus: cut the message buses of a running cloud, or heal them.
+"""nova-lite bus: cut or freeze the message buses of a running cloud, or heal them.
 
-A bus that is cut closes its connections and refuses others; messages in its queues stay.
+A bus that is cut closes its connections and refuses others. A bus that is frozen accepts
+connections and messages, and does not answer. Messages in the queues of both stay.
 
-Example: nova-lite bus cut cell1
+Example: nova-lite bus freeze cell1
 """
 
 from nova_lite.cmd import subcommands
 from nova_lite.console import injected_faults
 from nova_lite.launcher import control_request
 
-HELP = 'cut or heal message buses'
-STATES = {'cut': 'cut', 'heal': 'healed'}
+HELP = 'cut, freeze or heal message buses'
+STATES = {'cut': 'cut', 'freeze': 'frozen', 'heal': 'healed'}
 
 
 def add_arguments(parser):
     """Add the arguments and options."""
     parser.add_argument('action', choices=STATES)
-    parser.add_argument(
-        'name', nargs='?', metavar='NAME', help='top or the name of a cell (default: all buses)'
-    )
+    text = 'top or the name of a cell (default: all buses)'
+    parser.add_argument('name', nargs='?', metavar='NAME', help=text)
     subcommands.add_options(parser)
 
 

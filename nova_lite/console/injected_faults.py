@@ -61,6 +61,7 @@ def lines(shown):
     found += [('', f'host {name} is powered off') for name in shown['hosts_off']]
     found += [('', f'database of {name} is down') for name in shown['databases_down']]
     found += [('', f'bus of {name} is cut') for name in shown['buses_cut']]
+    found += [('', f'bus of {name} is frozen') for name in shown['buses_frozen']]
     return found
 
 

@@ -25,7 +25,9 @@ CELL = schema_parts.whole(
     },
     required=['name', 'state'],
 )
-BUS = schema_parts.whole({'name': NAME, 'state': {'enum': ['cut', 'healed']}}, required=['state'])
+BUS = schema_parts.whole(
+    {'name': NAME, 'state': {'enum': ['cut', 'frozen', 'healed']}}, required=['state']
+)
 
 
 def add(endpoint, faults):
@@ -53,4 +55,4 @@ def add(endpoint, faults):
         lambda name, state, parts=PARTS: faults.switch_cell(name, up=state == 'up', parts=parts),
         CELL,
     )
-    answer('bus', lambda state, name=None: faults.switch_bus(name, up=state == 'healed'), BUS)
+    answer('bus', faults.switch_bus, BUS)

@@ -22,6 +22,13 @@ from nova_lite.virt.sim import profile
 LOG = log.getLogger(__name__)
 
 DATABASE, BUS = 'database', 'bus'
+# States of buses, and what makes a broker so.
+CUT, FROZEN, HEALED = 'cut', 'frozen', 'healed'
+SWITCHES = {
+    CUT: memory_broker.Broker.cut,
+    FROZEN: memory_broker.Broker.freeze,
+    HEALED: memory_broker.Broker.heal,
+}
 
 
 class Unknown(exception.NotFound):
@@ -39,6 +46,7 @@ def of_files(places):
         ],
         'databases_down': [],
         'buses_cut': [],
+        'buses_frozen': [],
     }
 
 
@@ -57,10 +65,12 @@ class Faults:
         # By id: the entry as it was given, and its rule or Fault.
         self._failures = {}
         self._number = 0
-        self._databases, self._buses = set(), set()
+        self._databases = set()
+        # The states of those that are not healed, by name.
+        self._buses = {}
 
     def show(self):
-        """Return {failures, hosts_off, databases_down, buses_cut}."""
+        """Return {failures, hosts_off, databases_down, buses_cut, buses_frozen}."""
         with self._lock:
             return {
                 **of_files(self._places),
@@ -68,8 +78,12 @@ class Faults:
                     {'id': number, **entry} for number, (entry, _rule) in self._failures.items()
                 ],
                 'databases_down': sorted(self._databases),
-                'buses_cut': sorted(self._buses),
+                'buses_cut': self._buses_that_are(CUT),
+                'buses_frozen': self._buses_that_are(FROZEN),
             }
+
+    def _buses_that_are(self, state):
+        return sorted(name for name, found in self._buses.items() if found == state)
 
     # ---- operations of hosts, and requests to services ----
 
@@ -144,16 +158,16 @@ class Faults:
             if DATABASE in parts:
                 self._switch_database(name, up)
             if BUS in parts:
-                self._switch_bus(name, up)
+                self._switch_bus(name, HEALED if up else CUT)
 
-    def switch_bus(self, name=None, *, up):
-        """Cut the bus of the top or of a cell, all without a name, or heal it. Raise Unknown."""
+    def switch_bus(self, state, name=None):
+        """Cut, freeze or heal the bus of the top or of a cell, or all buses. Raise Unknown."""
         known = [layout.TOP, *self._places.cell_names]
         if name is not None and name not in known:
             raise Unknown(what='Bus', name=name, known=', '.join(known))
         with self._lock:
             for each in known if name is None else [name]:
-                self._switch_bus(each, up)
+                self._switch_bus(each, state)
 
     def heal(self):
         """Remove all faults but hosts without power: daemons need their bus to stop."""
@@ -163,7 +177,7 @@ class Faults:
             for name in set(self._databases):
                 self._switch_database(name, True)
             for name in set(self._buses):
-                self._switch_bus(name, True)
+                self._switch_bus(name, HEALED)
 
     @contextlib.contextmanager
     def healed(self):
@@ -178,9 +192,13 @@ class Faults:
         (self._databases.discard if up else self._databases.add)(name)
         LOG.warning('The database of %s was taken %s', name, 'up' if up else 'down')
 
-    def _switch_bus(self, name, up):
+    def _switch_bus(self, name, state):
         url = self._places.bus_url(name)
         broker = memory_broker.broker(transport.embedded_name(url, self._incarnation()))
-        (broker.heal if up else broker.cut)()
-        (self._buses.discard if up else self._buses.add)(name)
-        LOG.warning('The bus of %s was %s', name, 'healed' if up else 'cut')
+        # Of a bus that is frozen, and cut after that, both end.
+        broker.heal()
+        SWITCHES[state](broker)
+        self._buses.pop(name, None)
+        if state != HEALED:
+            self._buses[name] = state
+        LOG.warning('The bus of %s was %s', name, state)

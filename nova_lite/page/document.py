@@ -109,6 +109,7 @@ def _cell(
         'disabled': cell.disabled,
         'database_down': cell.name in faults['databases_down'],
         'bus_cut': cell.name in faults['buses_cut'],
+        'bus_frozen': cell.name in faults['buses_frozen'],
         'hosts': len(here),
         'up': sum(host['state'] in (UP, DISABLED) for host in here),
         'servers': sum(host['servers'] for host in here),

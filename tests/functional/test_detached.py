@@ -49,6 +49,11 @@ FAULTS = (
     ),
     ('host on cell1-host1', [], 'Host cell1-host1 was powered on'),
     ('bus cut', ['bus of cell1 is cut', 'bus of top is cut'], 'The bus of top was cut'),
+    (
+        'bus freeze top',
+        ['bus of cell1 is cut', 'bus of top is frozen'],
+        'The bus of top was frozen',
+    ),
     ('bus heal', [], 'The bus of top was healed'),
     ('fault clear', [], 'All injected failures were cleared'),
 )

@@ -87,7 +87,15 @@ class ExitCodesTest(testtools.TestCase):
         self.exits(1, 'status')
         self.exits(0, 'list', where=[])
         self.starts(f'up --detach --port 0 --cells 1 --hosts 2 --profile {profile}')
-        for line in ('status', 'env', 'clock show', 'fault list', 'bus cut', 'bus heal', 'reset'):
+        for line in (
+            'status',
+            'env',
+            'clock show',
+            'fault list',
+            'bus freeze',
+            'bus heal',
+            'reset',
+        ):
             self.exits(0, line)
         self.move()
         self.exits(0, 'reset')

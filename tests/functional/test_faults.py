@@ -70,20 +70,26 @@ class FaultsTest(own_cloud.OwnCloudTest):
         self.assertEqual(['ACTIVE', 'ACTIVE'], [self.status_of(each) for each in servers])
 
     def test_bus_of_a_cell(self):
-        self.faults.switch_bus('cell1', up=False)
+        self.faults.switch_bus('cut', 'cell1')
         self.assertEqual(['cell1'], self.faults.show()['buses_cut'])
         self.assertEqual('ACTIVE', self.boot('cell2-host1').status)
         server = self.boot('cell1-host1', wait=False)
         self.assertEqual('BUILD', self.status_of(server))
-        self.faults.switch_bus(up=True)
+        self.faults.switch_bus('frozen', 'cell1')
+        shown = self.faults.show()
+        self.assertEqual(([], ['cell1']), (shown['buses_cut'], shown['buses_frozen']))
+        self.assertEqual('BUILD', self.status_of(server))
+        self.faults.switch_bus('healed')
         self.cloud.wait(server, 'ACTIVE')
-        self.assertEqual([], self.faults.show()['buses_cut'])
+        self.assertEqual([], self.faults.show()['buses_frozen'])
 
     def test_a_stop_heals(self):
-        self.faults.switch_bus(up=False)
-        self.faults.switch_cell('cell1', up=False)
-        self.cloud.restart()
-        self.assertEqual('ACTIVE', self.boot('cell1-host1').status)
+        for state in ('cut', 'frozen'):
+            faults = self.cloud.cloud.faults
+            faults.switch_bus(state)
+            faults.switch_cell('cell2', up=False, parts=['database'])
+            self.cloud.restart()
+            self.assertEqual('ACTIVE', self.boot('cell1-host1').status)
 
     def test_a_reset_heals(self):
         server = self.boot('cell1-host1')
@@ -94,7 +100,7 @@ class FaultsTest(own_cloud.OwnCloudTest):
             self.faults.switch_cell('cell1', up=False)
             self.assertEqual('UNKNOWN', self.status_of(server))
             self.cloud.cloud.reset('before')
-            self.assertEqual([[]] * 4, list(self.faults.show().values()))
+            self.assertEqual([[]] * 5, list(self.faults.show().values()))
             self.assertEqual('ACTIVE', self.status_of(server))
         self.assertEqual('ACTIVE', self.boot('cell1-host1').status)
 
@@ -123,7 +129,7 @@ class FaultsTest(own_cloud.OwnCloudTest):
             (exception.NotFound, lambda: self.faults.clear(7), 'Use one of: there is none'),
             (exception.NotFound, lambda: self.faults.switch_host('x', on=True), "Host 'x'"),
             (exception.NotFound, lambda: self.faults.switch_cell('x', up=True), "Cell 'x'"),
-            (exception.NotFound, lambda: self.faults.switch_bus('x', up=True), 'top, cell1'),
+            (exception.NotFound, lambda: self.faults.switch_bus('cut', 'x'), 'top, cell1'),
         ):
             self.assertIn(said, str(self.assertRaises(error, call)))
         self.assertEqual([], self.faults.show()['failures'])

@@ -39,6 +39,7 @@ function cellTitle(cell) {
     cell.answers ? null : 'does not answer',
     cell.database_down ? 'database down' : null,
     cell.bus_cut ? 'bus cut' : null,
+    cell.bus_frozen ? 'bus frozen' : null,
     cell.disabled ? 'disabled' : null,
   ].filter(Boolean);
   const kind = troubles.length ? 'bad' : cell.up < cell.hosts ? 'warn' : 'good';

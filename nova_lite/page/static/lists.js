@@ -19,12 +19,13 @@ function moveRow(move) {
 }
 
 export function drawFaults(found) {
-  const { failures, hosts_off: off, databases_down: databases, buses_cut: buses } = found.faults;
+  const { failures, hosts_off: off, databases_down: databases, buses_cut: cut, buses_frozen: frozen } = found.faults;
   const items = [
     ...failures.map((each) => [`Fault ${each.id}`, words(each), 'faults/clear', { id: each.id }]),
     ...off.map((name) => [`Host ${name}`, 'power is off', 'host', { name, power: 'on' }]),
     ...databases.map((name) => [`Database of ${name}`, 'down', 'cell', { name, state: 'up', parts: ['database'] }]),
-    ...buses.map((name) => [`Bus of ${name}`, 'cut', 'bus', { name, state: 'healed' }]),
+    ...cut.map((name) => [`Bus of ${name}`, 'cut', 'bus', { name, state: 'healed' }]),
+    ...frozen.map((name) => [`Bus of ${name}`, 'frozen', 'bus', { name, state: 'healed' }]),
   ];
   rows(list('faults'), items, ([name]) => name, faultRow, 'None. Inject one with nova-lite fault add.');
 }

@@ -183,11 +183,13 @@ class EntryTest(testtools.TestCase):
         )
         shown = {'failures': [{'id': n, **each} for n, each in enumerate(entries)]}
         shown |= dict.fromkeys(('hosts_off', 'databases_down', 'buses_cut'), [])
+        shown['buses_frozen'] = ['top']
         self.assertEqual(
             [
                 ('0', 'requests * to image lose their answers (first 2)'),
                 ('1', 'requests POST * to volume wait 1.5 s, fail with 500'),
                 ('2', 'requests * to volume fail with 500 (probability 0.25)'),
+                ('', 'bus of top is frozen'),
             ],
             console.lines(shown),
         )

@@ -6,7 +6,13 @@ import types
 from nova_lite.page import reading
 
 AT = datetime.datetime.fromisoformat('2026-01-02T03:04:05')
-NO_FAULTS = {'failures': [], 'hosts_off': [], 'databases_down': [], 'buses_cut': []}
+NO_FAULTS = {
+    'failures': [],
+    'hosts_off': [],
+    'databases_down': [],
+    'buses_cut': [],
+    'buses_frozen': [],
+}
 
 
 def cell(name, *, is_cell0=False, disabled=False):

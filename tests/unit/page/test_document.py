@@ -76,14 +76,12 @@ class TestCells(testtools.TestCase):
             ),
             databases_down=['cell1'],
             buses_cut=['cell2'],
+            buses_frozen=['cell1'],
         )
-        down, cut = made['cells']
-        self.assertEqual(
-            (False, True, False), (down['answers'], down['database_down'], down['bus_cut'])
-        )
-        self.assertEqual(
-            (True, False, True), (cut['answers'], cut['database_down'], cut['bus_cut'])
-        )
+        names = ('answers', 'database_down', 'bus_cut', 'bus_frozen')
+        down, cut = ([cell[name] for name in names] for cell in made['cells'])
+        self.assertEqual([False, True, False, True], down)
+        self.assertEqual([True, False, True, False], cut)
         self.assertEqual(['host'], [host['name'] for host in made['hosts']])
 
     def test_cell0_has_servers_and_is_not_listed(self):
