@@ -11,6 +11,7 @@ from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
+from nova_lite.db.api import sagas
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import archive
 from nova_lite.manage import command
@@ -121,7 +122,8 @@ def _archive(deployment, args, database, *, cell_id, before):
         def forget(uuids, forgotten=forgotten):
             forgotten.update(deployment.api_db.write(_forget, cell_id, uuids))
 
-        batch, uuids = database.write(archive.archive, args.max_rows, before, forget)
+        busy = deployment.api_db.read(_busy)
+        batch, uuids = database.write(archive.archive, args.max_rows, before, forget, busy)
         yield batch + forgotten
         if not args.until_complete or not uuids:
             break
@@ -130,6 +132,12 @@ def _archive(deployment, args, database, *, cell_id, before):
         runtime.sleep(args.sleep)
     if args.purge:
         database.write(archive.purge, before)
+
+
+def _busy(connection):
+    """Return the ids of servers whose sagas have not ended: these need their records."""
+    found = sagas.every(connection, active=True, cleaning=True)
+    return {saga.instance_uuid for saga in found}
 
 
 def _forget(connection, cell_id, uuids):

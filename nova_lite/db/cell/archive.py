@@ -6,6 +6,7 @@ to have them at hand.
 
 import collections
 from collections.abc import Callable
+from collections.abc import Iterable
 import datetime
 
 import sqlalchemy as sa
@@ -32,6 +33,7 @@ def archive(
     max_rows: int,
     before: datetime.datetime | None = None,
     forget: Callable[[list[str]], None] = lambda uuids: None,
+    keep: Iterable[str] = (),
 ) -> tuple[collections.Counter[str], list[str]]:
     """Move deleted servers with all their rows, oldest first.
 
@@ -39,9 +41,13 @@ def archive(
     before: only servers deleted before that time
     forget: removes what other databases have of these servers. It is called before the
         transaction ends: a run that is killed after it leaves servers that the next run finds
+    keep: ids of servers whose rows stay
     Returns (Counter by table, [server uuid, ...]).
     """
-    conditions: list[rows.Condition] = [INSTANCES.c.deleted.is_(True)]
+    conditions: list[rows.Condition] = [
+        INSTANCES.c.deleted.is_(True),
+        INSTANCES.c.uuid.not_in([*keep]),
+    ]
     if before is not None:
         conditions.append(INSTANCES.c.deleted_at < before)
     servers = connection.execute(

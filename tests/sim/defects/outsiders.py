@@ -144,8 +144,8 @@ DEFECTS = (
         (
             (
                 'manage/archive.py',
-                'archive.archive, args.max_rows, before, forget)',
-                'archive.archive, args.max_rows, before)\n        forget(uuids)',
+                'archive.archive, args.max_rows, before, forget, busy)',
+                'archive.archive, args.max_rows, before, keep=busy)\n        forget(uuids)',
             ),
         ),
     ),

@@ -6,10 +6,12 @@ import os
 
 import sqlalchemy as sa
 
+from nova_lite import context
 from nova_lite import runtime
 from nova_lite.db import schema_migration
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import sagas
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import archive
 from nova_lite.db.cell import instances
@@ -176,6 +178,24 @@ class ArchiveTest(base.ManageTest):
             self.assertEqual({}, self.api_db.read(server_groups.groups_of, [uuid]))
             self.assertIsNone(self.local.read(instances.find, uuid))
         self.fail('the archive has no end')
+
+    def test_server_of_a_saga(self):
+        """A saga that has not ended needs the records of its server, also of a deleted one."""
+        uuid, saga = self.add_deleted(), runtime.new_uuid()
+        self.api_db.write(
+            sagas.create,
+            context.admin(),
+            uuid=saga,
+            kind='confirm-resize',
+            instance_uuid=uuid,
+            arguments={},
+        )
+        self.archive('--until-complete', code=0)
+        self.assertIsNotNone(self.local.read(instances.find, uuid))
+        self.assertIsNotNone(self.api_db.read(instance_mappings.find, uuid))
+        self.assertTrue(self.api_db.write(sagas.withdraw, saga))
+        self.archive()
+        self.assertIsNone(self.local.read(instances.find, uuid))
 
     def test_until_complete_and_purge(self):
         for _number in range(3):
