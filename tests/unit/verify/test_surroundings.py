@@ -148,7 +148,7 @@ class ActionsTest(base.VerifyTest):
         self.cell.eventless = [row]
         return self.found()
 
-    def test_that_no_saga_carries_out(self):
+    def test_that_has_a_saga(self):
         found = [
             'I7 action rebuild of server a server: in cell1 has not ended, and nothing carries it out'
         ]
@@ -157,9 +157,14 @@ class ActionsTest(base.VerifyTest):
         self.snapshot.sagas = [base.saga()]
         self.assertEqual([], self.have('rebuild'))
 
-    def test_that_needs_no_saga(self):
-        self.assertEqual([], self.have('lock'))
-        self.assertEqual([], self.have('createImage'))
+    def test_that_nothing_carries_out(self):
+        for action in ('live-migration', 'createImage'):
+            (found,) = self.have(action)
+            self.assertIn(f'action {action} of server', found)
+
+    def test_that_a_later_request_may_have_replaced(self):
+        for action in ('lock', 'delete'):
+            self.assertEqual([], self.have(action))
 
 
 class LimitsTest(base.VerifyTest):
