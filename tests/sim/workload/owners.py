@@ -26,6 +26,8 @@ IMAGES = '/image/v2/images'
 # What an image has that was made of a server.
 OF_SERVER = 'instance_uuid'
 OF_IMAGES = ('delete image', 'delete image', PROTECT)
+# How often an operator reboots a server again, and after how many seconds each time.
+REBOOTS, REBOOT_S = 3, 20
 
 
 class Owner:
@@ -138,8 +140,30 @@ class Owner:
 
 
 def reboot_all(caller, ledger):
-    """Reboot all servers hard, as an operator does after volumes were declared free."""
-    if ledger.outside.done(RESET):
-        for uuid in ledger.standing():
-            path, body = f'/servers/{uuid}/action', {'reboot': {'type': 'HARD'}}
-            caller.send('reboot_hard', 'POST', path, body)
+    """Reboot all servers hard after volumes were declared free, as an operator does.
+
+    A reboot compares the volumes of a server if no saga has it. Those that still show such a
+    volume are rebooted again.
+    """
+    freed = ledger.outside.done(RESET)
+    servers = ledger.standing() if freed else ()
+    for uuid in servers:
+        _reboot(caller, uuid)
+    for _ in range(REBOOTS):
+        servers = [uuid for uuid in servers if _shows(caller, uuid, freed)]
+        if servers:
+            kernel.current().sleep(REBOOT_S)
+        for uuid in servers:
+            _reboot(caller, uuid)
+
+
+def _reboot(caller, uuid):
+    path, body = f'/servers/{uuid}/action', {'reboot': {'type': 'HARD'}}
+    caller.send('reboot_hard', 'POST', path, body)
+
+
+def _shows(caller, uuid, volumes):
+    """Return whether a server shows one of some volumes."""
+    code, found = caller.send('list volumes', 'GET', f'/servers/{uuid}/os-volume_attachments')
+    shown = found['volumeAttachments'] if code == 200 else ()
+    return any(each['volumeId'] in volumes for each in shown)
