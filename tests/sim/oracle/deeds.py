@@ -28,6 +28,7 @@ HOST, TASK = outcomes.HOST, effects.TASK
 CLIENT, LIVE = 'client', 'live-migration'
 # An audit asks for it, too, of servers that were shelved some time ago.
 OFFLOAD = 'shelveOffload'
+UNSHELVE = 'unshelve'
 # A reboot does, of volumes of which Cinder has no attachment.
 DETACH = 'detach_volume'
 # It waits for an audit if a fault kept its host from hearing of it.
@@ -136,7 +137,12 @@ class Deeds:
         own = self._ledger.named_own_hosts(server['id'], request_id, began)
         reasons = (*REFUSED, *(f'{OWN_HOST} {host}' for host in own))
         refused = any(each in details for each in reasons)
-        return silenced or (moves and (refused or self._is_unreached(server, named, details)))
+        # Its disk was only in an image that its owner has deleted.
+        lost = action['action'] == UNSHELVE and self._ledger.outside.is_named(
+            details, ended, owners.DELETE_IMAGE
+        )
+        moved = moves and (refused or self._is_unreached(server, named, details))
+        return silenced or lost or moved
 
     def _is_unreached(self, server, named, details):
         """Return whether a host was named that does not reach a volume of the server.

@@ -10,7 +10,7 @@ from tests.sim.workload import caller as caller_module
 from tests.sim.workload import outside
 from tests.sim.workload import owners
 
-DELETE, SNAPSHOT, BACKUP = 'delete image', 'snapshot', 'backup'
+SNAPSHOT, BACKUP = 'snapshot', 'backup'
 LIST = f'{owners.IMAGES}?limit=1000'
 SNAPSHOTS = f'/volume/v3/{caller_module.PROJECT}/snapshots?all_tenants=1'
 MAPPING = 'block_device_mapping'
@@ -56,7 +56,7 @@ class Images:
         """
         uuid = call.answer['image_id']
         reset = self._outside.met(outside.RESET, server['id'], call.began, math.inf)
-        if reset or self._outside.may_have(uuid, DELETE):
+        if reset or self._outside.may_have(uuid, owners.DELETE_IMAGE):
             return
         image = self._images.get(uuid)
         if image is None:

@@ -102,10 +102,15 @@ class Outside:
             for each in self.changes
         )
 
-    def is_named(self, text, before=float('inf')):
-        """Return whether a text names an object that outsiders changed before a virtual time."""
+    def is_named(self, text, before=float('inf'), what=None):
+        """Return whether a text names an object that outsiders changed before a virtual time.
+
+        what: the kind of the change; None: any
+        """
         return any(
-            each.uuid in text and each.began <= before and each.may_be_done for each in self.changes
+            each.uuid in text and each.began <= before and each.may_be_done
+            for each in self.changes
+            if what in (None, each.what)
         )
 
 

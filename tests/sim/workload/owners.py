@@ -25,7 +25,8 @@ OF_VOLUMES = ('delete volume', RESET, 'steal volume', DELETE_SNAPSHOT)
 IMAGES = '/image/v2/images'
 # What an image has that was made of a server.
 OF_SERVER = 'instance_uuid'
-OF_IMAGES = ('delete image', 'delete image', PROTECT)
+DELETE_IMAGE = 'delete image'
+OF_IMAGES = (DELETE_IMAGE, DELETE_IMAGE, PROTECT)
 # How often an operator reboots a server again, and after how many seconds each time.
 REBOOTS, REBOOT_S = 3, 20
 

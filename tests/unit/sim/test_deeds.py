@@ -9,6 +9,7 @@ from tests.sim.oracle import deeds
 from tests.sim.oracle import excuses
 from tests.sim.workload import caller
 from tests.sim.workload import ledger
+from tests.sim.workload import owners
 from tests.sim.workload import profiles
 from tests.sim.world import faults
 
@@ -119,6 +120,21 @@ class DeedsTestCase(testtools.TestCase):
         ):
             found = findings(details=details, **deed)
             self.assertEqual(expected, len(found))
+
+    def test_an_unshelve_fails_whose_image_its_owner_deleted(self):
+        found = {'instanceAction': {'events': [{'details': 'Image image-1 could not be found.'}]}}
+        action = {'request_id': 'req-1', 'user_id': 'client', 'message': 'Error', **TIMES}
+        asking = types.SimpleNamespace(send=lambda *_args: (200, found))
+        for name, image, expected in (
+            ('unshelve', 'image-1', 0),
+            ('unshelve', 'image-2', 1),
+            ('rebuild', 'image-1', 1),
+        ):
+            book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[])))
+            book.outside.begin(owners.DELETE_IMAGE, image)
+            found['instanceActions'] = [{**action, 'action': name}]
+            server = {**SERVER, 'OS-EXT-STS:task_state': None}
+            self.assertEqual(expected, len(list(deeds.Deeds(asking, book).findings(server))))
 
     def test_a_build_fails_while_no_host_can_report(self):
         """A process that is frozen has left the database of their cell locked."""

@@ -131,7 +131,7 @@ class ImagesTestCase(testtools.TestCase):
         self.assertEqual([], self.found((backup(1, 2), True), (backup(5, 2), True)))
 
     def test_an_owner_deleted_or_protected_it(self):
-        self.ledger.outside.begin(images.DELETE, 'image-5')
+        self.ledger.outside.begin(owners.DELETE_IMAGE, 'image-5')
         self.ledger.outside.begin(owners.PROTECT, 'image-1')
         self.have('image-1')
         self.assertEqual([], self.found((backup(1), True), (backup(5), True)))
