@@ -29,6 +29,7 @@ from nova_lite.db import timeouts
 from nova_lite.dialects import compiled
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import mariadb_url
+from nova_lite.dialects import plain_errors
 from nova_lite.dialects import sqlite
 from nova_lite.dialects import sqlite_pool
 from nova_lite.dialects import writing
@@ -271,12 +272,11 @@ class _Conflict(Exception):
 
 
 def _unavailable(error: BaseException | None, **facts: typing.Any) -> exception.Unavailable:
-    """Return an Unavailable without the statement and its values. facts: for its kwargs
+    """Return an Unavailable. facts: for its kwargs
 
     Its reason is one line, which is what each failure takes in a log.
     """
-    text = str(error).split('\n[SQL:', 1)[0].split('\n(Background on', 1)[0]
-    reason = ' '.join(line.strip() for line in text.splitlines())
+    reason = ' '.join(line.strip() for line in str(error).splitlines())
     return exception.Unavailable(service='The database', reason=reason, **facts)
 
 
@@ -352,11 +352,12 @@ def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
 
 
 def _prepare(engine: sqlalchemy.Engine) -> None:
-    """Make an engine share compiled statements, raise oslo.db's exceptions, and guard reads.
+    """Make an engine share statements, raise oslo.db's exceptions without them, and guard reads.
 
     oslo.db registers further events, to give an error of a savepoint its cause, which we
     do not read. An engine that has none, as ours, spends a tenth less on each statement.
     """
+    plain_errors.use(engine)
     sqlalchemy.event.listen(engine, 'handle_error', exc_filters.handler, retval=True)
     compiled.share(engine)
     writing.guard(engine)

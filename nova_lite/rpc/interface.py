@@ -368,6 +368,7 @@ def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]
 
     Errors of ours are an answer: oslo.messaging gets them as expected, without
     a traceback in the log. The error of a cast has no one to go to but the log.
+    oslo.messaging sends the traceback and the causes of an error, so it gets a new one.
     """
 
     @functools.wraps(implementation)
@@ -383,16 +384,17 @@ def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]
             LOG.debug(
                 '%s answers with %s: %s', implementation.__name__, type(error).__name__, error
             )
-            raise oslo_messaging.ExpectedException() from error
+            answer = type(error)(error.message, **error.kwargs)
         except Exception as error:
             # A bug of ours. The caller must not take a KeyError here for one of its own.
             LOG.exception('%s failed', implementation.__name__)
             if declared.rpc_kind == 'cast':
                 return None
-            try:
-                raise exception.RemoteError(type=type(error).__name__, value=str(error)) from error
-            except exception.RemoteError:
-                raise oslo_messaging.ExpectedException() from error
+            answer = exception.RemoteError(type=type(error).__name__, value=str(error))
+        try:
+            raise answer
+        except exception.NovaLiteError:
+            raise oslo_messaging.ExpectedException() from None
 
     exposed: Method = oslo_messaging.expose(method)
     return exposed

@@ -17,6 +17,7 @@ from nova_lite import runtime
 from nova_lite.dialects import compiled
 from nova_lite.dialects import lean
 from nova_lite.dialects import mariadb
+from nova_lite.dialects import plain_errors
 from nova_lite.dialects import shapes
 from nova_lite.dialects import sqlite
 from nova_lite.dialects import sqlite_pool
@@ -65,7 +66,7 @@ def _on_connect(connection, _record):
 def make_engine(database):
     """Return an engine for `database`. Transactions that write begin as such."""
     url = url_of(database)
-    pool = {'pool_size': 10, 'max_overflow': 30, 'pool_use_lifo': True}
+    pool = {'pool_size': 10, 'max_overflow': 30, 'pool_use_lifo': True, 'hide_parameters': True}
     if url.get_backend_name() == 'sqlite':
         arguments = sqlite.ARGUMENTS
         engine = sa.create_engine(
@@ -75,6 +76,7 @@ def make_engine(database):
     else:
         engine = sa.create_engine(url, **pool, pool_pre_ping=True, isolation_level='READ COMMITTED')
         mariadb.use(engine)
+    plain_errors.use(engine)
     compiled.share(engine)
     writing.guard(engine)
     return engine

@@ -1,6 +1,7 @@
 """Both ends of a declared interface, over the embedded bus."""
 
 import fixtures
+import oslo_messaging
 import testtools
 
 from nova_lite import conf
@@ -11,6 +12,7 @@ from nova_lite import runtime
 from nova_lite.objects import selection
 from nova_lite.rpc import interface
 from nova_lite.rpc import memory_broker
+from nova_lite.rpc import serializer
 from nova_lite.rpc import transport
 
 
@@ -46,6 +48,8 @@ class Toy:
             raise exception.InstanceNotFound(instance_id='some')
         if first == 'bug':
             raise KeyError('bug')
+        if first == 'lost':
+            raise exception.Unavailable(service='The database', reason='lost') from KeyError('x')
         return first + second
 
     def work(self, ctxt, host, seconds):
@@ -163,6 +167,25 @@ class InterfaceTest(testtools.TestCase):
             exception.RemoteError, self.client.add, self.ctxt, 'host-1', 'bug'
         )
         self.assertIn('KeyError', str(error))
+
+    def test_no_traceback_travels(self):
+        """A caller that knows no class of ours gets all that is on the bus."""
+        bus = oslo_messaging.get_rpc_transport(
+            self.conf, url=transport.driver_url(f'{transport.EMBEDDED}{self.name}')
+        )
+        self.addCleanup(bus.cleanup)
+        target = oslo_messaging.Target(topic='toy', server='host-1', version='1.0')
+        client = oslo_messaging.get_rpc_client(
+            bus, target, serializer=serializer.ObjectSerializer()
+        )
+        for first, kind in ((None, 'InstanceNotFound'), ('lost', 'Unavailable'), ('bug', 'Remote')):
+            error = self.assertRaises(
+                oslo_messaging.RemoteError, client.call, self.ctxt, 'add', host='h', first=first
+            )
+            self.assertIn(kind, error.exc_type)
+            text = ''.join(error.traceback)
+            self.assertNotIn(__file__, text)
+            self.assertEqual(1, text.count('Traceback'), text)
 
     def test_services_that_are_away_are_one_line_of_a_cast(self):
         logger = self.useFixture(fixtures.FakeLogger())
