@@ -7,12 +7,13 @@ import requests
 import testtools
 
 from nova_lite import runtime
+from nova_lite.api import microversion
 from nova_lite.api.servers import list_schema
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import listed_servers as model
 
 DOWN = 'cell2'
-NEWEST = 104
+NEWEST = microversion.MAXIMUM.minor
 OPTIONS = {'quota': {'cores': -1}}
 # With list entries in part and without, and before most filters.
 MINORS = (1, 68, NEWEST)

@@ -10,6 +10,7 @@ import os
 from gabbi import driver
 from gabbi import fixture
 
+from nova_lite.api import microversion
 from tests.fixtures import cloud
 
 CASES = os.path.join(os.path.dirname(__file__), 'cases')
@@ -23,6 +24,7 @@ class CloudFixture(fixture.GabbiFixture):
     def start_fixture(self):
         self.cloud = cloud.Cloud(cells=1, hosts=self.hosts)
         self.cloud.setUp()
+        os.environ['NEWEST'] = str(microversion.MAXIMUM)
         os.environ['COMPUTE'] = f'{self.cloud.cloud.url}/compute'
         os.environ['SHARES'] = f'{self.cloud.cloud.url}/share/v2/shares'
         os.environ['ADMIN_TOKEN'] = self.cloud.admin.auth_token

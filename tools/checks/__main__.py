@@ -9,6 +9,7 @@ from tools.checks import docstrings
 from tools.checks import file_names
 from tools.checks import hacking_rules
 from tools.checks import inherited
+from tools.checks import newest
 from tools.checks import places
 from tools.checks import private
 from tools.checks import revisions
@@ -22,6 +23,7 @@ CHECKS = (
     file_names.check,
     hacking_rules.check,
     inherited.check,
+    newest.check,
     places.check,
     private.check,
     revisions.check,

@@ -14,12 +14,13 @@ from nova import config
 from nova import exception
 from nova import objects
 from nova import rpc
+from nova.api.openstack import api_version_request
 from nova.api.openstack.compute import routes
 from nova.api.validation import validators
 import nova.conf
 
 KINDS = {'body': 'request_body_schemas', 'query': 'request_query_schemas'}
-FIRST, LAST = 1, 104
+FIRST, LAST = 1, api_version_request.max_api_version().ver_minor
 
 
 def start():

@@ -4,6 +4,7 @@ import textwrap
 
 import testtools
 
+from nova_lite.api import microversion
 from tools import checks
 from tools.checks import commit_message
 from tools.checks import constructs
@@ -11,6 +12,7 @@ from tools.checks import docstrings
 from tools.checks import file_names
 from tools.checks import hacking_rules
 from tools.checks import inherited
+from tools.checks import newest
 from tools.checks import places
 from tools.checks import private
 from tools.checks import revisions
@@ -122,6 +124,27 @@ class TestDocstrings(testtools.TestCase):
         for docstring in ('Return the row.', 'Add one.', 'Do as `get`.'):
             self.assertEqual([], self.texts(docstring))
         self.assertEqual([], _texts(docstrings.check, 'def f(): pass'))
+
+
+class TestNewest(testtools.TestCase):
+    def test_constants(self):
+        version = microversion.MAXIMUM
+        for line in (
+            f"NEWEST = '{version}'",
+            f'FIRST, LAST = 1, {version.minor}',
+            f"    def create(self, version='{version}'): pass",
+        ):
+            self.assertEqual(['read microversion.MAXIMUM'], _texts(newest.check, line), line)
+
+    def test_others(self):
+        version = microversion.MAXIMUM
+        for line in (
+            'NEWEST = str(microversion.MAXIMUM)',
+            f"self.ok('PUT', path, body, version='{version}')",
+            f"SINCE = '{version}'",
+            f'LAST = 1{version.minor}',
+        ):
+            self.assertEqual([], _texts(newest.check, line), line)
 
 
 class TestPlaces(testtools.TestCase):

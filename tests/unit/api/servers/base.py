@@ -5,9 +5,11 @@ import logging
 import fixtures
 import testtools
 
+from nova_lite.api import microversion
 from tests.fixtures import compute_api
 from tests.fixtures import servers_api
 
+NEWEST = str(microversion.MAXIMUM)
 ADMIN = {**compute_api.ADMIN, 'project': compute_api.MEMBER['project']}
 
 

@@ -22,14 +22,14 @@ class Case(base.Case):
             body['os:scheduler_hints'] = hints
         return body
 
-    def create(self, version='2.104', *, who=None, hints=None, **fields):
+    def create(self, version='latest', *, who=None, hints=None, **fields):
         """The accepted servers' build requests."""
         self.ok('POST', '/servers', self.body(hints, **fields), code=202, version=version, who=who)
         method, arguments = self.api.super_conductor.calls[-1]
         self.assertEqual('build_servers', method)
         return self.api.api_db.read(build_requests.of, arguments['uuids'])
 
-    def refuse(self, code, text='', *, version='2.104', who=None, hints=None, **fields):
+    def refuse(self, code, text='', *, version='latest', who=None, hints=None, **fields):
         body = self.body(hints, **fields)
         self.refused('POST', '/servers', body, code=code, text=text, version=version, who=who)
         self.assert_nothing_left()

@@ -20,7 +20,7 @@ from tests.fixtures import servers_api
 from tests.unit.api.servers import base
 
 SEED = 5
-NEWEST = '2.104'
+NEWEST = base.NEWEST
 # How many wrong requests are sent of each kind: over SQLite fewer than over the databases
 # that refuse what they cannot hold, each of which gets every second one of MANY. All would
 # be tens of thousands.

@@ -114,7 +114,7 @@ class TestStored(create_base.Case):
 
     def test_password_that_is_answered_is_on_the_drive(self):
         body = self.body(config_drive=True)
-        answer = self.ok('POST', '/servers', body, code=202, version='2.104')
+        answer = self.ok('POST', '/servers', body, code=202, version='latest')
         (request,) = self.api.api_db.read(build_requests.every)
         self.assertEqual(
             answer.json['server']['adminPass'], request.arguments['options']['admin_pass']
@@ -185,7 +185,7 @@ class TestFields(create_base.Case):
 
     def test_query(self):
         self.ok('POST', '/servers?x=1', self.body(), code=202, version='2.74')
-        self.ok('POST', '/servers?x=1', self.body(), code=202, version='2.104')
+        self.ok('POST', '/servers?x=1', self.body(), code=202, version='latest')
 
     def test_v2_urls_drop_what_they_do_not_know(self):
         body = self.body(networks=create_base.ABSENT, nonsense=1)
@@ -213,7 +213,7 @@ class TestFlavorAndImage(create_base.Case):
         self.create(flavorRef='43', who=base.ADMIN)
 
     def refuse_more(self, code, **fields):
-        self.refused('POST', '/servers', self.body(**fields), code=code, version='2.104')
+        self.refused('POST', '/servers', self.body(**fields), code=code, version='latest')
 
     def test_image(self):
         self.refuse(400, 'not found', imageRef=runtime.new_uuid())
@@ -247,7 +247,7 @@ class TestPlace(create_base.Case):
 
     def refuse_zone(self, zone):
         body = self.body(availability_zone=zone)
-        self.refused('POST', '/servers', body, code=400, version='2.104')
+        self.refused('POST', '/servers', body, code=400, version='latest')
 
     def test_forced_host(self):
         self.refuse(403, 'forced_host', availability_zone='nova:host1')
@@ -331,7 +331,7 @@ class TestNetworks(create_base.Case):
         for networks in ('auto', 'none'):
             for name in ('x', 'web\n'):
                 body = self.body(networks=networks, security_groups=[{'name': name}])
-                self.refused('POST', '/servers', body, code=400, version='2.104', text=name)
+                self.refused('POST', '/servers', body, code=400, version='latest', text=name)
 
 
 class TestUpdateWhileScheduled(create_base.Case):

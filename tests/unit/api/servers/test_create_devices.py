@@ -37,7 +37,7 @@ class TestDevices(create_base.Case):
 
     def refuse_both(self, items):
         body = self.body(block_device_mapping=items, block_device_mapping_v2=[self.VOLUME])
-        self.refused('POST', '/servers', body, code=400, version='2.104', text='syntaxes')
+        self.refused('POST', '/servers', body, code=400, version='latest', text='syntaxes')
 
     def test_image_to_volume(self):
         item = {'source_type': 'image', 'destination_type': 'volume', 'boot_index': '0',

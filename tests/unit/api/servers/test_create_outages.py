@@ -54,7 +54,7 @@ class OutageTest(create_base.Case):
             raise self.error
 
         self.patch(create_reserve.Reservation, 'accepted', away)
-        self.refused('POST', '/servers', self.body(**FIELDS), code=503, version='2.104')
+        self.refused('POST', '/servers', self.body(**FIELDS), code=503, version='latest')
         self.assertEqual(2, len(self.api.api_db.read(build_requests.every)))
         self.assertEqual([], self.volume.deleted)
 
@@ -69,5 +69,5 @@ class OutageTest(create_base.Case):
             delete(ctxt, attachment_id)
 
         self.patch(self.volume, 'delete_attachment', refuse_once)
-        self.refused('POST', '/servers', self.body(**FIELDS), code=503, version='2.104')
+        self.refused('POST', '/servers', self.body(**FIELDS), code=503, version='latest')
         self.assertEqual(1, len(self.volume.deleted))

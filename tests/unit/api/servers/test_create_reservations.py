@@ -77,13 +77,13 @@ class ReservationTest(create_base.Case):
             seen.append(len(self.reserved()))
 
         self.before('accept', look)
-        self.refused('POST', '/servers', self.body(**FIELDS), code=409, version='2.104')
+        self.refused('POST', '/servers', self.body(**FIELDS), code=409, version='latest')
         self.assertEqual([2, 2, 0], seen)
         self.assertEqual([], self.volume.volumes_deleted)
 
     def test_a_process_that_was_frozen_accepts_nothing(self):
         self.before('accept', self.lapse)
-        self.refused('POST', '/servers', self.body(**FIELDS), code=409, version='2.104')
+        self.refused('POST', '/servers', self.body(**FIELDS), code=409, version='latest')
         self.assertEqual(set(), self.reserved())
         self.assertEqual([], self.api.super_conductor.calls)
         self.assertEqual([], self.ok('GET', '/servers').json['servers'])
@@ -100,7 +100,7 @@ class ReservationTest(create_base.Case):
                 self.lapse()
 
         self.before('create_attachment', freeze, target=self.volume)
-        self.refused('POST', '/servers', self.body(**FIELDS), code=409, version='2.104')
+        self.refused('POST', '/servers', self.body(**FIELDS), code=409, version='latest')
         self.assertEqual(1, len(self.volume.attached))
         self.assertEqual(set(), self.reserved())
 
@@ -145,7 +145,7 @@ class ReservationTest(create_base.Case):
             raise exception.Unavailable(service='volume', reason='test')
 
         self.patch(self.volume, 'create_attachment', unheard)
-        self.refused('POST', '/servers', self.body(**FIELDS), code=503, version='2.104')
+        self.refused('POST', '/servers', self.body(**FIELDS), code=503, version='latest')
         self.assertEqual(1, len(self.reserved()))
         self.lapse()
         self.assertEqual(set(), self.reserved())
@@ -161,7 +161,7 @@ class ReservationTest(create_base.Case):
             delete(*args)
 
         self.patch(self.volume, 'delete_attachment', refuse_once)
-        self.refused('POST', '/servers', self.body(**FIELDS), code=403, version='2.104')
+        self.refused('POST', '/servers', self.body(**FIELDS), code=403, version='latest')
         self.assertEqual(1, len(self.reserved()))
         self.lapse()
         self.assertEqual(set(), self.reserved())
@@ -178,7 +178,7 @@ class ReservationTest(create_base.Case):
 
         write, read = self.api.api_db.write, self.api.api_db.read
         self.before('accept', lose)
-        self.refused('POST', '/servers', self.body(**FIELDS), code=503, version='2.104')
+        self.refused('POST', '/servers', self.body(**FIELDS), code=503, version='latest')
         self.patch(self.api.api_db, 'write', write)
         self.patch(self.api.api_db, 'read', read)
         self.assertEqual(2, len(self.reserved()))

@@ -136,7 +136,7 @@ class TestPages(Case):
 
     def test_build_request_in_detail(self):
         uuid = self.add_build_request('b', minutes(9))
-        shown = self.api.call('GET', '/servers/detail', version='2.104').json['servers'][0]
+        shown = self.api.call('GET', '/servers/detail', version='latest').json['servers'][0]
         self.assertEqual(uuid, shown['id'])
         self.assertEqual('BUILD', shown['status'])
         self.assertEqual('scheduling', shown['OS-EXT-STS:task_state'])
