@@ -6,6 +6,8 @@ import types
 import testtools
 
 from nova_lite import runtime
+from nova_lite.db.api import models as api_models
+from nova_lite.db.cell import models as cell_models
 from nova_lite.verify import age_limits
 from nova_lite.verify import invariants
 from nova_lite.verify import observed
@@ -17,13 +19,19 @@ NODE, HOST = 'the uuid of host-1', 'host-1'
 VOLUME, ATTACHMENT, PORT = 'a volume', 'an attachment', 'a port'
 NOW = runtime.naive_now()
 LONG_AGO = NOW - datetime.timedelta(hours=1)
-Row = types.SimpleNamespace
 FLAVOR = {'name': 'm1', 'vcpus': 1, 'memory_mb': 64, 'root_gb': 0, 'ephemeral_gb': 0, 'swap': 0}
+
+
+def row(model, **columns):
+    """Return a row of a model's table: all its columns, None unless they are given."""
+    names = (column.name for column in model.__table__.columns)
+    return types.SimpleNamespace(**{**dict.fromkeys(names), **columns})
 
 
 def server(uuid=SERVER, **columns):
     """A record of a server that is ACTIVE on host-1."""
-    return Row(
+    return row(
+        cell_models.Instance,
         **{
             'uuid': uuid,
             'project_id': PROJECT,
@@ -31,14 +39,12 @@ def server(uuid=SERVER, **columns):
             'host': HOST,
             'node': HOST,
             'vm_state': 'active',
-            'task_state': None,
             'power_state': 1,
             'hidden': False,
             'sealed': False,
             'vcpus': 1,
             'memory_mb': 64,
             'flavor': {**FLAVOR, 'extra_specs': {}},
-            'old_flavor': None,
             'network_info': [
                 {
                     'id': PORT,
@@ -49,9 +55,8 @@ def server(uuid=SERVER, **columns):
             'system_metadata': {},
             'created_at': LONG_AGO,
             'updated_at': LONG_AGO,
-            'deleted_at': None,
             **columns,
-        }
+        },
     )
 
 
@@ -82,12 +87,13 @@ def saga(**columns):
     """A saga that works at the server."""
     values = {'uuid': 'a saga', 'kind': 'resize', 'step': 's', 'state': 'running', 'data': {}}
     owned = {'instance_uuid': SERVER, 'active_for': SERVER, 'created_at': NOW}
-    return Row(**{**values, **owned, 'finished_at': None, **columns})
+    return row(api_models.Saga, **{**values, **owned, **columns})
 
 
 def migration(**columns):
     """A live migration of the server to host-2 that has ended."""
-    return Row(
+    return row(
+        cell_models.Migration,
         **{
             'id': 1,
             'uuid': 'a move',
@@ -102,7 +108,7 @@ def migration(**columns):
             'hidden': False,
             'forced': False,
             **columns,
-        }
+        },
     )
 
 
@@ -120,7 +126,8 @@ def image(**values):
 
 def block_device(**columns):
     """The block device of the server's volume."""
-    return Row(
+    return row(
+        cell_models.BlockDevice,
         **{
             'uuid': 'a device',
             'instance_uuid': SERVER,
@@ -128,8 +135,36 @@ def block_device(**columns):
             'volume_id': VOLUME,
             'attachment_id': ATTACHMENT,
             **columns,
-        }
+        },
     )
+
+
+def build_request(uuid, **columns):
+    """Return the build request of a server, whose build is under way."""
+    return row(api_models.BuildRequest, instance_uuid=uuid, lease_until=NOW, **columns)
+
+
+def service(host=HOST):
+    """Return the service of a compute."""
+    return row(cell_models.Service, host=host, binary='nova-compute', disabled=False)
+
+
+def node(host=HOST, uuid=NODE):
+    """Return the compute node of a host."""
+    return row(
+        cell_models.ComputeNode,
+        uuid=uuid,
+        host=host,
+        hypervisor_hostname=host,
+        vcpus=8,
+        memory_mb=1024,
+        local_gb=10,
+    )
+
+
+def host_mapping(host=HOST):
+    """Return the mapping of a host to the one cell."""
+    return row(api_models.HostMapping, host=host, cell_id=1)
 
 
 def cell():
@@ -140,23 +175,21 @@ def cell():
         instances=[server()],
         migrations=[],
         block_devices=[block_device()],
-        nodes=[
-            Row(
-                uuid=NODE,
-                host=HOST,
-                hypervisor_hostname=HOST,
-                vcpus=8,
-                memory_mb=1024,
-                local_gb=10,
-            )
-        ],
-        services=[Row(host=HOST, binary='nova-compute', disabled=False)],
+        nodes=[node()],
+        services=[service()],
     )
 
 
 def sound():
     """The snapshot."""
-    mapping = Row(cell_id=1, project_id=PROJECT, queued_for_delete=False, vcpus=1, memory_mb=64)
+    mapping = row(
+        api_models.InstanceMapping,
+        cell_id=1,
+        project_id=PROJECT,
+        queued_for_delete=False,
+        vcpus=1,
+        memory_mb=64,
+    )
     return observed.Snapshot(
         now=NOW,
         mappings={SERVER: mapping},
@@ -164,7 +197,7 @@ def sound():
         specs={SERVER: {}},
         sagas=[],
         groups={},
-        aggregates=[(Row(uuid='an aggregate', metadata={}), {HOST})],
+        aggregates=[(types.SimpleNamespace(uuid='an aggregate', metadata={}), {HOST})],
         cells=[cell()],
         allocations={SERVER: {NODE: {'VCPU': 1, 'MEMORY_MB': 64}}},
         guests=[guest()],
@@ -182,7 +215,7 @@ def sound():
         ],
         volumes=[{'id': VOLUME, 'status': 'in-use', 'metadata': {}}],
         bindings={PORT: [(HOST, 'ACTIVE')]},
-        host_mappings=[Row(host=HOST, cell_id=1)],
+        host_mappings=[host_mapping()],
         providers={
             NODE: observed.Provider(
                 HOST,

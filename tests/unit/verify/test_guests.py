@@ -128,9 +128,8 @@ class EvacuatedTest(base.VerifyTest):
         self.assertEqual([], self.found())
 
     def test_must_go_when_the_host_is_back(self):
-        host = {'host': 'host-2', 'binary': 'nova-compute', 'disabled': False}
-        self.cell.services.append(base.Row(**host))
-        self.cell.nodes.append(base.Row(**{**vars(self.cell.nodes[0]), 'host': 'host-2'}))
+        self.cell.services.append(base.service('host-2'))
+        self.cell.nodes.append(base.node('host-2'))
         self.assertIn('I5 guest a server: is on host-2 without a record', self.found())
 
     def test_does_not_stay_after_it_was_cleaned(self):

@@ -1,6 +1,7 @@
 """Shares of servers (I5)."""
 
 from nova_lite.clients import share as share_client
+from nova_lite.db.cell import models as cell_models
 from nova_lite.virt import model
 from tests.unit.verify import base
 
@@ -11,7 +12,9 @@ class SharingTest(base.VerifyTest):
     def have(self, status='active', *, locked=('share', 'access_rule'), mounted=True, **columns):
         values = {'uuid': UUID, 'share_id': SHARE, 'status': status}
         self.snapshot.cells[0].shares = [
-            base.Row(**{**values, 'instance_uuid': base.SERVER, **columns})
+            base.row(
+                cell_models.ShareMapping, **{**values, 'instance_uuid': base.SERVER, **columns}
+            )
         ]
         self.lock(UUID, locked)
         if mounted:

@@ -1,5 +1,9 @@
 """Placement's providers, hosts, groups, work in progress and quota."""
 
+import types
+
+from nova_lite.db.api import models as api_models
+from nova_lite.db.cell import models as cell_models
 from nova_lite.verify import messaging
 from nova_lite.verify import observed
 from tests.unit.verify import base
@@ -48,11 +52,11 @@ class ProvidersTest(base.VerifyTest):
 
 class MembershipTest(base.VerifyTest):
     def test_host_mapping_without_service(self):
-        self.snapshot.host_mappings.append(base.Row(host='host-9', cell_id=1))
+        self.snapshot.host_mappings.append(base.host_mapping('host-9'))
         self.assertEqual(['I5 host mapping host-9: has no compute service in cell1'], self.found())
 
     def test_service_without_node(self):
-        service = base.Row(host='host-2', binary='nova-compute', disabled=False)
+        service = base.service('host-2')
         self.cell.services.append(service)
         self.assertEqual(['I5 compute service host-2: is up and has no compute node'], self.found())
         self.cell.down = frozenset(('host-2',))
@@ -63,7 +67,7 @@ class MembershipTest(base.VerifyTest):
         self.assertEqual(['I5 host host-1: in cell1 has servers and no mapping'], self.found())
 
     def test_member_that_is_gone(self):
-        group = base.Row(uuid='g', policy='soft-affinity', rules={})
+        group = base.row(api_models.InstanceGroup, uuid='g', policy='soft-affinity', rules={})
         self.snapshot.groups = {'g': (group, {base.SERVER, 'gone'})}
         self.assertEqual(['I5 member gone of group g: does not exist'], self.found())
 
@@ -127,7 +131,7 @@ class WorkTest(base.VerifyTest):
 
     def test_open_event(self):
         self.cell.open_events = [
-            base.Row(
+            types.SimpleNamespace(
                 event='compute_stop',
                 action='stop',
                 instance_uuid=base.SERVER,
@@ -144,7 +148,12 @@ class WorkTest(base.VerifyTest):
 
 class ActionsTest(base.VerifyTest):
     def have(self, action, started_at=base.LONG_AGO):
-        row = base.Row(action=action, instance_uuid=base.SERVER, start_time=started_at)
+        row = base.row(
+            cell_models.InstanceAction,
+            action=action,
+            instance_uuid=base.SERVER,
+            start_time=started_at,
+        )
         self.cell.eventless = [row]
         return self.found()
 
@@ -192,7 +201,7 @@ class QueuesTest(base.VerifyTest):
         )
 
     def test_that_must_be_there(self):
-        self.cell.services.append(base.Row(host='host-2', binary='nova-compute'))
+        self.cell.services.append(base.service('host-2'))
         self.cell.down = frozenset(('host-2',))
         self.assertEqual(['conductor', 'compute.host-1'], messaging.of_cell(self.cell))
 
@@ -210,8 +219,6 @@ class LateClaimsTest(base.VerifyTest):
         self.snapshot.allocations['gone'] = {base.NODE: {'VCPU': 1}}
         held = f"{{'{base.NODE}': {{'VCPU': 1}}}}"
         self.assertEqual([f'I4 consumer gone: should hold {{}} and holds {held}'], self.found())
-        self.snapshot.withdrawn = {
-            'gone': base.Row(instance_uuid='gone', created_at=base.NOW, lease_until=base.NOW)
-        }
+        self.snapshot.withdrawn = {'gone': base.build_request('gone', created_at=base.NOW)}
         self.assertEqual([], self.found())
         self.assertEqual([f'I4 consumer gone: was withdrawn and holds {held}'], self.found(work=0))

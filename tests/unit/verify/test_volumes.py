@@ -2,6 +2,7 @@
 
 from nova_lite.clients import image
 from nova_lite.clients import volume
+from nova_lite.db.api import models as api_models
 from tests.unit.verify import base
 
 RESERVED = 'I5 volume a volume: of server a server is reserved'
@@ -48,8 +49,8 @@ class ConnectionsTest(base.VerifyTest):
 
     def test_of_a_server_that_is_withdrawn(self):
         """It may never have been accepted."""
-        times = {'created_at': base.LONG_AGO, 'withdrawn_at': base.NOW, 'lease_until': base.NOW}
-        self.snapshot.withdrawn = {'gone': base.Row(instance_uuid='gone', **times)}
+        times = {'created_at': base.LONG_AGO, 'withdrawn_at': base.NOW}
+        self.snapshot.withdrawn = {'gone': base.build_request('gone', **times)}
         self.assertEqual([], self.have(self.attachment(), self.attachment(id='x', instance='gone')))
         self.assertEqual(
             ['I5 attachment x: was not deleted when server gone was withdrawn'],
@@ -90,9 +91,7 @@ class VolumesTest(base.VerifyTest):
 
     def test_reserved_for_a_server_that_is_withdrawn(self):
         self.snapshot.withdrawn = {
-            base.SERVER: base.Row(
-                instance_uuid=base.SERVER, withdrawn_at=base.NOW, lease_until=base.NOW
-            )
+            base.SERVER: base.build_request(base.SERVER, withdrawn_at=base.NOW)
         }
         self.assertEqual([], self.have(status='reserved'))
 
@@ -198,7 +197,9 @@ class ImagesTest(base.VerifyTest):
         properties = {'instance_uuid': 'gone', image.SHELVED: 'True'}
         # Of another nova, whose images the same service holds.
         self.assertEqual([], self.have(properties=properties))
-        self.snapshot.mappings['gone'] = base.Row(cell_id=1, queued_for_delete=True)
+        self.snapshot.mappings['gone'] = base.row(
+            api_models.InstanceMapping, cell_id=1, queued_for_delete=True
+        )
         self.assertEqual(
             ['I5 image an image: (name-shelved) is of server gone, deleted'],
             self.have(properties=properties),
