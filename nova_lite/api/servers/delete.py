@@ -253,12 +253,16 @@ def _withdraw(connection, uuid, lease_s):
 
 
 def _host_answers(req, server):
-    """Return whether the server is on a host whose service is up."""
+    """Return whether the server is on a host that is up, or that its cell cannot hear.
+
+    The latter may be well, with a guest that uses ports and volumes: it deletes the server when it
+    receives the message.
+    """
     host = server.row.host
     if not host or server.cell.is_cell0:
         return False
     service = server.cell.db.read(services.find, host)
-    return service is not None and services.is_up(service, req.conf.service_down_time)
+    return service is not None and not services.is_down(service, req.conf.service_down_time)
 
 
 def _delete_now(req, server):
@@ -290,7 +294,7 @@ def _is_kept(server):
 def _soft_delete(req, server, *, answers):
     """Request the soft deletion from the host. Return False if the server has left it.
 
-    answers: whether the host is up; otherwise the server is soft-deleted at once
+    answers: whether the host ends it; otherwise the server is soft-deleted at once
     """
     try:
         instance = acting.begin(req, server, 'delete', SOFT_DELETE, deleted_at=runtime.naive_now())

@@ -14,9 +14,11 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
 from nova_lite.rpc import interface
 from nova_lite.superconductor import manager as super_module
 from tests.fixtures import api_neighbours
+from tests.fixtures import clock
 from tests.unit.api.servers import base
 from tests.unit.api.servers import create_base
 
@@ -133,6 +135,21 @@ class TestLocalDelete(Sweeping, base.Case):
             self.assertIn(attachment, neighbours.volume.deleted, where)
             self.assertIn(api_neighbours.VOLUME_ID, neighbours.volume.volumes_deleted, where)
             neighbours.volume.volumes_deleted.clear()
+
+    def test_a_host_that_its_cell_cannot_hear(self):
+        """It may be well, and deletes the server; one that is down does not."""
+        virtual = self.useFixture(clock.ManualClock())
+        uuid, write = self.api.add_server(), self.api.cell('cell1').db.write
+        write(services.beat, ['conductor'], services.CONDUCTOR, 'conductor')
+        write(services.beat, ['host1'], services.COMPUTE, 'compute')
+        virtual.advance(100)
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        self.assertEqual('deleting', self.api.row(uuid).task_state)
+        self.assertEqual(['delete_instance'], [name for name, _given in self.sent()])
+        self.assertNotIn(uuid, self.api.neighbours.network.released)
+        write(services.beat, ['conductor'], services.CONDUCTOR, 'conductor')
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        self.assertTrue(self.api.row(uuid).deleted)
 
     def test_what_was_being_copied(self):
         """Its host, which is lost, will not fill the image."""
