@@ -39,7 +39,11 @@ OPTS = [
         'that need an answer over the bus fail at once until the bus answers, and casts wait.',
     ),
     cfg.IntOpt(
-        'report_interval', default=10, min=1, help='Seconds between two heartbeats of a service.'
+        'report_interval',
+        default=10,
+        min=1,
+        help='Seconds between two heartbeats of a service, and maximum time that one waits for a '
+        'reply.',
     ),
     cfg.IntOpt(
         'service_down_time',

@@ -15,6 +15,8 @@ from nova_lite.objects import instance_group
 
 # A host that is called asks this first, and its caller waits for both.
 EPOCH = 6
+# The option whose seconds a heartbeat waits for a reply: one that was lost delays no other.
+HEARTBEAT = 'report_interval'
 # What `build_started` says to a host that is to build.
 FIRST, AGAIN = 'first', 'again'
 
@@ -98,7 +100,7 @@ class ConductorAPI(rpc.Interface):
 
     # ---- hosts ----
 
-    @rpc.call(since='1.0')
+    @rpc.call(since='1.0', timeout=HEARTBEAT)
     def beat(
         self, ctxt: Ctxt, hosts: list[str], version: int, starting: list[str] | None = None
     ) -> dict[str, dict[str, bool]]:
@@ -374,7 +376,7 @@ class ConductorAPI(rpc.Interface):
 
     # ---- evacuation ----
 
-    @rpc.call(since='1.0')
+    @rpc.call(since='1.0', timeout=HEARTBEAT)
     def evacuations_from(self, ctxt: Ctxt, hosts: list[str]) -> list[Evacuation]:
         """Return evacuations from the hosts whose guests are not removed there yet."""
 
