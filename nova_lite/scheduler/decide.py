@@ -114,13 +114,18 @@ class Decision:
 
     def _silent(self) -> str | None:
         """Return `silent` of a NoValidHost: a host that nothing else speaks against."""
-        refused = self.record.refusals.of_host
-        found = {
-            host.silent
+        refused, by = self.record.refusals.of_host, host_load.ComputeFilter.__name__
+        awaited = [
+            host
             for host in self.snapshot.hosts.values()
-            if host.silent is not None
-            and refused.get(host.host, ('',))[0] == host_load.ComputeFilter.__name__
-        }
+            if host.silent is not None and refused.get(host.host, ('',))[0] == by
+        ]
+        # Filters after that one were not asked about them.
+        for rule_filter in self.world.rules.filters:
+            refuse = None if rule_filter.name == by else rule_filter.rule(self.request)
+            if refuse is not None:
+                awaited = [host for host in awaited if refuse(host) is None]
+        found = {host.silent for host in awaited}
         for silent in (services.UNHEARD, services.SILENT):
             if silent in found:
                 return silent

@@ -9,10 +9,8 @@ from nova_lite import runtime
 from nova_lite.clients import auth
 from nova_lite.clients import placement as client
 from nova_lite.db.api import stamps
-from nova_lite.db.cell import services
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler as scheduler_rpc
-from tests.fixtures import clock
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
@@ -113,26 +111,6 @@ class RefusalTest(cloud.ManagerTestCase):
         message = self.refused()
         self.assertIn('Of 2 hosts, refused by: placement 1, ComputeFilter 1.', message)
         self.assertIn('a: ComputeFilter: its compute service is down.', message)
-
-    def silence(self):
-        return services.silence_of(self.assertRaises(exception.NoValidHost, self.decide))
-
-    def test_silent_hosts(self):
-        """Hosts that are refused for their silence alone may be waited for."""
-        virtual = self.useFixture(clock.ManualClock())
-        self.add_host('a')
-        self.add_host('small', memory_mb=256)
-        beat = self.cell_dbs[base.CELL1].write
-        beat(services.beat, ['conductor'], services.CONDUCTOR, 'conductor')
-        virtual.advance(100)
-        self.start()
-        self.assertEqual(services.UNHEARD, self.silence())
-        beat(services.beat, ['conductor'], services.CONDUCTOR, 'conductor')
-        self.start()
-        self.assertEqual(services.SILENT, self.silence())
-        for change in ({'forced_down': True}, {'forced_down': False, 'disabled': True}):
-            self.set_service('a', **change)
-            self.assertIsNone(self.silence())
 
     def test_an_unmapped_host(self):
         self.add_host('a', mapped=False)
