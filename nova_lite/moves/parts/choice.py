@@ -96,13 +96,15 @@ class Choice(part.Part):
         silence = services.silence_of(error)
         if silence is None:
             return
+        silent = services.HostsSilent(reason=error.message)
+        silent.outage = silence == services.UNHEARD
+        if silent.outage:
+            raise silent from error
+        now = runtime.timestamp()
         since = self.results.get(SILENT_SINCE)
         if since is None:
-            since = self.results[SILENT_SINCE] = runtime.timestamp()
-        waits = runtime.timestamp() - since <= self.move.world.conf.report_interval
-        if waits or silence == services.UNHEARD:
-            silent = services.HostsSilent(reason=error.message)
-            silent.outage = silence == services.UNHEARD
+            since = self.results[SILENT_SINCE] = now
+        if now - since <= self.move.world.conf.report_interval:
             raise silent from error
 
     def _alternate(self) -> selection.Selection:
