@@ -17,18 +17,16 @@ def are_awaited(
 ) -> bool:
     """Return whether a build that failed is to be tried again, and end its leases then.
 
-    Hosts whose cell cannot hear them are waited for until it can. Others count as a failure: at
-    the second one the build has waited for one interval of reports.
+    Hosts whose cell cannot hear them are waited for until it can, others for one interval of
+    reports. Neither counts as a failure of the build.
 
     epoch_of: {server's uuid: epoch} of the build
     """
     silent = services.silence_of(error)
     if silent is None:
         return False
-    if silent == services.SILENT:
-        failures = world.api_db.write(build_requests.count_failure, epoch_of)
-        if max(failures.values(), default=0) > 1:
-            return False
+    if silent == services.SILENT and not world.api_db.write(build_requests.wait_once, epoch_of):
+        return False
     LOG.warning('Build of %s waits for hosts that do not report: %s', list(epoch_of), error)
     world.api_db.write(build_requests.expire, epoch_of, world.conf.report_interval + 1)
     return True

@@ -94,6 +94,31 @@ class BuildTest(build_base.BuildTestCase):
         build.Build(self.world, context.admin(), batches['r-1']).run()
         self.assertEqual((['cell1'], 'cell1', False), self.where())
 
+    def test_a_wait_for_hosts_is_no_failure(self):
+        """Nor do failures before it shorten it."""
+        failed = self.api_db.write(build_requests.count_failure, {self.uuid: 0})
+        self.assertEqual({self.uuid: 1}, failed)
+        for silent in (services.UNHEARD, services.SILENT):
+            self.silent(silent)
+            self.take_over().run()
+            self.assertEqual(([], None, True), self.where(), silent)
+            self.assertEqual(1, self.api_db.read(build_requests.find, self.uuid).failures)
+        self.take_over().run()
+        self.assertEqual((['cell0'], 'cell0', False), self.where())
+
+    def test_who_has_lost_a_build_waits_for_no_host(self):
+        """Its successor decides."""
+        self.silent(services.SILENT)
+        former = self.attempt()
+        self.scheduler.before = lambda: self.api_db.write(build_requests.take_over, 60)
+        self.api_db.write(build_requests.expire, self.epochs())
+        former.run()
+        self.assertEqual(([], None, True), self.where())
+        self.scheduler.before = lambda: None
+        for expected in (([], None, True), (['cell0'], 'cell0', False)):
+            self.take_over().run()
+            self.assertEqual(expected, self.where())
+
     def silent(self, silent):
         """The scheduler finds only hosts that do not report."""
         self.scheduler.error = exception.NoValidHost(reason='silence', silent=silent)
