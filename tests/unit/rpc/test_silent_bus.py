@@ -12,6 +12,8 @@ from nova_lite.rpc import outbox
 from nova_lite.rpc import transport
 
 PUBLISH_S = 0.2
+# How messages are refused at once, after one has waited.
+KNOWN = 'it does not answer'
 
 
 class MailAPI(rpc.Interface):
@@ -65,25 +67,31 @@ class SilentBusTest(testtools.TestCase):
             runtime.sleep(0.01)
 
     def refused(self, method):
-        """Seconds until a message was refused."""
-        began = runtime.monotonic()
+        """Send a message that is refused; return why."""
         error = self.assertRaises(
             exception.BusUnavailable, getattr(self.client, method), self.ctxt, word='lost'
         )
         self.assertTrue(error.transient and error.outage)
-        return runtime.monotonic() - began
+        return str(error)
+
+    def wait_until_refused(self, method):
+        """Send the first message, which waits for its timeout."""
+        began = runtime.monotonic()
+        self.assertNotIn(KNOWN, self.refused(method))
+        # Without a timeout of its own it would wait for that of calls, which is 60 s.
+        self.assertTrue(PUBLISH_S <= runtime.monotonic() - began < 30)
 
     def test_the_first_message_waits_for_its_timeout_and_others_not_at_all(self):
         self.bus.freeze()
-        self.assertTrue(PUBLISH_S <= self.refused('tell') < PUBLISH_S * 10)
+        self.wait_until_refused('tell')
         for _message in range(20):
-            self.assertLess(self.refused('tell'), PUBLISH_S)
-            self.assertLess(self.refused('ask'), PUBLISH_S)
+            self.assertIn(KNOWN, self.refused('tell'))
+            self.assertIn(KNOWN, self.refused('ask'))
 
     def test_a_call_is_refused_as_soon_as_a_cast(self):
         self.bus.freeze()
-        self.assertTrue(PUBLISH_S <= self.refused('ask') < PUBLISH_S * 10)
-        self.assertLess(self.refused('ask'), PUBLISH_S)
+        self.wait_until_refused('ask')
+        self.assertIn(KNOWN, self.refused('ask'))
 
     def test_it_is_used_again_when_it_answers(self):
         self.bus.freeze()
@@ -102,10 +110,9 @@ class SilentBusTest(testtools.TestCase):
         self.client.require_answers()
         self.client.require_answers('one that does not exist')
         self.bus.freeze()
-        for least in (PUBLISH_S, 0):
-            began = runtime.monotonic()
-            self.assertRaises(exception.BusUnavailable, self.client.require_answers)
-            self.assertTrue(least <= runtime.monotonic() - began < least + PUBLISH_S * 5)
+        for known in (False, True):
+            error = self.assertRaises(exception.BusUnavailable, self.client.require_answers)
+            self.assertEqual(known, KNOWN in str(error))
 
     def test_what_was_accepted_is_delivered(self):
         """Messages that were not confirmed may arrive."""
@@ -120,10 +127,8 @@ class SilentBusTest(testtools.TestCase):
         self.addCleanup(posts.close)
         client = MailAPI(self.open(), casts=posts.lane())
         self.bus.freeze()
-        began = runtime.monotonic()
         for number in range(50):
             client.tell(self.ctxt, word=number)
-        self.assertLess(runtime.monotonic() - began, PUBLISH_S)
         self.bus.heal()
         self.wait_for(lambda: len(dict.fromkeys(self.manager.told)) == 50)
         self.assertEqual(list(range(50)), list(dict.fromkeys(self.manager.told)))
