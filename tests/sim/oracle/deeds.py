@@ -28,7 +28,7 @@ HOST, TASK = outcomes.HOST, effects.TASK
 CLIENT, LIVE = 'client', 'live-migration'
 # An audit asks for it, too, of servers that were shelved some time ago.
 OFFLOAD = 'shelveOffload'
-UNSHELVE = 'unshelve'
+WITH_IMAGES = ('createImage', 'createBackup', 'shelve', 'unshelve')
 # A reboot does, of volumes of which Cinder has no attachment.
 DETACH = 'detach_volume'
 # It waits for an audit if a fault kept its host from hearing of it.
@@ -83,7 +83,8 @@ class Deeds:
                     yield f'answered {code}, but it was done: {told}'
                 continue
             if failed and not self._may_fail(message, server, action):
-                yield Lasting(f'failed without a fault: {told}: {message}')
+                details = self._details(server['id'], action['request_id'])
+                yield Lasting(f'failed without a fault: {told}: {message or details}')
 
     def of_images(self):
         """Yield what is left of images; those of servers are listed again for `findings`."""
@@ -127,8 +128,7 @@ class Deeds:
 
     def _has_reason(self, server, action, *, moves):
         """Return whether what is on record of a failure excuses it."""
-        events = self._events(server['id'], action['request_id'])
-        details = ' '.join(each['details'] or '' for each in events)
+        details = self._details(server['id'], action['request_id'])
         request_id, began, ended = _work(action)
         silenced = _names_down(details) and self._excuses.of_down(began, ended, accepted=True)
         # In most plans there is room for all servers, but not on any host that a client names.
@@ -137,12 +137,13 @@ class Deeds:
         own = self._ledger.named_own_hosts(server['id'], request_id, began)
         reasons = (*REFUSED, *(f'{OWN_HOST} {host}' for host in own))
         refused = any(each in details for each in reasons)
-        # Its disk was only in an image that its owner has deleted.
-        lost = action['action'] == UNSHELVE and self._ledger.outside.is_named(
+        # The owner of an image has deleted it while it was made, or the only copy of a disk.
+        lost = action['action'] in WITH_IMAGES and self._ledger.outside.is_named(
             details, ended, owners.DELETE_IMAGE
         )
+        uncopied = profiles.UNCOPIED in details and self._excuses.of_refusal(profiles.UNCOPIED)
         moved = moves and (refused or self._is_unreached(server, named, details))
-        return silenced or lost or moved
+        return silenced or lost or uncopied or moved
 
     def _is_unreached(self, server, named, details):
         """Return whether a host was named that does not reach a volume of the server.
@@ -180,6 +181,10 @@ class Deeds:
             for named in self._ledger.named_hosts(uuid, action['request_id'], _work(action)[1]):
                 hosts[named] = True
         return [host for host in hosts if host is not None], details
+
+    def _details(self, uuid, request_id):
+        """Return what is on record of why an action failed."""
+        return ' '.join(each['details'] or '' for each in self._events(uuid, request_id))
 
     def _events(self, uuid, request_id):
         """Return the events of an action; none if they could not be read."""

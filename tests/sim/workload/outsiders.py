@@ -112,7 +112,7 @@ def _images(rng):
         profile=profiles.refusing(rng.randrange(1000), 2, 0.4, (('snapshot', 'before'),))
         if refused
         else profiles.slow(rng.randrange(1000), rng.choice((0.1, 3))),
-        refusals=('No valid host',),
+        refusals=('No valid host', *((profiles.UNCOPIED,) if refused else ())),
     )
 
 

@@ -121,6 +121,13 @@ class DeedsTestCase(testtools.TestCase):
             found = findings(details=details, **deed)
             self.assertEqual(expected, len(found))
 
+    def test_a_copy_fails_where_hosts_refuse_it(self):
+        details = 'snapshot of guest uuid failed on host1: injected failure of snapshot'
+        for reasons, expected in ((None, 1), ([profiles.UNCOPIED], 0)):
+            deed = {'action': 'createImage', 'message': 'Error'}
+            found = findings(details=details, reasons=reasons, **deed)
+            self.assertEqual(expected, len(found))
+
     def test_an_unshelve_fails_whose_image_its_owner_deleted(self):
         found = {'instanceAction': {'events': [{'details': 'Image image-1 could not be found.'}]}}
         action = {'request_id': 'req-1', 'user_id': 'client', 'message': 'Error', **TIMES}
