@@ -66,7 +66,8 @@ def make(
     reply = replies.reply(site.driver, start(spec))
     if 'done' in reply:
         _require_guest(site.driver, node, instance.uuid, verb)
-        reply['block_devices'] = complete(site, ctxt, devices) + lost
+        reply['block_devices'] = complete(site, ctxt, devices)
+        reply['block_devices'] += left_out(site, node, instance.uuid, lost)
         LOG.info('Guest of server %s was created on node %s', instance.uuid, node)
     return reply
 
@@ -109,15 +110,15 @@ def connect(
     node: str,
     instance: objects.Instance,
     block_devices: Sequence[block_device.BlockDevice],
-) -> tuple[list[block_device.BlockDevice], list[model.Json]]:
+) -> tuple[list[block_device.BlockDevice], list[block_device.BlockDevice]]:
     """Connect the node to the volumes, whose attachments were created for it.
 
-    Return (the devices that the guest can have, volumes now with connection_info; changes for the
-    record of the others, whose attachments were deleted in the volume service). Raise
-    MoveRefused, and AttachmentNotFound if the guest would lose its root disk.
+    Return (the devices that the guest can have, volumes now with connection_info; the others,
+    whose attachments were deleted in the volume service). Raise MoveRefused, and
+    AttachmentNotFound if the guest would lose its root disk.
     """
     found: list[block_device.BlockDevice] = []
-    lost: list[model.Json] = []
+    lost: list[block_device.BlockDevice] = []
     for device in block_devices:
         try:
             if device.get('attachment_id'):
@@ -131,8 +132,26 @@ def connect(
                 device.volume_id,
                 instance.uuid,
             )
-            lost.append({'uuid': device.uuid, 'connection_info': None, LOST: True})
+            lost.append(device)
     return found, lost
+
+
+def left_out(
+    site: site.Site, node: str, guest: str, lost: Sequence[block_device.BlockDevice]
+) -> list[model.Json]:
+    """Return changes for the record of lost devices that a guest was made without.
+
+    One whose attachment was deleted since the guest was made stays on record: a reboot finds it.
+    """
+    if not lost:
+        return []
+    spec = site.driver.get_guest(node, guest).spec
+    plugged = {each.id for each in spec.devices if each.kind is model.DeviceKind.VOLUME}
+    return [
+        {'uuid': device.uuid, 'connection_info': None, LOST: True}
+        for device in lost
+        if device.volume_id not in plugged
+    ]
 
 
 def _connect(

@@ -112,7 +112,7 @@ class Cold:
         node, site = arrival['node'], self._site
         devices, lost = arrivals.connect(site, ctxt, node, instance, block_devices)
         # The node has them even if it cannot start the guest: a hard reboot will use them.
-        known = arrivals.complete(site, ctxt, devices) + lost
+        known = arrivals.complete(site, ctxt, devices)
         spec = guests.spec_of(site.conf, instance, block_devices=devices)
         job = site.driver.revert_migration(
             node,
@@ -124,7 +124,7 @@ class Cold:
         )
         answer = self._settled(node, instance.uuid, job)
         if 'done' in answer:
-            answer['block_devices'] = known
+            answer['block_devices'] = known + arrivals.left_out(site, node, instance.uuid, lost)
         return answer
 
     def drop(self, node: str, guest: str, move: str, *, key: str) -> replies.Reply:

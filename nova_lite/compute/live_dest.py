@@ -94,7 +94,8 @@ class Destination:
         job = site.driver.pre_live_migration(self._node, spec, self._move, key=key)
         reply = replies.reply(site.driver, job)
         if 'done' in reply:
-            reply['block_devices'] = arrivals.complete(site, self._ctxt, devices) + lost
+            reply['block_devices'] = arrivals.complete(site, self._ctxt, devices)
+            reply['block_devices'] += arrivals.left_out(site, self._node, instance.uuid, lost)
         return reply
 
     def arrive(self, handover: model.Handover, *, key: str) -> replies.Reply:

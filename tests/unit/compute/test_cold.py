@@ -159,6 +159,30 @@ class ColdTest(testtools.TestCase):
         self.assertTrue(made['complete'])
         self.assertEqual(device.uuid, arrived['block_devices'][0]['uuid'])
 
+    def test_volume_whose_attachment_is_deleted_while_the_guest_is_made(self):
+        """The guest has the volume, so it stays on record: a reboot finds it and unplugs it."""
+        self.boot_with_volume()
+        device = self.device_for_destination()
+        self.prepare([device])
+        left = self.call('resize_instance', **self.at(SOURCE))
+        self.arrive(left['handover'], [self.device_for_destination(device)])
+        self.cell.volume.delete_attachment(self.ctxt, device.attachment_id)
+        answer = self.arrive(left['handover'], [self.device_for_destination(device)])
+        self.assertEqual([], answer['block_devices'])
+        spec = self.cell.driver.get_guest(DEST, self.uuid).spec
+        self.assertEqual(['v'], [each.id for each in spec.devices])
+
+    def test_volume_whose_attachment_is_deleted_before_the_guest_is_made(self):
+        self.boot_with_volume()
+        device = self.device_for_destination()
+        self.prepare([device])
+        left = self.call('resize_instance', **self.at(SOURCE))
+        self.cell.volume.delete_attachment(self.ctxt, device.attachment_id)
+        for _time in range(2):
+            answer = self.arrive(left['handover'], [self.device_for_destination(device)])
+            (lost,) = answer['block_devices']
+            self.assertTrue(lost['lost'])
+
     def test_no_path_to_the_volume(self):
         self.boot_with_volume()
         device = self.device_for_destination()
@@ -252,6 +276,15 @@ class ColdTest(testtools.TestCase):
         self.assertNotIn(gone.volume_id, self.volumes_of_guest())
         attachment = self.cell.volume.attachments[new.attachment_id]
         self.assertEqual((SOURCE, True), (attachment['host'], attachment['complete']))
+
+    def test_volume_whose_attachment_is_deleted_while_the_guest_returns(self):
+        self.boot(devices=[VOLUME | {'volume_size': 1}])
+        self.call('resize_instance', **self.at(SOURCE))
+        new = self.reserved_device()
+        self.restore([new])
+        self.cell.volume.delete_attachment(self.ctxt, new.attachment_id)
+        self.assertEqual([], self.restore([new])['block_devices'])
+        self.assertEqual([new.volume_id], self.volumes_of_guest())
 
     def reserved_device(self):
         """The server's volume, replaced by another one that no host is connected to."""
