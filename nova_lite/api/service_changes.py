@@ -53,6 +53,7 @@ def _set_trait(req, cell, host):
         LOG.warning('Compute %s is down and will update its status trait when it starts', host)
         return
     try:
+        req.app.waiters.enter(req)
         req.app.compute(cell).set_host_enabled(req.ctxt, host=host, enabled=not row.disabled)
         # Once more: placement may have been asked before it knew of the trait.
         req.app.api_db.write(stamps.bump, stamps.HOSTS)

@@ -33,6 +33,7 @@ def remove(req, server):
         place = migration.data[migrations.LEFT]
         if place['host'] == server.row.host:
             continue
+        req.app.waiters.enter(req)
         if not _is_off(req, server, migration, place):
             raise MayRunElsewhere(instance_id=server.uuid, host=place['host'])
         server.cell.db.write(migrations.drop_left, migration.uuid)
