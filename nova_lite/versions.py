@@ -51,11 +51,6 @@ class Pin(typing.NamedTuple):
     objects: dict[str, str]
 
 
-def rpc_caps(release: str) -> dict[str, str]:
-    """Return the highest RPC version per topic that `release` understands."""
-    return dict(RELEASES[release]['rpc'])
-
-
 def pin(topic: str, level: str) -> Pin:
     """Return the Pin of a release, or of a version of the interface `topic`. Raise ValueError."""
     if level in RELEASES:

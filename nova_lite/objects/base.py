@@ -7,7 +7,6 @@ not set raises. Records inside a daemon stay database rows.
 import typing
 
 from oslo_versionedobjects import base
-from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields
 
 from nova_lite.private_apis import versionedobjects
@@ -134,6 +133,3 @@ def _plain(value: typing.Any) -> typing.Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value
-
-
-IncompatibleVersion = ovo_exception.IncompatibleObjectVersion

@@ -37,7 +37,7 @@ def list_rules() -> base.Rules:
         ),
         base.rule(
             CROSS_CELL,
-            '!',
+            base.NOBODY,
             'Allow a resize or a cold migration to move a server to another cell.',
             f'{_ACTION} (resize)',
             f'{_ACTION} (migrate)',

@@ -30,13 +30,6 @@ _MEMBERS = (
     .where(MEMBERS.c.group_id.in_(sa.bindparam('groups')))
     .order_by(MAPPINGS.c.id)
 )
-_COUNT_MEMBERS = (
-    sa.select(sa.func.count())
-    .select_from(MEMBERS)
-    .join(MAPPINGS, ALIVE)
-    .where(MEMBERS.c.group_id == sa.bindparam('group'))
-)
-_COUNT_MEMBERS_OF_USER = _COUNT_MEMBERS.where(MAPPINGS.c.user_id == sa.bindparam('user'))
 
 
 @functools.cache
@@ -102,15 +95,6 @@ def members(connection: sa.Connection, group_ids: Iterable[int]) -> dict[int, li
     for row in found:
         grouped.setdefault(row.group_id, []).append(row.instance_uuid)
     return grouped
-
-
-def count_members(connection: sa.Connection, group_id: int, user_id: str | None = None) -> int:
-    """Return how many servers are in a group, or those of one user."""
-    query = _COUNT_MEMBERS
-    parameters: dict[str, typing.Any] = {'group': group_id}
-    if user_id is not None:
-        query, parameters['user'] = _COUNT_MEMBERS_OF_USER, user_id
-    return connection.execute(query, parameters).scalar_one()
 
 
 def add_members(connection: sa.Connection, group: rows.Row, uuids: Collection[str]) -> None:

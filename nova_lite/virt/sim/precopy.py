@@ -188,11 +188,6 @@ def progress(params: Parameters, elapsed: float, force: Force | None = None) -> 
     )
 
 
-def may_abort(progress: Progress) -> bool:
-    """Return whether the source still has the guest and could keep it."""
-    return progress.phase not in (Phase.POST_COPY, Phase.COMPLETED)
-
-
 # ---- the rounds -----------------------------------------------------------
 
 

@@ -65,7 +65,7 @@ class VersionsTest(testtools.TestCase):
         newest = list(versions.RELEASES)[-1]
         self.assertEqual(
             {interface.topic: interface.version for interface in interfaces()},
-            versions.rpc_caps(newest),
+            versions.RELEASES[newest]['rpc'],
         )
 
     def test_the_newest_release_has_these_objects(self):

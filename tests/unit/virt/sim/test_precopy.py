@@ -92,14 +92,6 @@ class PrecopyProperties(testtools.TestCase):
         if force is None:
             self.assertLessEqual(found.downtime_ms, params.max_downtime_ms + 1)
 
-    @SETTINGS
-    @hypothesis.given(PARAMETERS, FORCES)
-    def test_abort_is_possible_until_the_guest_has_left(self, params, force):
-        ends = precopy.timeline(params, force)
-        for moment in moments(params, force):
-            found = precopy.progress(params, moment, force)
-            self.assertEqual(moment < ends.handover, precopy.may_abort(found))
-
 
 class PrecopyExamples(testtools.TestCase):
     PARAMS = precopy.Parameters(
@@ -131,7 +123,6 @@ class PrecopyExamples(testtools.TestCase):
         ends = precopy.timeline(self.PARAMS, force)
         self.assertAlmostEqual(2.0, ends.handover)
         self.assertAlmostEqual(5.5, ends.completed)
-        self.assertFalse(precopy.may_abort(precopy.progress(self.PARAMS, 2.5, force)))
 
     def test_post_copy_waits_for_the_disks(self):
         force = precopy.Force(0.5, precopy.ForceMode.POST_COPY)
