@@ -16,6 +16,7 @@ from nova_lite.clients import session
 from nova_lite.clients import volume_record
 
 MICROVERSION = 'volume 3.44'  # attachments are completed by their own call
+MODE_MICROVERSION = 'volume 3.54'
 REIMAGE_MICROVERSION = 'volume 3.68'
 CONFLICT: session.Errors = {400: exception.Conflict, 409: exception.Conflict}
 OVER_QUOTA = session.verbatim(exception.OverQuota)
@@ -268,6 +269,7 @@ class Volume:
             'volume_uuid': volume_id,
             'instance_uuid': instance_uuid,
             'connector': _connector(connector, mountpoint) if connector else {},
+            'mode': 'rw',  # Cinder keeps none of an attachment that is connected at once
         }
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
         missing = self._volumes.missing(volume_id)
@@ -276,6 +278,7 @@ class Volume:
             'POST',
             '/attachments',
             json={'attachment': body},
+            headers={'OpenStack-API-Version': MODE_MICROVERSION},
             errors={400: refused, 404: missing, 409: refused},
         )
         return _attachment(response)

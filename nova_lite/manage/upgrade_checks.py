@@ -25,7 +25,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
 
 PLACEMENT_VERSION = '1.36'
-CINDER_VERSION = '3.44'
+CINDER_VERSION = '3.54'
 STUCK = datetime.timedelta(minutes=10)
 
 

@@ -33,6 +33,10 @@ class VolumeTestCase(neighbours.NeighbourTestCase):
         self.volume.complete_attachment(self.admin, made['id'])
         return made['id']
 
+    def mode(self, attachment_id):
+        path = f'/attachments/{attachment_id}'
+        return self.volume.service.get(self.admin, path)['attachment']['attach_mode']
+
 
 class VolumeTest(VolumeTestCase):
     """Volumes."""
@@ -266,6 +270,7 @@ class AttachmentTest(VolumeTestCase):
         )
         self.assertEqual('attaching', self.status())
         self.volume.complete_attachment(self.admin, dest['id'])
+        self.assertEqual(['rw', 'rw'], [self.mode(each) for each in (source, dest['id'])])
         listed = self.volume.list_attachments(self.admin, self.server.uuid)
         self.assertEqual({source, dest['id']}, {item['id'] for item in listed})
         self.volume.delete_attachment(self.admin, source)

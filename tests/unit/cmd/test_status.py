@@ -86,8 +86,8 @@ class StatusTest(base.ManageTest):
 
     def test_volume_service(self):
         self.set_up_cells()
-        self.volume_versions('3.43')
-        self.assertIn('3.44', self.check(FAILURE)['Cinder API'][1])
+        self.volume_versions('3.53')
+        self.assertIn('3.54', self.check(FAILURE)['Cinder API'][1])
         self.volume_versions('')
         self.assertEqual(FAILURE, self.check(FAILURE)['Cinder API'][0])
         self.options['cinder'] = {'endpoint_override': 'http://127.0.0.1:1', 'connect_retries': 0}
