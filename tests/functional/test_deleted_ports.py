@@ -14,6 +14,7 @@ hosts:
   - match: '*'
     delays: {snapshot: 10}
 """
+SLOW_BUILDS = "extends: instant\nhosts: [{match: '*', delays: {spawn: 3}}]\n"
 
 
 class LostPortsTest(own_cloud.OwnCloudTest):
@@ -48,6 +49,23 @@ class LostPortsTest(own_cloud.OwnCloudTest):
         self.wait_followed()
         self.assertIsNotNone(self.cloud.admin.compute.get_server(self.server.id).task_state)
         self.cloud.wait(self.server)
+        self.assertEqual([], self.cloud.findings())
+        self.move()
+
+    def test_during_a_build(self):
+        self.moving.behave(SLOW_BUILDS)
+        networks = owners.two_networks(self.moving)['networks']
+        self.server = self.cloud.boot(networks=networks, wait=False)
+
+        def bound():
+            found = owners.ports(self.moving, self.server)
+            return found if all(port.binding_host_id for port in found) and found[1:] else None
+
+        self.lost, self.kept = self.cloud.wait_for(bound, 'bound ports')
+        owners.delete_port(self.moving, self.server)
+        self.assertEqual('spawning', self.cloud.admin.compute.get_server(self.server.id).task_state)
+        self.cloud.wait(self.server)
+        self.wait_followed()
         self.assertEqual([], self.cloud.findings())
         self.move()
 

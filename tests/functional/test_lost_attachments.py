@@ -6,6 +6,7 @@ from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
+KINDS = ('HARD', 'SOFT')
 
 
 class LostAttachmentsTest(own_cloud.OwnCloudTest):
@@ -39,7 +40,7 @@ class LostAttachmentsTest(own_cloud.OwnCloudTest):
     def test_reboots(self):
         """The volume leaves the guest and the record, and can be attached again."""
         volume = self.attach()
-        for kind in ('HARD', 'SOFT'):
+        for kind in KINDS:
             self.reset(volume)
             self.hands.detach(self.server, volume, status=400)
             self.reboot(kind)
@@ -52,21 +53,24 @@ class LostAttachmentsTest(own_cloud.OwnCloudTest):
             self.hands.attached(self.server, volume)
 
     def test_volume_is_gone(self):
-        volume, kept = self.attach(), self.attach()
-        self.reset(volume)
-        self.storage.delete_volume(volume)
-        self.reboot('HARD')
-        self.assertEqual([kept], self.hands.volumes_of_guest(self.server))
-        self.hands.detach(self.server, volume, status=404)
+        kept = self.attach()
+        for kind in KINDS:
+            volume = self.attach()
+            self.reset(volume)
+            self.storage.delete_volume(volume)
+            self.reboot(kind)
+            self.assertEqual([kept], self.hands.volumes_of_guest(self.server))
+            self.hands.detach(self.server, volume, status=404)
 
     def test_attachment_that_the_server_does_not_know(self):
         volume, kept = self.hands.volume(), self.attach()
         client = self.moving.world.volume
-        client.create_attachment(context.admin(), volume, self.server.id)
-        self.assertEqual('reserved', self.hands.volume_status(volume))
-        self.reboot('SOFT')
-        self.assertEqual('available', self.hands.volume_status(volume))
-        self.assertEqual([kept], self.hands.volumes_of_guest(self.server))
+        for kind in KINDS:
+            client.create_attachment(context.admin(), volume, self.server.id)
+            self.assertEqual('reserved', self.hands.volume_status(volume))
+            self.reboot(kind)
+            self.assertEqual('available', self.hands.volume_status(volume))
+            self.assertEqual([kept], self.hands.volumes_of_guest(self.server))
 
     def test_attached_to_another_server(self):
         """After the volume was reset, and not before the first server has lost it."""
