@@ -31,6 +31,10 @@ UNDER_WAY = ('saving', 'importing', 'uploading')
 Cached: typing.TypeAlias = str | dict[str, float]
 
 
+class SnapshotInterrupted(exception.Conflict):
+    msg = 'Image %(image_id)s was deleted because another request changed the task of the server.'
+
+
 @dataclasses.dataclass(frozen=True)
 class _Action:
     event: str
@@ -62,12 +66,13 @@ def snapshot(
     """
     uuid = instance.uuid
     if (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)) is None:
-        _drop_unfilled(site, ctxt, image_id)
+        if _is_unfilled(site, ctxt, image_id):
+            yield from _abandon(site, ctxt, host, uuid, image_id=image_id)
         return
     remarks = []
     try:
         if not (yield from _fill(site, ctxt, host, instance, image_id=image_id)):
-            drop_image(site, ctxt, image_id)
+            yield from _abandon(site, ctxt, host, uuid, image_id=image_id)
             return
     except exception.ImageNotFound:
         remarks = [f'Image {image_id} was deleted before the disk was uploaded.']
@@ -162,17 +167,25 @@ def _cache(site: site.Site, ctxt: context.RequestContext, host: str, image_id: s
     return 'cached' if any(each['fetched'] for each in found) else 'existing'
 
 
-def _drop_unfilled(site: site.Site, ctxt: context.RequestContext, image_id: str) -> None:
-    """Delete the image of a message that came too late, unless it already has data."""
+def _is_unfilled(site: site.Site, ctxt: context.RequestContext, image_id: str) -> bool:
+    """Return whether the image of a message that came too late is known to have no data."""
     try:
-        unfilled = site.image.get(ctxt, image_id)['status'] != 'active'
+        return bool(site.image.get(ctxt, image_id)['status'] != 'active')
     except exception.ImageNotFound:
-        return
+        return False
     except exception.NovaLiteError as error:
         LOG.warning('Image %s may not have been deleted: %s', image_id, error)
-        return
-    if unfilled:
-        drop_image(site, ctxt, image_id)
+        return False
+
+
+def _abandon(
+    site: site.Site, ctxt: context.RequestContext, host: str, uuid: str, *, image_id: str
+) -> guest_work.Work[None]:
+    """Delete an image whose server has left the task. Record the failure in the action only."""
+    drop_image(site, ctxt, image_id)
+    error = SnapshotInterrupted(image_id=image_id)
+    action = dataclasses.replace(SNAPSHOT, tasks=())
+    yield from power.fail(site, ctxt, host, uuid, action, error=error, changes={})
 
 
 def drop_image(site: site.Site, ctxt: context.RequestContext, image_id: str) -> None:

@@ -7,6 +7,7 @@ from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
+SLOW = "extends: instant\nhosts: [{match: '*', delays: {snapshot: 3}}]\n"
 
 
 class SnapshotsTest(own_cloud.OwnCloudTest):
@@ -23,6 +24,23 @@ class SnapshotsTest(own_cloud.OwnCloudTest):
         self.assertEqual(
             [('compute_snapshot_instance', 'Success')], self.moving.events(server, 'createImage')
         )
+
+    def test_state_is_reset_meanwhile(self):
+        """The image goes, and the action says so."""
+        server, before = self.cloud.boot(), self.images()
+        self.cloud.behave(SLOW)
+        self.moving.act(server, 'createImage', {'name': 'copy'})
+        self.cloud.wait(server, task='image_snapshot')
+        self.moving.act(server, 'os-resetState', {'state': 'active'})
+        self.cloud.wait_for(lambda: self.images() == before, 'the image to go')
+        event = 'compute_snapshot_instance'
+        self.cloud.wait_for(
+            lambda: self.moving.events(server, 'createImage') == [(event, 'Error')], 'an error'
+        )
+        details = self.moving.details(server, 'createImage', event)
+        self.assertIn('another request changed the task', details)
+        self.assertEqual('Error', self.moving.action(server, 'createImage').message)
+        self.cloud.wait(server)
 
     def test_backups(self):
         """The oldest goes when there are more than asked for."""
