@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from oslo_log import log
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite.compute import arrivals
 from nova_lite.compute import cold
 from nova_lite.compute import replies
@@ -59,7 +60,11 @@ class SnapshotBased(cold.Cold):
         block_devices: Sequence[block_device.BlockDevice],
         arrival: compute_rpc.Uploaded,
     ) -> replies.Reply:
-        """Create the guest at the destination from the image of its disk."""
+        """Create the guest at the destination from the image of its disk.
+
+        Raise ImageNotFound or ImageNotUsable if there is neither the image nor a guest.
+        """
+        self._require_image(ctxt, arrival, instance.uuid)
         return arrivals.make(
             self._site,
             ctxt,
@@ -70,3 +75,18 @@ class SnapshotBased(cold.Cold):
                 arrival['node'], spec, key=arrival['key'], power_on=arrival['power_on']
             ),
         )
+
+    def _require_image(
+        self, ctxt: context.RequestContext, arrival: compute_rpc.Uploaded, guest: str
+    ) -> None:
+        """Check the image of a disk. A guest that exists needs it no more."""
+        image_id = arrival['image_id']
+        if image_id is None:
+            return
+        try:
+            self._site.driver.get_guest(arrival['node'], guest)
+        except exception.GuestNotFound:
+            status = self._site.image.get(ctxt, image_id)['status']
+            if status != 'active':
+                reason = f'its status is {status}'
+                raise exception.ImageNotUsable(image_id=image_id, reason=reason) from None

@@ -140,8 +140,9 @@ class ShelveOffload(move.Move[Began]):
         return shelving.begin(self, connection, row, shelving.OFFLOAD_EVENT)
 
     def agree(self) -> None:
-        """Check that the host is up: otherwise it could not remove the guest. This is the pivot."""
+        """Check that the guest can be removed, and the disk is in the image. This is the pivot."""
         self.here.require_up_or_fail(self.source_host)
+        offload.Offload(self).require_image(self.row())
         self._agree()
 
     @part.transaction

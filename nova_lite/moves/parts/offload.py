@@ -5,6 +5,7 @@ the server takes over: then a step removes only what it has created itself.
 
 An administrator may reset the server's state. If that is before the guest is destroyed, the
 server stays on its host and gets a fault. After that it is on no host, whatever its state is.
+The same if the shelved image was deleted: the disk on the host is the only copy then.
 """
 
 import typing
@@ -15,6 +16,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
 from nova_lite.moves import duties
@@ -33,6 +35,8 @@ if typing.TYPE_CHECKING:
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
 DESTROY, UNBIND = 'destroy-guest', 'unbind-ports'
+# Statuses of a shelved image that has the disk of its server.
+COMPLETE = ('active', 'deactivated')
 # Notes: the guest may be destroyed by now; the server left this move before that, and the error.
 DESTROYING: saga.Result[bool] = saga.Result('destroying', bool)
 LEFT: saga.Result[journal.Failure] = saga.Result('left-move', journal.Failure)
@@ -68,12 +72,26 @@ class Offload(part.Part):
             return shelving.remove(self.move, DESTROY)
         try:
             self.move.require_task(row)
-        except exception.StateChanged as error:
+            self.require_image(row)
+        except exception.StaleEpoch:
+            raise
+        except exception.NovaLiteError as error:
+            if error.transient:
+                raise
             self.results[LEFT] = failures.describe(error)
             return None
         # The journal is written before the host is called.
         self.results[DESTROYING] = True
         return saga.Pending(wake_in=0, detail='the guest is about to be destroyed')
+
+    def require_image(self, row: rows.Row) -> None:
+        """Raise ImageNotFound or ImageNotUsable if the shelved image does not have the disk."""
+        image_id = row.system_metadata.get(shelving.IMAGE_ID)
+        if image_id is None:
+            return
+        status = self.move.world.image.get(self.move.ctxt, image_id)['status']
+        if status not in COMPLETE:
+            raise exception.ImageNotUsable(image_id=image_id, reason=f'its status is {status}')
 
     def _unbind(self) -> None:
         if LEFT not in self.results:
@@ -108,8 +126,7 @@ class Offload(part.Part):
         error, given_up = self.results.get(LEFT), self.move.given_up
         if error is not None:
             self.move.add_fault(connection, error)
-        else:
-            self.move.clear_task(connection, {})
+        self.move.clear_task(connection, {})
         refused = given_up.get(shelving.RESERVE) or given_up.get(UNBIND)
         self.move.events.end_all(connection, error or refused)
 

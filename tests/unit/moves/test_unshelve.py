@@ -16,7 +16,7 @@ class DeletedTest(moves_base.MoveTestCase):
     def setUp(self):
         super().setUp()
         self.images = self.cell.image.images
-        self.cell.image.add_image(IMAGE)
+        self.cell.image.add_image(IMAGE, status='active')
         shelf = {shelving.IMAGE_ID: IMAGE}
         values = {'vm_state': 'shelved', 'system_metadata': shelf}
         self.cell.db.write(instances.force, self.server, values)
