@@ -251,6 +251,7 @@ SOFT_DELETE = Transition(
 )
 # A saga confirms the resize, and the host deletes the server afterwards.
 DELETE_RESIZED = Transition('delete', (_V.RESIZED,), None, during=_T.DELETING)
+SOFT_DELETE_RESIZED = dataclasses.replace(DELETE_RESIZED, during=_T.SOFT_DELETING)
 # Also while its host, which was down at the deletion, has not stopped the guest yet.
 RESTORE = Transition(
     'restore',

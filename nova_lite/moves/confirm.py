@@ -9,6 +9,7 @@ source's audit cleans up what the source could not drop.
 
 import sqlalchemy as sa
 
+from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.db import rows
@@ -24,15 +25,21 @@ from nova_lite.moves import resized
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 
+Task = states.TaskState
 BEGIN = saga.Result('record-request', resized.Ends)
 CLEAN = 'clean-up-at-source'
 EVENT = 'compute_confirm_resize'
 
 
 class Arguments(move.Arguments):
-    """delete: confirm because the server is being deleted, and delete it then"""
+    """delete: confirm because the server is being deleted, and delete it then
 
+    keep: the same, and delete it softly: it can be restored
+    """
+
+    VERSION = 2
     delete: bool = False
+    keep: bool = False
 
 
 class ConfirmResize(move.Move[resized.Ends]):
@@ -65,12 +72,14 @@ class ConfirmResize(move.Move[resized.Ends]):
             ),
             *((purge,) if crosses else ()),
             places.DEST_RECORDS.step('record-confirmation', self.record),
-            *((last,) if self.arguments.delete else ()),
+            *((last,) if self.arguments.delete or self.arguments.keep else ()),
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> resized.Ends:
         began = resized.Ends.of(connection, self.migration_uuid)
         self.events.start_first(connection, EVENT, began.source['host'])
+        if self.arguments.keep and row is not None and row.task_state == Task.SOFT_DELETING:
+            instances.update(connection, row.uuid, {'deleted_at': runtime.naive_now()})
         return began
 
     def clean(self) -> asking.Reply:
@@ -111,4 +120,7 @@ class ConfirmResize(move.Move[resized.Ends]):
 
     def delete(self) -> None:
         """Continue the deletion that confirmed the resize."""
-        server_cell.delete(self, self.here)
+        if self.arguments.keep:
+            server_cell.soft_delete(self, self.here)
+        else:
+            server_cell.delete(self, self.here)

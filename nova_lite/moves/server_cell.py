@@ -200,3 +200,43 @@ def _begin_delete(
     if actions.find(connection, uuid, ctxt.request_id, 'delete') is None:
         actions.start(connection, ctxt, uuid, 'delete')
     return row
+
+
+def soft_delete(saga: 'moves.AnyMove', cell: ServerCell) -> None:
+    """Continue a soft deletion, unless its host or another request has done so.
+
+    A server whose host is down is soft-deleted at once; the host stops the guest later.
+    """
+    row = cell.write(_begin_soft_delete, saga.ctxt, saga.instance_uuid)
+    if row is None:
+        return
+    if row.host is not None and cell.is_up(row.host):
+        cell.compute.soft_delete_instance(saga.ctxt, host=row.host, instance=saga.instance(row))
+    else:
+        cell.write(_keep_without_host, row.uuid)
+
+
+def _begin_soft_delete(
+    connection: sa.Connection, ctxt: context.RequestContext, uuid: str
+) -> rows.Row | None:
+    row = instances.find(connection, uuid)
+    if row is None or not _is_to_be_kept(row):
+        return None
+    if actions.find(connection, uuid, ctxt.request_id, 'delete') is None:
+        actions.start(connection, ctxt, uuid, 'delete')
+    return row
+
+
+def _keep_without_host(connection: sa.Connection, uuid: str) -> None:
+    row = instances.hold(connection, uuid)
+    if _is_to_be_kept(row):
+        vm_state = str(states.VmState.SOFT_DELETED)
+        instances.update(connection, uuid, {'vm_state': vm_state}, former=row)
+
+
+def _is_to_be_kept(row: rows.Row) -> bool:
+    return (
+        not row.deleted
+        and row.task_state == states.TaskState.SOFT_DELETING
+        and row.vm_state != states.VmState.SOFT_DELETED
+    )

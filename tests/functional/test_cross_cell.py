@@ -123,6 +123,19 @@ class CrossCellTest(testtools.TestCase):
         self.assertNotIn('cell1', self.crossing.records(server))
         self.assertEqual([], self.crossing.attachments(server))
 
+    def test_soft_deletion_in_verify_resize(self):
+        self.cloud.cloud.confs['control'].set_override('reclaim_instance_interval', 3600)
+        server = self.boot()
+        self.migrate(server)
+        self.cloud.admin.compute.delete_server(server.id)
+        self.cloud.wait(server, 'SOFT_DELETED')
+        self.crossing.idle(server)
+        self.assertNotIn('cell1', self.crossing.records(server))
+        self.assertEqual([], self.cloud.findings())
+        self.moving.act(server, 'restore')
+        self.cloud.wait(server)
+        self.assertEqual(1, len(self.crossing.attachments(server)))
+
     def test_name_given_at_the_destination_stays(self):
         server = self.boot()
         self.migrate(server)

@@ -88,6 +88,25 @@ class ResizeTest(moves_base.MovesTest):
             ['delete', 'confirmResize', 'resize', 'create'], [each.action for each in actions]
         )
 
+    def test_soft_deletion_while_unconfirmed(self):
+        """As in nova the resize is confirmed, and the server can be restored."""
+        server = self.boot_full()
+        resized = self.resized(server)
+        migration = self.stage.migration(server)
+        self.soft_delete(server)
+        self.assertEqual('confirmed', self.stage.migration(server)['status'])
+        self.assertEqual({}, self.stage.allocations(migration['uuid']))
+        actions = self.cloud.admin.compute.server_actions(server.id)
+        self.assertEqual(
+            ['delete', 'confirmResize', 'resize', 'create'], [each.action for each in actions]
+        )
+        self.assertEqual([], self.cloud.findings())
+        self.stage.act(server, 'restore')
+        restored = self.cloud.wait(server)
+        self.assertEqual(
+            (resized.compute_host, 'm1.small'), (restored.compute_host, restored.flavor.name)
+        )
+
     def test_the_deletion_while_unconfirmed_fails(self):
         """The resize is confirmed nevertheless, and nothing stays at its source."""
         server = self.boot_full()

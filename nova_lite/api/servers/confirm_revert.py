@@ -92,10 +92,10 @@ def finished(server):
     return found[-1]
 
 
-def confirm_for_deletion(req, server, *, delete):
+def confirm_for_deletion(req, server, *, guard, **arguments):
     """Confirm a resize that the server's deletion ends; False when there is none.
 
-    delete: whether the deletion follows when the source has been cleaned up
+    arguments: delete, keep: whether the deletion follows when the source has been cleaned up
     """
     try:
         migration = finished(server)
@@ -106,11 +106,17 @@ def confirm_for_deletion(req, server, *, delete):
         server,
         migration,
         kind=CONFIRM,
-        guard=transitions.DELETE_RESIZED,
+        guard=guard,
         status=Status.CONFIRMING,
-        arguments={'delete': delete},
+        arguments=arguments,
     )
     return True
+
+
+def is_confirmed(server):
+    """Return whether the resize of a server is being confirmed, and not reverted."""
+    confirming = [str(Status.CONFIRMING)]
+    return bool(server.cell.db.read(migrations.of_instance, server.uuid, confirming))
 
 
 def is_ending(req, server):

@@ -53,9 +53,11 @@ SOFT_DELETE = dataclasses.replace(
     vm_states=KEPT,
     task_states=(None, *(task for task in states.TaskState if task != states.TaskState.DELETING)),
 )
+# A confirmation of its resize records it as ACTIVE or SHUTOFF soon, unless it is kept before that.
+SOFT_DELETE_CONFIRMED = dataclasses.replace(SOFT_DELETE, vm_states=(*KEPT, states.VmState.RESIZED))
 # Its host is down, and will stop the guest when it returns.
 SOFT_DELETED = dataclasses.replace(
-    SOFT_DELETE, task_states=(states.TaskState.SOFT_DELETING,), during=None
+    SOFT_DELETE_CONFIRMED, task_states=(states.TaskState.SOFT_DELETING,), during=None
 )
 # A server that a resize has brought here since it was read is confirmed first.
 NOT_RESIZED = dataclasses.replace(
@@ -160,7 +162,7 @@ def _is_going(server):
         row is None
         or row.deleted
         or row.deleted_at is not None
-        or row.task_state == states.TaskState.DELETING
+        or row.task_state in (states.TaskState.DELETING, states.TaskState.SOFT_DELETING)
     )
 
 
@@ -187,10 +189,13 @@ def delete_from_cell(req, server, *, keep_s=None):
 
 def _delete_or_keep(req, server, keep_s):
     answers = _host_answers(req, server)
-    if _confirm_first(req, server, delete=answers) and answers:
-        _count_no_more(req, server)
+    if keep_s and _confirm_first(req, server, guard=transitions.SOFT_DELETE_RESIZED, keep=True):
+        _cease_to_count(req, server)
         return
     if keep_s and _is_kept(server) and _soft_delete(req, server, answers=answers):
+        return
+    if _confirm_first(req, server, guard=transitions.DELETE_RESIZED, delete=answers) and answers:
+        _count_no_more(req, server)
         return
     changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
     resized_before = server.row.vm_state == states.VmState.RESIZED
@@ -205,8 +210,17 @@ def _count_no_more(req, server):
     req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid)
 
 
-def _confirm_first(req, server, *, delete):
-    """Confirm a resize, and continue with the deletion if requested.
+def _cease_to_count(req, server):
+    """Do the same of a server that is kept. Return False if it was restored before that."""
+    _count_no_more(req, server)
+    if _is_going(server):
+        return True
+    req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
+    return False
+
+
+def _confirm_first(req, server, **options):
+    """Confirm a resize, and continue with the deletion if requested. options: how it goes on
 
     While the resize is being confirmed or reverted already, that finds out for itself. No
     other saga of the server does: without a confirmation the source would keep what it has.
@@ -214,7 +228,7 @@ def _confirm_first(req, server, *, delete):
     if server.row.vm_state != states.VmState.RESIZED:
         return False
     try:
-        return confirm_revert.confirm_for_deletion(req, server, delete=delete)
+        return confirm_revert.confirm_for_deletion(req, server, **options)
     except exception.Conflict as error:
         if not confirm_revert.is_ending(req, server):
             server.follow(server_access.load(req, server.uuid))
@@ -287,8 +301,14 @@ def _delete_now(req, server):
 def _is_kept(server):
     """Return whether a server can be restored: one that never ran, or is on no host, cannot."""
     row = server.row
-    launched = row.launched_at is not None
-    return launched and row.host is not None and row.vm_state in KEPT and not server.cell.is_cell0
+    if row.launched_at is None or row.host is None or server.cell.is_cell0:
+        return False
+    return row.vm_state in KEPT or _is_confirmed(server)
+
+
+def _is_confirmed(server):
+    resized = server.row.vm_state == states.VmState.RESIZED
+    return resized and confirm_revert.is_confirmed(server)
 
 
 def _soft_delete(req, server, *, answers):
@@ -296,14 +316,12 @@ def _soft_delete(req, server, *, answers):
 
     answers: whether the host ends it; otherwise the server is soft-deleted at once
     """
+    guard = SOFT_DELETE_CONFIRMED if _is_confirmed(server) else SOFT_DELETE
     try:
-        instance = acting.begin(req, server, 'delete', SOFT_DELETE, deleted_at=runtime.naive_now())
+        instance = acting.begin(req, server, 'delete', guard, deleted_at=runtime.naive_now())
     except exception.InstanceInvalidState:
         return False
-    _count_no_more(req, server)
-    if not _is_going(server):
-        # It was restored before it ceased to count.
-        req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
+    if not _cease_to_count(req, server):
         return True
     if answers:
         acting.send(req, server, 'soft_delete_instance', instance=instance)

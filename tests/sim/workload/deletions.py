@@ -5,7 +5,16 @@ from tests.sim.workload import codes
 DELETE, FORCE, RESTORE = 'delete', 'force delete', 'restore'
 # The statuses in which a server is kept that is to be deleted.
 # Source: reference/nova/create-server 7.
-KEPT = ('ACTIVE', 'SHUTOFF', 'PAUSED', 'SUSPENDED', 'RESCUE', 'SHELVED', 'SOFT_DELETED')
+KEPT = (
+    'ACTIVE',
+    'SHUTOFF',
+    'PAUSED',
+    'SUSPENDED',
+    'RESCUE',
+    'SHELVED',
+    'SOFT_DELETED',
+    'VERIFY_RESIZE',
+)
 
 
 class Deletions:

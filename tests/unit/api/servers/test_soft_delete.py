@@ -7,7 +7,9 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import release
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from tests.unit.api.servers import base
 
@@ -147,3 +149,70 @@ class TestHostDown(SoftDeleteCase):
 
     def show(self, uuid):
         return self.ok('GET', f'/servers/{uuid}').json['server']
+
+
+class TestResized(SoftDeleteCase):
+    """As in nova the resize is confirmed, and then the server is kept."""
+
+    def resized(self, status='finished', **values):
+        uuid = self.add(Vm.RESIZED, **values)
+        migration = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': uuid,
+            'migration_type': 'resize',
+            'status': status,
+            'source_compute': 'host1',
+            'dest_compute': 'host1',
+        }
+        self.api.cell('cell1').db.write(migrations.create, migration)
+        return uuid
+
+    def confirm(self, uuid):
+        """Do what a confirmation does at its end."""
+        cell = self.api.cell('cell1')
+        (row,) = cell.db.read(migrations.of_instance, uuid, None)
+        cell.db.write(migrations.update, row.uuid, {'status': 'confirmed'})
+        cell.db.write(instances.force, uuid, {'vm_state': str(Vm.ACTIVE)})
+
+    def assert_kept(self, uuid, vm_state):
+        row = self.api.row(uuid)
+        self.assertEqual((str(vm_state), 'soft-deleting'), (row.vm_state, row.task_state))
+
+    def test_confirmed_first(self):
+        for down in (False, True):
+            with self.subTest(down=down):
+                self.lose_host(down)
+                uuid = self.resized()
+                self.delete(uuid)
+                self.assert_kept(uuid, Vm.RESIZED)
+                saga = self.api.api_db.read(sagas.find_active, uuid)
+                wanted = {'delete': False, 'keep': True}
+                found = {name: saga.arguments.get(name, False) for name in wanted}
+                self.assertEqual(('confirm-resize', wanted), (saga.kind, found))
+                self.assertIsNone(self.last_sent(uuid))
+
+    def test_again_while_it_is_confirmed(self):
+        """The host need not wait for the end of the confirmation."""
+        uuid = self.resized()
+        self.delete(uuid)
+        row = self.delete(uuid)
+        self.assert_kept(uuid, Vm.RESIZED)
+        self.assertIsNotNone(row.deleted_at)
+        self.assertEqual('soft_delete_instance', self.last_sent(uuid))
+
+    def test_confirmed_by_its_user(self):
+        uuid = self.resized('confirming')
+        self.delete(uuid)
+        self.assertEqual('soft_delete_instance', self.last_sent(uuid))
+        self.confirm(uuid)
+        self.assert_kept(uuid, Vm.ACTIVE)
+
+    def test_while_it_is_reverted(self):
+        uuid = self.resized('reverting', task_state='resize_reverting')
+        self.assertEqual('deleting', self.delete(uuid).task_state)
+
+    def test_deleted_for_good(self):
+        uuid = self.resized()
+        self.delete(uuid)
+        self.act(uuid, 'forceDelete')
+        self.assertEqual('deleting', self.api.row(uuid).task_state)
