@@ -542,8 +542,6 @@ class PortBindingFailed(NovaLiteError):
 
 
 class VirtualInterfaceCreateException(NovaLiteError):
-    """A port was not plugged, or not in time."""
-
     msg = 'Virtual Interface creation failed: %(reason)s'
 
 
@@ -577,15 +575,16 @@ class NeighbourError(NovaLiteError):
 
 
 class RemoteError(NovaLiteError):
-    """An error of another daemon whose class is not one of ours.
-
-    What it says (`value`) may be anything, so it is for logs only.
-    """
+    """An error of another daemon that is none of ours. Its text, `value`, is for logs only."""
 
     msg = 'Remote error: %(type)s'
 
     def __str__(self) -> str:
         return f'{self.message} {self.kwargs.get("value", "")}'.rstrip()
+
+
+class DiskFull(Unavailable):
+    msg = 'The disk of %(service)s is full. Free space on it, and repeat the request.'
 
 
 class BusUnavailable(Unavailable):

@@ -29,6 +29,8 @@ IDLE_S = 60.0
 PERSIST_PAUSES_S = (1.0, 2.0, 4.0, 8.0)
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
+# After a hypervisor has not said how a job stands.
+POLL_AGAIN_S = 1.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -286,6 +288,12 @@ class Jobs:
         if job is not None and not work.interrupted:
             try:
                 value = job = self._driver.poll(job.id)
+            except exception.Unavailable as error:
+                # It goes on. Its end will be seen when the hypervisor answers.
+                LOG.warning('Cannot look after %s of %s: %s. Retrying.', job.verb, job.guest, error)
+                later = dataclasses.replace(job, ready_in=max(job.ready_in, POLL_AGAIN_S))
+                if self._wait(work, later):
+                    return
             except exception.NovaLiteError as error:
                 value = error
             else:

@@ -10,6 +10,8 @@ import sqlite3
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
+from nova_lite.dialects import full_disks
+
 
 class Kind(enum.Enum):
     """The meaning of an error for its transaction."""
@@ -75,6 +77,10 @@ _SQLITE = dict.fromkeys(
         sqlite3.SQLITE_LOCKED,
         sqlite3.SQLITE_INTERRUPT,
         sqlite3.SQLITE_FULL,
+        # Of the file system, such as no space for the index of the log, or read-only.
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_READONLY,
         sqlite3.SQLITE_PROTOCOL,
     ),
     Kind.BUSY,
@@ -99,6 +105,11 @@ def is_read_only(error: BaseException) -> bool:
     """Return whether the server refuses writes: another one accepts them."""
     cause = _cause(error)
     return _number(cause) in _MARIADB_READ_ONLY or _sqlstate(cause) == _POSTGRESQL_READ_ONLY
+
+
+def is_full(error: BaseException) -> bool:
+    """Return whether the disk of the database has no space left."""
+    return full_disks.is_full(_cause(error))
 
 
 def may_have_committed(error: BaseException) -> bool:

@@ -277,6 +277,8 @@ def _unavailable(error: BaseException | None, **facts: typing.Any) -> exception.
     Its reason is one line, which is what each failure takes in a log.
     """
     reason = ' '.join(line.strip() for line in str(error).splitlines())
+    if error is not None and errors.is_full(error):
+        return exception.DiskFull(service='the database', reason=reason, **facts)
     return exception.Unavailable(service='The database', reason=reason, **facts)
 
 

@@ -18,6 +18,8 @@ from nova_lite.launcher import running
 
 NOT_RUNNING, STARTING, RUNNING = 'not running', 'starting or stopping', 'running'
 ANSWER_S = 10
+# A file system with less space is full: SQLite cannot write the smallest change.
+LEAST_FREE_BYTES = 64 * 1024
 
 
 def state_of(directory):
@@ -34,7 +36,8 @@ def read(directory):
     if urls is None:
         pid = running.holder(directory)
         state = NOT_RUNNING if pid is None else STARTING
-        return {'state': state, 'state_dir': os.path.abspath(directory), 'pid': pid}
+        shown = {'state': state, 'state_dir': os.path.abspath(directory), 'pid': pid}
+        return {**shown, **_disk(directory)}
     return {
         'state': RUNNING,
         'state_dir': os.path.abspath(directory),
@@ -45,7 +48,20 @@ def read(directory):
         'uptime_s': round(runtime.timestamp() - found.started_at),
         'unhealthy': sorted(name for name, url in urls.items() if not _is_healthy(url)),
         **_control(directory),
+        **_disk(directory),
     }
+
+
+def _disk(directory):
+    """Return the problem of a file system without space for the state directory; {} else."""
+    try:
+        found = os.statvfs(directory)
+    except FileNotFoundError:
+        return {}
+    is_full = found.f_bavail * found.f_frsize < LEAST_FREE_BYTES
+    # Some file systems do not count their files.
+    is_full = is_full or (found.f_files > 0 and found.f_favail == 0)
+    return {'problem': f'disk full: {os.path.abspath(directory)}'} if is_full else {}
 
 
 def _control(directory):

@@ -96,19 +96,25 @@ def _serve(cloud, fresh, signals):
             if signals.reload():
                 errors = cloud.reload()
                 for error in errors:
-                    print(f'Cannot apply part of the new configuration: {error}', flush=True)
+                    _say(f'Cannot apply part of the new configuration: {error}')
                 if not errors:
-                    print('The configuration was read again', flush=True)
+                    _say('The configuration was read again')
     except service.Stopped:
         signals.starting = False
     except BaseException:
         signals.starting = False
         cloud.stop()
         raise
-    print('Stopping', flush=True)
+    _say('Stopping')
     running.forget(cloud.places.root)
     cloud.stop()
-    print('Stopped', flush=True)
+    _say('Stopped')
+
+
+def _say(text):
+    """Print a line. A full disk, or a terminal that is gone, does not end the cloud."""
+    with contextlib.suppress(OSError):
+        print(text, flush=True)
 
 
 def _start(cloud, fresh):

@@ -26,6 +26,8 @@ def log_to_file(path, debug):
     log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *process.QUIET])
     log.setup(conf, 'nova_lite')
     logging.captureWarnings(True)
+    # On a full disk each line would print a traceback.
+    logging.raiseExceptions = False
     # oslo.log writes uncaught errors to the log only; users look at the terminal.
     sys.excepthook = sys.__excepthook__
 

@@ -7,6 +7,7 @@ import logging
 import falcon
 import sqlalchemy as sa
 
+from nova_lite.dialects import full_disks
 from nova_lite.simcloud import database as databases
 from nova_lite.simcloud import external_events
 from nova_lite.simcloud import faults
@@ -76,6 +77,15 @@ def _on_bad_value(req, resp, error, _params):
     _answer(req, resp, faults.BadRequest('A value in the request cannot be stored.'))
 
 
+def _on_database_error(req, resp, error, params):
+    if not full_disks.is_full(error.orig):
+        _on_error(req, resp, error, params)
+        return
+    LOG.error('%s %s failed: %s', req.method, req.path, error.orig)
+    text = 'The disk of the service is full. Free space on it, and repeat the request.'
+    _answer(req, resp, faults.Unavailable(text))
+
+
 def _on_error(req, resp, error, _params):
     LOG.error('%s %s failed', req.method, req.path, exc_info=error)
     _answer(req, resp, faults.Fault('The server could not complete the request.'))
@@ -138,6 +148,7 @@ def _bare(db, notices, identify):
     )
     app.req_options.strip_url_path_trailing_slash = True
     app.add_error_handler(Exception, _on_error)
+    app.add_error_handler(sa.exc.DBAPIError, _on_database_error)
     app.add_error_handler(sa.exc.DataError, _on_bad_value)
     app.add_error_handler(faults.Fault, _on_fault)
     app.set_error_serializer(_on_http_error)

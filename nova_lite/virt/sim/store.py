@@ -21,6 +21,8 @@ from nova_lite.virt.sim import job_clock
 
 VERSION = 1
 BUSY_TIMEOUT_S = 30
+# No space for the log, or for its index.
+FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 SCHEMA = """
 CREATE TABLE guests (
     node TEXT NOT NULL,
@@ -124,25 +126,41 @@ class Store:
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection, for statements that only read."""
-        with self._lock:
+        with _answering(self.path), self._lock:
             yield self._connection
 
     @contextlib.contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection inside a transaction: committed as a whole, or not at all."""
-        with self._incarnation.passing(), self._lock:
+        with _answering(self.path), self._incarnation.passing(), self._lock:
             self._connection.execute('BEGIN IMMEDIATE')
             try:
                 yield self._connection
                 self._incarnation.check()
+                self._connection.execute('COMMIT')
             except BaseException:
-                self._connection.execute('ROLLBACK')
+                # SQLite rolls back by itself after some errors, and not after others of COMMIT.
+                if self._connection.in_transaction:
+                    self._connection.execute('ROLLBACK')
                 raise
-            self._connection.execute('COMMIT')
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+
+@contextlib.contextmanager
+def _answering(path: str) -> Iterator[None]:
+    """Raise Unavailable or DiskFull for errors of the file system and of locks."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode in FULL:
+            raise exception.DiskFull(service='the hypervisor', reason=f'{path}: {error}') from error
+        # Defects of statements have this code.
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_ERROR:
+            raise
+        raise exception.Unavailable(service='The hypervisor', reason=f'{path}: {error}') from error
 
 
 # ---- guests ---------------------------------------------------------------

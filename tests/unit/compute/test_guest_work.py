@@ -21,7 +21,7 @@ class Driver:
     """A driver of nothing but jobs, each of which ends when the test says so."""
 
     def __init__(self):
-        self.known = {}
+        self.known, self.is_away = {}, False
 
     def begin(self, name, ready_in=1.0):
         self.known[name] = model.Job(
@@ -36,6 +36,8 @@ class Driver:
         )
 
     def poll(self, job_id):
+        if self.is_away:
+            raise exception.Unavailable(service='The hypervisor')
         if job_id not in self.known:
             raise exception.NotFound()
         return self.known[job_id]
@@ -144,6 +146,19 @@ class TestJobs(testtools.TestCase):
         self.later(0.5)
         self.assertEqual(['job asks'], self.log)
         self.later(0.5)
+        self.assertEqual(['job asks', 'job has done'], self.log)
+
+    def test_a_hypervisor_that_does_not_answer_for_a_while(self):
+        """Its job goes on, and so does the work."""
+        self.jobs.run('a', self.wait_for('job', ready_in=0.0))
+        self.driver.is_away = True
+        self.later(0)
+        self.later(1)
+        self.driver.end('job')
+        self.later(1)
+        self.assertEqual(['job asks'], self.log)
+        self.driver.is_away = False
+        self.later(1)
         self.assertEqual(['job asks', 'job has done'], self.log)
 
     def test_failed_job_raises(self):

@@ -49,6 +49,29 @@ class TestDatabase(testtools.TestCase):
         self.assertEqual('The database is not available: server gone', str(error))
         self.assertEqual('The database is not available.', error.message)
 
+    def test_a_full_disk(self):
+        """SQLite's own limit of pages makes it so. What is said names what to do."""
+        directory = self.useFixture(fixtures.TempDir()).path
+        database = transactions.Database(f'sqlite:///{directory}/a.sqlite', threads=1)
+        self.addCleanup(database.dispose)
+        database.write(lambda connection: connection.exec_driver_sql('CREATE TABLE t (x TEXT)'))
+
+        def fill(connection):
+            connection.exec_driver_sql('PRAGMA max_page_count = 2')
+            connection.exec_driver_sql('INSERT INTO t VALUES (?)', ('x' * 100_000,))
+
+        error = self.assertRaises(exception.DiskFull, database.write, fill)
+        self.assertEqual(
+            'The disk of the database is full. Free space on it, and repeat the request.',
+            error.message,
+        )
+
+        def count(connection):
+            connection.exec_driver_sql('PRAGMA max_page_count = 1000')
+            return connection.exec_driver_sql('SELECT count(*) FROM t').scalar_one()
+
+        self.assertEqual(0, database.read(count))
+
     def test_a_server_that_is_away_takes_one_line_of_a_log(self):
         port = self.useFixture(ports.Port()).number
         for driver in ('mysql+pymysql', 'postgresql+psycopg'):
