@@ -12,6 +12,8 @@ import typing
 
 import sqlalchemy as sa
 
+from nova_lite import exception
+from nova_lite import runtime
 from nova_lite import saga
 from nova_lite.clients import release
 from nova_lite.clients import session
@@ -32,6 +34,8 @@ DEVICE = ('boot_index', 'device_type', 'disk_bus', 'guest_format', 'volume_type'
 # Statuses of a snapshot that Cinder is about to change.
 PASSING = ('creating', 'deleting')
 WAIT_S = 1.0
+# How long an undo waits for that. Then the snapshots are a duty, with growing pauses.
+LIMIT_S = 600
 
 
 class Arguments(move.Arguments):
@@ -56,6 +60,8 @@ class Began(saga.Value):
 BEGIN = saga.Result('record-request', Began)
 # The devices in the form of an image's property block_device_mapping.
 TAKE = saga.Result('snapshot-volumes', list[saga.Data])
+# A note: when the undo began to wait for Cinder, in seconds since 1970.
+SINCE = saga.Result('dropping_since', float)
 
 
 class VolumeImage(move.Move[Began]):
@@ -131,8 +137,9 @@ class VolumeImage(move.Move[Began]):
         for snapshot in self._made().values():
             if snapshot['status'] not in PASSING:
                 self.world.volume.delete_snapshot(self.ctxt, snapshot['id'])
-        if any(snapshot['status'] in PASSING for snapshot in self._made().values()):
-            return saga.Pending(wake_in=WAIT_S, detail='a snapshot is being created or deleted')
+        left = [each for each in self._made().values() if each['status'] in PASSING]
+        if left:
+            return self._wait_for(left[0])
         row = self.find()
         if row is None or row.deleted:
             for device in self.began.volumes:
@@ -140,6 +147,17 @@ class VolumeImage(move.Move[Began]):
                     own = self.ctxt, self.instance_uuid, device['volume_id']
                     release.delete_volume(self.world.volume, *own)
         return None
+
+    def _wait_for(self, snapshot: session.Json) -> saga.Pending:
+        """Wait until Cinder has changed a snapshot. Raise Conflict after a time limit."""
+        now = runtime.now().timestamp()
+        if SINCE not in self.results:
+            self.results[SINCE] = now
+        waited = now - self.results[SINCE]
+        state = f'snapshot {snapshot["id"]} is {snapshot["status"]}'
+        if waited > LIMIT_S:
+            raise exception.Conflict(reason=f'{state} still after {waited:.0f} s')
+        return saga.Pending(wake_in=WAIT_S, detail=state)
 
     # ---- image ----
 

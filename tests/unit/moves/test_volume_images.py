@@ -95,6 +95,20 @@ class VolumeImageTest(Case):
         self.assertIsNone(self.steps[1].undo())
         self.check_nothing_stays()
 
+    def test_undo_does_not_wait_for_ever(self):
+        """A duty goes on, which asks less and less often, until Cinder is done."""
+        self.do(self.saga, self.steps[:2])
+        (one, other) = self.volumes.snapshots.values()
+        one['status'] = 'creating'
+        self.assertIsInstance(self.steps[1].undo(), saga.Pending)
+        self.saga.results[volume_image.SINCE] -= volume_image.LIMIT_S
+        error = self.assertRaises(exception.Conflict, self.steps[1].undo)
+        self.assertIn(f'snapshot {one["id"]} is creating', error.message)
+        self.assertRaises(exception.Conflict, self.steps[1].clean.do)
+        one['status'] = 'available'
+        self.assertIsNone(self.steps[1].clean.do())
+        self.check_nothing_stays()
+
     def test_volume_of_a_deleted_server(self):
         """Cinder refused to delete it while it had a snapshot."""
         self.do(self.saga, self.steps[:2])
