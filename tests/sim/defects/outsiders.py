@@ -12,6 +12,8 @@ FOREIGN_PORTS = (
         "        return {*ids} | {port['id'] for port in ports}",
     ),
 )
+# Raises PortBindingFailed for a port of `vifs` that does not exist, and does nothing otherwise.
+STRICT = '[move.world.network.bindings._create(move.ctxt, vif, host, None) for vif in {vifs} or ()]'
 
 DEFECTS = (
     Defect(
@@ -25,6 +27,98 @@ DEFECTS = (
         'the same of moves between cells: a revert never ends, and an undo leaves an error',
         'owners in cells',
         FOREIGN_PORTS,
+    ),
+    Defect(
+        'arrivals-need-deleted-ports',
+        'a live migration does not end, nor does its duty, after a port was deleted',
+        'owners',
+        (
+            (
+                'moves/parts/ports.py',
+                '        info = self._activate(self.move.dest_host)\n',
+                '        move, host = self.move, self.move.dest_host\n'
+                '        row = move.find_present()\n'
+                f'        row is None or {STRICT.format(vifs="row.network_info")}\n'
+                '        info = self._activate(host)\n',
+            ),
+            (
+                'moves/duties.py',
+                '        info = neighbours.activate(move, row.network_info, row.host)\n',
+                '        host = row.host\n'
+                f'        {STRICT.format(vifs="row.network_info")}\n'
+                '        info = neighbours.activate(move, row.network_info, row.host)\n',
+            ),
+        ),
+    ),
+    Defect(
+        'reverts-need-deleted-ports',
+        'a revert between cells never ends after a port was deleted',
+        'owners in cells',
+        (
+            (
+                'moves/parts/cross_cell_revert.py',
+                'lambda host: neighbours.activate(move, info, host),',
+                f'lambda host: {STRICT.format(vifs="info")}'
+                ' and neighbours.activate(move, info, host),',
+            ),
+        ),
+    ),
+    Defect(
+        'undo-needs-deleted-ports',
+        'a move fails after a port was deleted, and its undo too: the server is in ERROR',
+        'owners in cells',
+        (
+            (
+                'moves/parts/ports.py',
+                '        return neighbours.activate(move, row.network_info, host)\n',
+                f'        {STRICT.format(vifs="row.network_info")}\n'
+                '        return neighbours.activate(move, row.network_info, host)\n',
+            ),
+        ),
+    ),
+    Defect(
+        'kept-only-in-some-states',
+        'a shelved or soft-deleted server that is deleted is gone for good',
+        'kept',
+        (
+            (
+                'api/servers/delete.py',
+                '        states.VmState.SHELVED_OFFLOADED,\n',
+                '        states.VmState.SHELVED_OFFLOADED,\n'
+                '        states.VmState.SHELVED,\n'
+                '        states.VmState.SOFT_DELETED,\n',
+            ),
+        ),
+    ),
+    Defect(
+        'kept-only-on-hosts-that-answer',
+        'a server that is deleted while its host is down is gone for good',
+        'kept',
+        (
+            (
+                'api/servers/delete.py',
+                '    if keep_s and _is_kept(server) and',
+                '    if keep_s and answers and _is_kept(server) and',
+            ),
+        ),
+    ),
+    Defect(
+        'guests-keep-lost-volumes',
+        'a volume whose attachment is deleted while a guest is made is dropped from the record only',
+        'owners',
+        (('compute/arrivals.py', '        if device.volume_id not in plugged\n', ''),),
+    ),
+    Defect(
+        'archive-takes-servers-of-sagas',
+        'the records of a deleted server are archived while a saga works on it, which never ends',
+        'administrators',
+        (
+            (
+                'manage/archive.py',
+                '        busy = deployment.api_db.read(_busy)\n',
+                '        busy = ()\n',
+            ),
+        ),
     ),
     Defect(
         'backups-deleted-first',

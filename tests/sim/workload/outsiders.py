@@ -48,6 +48,8 @@ def _ports(rng):
             (
                 *rng.choice((ingredients.MOVES, ingredients.SHELVES)),
                 *rng.choice((SNAPSHOTS, ('reboot_hard', 'rebuild'), DEVICES)),
+                # For ports that are deleted there are others.
+                'attach_interface',
             )
         ),
         owning=owners.OF_PORTS,
@@ -65,7 +67,7 @@ def owning_in_cells(rng):
         pause_s=0.7,
         deletes=0.03,
         ports=0.3,
-        operations=frozenset(('cross', 'resize', 'confirm', 'revert', 'revert')),
+        operations=frozenset(('cross', 'resize', 'confirm', 'revert', 'attach_interface')),
         divided=rng.random() < 0.5,
         owning=owners.OF_PORTS,
         outside_s=rng.choice((1.0, 2.0)),

@@ -7,6 +7,7 @@ import json
 
 from tests.sim import kernel
 from tests.sim.workload import caller as caller_module
+from tests.sim.workload import codes
 from tests.sim.workload import devices
 from tests.sim.workload import outside
 
@@ -14,6 +15,11 @@ PORTS = devices.PORTS
 # Whom a port is given to: a device that is no server.
 APPLIANCE = {'device_id': 'appliance', 'device_owner': 'network:appliance'}
 NOBODY = {'device_id': '', 'device_owner': ''}
+TASK = 'OS-EXT-STS:task_state'
+# The chance that a port is chosen of a server that has a task.
+AIMED = 0.7
+# How deletions of ports are counted whose servers had a task.
+DURING = 'during a task'
 GIVE, TAKE = 'give port away', 'take port back'
 OF_PORTS = ('delete port', 'delete port', 'change port', GIVE, TAKE)
 PROJECT = f'/volume/v3/{caller_module.PROJECT}'
@@ -51,22 +57,39 @@ class Owner:
     # ---- ports ----
 
     def _port(self):
-        """Return the id of a port of some server; None if there is none."""
+        """Return a port of some server, mostly of one that has a task; None if there is none."""
+        busy = self._busy() if self.rng.random() < AIMED else ()
         code, found = self._caller.neighbour('ports', 'GET', PORTS)
         if code != 200:
             return None
         standing = self._ledger.standing()
-        ports = [each['id'] for each in found['ports'] if each['device_id'] in standing]
+        ports = [each for each in found['ports'] if each['device_id'] in standing]
+        ports = [each for each in ports if each['device_id'] in busy] or ports
         return self.rng.choice(ports) if ports else None
 
+    def _busy(self):
+        """Return the ids of servers that have a task."""
+        code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
+        servers = found['servers'] if code == 200 else ()
+        return [each['id'] for each in servers if each.get(TASK) is not None]
+
     def _of_port(self, what, method, values=None):
+        """Change a port. Return the id of its server; None if nothing was changed."""
         port = self._port()
-        if port is not None:
-            body = values and {'port': values}
-            self._change(what, port, method, f'{PORTS}/{port}', body=body)
+        if port is None:
+            return None
+        body, path = values and {'port': values}, f'{PORTS}/{port["id"]}'
+        code = self._change(what, port['id'], method, path, body=body)
+        return port['device_id'] if code in codes.DONE else None
 
     def delete_port(self, what):
-        self._of_port(what, 'DELETE')
+        """Delete a port, and count whether something was being done to its server."""
+        server = self._of_port(what, 'DELETE')
+        if server is None:
+            return
+        code, found = self._caller.send('show', 'GET', f'/servers/{server}')
+        if code == 200 and found['server'].get(TASK) is not None:
+            self._ledger.count(f'{what} {DURING}')
 
     def change_port(self, what):
         values = ({'name': f'at {kernel.current().time()}'}, {'security_groups': []})

@@ -25,16 +25,23 @@ class TotalsTestCase(testtools.TestCase):
         (_heading, stop, _faults, kill) = made.lines()
         self.assertEqual((['stop', '7', '3', '0'], ['kill', '1']), (stop.split(), kill.split()))
 
-    def test_only_the_seeds_of_the_gate_have_minimums(self):
-        def of(**options):
-            asked = {'seeds': minimums.SEEDS, 'theme': None, 'chooser': None, 'database': 'sqlite'}
-            return minimums.of_run(types.SimpleNamespace(**{**asked, **options}))
+    def of(self, **options):
+        asked = {'seeds': minimums.SEEDS, 'theme': None, 'chooser': None, 'database': 'sqlite'}
+        return minimums.of_run(types.SimpleNamespace(**{**asked, 'nightly': None, **options}))
 
-        self.assertTrue(of())
+    def test_the_seeds_of_the_gate_have_minimums(self):
+        self.assertEqual(minimums.AT_LEAST, self.of())
         for options in (
             {'seeds': range(1, 200)},
+            {'seeds': range(201, 3201)},
             {'theme': 'power'},
             {'chooser': 'pct'},
             {'database': 'mariadb'},
         ):
-            self.assertEqual({}, of(**options))
+            self.assertEqual({}, self.of(**options))
+
+    def test_a_night_has_minimums_of_outsiders(self):
+        found = self.of(nightly='3000', seeds=range(201, 3201))
+        self.assertEqual(3 * minimums.OF_OUTSIDERS['fault: silent bus'], found['fault: silent bus'])
+        self.assertEqual({}, self.of(nightly='50', seeds=range(201, 251)))
+        self.assertEqual({}, self.of(nightly='3000', seeds=range(201, 3201), database='mariadb'))
