@@ -12,6 +12,12 @@ FOREIGN_PORTS = (
         "        return {*ids} | {port['id'] for port in ports}",
     ),
 )
+# An event about a port of a server with a task is dropped.
+UNFOLLOWED = (
+    'lifecycle/port_changes.py',
+    '    noted = is_busy(world, row)\n',
+    '    if row.task_state is not None:\n        return\n    noted = False\n',
+)
 # Raises PortBindingFailed for a port of `vifs` that does not exist, and does nothing otherwise.
 STRICT = '[move.world.network.bindings._create(move.ctxt, vif, host, None) for vif in {vifs} or ()]'
 
@@ -20,7 +26,7 @@ DEFECTS = (
         'moves-need-deleted-ports',
         'a server cannot be moved or evacuated after a port of it was deleted',
         'owners',
-        FOREIGN_PORTS,
+        (*FOREIGN_PORTS, UNFOLLOWED),
     ),
     Defect(
         'cells-need-deleted-ports',
@@ -33,6 +39,7 @@ DEFECTS = (
         'a live migration does not end, nor does its duty, after a port was deleted',
         'owners',
         (
+            UNFOLLOWED,
             (
                 'moves/parts/ports.py',
                 '        info = self._activate(self.move.dest_host)\n',
@@ -55,6 +62,7 @@ DEFECTS = (
         'a revert between cells never ends after a port was deleted',
         'owners in cells',
         (
+            UNFOLLOWED,
             (
                 'moves/parts/cross_cell_revert.py',
                 'lambda host: neighbours.activate(move, info, host),',
@@ -68,6 +76,7 @@ DEFECTS = (
         'a move fails after a port was deleted, and its undo too: the server is in ERROR',
         'owners in cells',
         (
+            UNFOLLOWED,
             (
                 'moves/parts/ports.py',
                 '        return neighbours.activate(move, row.network_info, host)\n',
@@ -248,11 +257,7 @@ DEFECTS = (
         'what owners do to ports while their server has a task is not followed',
         'owners',
         (
-            (
-                'lifecycle/port_changes.py',
-                '    noted = is_busy(world, row)\n',
-                '    if row.task_state is not None:\n        return\n    noted = False\n',
-            ),
+            UNFOLLOWED,
             (
                 'superconductor/audits/port_changes.py',
                 '        searches.each(\n'
