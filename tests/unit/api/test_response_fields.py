@@ -5,6 +5,7 @@ import json
 import testscenarios
 import testtools
 
+from nova_lite.db.cell import instances
 from tests.fixtures import answered
 from tests.fixtures import compute_api
 from tests.fixtures import shown_api
@@ -81,6 +82,38 @@ class TestStates(testscenarios.WithScenarios, testtools.TestCase):
                 body = self.api.ask('GET', path, version=f'2.{minor}')
                 self.assertNotEqual([], body[key])
                 self.assertEqual([], RESPONSES.differences(name, minor, body), f'2.{minor}: {body}')
+
+
+# What deleted servers have no longer.
+DELETED = {
+    'GET /servers': [],
+    'GET /servers/detail': [
+        'servers[].os-extended-volumes:volumes_attached is no list with items: []',
+        'servers[].security_groups is missing',
+    ],
+}
+
+
+class TestDeleted(testtools.TestCase):
+    """Deleted servers, which only administrators list, in full."""
+
+    api = None
+
+    def test_fields(self):
+        compute_api.shared(self, shown_api.ShownApi)
+        uuid = self.api.add('cell1')
+        self.api.cell('cell1').db.write(instances.mark_deleted, uuid)
+        for name, path in (
+            ('GET /servers', '/servers'),
+            ('GET /servers/detail', '/servers/detail'),
+        ):
+            for minor in minors(next(each for each in OPERATIONS if str(each) == name)):
+                query = f'{path}?deleted=True&uuid={uuid}'
+                body = self.api.ask('GET', query, version=f'2.{minor}')
+                self.assertEqual([uuid], [each['id'] for each in body['servers']])
+                found = RESPONSES.differences(name, minor, body)
+                self.assertEqual(DELETED[name], found, f'2.{minor}: {body}')
+                self.api.ask('GET', f'/servers/{uuid}', version=f'2.{minor}', codes=(404,))
 
 
 class TestFile(testtools.TestCase):
