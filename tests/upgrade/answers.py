@@ -93,7 +93,9 @@ def checked_out(commit):
     """In the context the tree of a commit exists; yields its path."""
     with tempfile.TemporaryDirectory(prefix='nova-lite-former-') as directory:
         tree = os.path.join(directory, 'tree')
-        subprocess.run(['git', 'worktree', 'add', '-q', tree, commit], cwd=TOP, check=True)
+        subprocess.run(
+            ['git', 'worktree', 'add', '-q', '--detach', tree, commit], cwd=TOP, check=True
+        )
         try:
             yield tree
         finally:
