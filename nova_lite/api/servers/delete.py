@@ -26,6 +26,7 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import server_groups
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import disposal
@@ -65,6 +66,7 @@ NOT_RESIZED = dataclasses.replace(
     vm_states=tuple(state for state in states.VmState if state != states.VmState.RESIZED),
 )
 TRIES = 3
+EVENT = 'compute_soft_delete_instance'
 
 
 @operation.operation(
@@ -125,8 +127,15 @@ def restore(req, server):
         if _is_going(server):
             _count_no_more(req, server)
         raise
+    if server.row.task_state == states.TaskState.SOFT_DELETING:
+        server.cell.db.write(_end_soft_deletion, server.uuid)
     _drop_shelf(req, server)
     acting.send(req, server, 'restore_instance', instance=instance)
+
+
+def _end_soft_deletion(connection, uuid):
+    """End the event of a host that went down in it, and does something else when it returns."""
+    actions.end_interrupted(connection, uuid, error='Interrupted by restore.', events=[EVENT])
 
 
 def _drop_shelf(req, server):

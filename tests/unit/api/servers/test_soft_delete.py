@@ -8,6 +8,7 @@ from nova_lite import states
 from nova_lite.clients import release
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
@@ -117,6 +118,18 @@ class TestHostDown(SoftDeleteCase):
                 self.act(uuid, 'restore')
                 row = self.api.row(uuid)
                 self.assertEqual(('restoring', None), (row.task_state, row.deleted_at))
+
+    def test_its_host_went_down_in_the_deletion(self):
+        """The event that the host has begun ends with the restoration."""
+        uuid = self.add(Vm.ACTIVE)
+        self.delete(uuid)
+        cell = self.api.cell('cell1')
+        action = cell.db.read(actions.find_newest, uuid)
+        event = 'compute_soft_delete_instance'
+        cell.db.write(actions.start_event, uuid, action.request_id, event, host='host1')
+        self.act(uuid, 'restore')
+        (found,) = cell.db.read(actions.events_of, [action.id])[action.id]
+        self.assertEqual(('Error', 'Interrupted by restore.'), (found.result, found.details))
 
     def test_deleted_for_good(self):
         for state in KEPT:
