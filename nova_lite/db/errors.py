@@ -81,6 +81,9 @@ _SQLITE = dict.fromkeys(
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_READONLY,
+        # Spoiled files: whoever reads them learns which.
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
         sqlite3.SQLITE_PROTOCOL,
     ),
     Kind.BUSY,

@@ -14,6 +14,7 @@ from alembic import script
 from alembic.runtime import migration
 import sqlalchemy
 
+from nova_lite import exception
 from nova_lite.db import transactions
 from nova_lite.db.api import models as api_models
 from nova_lite.db.cell import models as cell_models
@@ -61,9 +62,21 @@ def _run(url: str, function: transactions.Function[P, T], *args: P.args, **kwarg
 
 def _upgrade(connection: sqlalchemy.Connection, which: str, revision: str) -> None:
     # Alembic would read all revisions to find out that it has nothing to do.
-    if revision == HEAD and _version(connection) == newest(which):
+    found = _version(connection)
+    if revision == HEAD and found == newest(which):
         return
+    if found is not None and not _is_known(found, which):
+        place = connection.engine.url.database
+        raise exception.Invalid(
+            reason=f'the schema of database {place} is {found}, which this release does not know. '
+            'Use the release that wrote it, or a newer one'
+        )
     command.upgrade(_config(which, connection), revision)
+
+
+def _is_known(revision: str, which: str) -> bool:
+    known = script.ScriptDirectory.from_config(_config(which)).walk_revisions()
+    return any(each.revision == revision for each in known)
 
 
 def _version(connection: sqlalchemy.Connection) -> str | None:

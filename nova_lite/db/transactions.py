@@ -157,11 +157,11 @@ class Database:
                 lost += 1
                 # One that was closed is known at once; a server that hangs is not asked twice.
                 if lost > 1 or runtime.monotonic() - began > rested.RESTED_S:
-                    raise _unavailable(error.__cause__) from error.__cause__
+                    raise self._unavailable(error.__cause__) from error.__cause__
             except _Conflict as error:
                 conflicts += 1
                 if conflicts > ATTEMPTS:
-                    raise _unavailable(error.__cause__) from error.__cause__
+                    raise self._unavailable(error.__cause__) from error.__cause__
                 pause_s = min(FIRST_PAUSE_S * 2**conflicts, LONGEST_PAUSE_S)
                 runtime.sleep(runtime.random().uniform(0, pause_s))
         if tell is not None:
@@ -211,14 +211,14 @@ class Database:
             # every error after which a connection is of no use.
             connection.invalidate()
         if ended and writes and errors.may_have_committed(error):
-            raise _unavailable(error, may_have_committed=True) from error
+            raise self._unavailable(error, may_have_committed=True) from error
         if kind is errors.Kind.LOST:
             # Before its commit: nothing of it took place.
             raise _Lost() from error
         if kind is errors.Kind.CONFLICT:
             raise _Conflict() from error
         if kind is errors.Kind.BUSY:
-            raise _unavailable(error) from error
+            raise self._unavailable(error) from error
 
     def _noted(
         self,
@@ -251,11 +251,25 @@ class Database:
             return self.engine.connect()
         except (sqlalchemy.exc.OperationalError, sqlalchemy.exc.TimeoutError) as error:
             # Whatever the server says while it is connected to, such as that it starts.
-            raise _unavailable(error) from error
+            raise self._unavailable(error) from error
         except errors.ERRORS as error:
             if errors.classify(error) is None:
                 raise
-            raise _unavailable(error) from error
+            raise self._unavailable(error) from error
+
+    def _unavailable(
+        self, error: BaseException | None, **facts: typing.Any
+    ) -> exception.Unavailable:
+        """Return an Unavailable. facts: for its kwargs
+
+        Its reason is one line, which is what each failure takes in a log. It names a file.
+        """
+        reason = ' '.join(line.strip() for line in str(error).splitlines())
+        if self.url.startswith('sqlite'):
+            reason = f'{sqlalchemy.make_url(self.url).database}: {reason}'
+        if error is not None and errors.is_full(error):
+            return exception.DiskFull(service='the database', reason=reason, **facts)
+        return exception.Unavailable(service='The database', reason=reason, **facts)
 
     def dispose(self) -> None:
         """Close the connections; the next transaction opens new ones."""
@@ -269,17 +283,6 @@ class _Lost(Exception):
 
 class _Conflict(Exception):
     """The server rolled a transaction back for another one; it may be made again."""
-
-
-def _unavailable(error: BaseException | None, **facts: typing.Any) -> exception.Unavailable:
-    """Return an Unavailable. facts: for its kwargs
-
-    Its reason is one line, which is what each failure takes in a log.
-    """
-    reason = ' '.join(line.strip() for line in str(error).splitlines())
-    if error is not None and errors.is_full(error):
-        return exception.DiskFull(service='the database', reason=reason, **facts)
-    return exception.Unavailable(service='The database', reason=reason, **facts)
 
 
 def _with_options(url: str, limits: timeouts.Limits | None) -> str:

@@ -10,6 +10,7 @@ import json
 import os
 
 from nova_lite import runtime
+from nova_lite.launcher import kept_files
 from nova_lite.launcher import layout
 from nova_lite.launcher import state_dir
 from nova_lite.private_apis import keystoneauth
@@ -53,8 +54,11 @@ def _write(directory, **values):
 
 def _read(directory):
     """Return {ahead_s, set_by_s}. set_by_s: by how much its time of day was set at its beginning"""
-    try:
-        with open(os.path.join(directory, state_dir.CLOCK)) as file:
-            return {'set_by_s': 0.0, **json.load(file)}
-    except FileNotFoundError:
+    path = os.path.join(directory, state_dir.CLOCK)
+    if not os.path.exists(path):
         return {'ahead_s': 0.0, 'set_by_s': 0.0}
+    found = kept_files.values(directory, path, ())
+    for name, value in found.items():
+        if not isinstance(value, int | float):
+            raise kept_files.spoiled(directory, path, f'{name} is not a number')
+    return {'ahead_s': 0.0, 'set_by_s': 0.0, **found}

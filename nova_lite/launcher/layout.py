@@ -17,6 +17,7 @@ import yaml
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.daemons import exposure
+from nova_lite.launcher import kept_files
 from nova_lite.launcher import state_dir
 from nova_lite.rpc import transport
 from nova_lite.wsgi import server
@@ -25,6 +26,7 @@ PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volum
 TOP = 'top'
 LOCK = 'lock'
 SECRETS, METADATA_SECRET = 'secrets.json', 'metadata-secret'
+USERS = ('admin', 'demo', 'service')
 # Who asks for the holder of the lock shares it for a moment, so it is tried again.
 PEEK_S, PEEKS = 0.02, 10
 # What a cloud prints that has no terminal.
@@ -192,7 +194,8 @@ class Layout:
     def prepare(self, *, fresh=False):
         """Make the state directory ours, and secrets when there are none.
 
-        fresh: forget what was there. Raises InUse while another process has it.
+        fresh: forget what was there. Raises InUse while another process has it, Spoiled for
+        files that cannot be used.
         """
         self.hold()
         if fresh and not self._ours:
@@ -200,15 +203,20 @@ class Layout:
         self._ours = True
         self._write_policy()
         self.metadata_secret = self._kept_metadata_secret()
-        path = self.path(SECRETS)
+        self._check_databases()
+        path, names = self.path(SECRETS), [f'{name}_password' for name in USERS]
         if os.path.exists(path):
-            with open(path) as kept:
-                self.secrets = json.load(kept)
+            self.secrets = kept_files.values(self.root, path, names)
             return
-        self.secrets = {
-            f'{name}_password': runtime.new_secret() for name in ('admin', 'demo', 'service')
-        }
+        self.secrets = {name: runtime.new_secret() for name in names}
         write(path, json.dumps(self.secrets))
+
+    def _check_databases(self):
+        """Raise Spoiled for a SQLite file that cannot be one of the cloud."""
+        names = (API, CELL0, PLACEMENT, SIMCLOUD, *self.cell_names)
+        paths = [self.path('db', f'{name}.sqlite') for name in names]
+        for path in (*paths, *map(self.guests_path, self.cell_names)):
+            kept_files.require_database(self.root, path)
 
     def clear(self, keep=()):
         """Delete all files in the state directory but those of this process and those to keep."""
@@ -233,8 +241,7 @@ class Layout:
     def _kept_metadata_secret(self):
         if not os.path.exists(self.metadata_secret_path):
             write(self.metadata_secret_path, runtime.new_secret())
-        with open(self.metadata_secret_path) as kept:
-            return kept.read().strip()
+        return kept_files.text(self.root, self.metadata_secret_path)
 
     def hold(self):
         """Keep other processes out of the state directory; raises InUse, Unavailable."""

@@ -84,7 +84,8 @@ def read(directory):
     try:
         with open(_path(directory)) as file:
             found = json.load(file)
-    except FileNotFoundError:
+    # ValueError: of a file that was cut.
+    except (FileNotFoundError, ValueError):
         return None
     # A process that was killed has left its own.
     if found['pid'] != pid:

@@ -60,6 +60,15 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
             util.CommandError, schema_migration.upgrade, self.url, self.which, 'unheard-of'
         )
 
+    def test_the_schema_of_a_newer_release(self):
+        schema_migration.upgrade(self.url, self.which)
+        found = transactions.Database(self.url)
+        self.addCleanup(found.dispose)
+        newer = "UPDATE alembic_version SET version_num = 'v9999'"
+        found.write(lambda connection: connection.exec_driver_sql(newer))
+        error = self.assertRaises(exception.Invalid, schema_migration.upgrade, self.url, self.which)
+        self.assertIn('is v9999, which this release does not know', str(error))
+
     def test_tables_made_before_there_were_revisions_are_kept(self):
         kind = database.ApiDatabase if self.which == 'api' else database.CellDatabase
         made = self.useFixture(kind())

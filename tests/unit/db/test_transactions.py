@@ -46,7 +46,9 @@ class TestDatabase(testtools.TestCase):
             raise db_exception.DBConnectionError(ValueError('server gone'))
 
         error = self.assertRaises(exception.Unavailable, database.read, lose)
-        self.assertEqual('The database is not available: server gone', str(error))
+        self.assertEqual(
+            f'The database is not available: {directory}/a.sqlite: server gone', str(error)
+        )
         self.assertEqual('The database is not available.', error.message)
 
     def test_a_full_disk(self):

@@ -6,10 +6,18 @@ import fixtures
 import testtools
 
 from nova_lite.launcher import clocks
+from nova_lite.launcher import kept_files
 from nova_lite.launcher import state_dir
 
 
 class ClocksTest(testtools.TestCase):
+    def test_spoiled_files(self):
+        for content in ('', 'x', '[]', '{"ahead_s": "1"}', '{"ahead_s": null}'):
+            directory = self.useFixture(fixtures.TempDir()).path
+            with open(os.path.join(directory, state_dir.CLOCK), 'w') as file:
+                file.write(content)
+            self.assertRaises(kept_files.Spoiled, clocks.ahead_s, directory)
+
     def test_it_is_written_when_it_changes(self):
         """A reset, which resumes it, is not stopped by a full disk."""
         directory = self.useFixture(fixtures.TempDir()).path

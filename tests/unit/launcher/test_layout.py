@@ -1,6 +1,8 @@
 """URLs of a cloud's databases and buses, and its secrets."""
 
+import contextlib
 import os
+import sqlite3
 import stat
 
 import fixtures
@@ -8,7 +10,9 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.launcher import daemon_config
+from nova_lite.launcher import kept_files
 from nova_lite.launcher import layout
+from nova_lite.launcher import state_dir
 
 
 class LayoutTest(testtools.TestCase):
@@ -47,6 +51,63 @@ class LayoutTest(testtools.TestCase):
         os.symlink('/dev/full', places.path(layout.LOCK))
         error = self.assertRaises(exception.Unavailable, places.hold)
         self.assertIn(f'The state directory {places.root} is not available', str(error))
+
+    def test_spoiled_files(self):
+        """The error names the file, what is wrong with it, and a way out."""
+        secrets, database = layout.SECRETS, os.path.join('db', 'api.sqlite')
+        not_json, not_sqlite = 'it is not JSON', 'it is not an SQLite database'
+        for name, content, reason in (
+            (secrets, b'', 'it is empty'),
+            (secrets, b'{"admin_pass', not_json),
+            (secrets, b'[' * 100_000, not_json),
+            (secrets, b'[]', 'it is not a JSON object'),
+            (secrets, b'{}', 'it has no text for admin_password'),
+            (secrets, b'\xae\xff', 'it is not text'),
+            (secrets, None, 'Is a directory'),
+            (layout.METADATA_SECRET, b'\n', 'it is empty'),
+            (layout.METADATA_SECRET, b'\xff', 'it is not text'),
+            (database, b'hello', not_sqlite),
+            (database, b'x' * 5000, not_sqlite),
+            (database, self.sqlite()[:5000], 'it has 5000 of 8192 bytes'),
+            (database, None, 'Is a directory'),
+            (os.path.join('guests', 'cell1', 'guests.sqlite'), b'hello', not_sqlite),
+        ):
+            places = self.places()
+            places.prepare()
+            places.release()
+            path = places.path(name)
+            if content is None:
+                if os.path.exists(path):
+                    os.unlink(path)
+                os.mkdir(path)
+            else:
+                with open(path, 'wb') as file:
+                    file.write(content)
+            again = layout.Layout(places.settings)
+            self.addCleanup(again.release)
+            error = self.assertRaises(kept_files.Spoiled, again.prepare)
+            up = state_dir.command('up', places.root)
+            self.assertEqual(
+                f'The file {path} cannot be used: {reason}. Restore it, or delete the cloud and '
+                f'start an empty one with `{up} --fresh`.',
+                str(error),
+            )
+
+    def test_fresh_needs_no_whole_files(self):
+        places = self.places()
+        with open(places.path(layout.SECRETS), 'w') as file:
+            file.write('{')
+        places.prepare(fresh=True)
+        self.addCleanup(places.release)
+        self.assertEqual(3, len(places.secrets))
+
+    def sqlite(self):
+        """The content of a database with a table."""
+        path = self.useFixture(fixtures.TempDir()).join('some.sqlite')
+        with contextlib.closing(sqlite3.connect(path)) as database, database:
+            database.execute('CREATE TABLE t (n INT)')
+        with open(path, 'rb') as file:
+            return file.read()
 
     def test_the_secret_of_the_metadata_service_stays(self):
         places = self.places()
