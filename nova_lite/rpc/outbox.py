@@ -21,6 +21,7 @@ LOG = log.getLogger(__name__)
 MOST = 1000
 # How long a cast is kept for a bus that does not take it, and how often it is tried.
 KEEP_S, RETRY_S = 300, 1.0
+DROPPED = 'Cast %s was dropped. An audit or a sweep continues the work.'
 
 Send: typing.TypeAlias = collections.abc.Callable[[], object]
 
@@ -32,7 +33,7 @@ class Lane:
         self._stopping = stopping
         self._thread = workers.Executor(1)
         self._lock = runtime.Lock()
-        self._waiting = 0
+        self._waiting, self._is_closed = 0, False
 
     def put(self, ctxt: context.RequestContext, name: str, send: Send) -> None:
         """Send a cast soon. Raise Unavailable if too many wait.
@@ -44,8 +45,12 @@ class Lane:
                 raise exception.Unavailable(
                     service='The message bus', reason=f'{MOST} casts are waiting for it'
                 )
+            if self._is_closed:
+                # Of a request that has not ended. What it was asked for is on record.
+                LOG.info(DROPPED, name)
+                return
             self._waiting += 1
-        self._thread.submit(self._deliver, ctxt, name, send, runtime.monotonic() + KEEP_S)
+            self._thread.submit(self._deliver, ctxt, name, send, runtime.monotonic() + KEEP_S)
 
     def _deliver(
         self, ctxt: context.RequestContext, name: str, send: Send, deadline: float
@@ -74,10 +79,12 @@ class Lane:
                 LOG.exception('Cannot cast %s. An audit or a sweep continues the work.', name)
                 return
             runtime.wait(self._stopping, RETRY_S)
-        LOG.warning('Cast %s was dropped. An audit or a sweep continues the work.', name)
+        LOG.warning(DROPPED, name)
 
     def close(self) -> None:
-        """Drop the casts that wait."""
+        """Drop the casts that wait, and those that still come."""
+        with self._lock:
+            self._is_closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 

@@ -144,6 +144,13 @@ class SilentBusTest(testtools.TestCase):
         error = self.assertRaises(exception.Unavailable, lane.put, self.ctxt, 'tell', held.wait)
         self.assertIn('casts are waiting', str(error))
 
+    def test_a_request_may_outlast_its_outbox(self):
+        """It has recorded what it was asked for, so it is answered as if it had been sent."""
+        posts = outbox.Outbox()
+        client = MailAPI(self.open(), casts=posts.lane())
+        posts.close()
+        self.assertIsNone(client.tell(self.ctxt, word='late'))
+
     def test_a_closed_outbox_drops_what_waits(self):
         posts = outbox.Outbox()
         client = MailAPI(self.open(), casts=posts.lane())
