@@ -68,10 +68,17 @@ class Receptions:
         with self._lock:
             self._bytes += size - self._waiting.get(reception, 0)
             self._waiting[reception] = size
-            while self._bytes > self._most_bytes or len(self._waiting) > self._most:
+            if self._is_full():
+                # A server has closed those that sent nothing for long, and says nothing of it.
+                for closed in [each for each in self._waiting if each.is_closed]:
+                    self._forget(closed)
+            while self._is_full():
                 oldest = next(iter(self._waiting))
                 self._forget(oldest)
                 oldest.cut()
+
+    def _is_full(self) -> bool:
+        return self._bytes > self._most_bytes or len(self._waiting) > self._most
 
     def queue(self, size: int) -> None:
         """Note that a request waits for a thread. Raise Refused if there are too many."""
@@ -122,6 +129,11 @@ class Reception:
         else:
             self._receptions.end(self)
         return found
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether this side has closed the connection."""
+        return self._sock.fileno() < 0
 
     def wait(self) -> None:
         """Note that the connection waits for the next bytes."""

@@ -241,6 +241,17 @@ class ReceptionsTest(testtools.TestCase):
             [each.receive() for each in waiting],
         )
 
+    def test_closed_ones_are_forgotten_first(self):
+        """A server closes connections that have been silent for its timeout."""
+        first, *others = (self.open(b'GET ') for _number in range(3))
+        for other in others:
+            other._sock.close()
+        for _number in range(2):
+            self.open(b'GET ')
+        self.assertIs(reception.Found.MORE, first.receive())
+        self.open(b'GET ')
+        self.assertIs(reception.Found.CLOSED, first.receive())
+
     def test_as_many_bytes_as_are_kept(self):
         first, second = (self.open(b'GET /' + b'a' * 50) for _number in range(2))
         self.assertIs(reception.Found.CLOSED, first.receive())
