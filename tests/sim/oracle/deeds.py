@@ -31,6 +31,8 @@ OFFLOAD = 'shelveOffload'
 WITH_IMAGES = ('createImage', 'createBackup', 'shelve', 'unshelve')
 # A reboot does, of volumes of which Cinder has no attachment.
 DETACH = 'detach_volume'
+# An audit does, if the guest of a server that is said to be active is off.
+STOP = 'stop'
 # It waits for an audit if a fault kept its host from hearing of it.
 DELETING = 'deleting'
 
@@ -113,8 +115,11 @@ class Deeds:
 
     def _may_be_unasked(self, uuid, action):
         """Return whether nova_lite acts by itself after a fault, or what an outsider did."""
-        lost = action['action'] == DETACH and self._ledger.outside.done(owners.RESET)
-        return bool(lost) or self._excuses.of_unasked(uuid)
+        reset = self._ledger.outside
+        lost = action['action'] == DETACH and reset.done(owners.RESET)
+        # It was said to be active, and its guest was off: an audit records that.
+        off = action['action'] == STOP and 'active' in reset.values(outside.RESET, uuid)
+        return bool(lost) or off or self._excuses.of_unasked(uuid)
 
     def _was_reset(self, server, action):
         """Return whether an administrator reset the state of a server during an action.

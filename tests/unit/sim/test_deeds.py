@@ -9,6 +9,7 @@ from tests.sim.oracle import deeds
 from tests.sim.oracle import excuses
 from tests.sim.workload import caller
 from tests.sim.workload import ledger
+from tests.sim.workload import outside
 from tests.sim.workload import owners
 from tests.sim.workload import profiles
 from tests.sim.world import faults
@@ -79,6 +80,16 @@ class DeedsTestCase(testtools.TestCase):
 
     def test_what_no_user_asked_for(self):
         self.assertEqual(['no user asked for it: uuid stop req-1'], findings(user_id='admin'))
+
+    def test_an_audit_stops_what_an_administrator_said_to_be_active(self):
+        action = {'action': 'stop', 'request_id': 'req-1', 'user_id': None, 'message': None}
+        found = {'instanceActions': [{**action, **TIMES}]}
+        asking = types.SimpleNamespace(send=lambda *_args: (200, found))
+        for state, expected in (('active', 0), ('error', 1)):
+            book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[])))
+            book.outside.begin(outside.RESET, 'uuid', state)
+            server = {**SERVER, 'OS-EXT-STS:task_state': None}
+            self.assertEqual(expected, len(list(deeds.Deeds(asking, book).findings(server))))
 
     def test_a_conflict_with_the_request_itself(self):
         found = findings(refused={'req-1': 409})
