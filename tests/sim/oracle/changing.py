@@ -8,6 +8,8 @@ from nova_lite import transitions
 
 # A hidden copy, of a server in another cell, is replaced when the server moves there.
 RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE NOT deleted AND NOT hidden'
+# An offload that has destroyed the guest says so, whatever the state was reset to meanwhile.
+OFFLOADED = ('shelved_offloaded', None)
 
 
 class States:
@@ -29,10 +31,15 @@ class States:
                 before = self._seen.get(key, state)
                 if before == state or transitions.is_allowed(before, state):
                     continue
-                if state not in [(each, None) for each in self._resets(uuid)]:
+                if not self._is_of_reset(uuid, before, state):
                     wrong = f'{uuid} in {name} went from {_text(before)} to {_text(state)}'
         self._seen = seen
         return wrong
+
+    def _is_of_reset(self, uuid, before, state):
+        """Return whether a reset explains a change: it, or the end of an offload that it met."""
+        resets = [(each, None) for each in self._resets(uuid)]
+        return state in resets or (before in resets and state == OFFLOADED)
 
 
 def _text(state):

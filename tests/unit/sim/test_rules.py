@@ -91,6 +91,15 @@ class RulesTestCase(testtools.TestCase):
         found = _told(look, a='stopped', b='active', c='active')
         self.assertEqual('b in cell1 went from stopped and None to active and None', found)
 
+    def test_an_administrator_may_have_reset_a_state(self):
+        """Also while an offload destroys the guest, which is on record then."""
+        for resets, explained in ((('active',), True), ((), False)):
+            look = changing.States(lambda _uuid, resets=resets: resets)
+            self.assertIsNone(_told(look, a='stopped'))
+            self.assertEqual(explained, _told(look, a='active') is None)
+            self.assertEqual(explained, _told(look, a='shelved_offloaded') is None)
+            self.assertIsNotNone(_told(look, a='paused'))
+
     def test_a_hidden_copy_is_not_followed(self):
         look = changing.States()
         self.assertIsNone(_told(look, a='stopped'))
