@@ -17,8 +17,8 @@ from tests.fixtures import servers
 
 FROZEN_S = 100
 # Of all answers of the API while the broker is frozen, and of lists of servers among them. A
-# device is accepted by a super-conductor, which finds it after sweep_interval_s.
-ANSWER_S, LIST_S = 10, 1
+# device is accepted by a super-conductor, which finds it after sweep_interval_s (10 s).
+ANSWER_S, LIST_S = 13, 1
 LIST = casting.Request('GET', '/servers', None)
 BOOTS, CLIENTS = 30, 8
 SETTLE_S = 240
