@@ -21,6 +21,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.clients import release
+from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
@@ -238,6 +239,12 @@ def end(
         return
     if row.host not in (host, None):
         raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
+    if host is not None and not _is_deleting(connection, ctxt, row, host, event=event):
+        raise exception.StateChanged(
+            what='Instance',
+            key=uuid,
+            detail=f'found task {row.task_state}: its deletion has not begun',
+        )
     children.destroy_block_devices(connection, uuid)
     children.destroy_tags(connection, uuid)
     shares.destroy(connection, uuid)
@@ -245,6 +252,18 @@ def end(
     instances.mark_deleted(connection, uuid, build=None)
     actions.finish_event(connection, uuid, ctxt.request_id, event, host=host)
     actions.end_interrupted(connection, uuid, error=f'Interrupted by {event}.')
+
+
+def _is_deleting(
+    connection: sa.Connection, ctxt: context.RequestContext, row: rows.Row, host: str, *, event: str
+) -> bool:
+    """Return whether a host was asked to delete a server.
+
+    An administrator may have reset its state since. Its guest is gone, so the deletion ends.
+    """
+    if row.task_state in transitions.DELETE.tasks:
+        return True
+    return actions.has_begun(connection, row.uuid, ctxt.request_id, event, host)
 
 
 def change_network_info(

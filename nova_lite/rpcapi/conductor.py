@@ -297,7 +297,10 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def instance_deleted(self, ctxt: Ctxt, host: str, instance_uuid: str, event: str) -> None:
-        """Record that the host has removed guest, ports and volumes: the record ends."""
+        """Record that the host has removed guest, ports and volumes: the record ends.
+
+        Raises StateChanged when the server is another host's, or the host was not asked for it.
+        """
 
     @rpc.call(since='1.0')
     def update_network_info(

@@ -142,15 +142,28 @@ def start_event(
     _note(connection, uuid, request_id, event, host=host)
 
 
+def has_begun(
+    connection: sa.Connection, uuid: str, request_id: str, event: str, host: str | None
+) -> bool:
+    """Return whether an event of the newest action of a request has begun on a host."""
+    return bool(_events(connection, uuid, request_id, event, host))
+
+
 def has_ended(
     connection: sa.Connection, uuid: str, request_id: str, event: str, host: str | None
 ) -> bool:
     """Return whether an event of the newest action of a request has ended on a host."""
+    found = _events(connection, uuid, request_id, event, host)
+    return any(row.finish_time is not None for row in found)
+
+
+def _events(
+    connection: sa.Connection, uuid: str, request_id: str, event: str, host: str | None
+) -> Sequence[rows.Row]:
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
-        return False
-    found = rows.every(connection, EVENTS, action_id=action_id, event=event, host=host)
-    return any(row.finish_time is not None for row in found)
+        return ()
+    return rows.every(connection, EVENTS, action_id=action_id, event=event, host=host)
 
 
 def finish_event(

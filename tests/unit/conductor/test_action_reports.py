@@ -172,6 +172,27 @@ class TestActions(base.CellConductorTestCase):
             self.cell.events(self.uuid),
         )
 
+    def test_delete_of_a_server_that_was_reset(self):
+        """Its guest is gone, so the deletion that began is ended."""
+        ctxt = self.cell.ask(self.uuid, 'delete', 'deleting')
+        event = 'compute_terminate_instance'
+        self.conductor.delete_started(ctxt, 'host-1', self.uuid, event)
+        self.change(self.uuid, vm_state='active', task_state=None)
+        self.conductor.instance_deleted(ctxt, 'host-1', self.uuid, event)
+        self.assertTrue(self.cell.row(self.uuid).deleted)
+
+    def test_delete_that_nobody_asked_for(self):
+        """A host that takes over the bus of its cell deletes no record of a server in use."""
+        self.assertRaises(
+            exception.StateChanged,
+            self.conductor.instance_deleted,
+            self.ctxt,
+            'host-1',
+            self.uuid,
+            'compute_terminate_instance',
+        )
+        self.assertFalse(self.cell.row(self.uuid).deleted)
+
     def test_delete_by_the_wrong_host(self):
         self.assertRaises(
             exception.StateChanged,
