@@ -31,15 +31,15 @@ class States:
                 before = self._seen.get(key, state)
                 if before == state or transitions.is_allowed(before, state):
                     continue
-                if not self._is_of_reset(uuid, before, state):
+                if not self._is_of_reset(uuid, state):
                     wrong = f'{uuid} in {name} went from {_text(before)} to {_text(state)}'
         self._seen = seen
         return wrong
 
-    def _is_of_reset(self, uuid, before, state):
+    def _is_of_reset(self, uuid, state):
         """Return whether a reset explains a change: it, or the end of an offload that it met."""
         resets = [(each, None) for each in self._resets(uuid)]
-        return state in resets or (before in resets and state == OFFLOADED)
+        return state in resets or (bool(resets) and state == OFFLOADED)
 
 
 def _text(state):

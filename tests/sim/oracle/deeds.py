@@ -31,6 +31,8 @@ OFFLOAD = 'shelveOffload'
 WITH_IMAGES = ('createImage', 'createBackup', 'shelve', 'unshelve')
 # A reboot does, of volumes of which Cinder has no attachment.
 DETACH = 'detach_volume'
+# What a host says of a guest that it does not have.
+GONE = 'is not defined on'
 # An audit does, if the guest of a server that is said to be active is off.
 STOP = 'stop'
 # It waits for an audit if a fault kept its host from hearing of it.
@@ -124,12 +126,13 @@ class Deeds:
     def _was_reset(self, server, action):
         """Return whether an administrator reset the state of a server during an action.
 
-        One that was being offloaded then, and is said to be active, is on no host.
+        One that was being offloaded then, and is said to be active, has no guest.
         """
         _request_id, began, ended = _work(action)
         reset = self._ledger.outside
-        lost = server[HOST] is None and 'active' in reset.values(outside.RESET, server['id'])
-        return lost or reset.met(outside.RESET, server['id'], began, ended)
+        active = 'active' in reset.values(outside.RESET, server['id'])
+        lost = server[HOST] is None or GONE in self._details(server['id'], action['request_id'])
+        return (active and lost) or reset.met(outside.RESET, server['id'], began, ended)
 
     def _has_reason(self, server, action, *, moves):
         """Return whether what is on record of a failure excuses it."""

@@ -97,8 +97,8 @@ class RulesTestCase(testtools.TestCase):
             look = changing.States(lambda _uuid, resets=resets: resets)
             self.assertIsNone(_told(look, a='stopped'))
             self.assertEqual(explained, _told(look, a='active') is None)
+            self.assertIsNotNone(_told(look, a='resized'))
             self.assertEqual(explained, _told(look, a='shelved_offloaded') is None)
-            self.assertIsNotNone(_told(look, a='paused'))
 
     def test_a_hidden_copy_is_not_followed(self):
         look = changing.States()
