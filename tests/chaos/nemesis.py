@@ -38,7 +38,14 @@ class Nemesis:
             raise
 
     def _acts(self):
-        return [self._kill, self._freeze, self._broker, self._database, self._host]
+        return [
+            self._kill,
+            self._freeze,
+            self._broker,
+            self._silence,
+            self._database,
+            self._host,
+        ]
 
     def _begin(self, name):
         self.done.append(name)
@@ -57,13 +64,26 @@ class Nemesis:
             self._await_well()
 
     def _freeze(self):
-        name, seconds = self._daemon(), self._rng.uniform(*FROZEN_S)
+        name = self._daemon()
+        self._pause(
+            name,
+            lambda: self._cloud.signal(name, signal.SIGSTOP),
+            lambda: self._cloud.signal(name, signal.SIGCONT),
+        )
+
+    def _silence(self):
+        name = self._rng.choice(sorted(self._cloud.brokers))
+        broker = self._cloud.brokers[name]
+        self._pause(f'broker {name}', broker.pause, broker.resume)
+
+    def _pause(self, name, pause, resume):
+        seconds = self._rng.uniform(*FROZEN_S)
         with self._begin(f'freeze {name} for {seconds:.0f} s'):
-            self._cloud.signal(name, signal.SIGSTOP)
+            pause()
             try:
                 runtime.sleep(seconds)
             finally:
-                self._cloud.signal(name, signal.SIGCONT)
+                resume()
             self._await_well()
 
     def _broker(self):
