@@ -226,12 +226,8 @@ DEFECTS = (
         (
             (
                 'moves/parts/offload.py',
-                '        try:\n'
-                '            self.move.require_task(row)\n'
-                '        except exception.StateChanged as error:\n'
-                '            self.results[LEFT] = failures.describe(error)\n'
-                '            return None\n',
-                '',
+                '            self.move.require_task(row)\n            self.require_image(row)\n',
+                '            self.require_image(row)\n',
             ),
             (
                 'moves/parts/offload.py',

@@ -109,7 +109,7 @@ DEFECTS = (
             (
                 'db/transactions.py',
                 'if ended and writes and errors.may_have_committed(error):\n'
-                '            raise _unavailable(error, may_have_committed=True) from error',
+                '            raise self._unavailable(error, may_have_committed=True) from error',
                 'if ended and writes and errors.may_have_committed(error):\n            raise error',
             ),
         ),
