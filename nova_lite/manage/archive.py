@@ -61,14 +61,14 @@ def archive_deleted_rows(deployment, args):
     except exception.NovaLiteError as error:
         print(f'Failed to connect to API DB so aborting this archival attempt: {error}')
         return 3
-    moved = collections.Counter()
+    moved, kept = collections.Counter(), set()
     with progress_display.Count('rows archived', None) as count:
         for cell_id, database in found:
-            batches = _archive(deployment, args, database, cell_id=cell_id, before=before)
+            batches = _archive(deployment, args, database, cell_id, before, kept)
             for batch in batches:
                 moved += batch
                 count.add(batch.total())
-    _tell(deployment, args, moved)
+    _tell(deployment, args, moved, kept)
     return 1 if moved else 0
 
 
@@ -114,15 +114,20 @@ def _databases(deployment, all_cells):
     return [(None, transactions.Database(deployment.cell_url))]
 
 
-def _archive(deployment, args, database, *, cell_id, before):
-    """Yield the number of rows that each batch moved, by table."""
+def _archive(deployment, args, database, cell_id, before, kept):
+    """Yield the number of rows that each batch moved, by table. kept: gets servers that stay"""
+
+    def busy(uuids):
+        found = deployment.api_db.read(_busy, uuids)
+        kept.update(found)
+        return found
+
     while True:
         forgotten = collections.Counter()
 
         def forget(uuids, forgotten=forgotten):
             forgotten.update(deployment.api_db.write(_forget, cell_id, uuids))
 
-        busy = deployment.api_db.read(_busy)
         batch, uuids = database.write(archive.archive, args.max_rows, before, forget, busy)
         yield batch + forgotten
         if not args.until_complete or not uuids:
@@ -134,10 +139,9 @@ def _archive(deployment, args, database, *, cell_id, before):
         database.write(archive.purge, before)
 
 
-def _busy(connection):
-    """Return the ids of servers whose sagas have not ended: these need their records."""
-    found = sagas.every(connection, active=True, cleaning=True)
-    return {saga.instance_uuid for saga in found}
+def _busy(connection, uuids):
+    """Return those of the servers whose sagas have not ended: these need their records."""
+    return {saga.instance_uuid for saga in sagas.unfinished(connection, uuids)}
 
 
 def _forget(connection, cell_id, uuids):
@@ -158,7 +162,7 @@ def _forget(connection, cell_id, uuids):
     return +collections.Counter(counts)
 
 
-def _tell(deployment, args, moved):
+def _tell(deployment, args, moved, kept):
     if args.json or (args.verbose and moved):
         columns = {'table': 'Table', 'rows': 'Number of Rows Archived'}
         command.print_list(deployment, args, columns, sorted(moved.items()))
@@ -166,5 +170,7 @@ def _tell(deployment, args, moved):
         return
     if not moved:
         print('Nothing was archived.')
+    if kept:
+        print(f'{len(kept)} deleted servers stay until their sagas have ended.')
     if args.purge and moved:
         print('Rows were archived, running purge...')

@@ -1,5 +1,6 @@
 """The journal of sagas in the API database (implements saga/journal.py)."""
 
+from collections.abc import Collection
 from collections.abc import Sequence
 import types
 import typing
@@ -124,6 +125,12 @@ def every(
     conditions = [_HAS_SERVER_OR_CLEANS if cleaning else _HAS_SERVER] if active else []
     where: dict[str, typing.Any] = {} if instance_uuid is None else {'instance_uuid': instance_uuid}
     return rows.every(connection, TABLE, *conditions, order_by=_NEWEST_FIRST, **where)
+
+
+def unfinished(connection: sa.Connection, instance_uuids: Collection[str]) -> Sequence[rows.Row]:
+    """Return the sagas of servers that have not ended, or that clean up."""
+    named = TABLE.c.instance_uuid.in_(instance_uuids)
+    return rows.every(connection, TABLE, _HAS_SERVER_OR_CLEANS, named)
 
 
 def events(connection: sa.Connection, uuid: str) -> Sequence[rows.Row]:

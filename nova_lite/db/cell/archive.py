@@ -6,7 +6,7 @@ to have them at hand.
 
 import collections
 from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Sequence
 import datetime
 
 import sqlalchemy as sa
@@ -14,6 +14,8 @@ import sqlalchemy as sa
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 
+# Servers that are looked for at once.
+BATCH = 500
 ARCHIVE = models.ArchivedRow.__table__
 INSTANCES = models.Instance.__table__
 ACTIONS = models.InstanceAction.__table__
@@ -33,7 +35,7 @@ def archive(
     max_rows: int,
     before: datetime.datetime | None = None,
     forget: Callable[[list[str]], None] = lambda uuids: None,
-    keep: Iterable[str] = (),
+    busy: Callable[[list[str]], set[str]] = lambda uuids: set(),
 ) -> tuple[collections.Counter[str], list[str]]:
     """Move deleted servers with all their rows, oldest first.
 
@@ -41,30 +43,36 @@ def archive(
     before: only servers deleted before that time
     forget: removes what other databases have of these servers. It is called before the
         transaction ends: a run that is killed after it leaves servers that the next run finds
-    keep: ids of servers whose rows stay
+    busy: returns those of the servers whose rows stay; it is asked after they were found deleted
     Returns (Counter by table, [server uuid, ...]).
     """
-    conditions: list[rows.Condition] = [
-        INSTANCES.c.deleted.is_(True),
-        INSTANCES.c.uuid.not_in([*keep]),
-    ]
-    if before is not None:
-        conditions.append(INSTANCES.c.deleted_at < before)
-    servers = connection.execute(
-        sa.select(INSTANCES.c.uuid, INSTANCES.c.deleted_at)
-        .where(*conditions)
-        .order_by(INSTANCES.c.id)
-        .limit(max_rows)
-    ).all()
     moved: collections.Counter[str] = collections.Counter()
     uuids: list[str] = []
-    for server in servers:
-        if moved.total() >= max_rows:
-            break
-        moved += _archive_server(connection, server)
-        uuids.append(server.uuid)
+    last = 0
+    while moved.total() < max_rows and (found := _deleted(connection, last, max_rows, before)):
+        last = found[-1].id
+        kept = busy([server.uuid for server in found])
+        for server in found:
+            if moved.total() < max_rows and server.uuid not in kept:
+                moved += _archive_server(connection, server)
+                uuids.append(server.uuid)
     forget(uuids)
     return moved, uuids
+
+
+def _deleted(
+    connection: sa.Connection, last: int, count: int, before: datetime.datetime | None
+) -> Sequence[rows.Row]:
+    """Return deleted servers, oldest first. last: the id of the row after which they come"""
+    conditions: list[rows.Condition] = [INSTANCES.c.deleted.is_(True), INSTANCES.c.id > last]
+    if before is not None:
+        conditions.append(INSTANCES.c.deleted_at < before)
+    return connection.execute(
+        sa.select(INSTANCES.c.id, INSTANCES.c.uuid, INSTANCES.c.deleted_at)
+        .where(*conditions)
+        .order_by(INSTANCES.c.id)
+        .limit(min(count, BATCH))
+    ).all()
 
 
 def purge(connection: sa.Connection, before: datetime.datetime | None = None) -> int:

@@ -124,8 +124,8 @@ DEFECTS = (
         (
             (
                 'manage/archive.py',
-                '        busy = deployment.api_db.read(_busy)\n',
-                '        busy = ()\n',
+                '            found = deployment.api_db.read(_busy, uuids)\n',
+                '            found = set()\n',
             ),
         ),
     ),
@@ -244,7 +244,7 @@ DEFECTS = (
             (
                 'manage/archive.py',
                 'archive.archive, args.max_rows, before, forget, busy)',
-                'archive.archive, args.max_rows, before, keep=busy)\n        forget(uuids)',
+                'archive.archive, args.max_rows, before, busy=busy)\n        forget(uuids)',
             ),
         ),
     ),

@@ -190,7 +190,8 @@ class ArchiveTest(base.ManageTest):
             instance_uuid=uuid,
             arguments={},
         )
-        self.archive('--until-complete', code=0)
+        printed = self.archive('--until-complete', '--verbose', code=0)
+        self.assertIn('1 deleted servers stay until their sagas have ended.', printed)
         self.assertIsNotNone(self.local.read(instances.find, uuid))
         self.assertIsNotNone(self.api_db.read(instance_mappings.find, uuid))
         self.assertTrue(self.api_db.write(sagas.withdraw, saga))
