@@ -141,7 +141,7 @@ def left_out(
 ) -> list[model.Json]:
     """Return changes for the record of lost devices that a guest was made without.
 
-    One whose attachment was deleted since the guest was made stays on record: a reboot finds it.
+    A device whose attachment was deleted since the guest was made stays on record, for a reboot.
     """
     if not lost:
         return []

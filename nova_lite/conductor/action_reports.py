@@ -273,7 +273,10 @@ def change_network_info(
     uuid: str,
     info: list[rpcapi.Json],
 ) -> None:
-    """Store a server's network information."""
+    """Store a server's network information. Raise StateChanged if it is not on the host."""
+    row = instances.hold(connection, uuid)
+    if row.host != host:
+        raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
     network_info.renew(connection, uuid, info)
 
 

@@ -11,6 +11,7 @@ from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite import states
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import live_migrations
@@ -33,6 +34,9 @@ def note_progress(
 ) -> dict[str, dict[str, typing.Any]]:
     """See ConductorAPI.live_migration_progress."""
     row = live_turns.begin_copy(connection, uuid)
+    if row.source_compute != host:
+        detail = f'its source is host {row.source_compute}'
+        raise exception.StateChanged(what='Migration', key=uuid, detail=detail)
     if row.status != Status.RUNNING:
         # The destination is prepared, or the copy would not begin.
         actions.finish_event(

@@ -42,8 +42,8 @@ OPTS = [
         'report_interval',
         default=10,
         min=1,
-        help='Seconds between two heartbeats of a service, and maximum time that one waits for a '
-        'reply.',
+        help='Seconds between two heartbeats of a service, and the time limit for the reply to a '
+        'heartbeat.',
     ),
     cfg.IntOpt(
         'service_down_time',

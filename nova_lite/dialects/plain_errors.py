@@ -4,11 +4,10 @@ The text of SQLAlchemy's error contains the whole statement and an address of it
 in each traceback and wherever the error is sent to.
 """
 
-import logging
-
+from oslo_log import log
 import sqlalchemy as sa
 
-LOG = logging.getLogger(__name__)
+LOG = log.getLogger(__name__)
 
 
 def use(engine: sa.Engine) -> None:

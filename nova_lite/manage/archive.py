@@ -64,7 +64,9 @@ def archive_deleted_rows(deployment, args):
     moved, kept = collections.Counter(), set()
     with progress_display.Count('rows archived', None) as count:
         for cell_id, database in found:
-            batches = _archive(deployment, args, database, cell_id, before, kept)
+            batches = _archive(
+                deployment, args, database, cell_id=cell_id, before=before, kept=kept
+            )
             for batch in batches:
                 moved += batch
                 count.add(batch.total())
@@ -114,7 +116,7 @@ def _databases(deployment, all_cells):
     return [(None, transactions.Database(deployment.cell_url))]
 
 
-def _archive(deployment, args, database, cell_id, before, kept):
+def _archive(deployment, args, database, *, cell_id, before, kept):
     """Yield the number of rows that each batch moved, by table. kept: gets servers that stay"""
 
     def busy(uuids):

@@ -79,6 +79,11 @@ class ServerCell:
         """Return whether the compute service of a host of the cell is up."""
         return self.read(services.is_host_up, host, self._world.conf.service_down_time)
 
+    def is_down(self, host: str) -> bool:
+        """Return whether a host of the cell is known to be down, or has no compute service."""
+        service = self.read(services.find, host)
+        return service is None or services.is_down(service, self._world.conf.service_down_time)
+
     def require_up_or_fail(self, host: str) -> None:
         """Raise ServiceIsDown, which fails the step at once, if a host of the cell is down.
 
@@ -205,12 +210,12 @@ def _begin_delete(
 def soft_delete(saga: 'moves.AnyMove', cell: ServerCell) -> None:
     """Continue a soft deletion, unless its host or another request has done so.
 
-    A server whose host is down is soft-deleted at once; the host stops the guest later.
+    If the host is down, the server is soft-deleted at once, and the host stops the guest later.
     """
     row = cell.write(_begin_soft_delete, saga.ctxt, saga.instance_uuid)
     if row is None:
         return
-    if row.host is not None and cell.is_up(row.host):
+    if row.host is not None and not cell.is_down(row.host):
         cell.compute.soft_delete_instance(saga.ctxt, host=row.host, instance=saga.instance(row))
     else:
         cell.write(_keep_without_host, row.uuid)

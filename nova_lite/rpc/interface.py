@@ -381,10 +381,10 @@ def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]
                 away = isinstance(error, exception.Unavailable)
                 LOG.error('%s failed: %s', implementation.__name__, error, exc_info=not away)
                 return None
-            LOG.debug(
-                '%s answers with %s: %s', implementation.__name__, type(error).__name__, error
-            )
-            answer = type(error)(error.message, **error.kwargs)
+            kind = type(error).__name__
+            LOG.debug('%s answers with %s: %s', implementation.__name__, kind, error)
+            answer = error.with_traceback(None)
+            answer.__cause__ = answer.__context__ = None
         except Exception as error:
             # A bug of ours. The caller must not take a KeyError here for one of its own.
             LOG.exception('%s failed', implementation.__name__)

@@ -15,7 +15,7 @@ from nova_lite.objects import instance_group
 
 # A host that is called asks this first, and its caller waits for both.
 EPOCH = 6
-# The option whose seconds a heartbeat waits for a reply: one that was lost delays no other.
+# The option whose seconds a heartbeat waits for its reply: a lost reply delays no other heartbeat.
 HEARTBEAT = 'report_interval'
 # What `build_started` says to a host that is to build.
 FIRST, AGAIN = 'first', 'again'

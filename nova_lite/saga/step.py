@@ -6,8 +6,12 @@ import contextlib
 import dataclasses
 import typing
 
+from oslo_log import log
+
 from nova_lite.saga import journal
 from nova_lite.saga import values
+
+LOG = log.getLogger(__name__)
 
 # Step.attempts of a pivot that follows what cannot be undone.
 FOREVER = 1 << 30
@@ -186,6 +190,10 @@ class Saga(abc.ABC):
         self._added = frozenset(step.id for step in self.steps()) - frozenset(plan['steps'])
         kept = {key: value for key, value in plan.items() if key != BEGUN}
         ours = self.plan(self.planned())
+        if self._added:
+            LOG.info(
+                'Saga %s began without the steps %s', self.uuid, ', '.join(sorted(self._added))
+            )
         if kept != ours:
             raise journal.UnknownPlan(f'its plan is {kept}, here it would be {ours}')
 

@@ -8,7 +8,7 @@ from nova_lite.dialects import storable
 from nova_lite.simcloud import faults
 
 JSON_LIMIT_BYTES = 1024 * 1024
-# Of requests whose sender nobody knows yet; Keystone has the same, from oslo.middleware.
+# Limit before authentication. Keystone has the same, from oslo.middleware.
 UNKNOWN_LIMIT_BYTES = 114688
 # MariaDB's type for JSON holds 32 levels, and what is stored may have some around a body.
 LEVELS = 28

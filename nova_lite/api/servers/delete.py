@@ -278,8 +278,7 @@ def _withdraw(connection, uuid, lease_s):
 def _host_answers(req, server):
     """Return whether the server is on a host that is up, or that its cell cannot hear.
 
-    The latter may be well, with a guest that uses ports and volumes: it deletes the server when it
-    receives the message.
+    An unheard host may be running the guest: it deletes the server when it receives the message.
     """
     host = server.row.host
     if not host or server.cell.is_cell0:
