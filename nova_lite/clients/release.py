@@ -14,12 +14,15 @@ import typing
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.clients import client_set
 from nova_lite.clients import session
 from nova_lite.clients import share as shares
 from nova_lite.clients import volume as volumes
 
 LOG = log.getLogger(__name__)
+# How long to wait for a volume whose status the volume service is about to change.
+STUCK_S = 600
 # The volume service has answered, and will not delete the volume.
 REFUSED = exception.Conflict, exception.Forbidden, exception.NeighbourError
 # Key of a server's system metadata while it is shelved; the name is nova's.
@@ -210,19 +213,15 @@ def delete_volume(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str)
     """Delete a volume that ends with its server.
 
     As in nova, one that the volume service refuses to delete stays, and the server goes:
-    it has snapshots, for instance. Raises Unavailable when it may be deleted later, and
-    StaleEpoch when another owner of the saga has to do it.
+    it has snapshots, for instance, or has been `creating` for STUCK_S. Raises Unavailable when
+    it may be deleted later, and StaleEpoch when another owner of the saga has to do it.
     """
     try:
         _delete(volume, ctxt, uuid, volume_id)
     except exception.StaleEpoch:
         raise
     except REFUSED as error:
-        status = _status_of(volume, ctxt, volume_id)
-        if status in volumes.WORKING:
-            raise exception.Unavailable(
-                service='volume', reason=f'volume {volume_id} is {status}'
-            ) from error
+        _require_settled(volume, ctxt, volume_id)
         LOG.warning(
             'Cannot delete volume %s of server %s: %s. The server is deleted and the volume stays.',
             volume_id,
@@ -231,13 +230,19 @@ def delete_volume(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str)
         )
 
 
-def _status_of(volume: Volume, ctxt: session.Ctxt, volume_id: str) -> str | None:
-    """Return the status of a volume, None when it is gone. Raise Unavailable."""
+def _require_settled(volume: Volume, ctxt: session.Ctxt, volume_id: str) -> None:
+    """Raise Unavailable while the volume service is about to change the status of a volume."""
     try:
-        status: str = volume.get(ctxt, volume_id)['status']
+        found = volume.get(ctxt, volume_id)
     except exception.VolumeNotFound:
-        return None
-    return status
+        return
+    if found['status'] not in volumes.WORKING:
+        return
+    state = f'volume {volume_id} is {found["status"]}'
+    waited = (runtime.now() - found['changed_at']).total_seconds()
+    if waited < STUCK_S:
+        raise exception.Unavailable(service='volume', reason=state)
+    LOG.warning('Not waiting for the volume service: %s since %.0f s', state, waited)
 
 
 def _delete(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:

@@ -1,6 +1,11 @@
 """Volumes, from the representation of the volume service."""
 
+import datetime
+
+from oslo_utils import timeutils
+
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.clients import session
 
 
@@ -10,6 +15,7 @@ def of(body: session.Json) -> session.Json:
     attachments: {server uuid: {'attachment_id', 'host', 'mountpoint'}}; with several
     attachments of one server, as during a move, any of them. Only administrators are
     sent to the host
+    changed_at: the time at which its record was last changed
     image: {'properties', 'min_disk', 'min_ram', …} of the image it was made from
     """
     metadata = dict(body.get('volume_image_metadata') or {})
@@ -18,6 +24,7 @@ def of(body: session.Json) -> session.Json:
         'name': body.get('name'),
         'status': body['status'],
         'size': body['size'],
+        'changed_at': _time(body.get('updated_at') or body.get('created_at')),
         'bootable': body.get('bootable') in (True, 'true', 'True'),
         'multiattach': bool(body.get('multiattach')),
         'encrypted': bool(body.get('encrypted')),
@@ -44,6 +51,13 @@ def require_type(types: session.Jsons, id_or_name: str) -> None:
     """Raise VolumeTypeNotFound unless one of the types has this id or name."""
     if not any(id_or_name in (each['id'], each['name']) for each in types):
         raise exception.VolumeTypeNotFound(id_or_name=id_or_name)
+
+
+def _time(text: str | None) -> datetime.datetime:
+    """Return a time that the service wrote in UTC without a zone, the present one for None."""
+    if text is None:
+        return runtime.now()
+    return timeutils.normalize_time(timeutils.parse_isotime(text)).replace(tzinfo=datetime.UTC)
 
 
 def _image(metadata: dict[str, str]) -> session.Json:

@@ -1,11 +1,13 @@
 """Giving back what a server holds, where no host does it."""
 
+import datetime
 import types
 
 import fixtures
 import testtools
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.clients import release
 from tests.fixtures import neighbours
 
@@ -57,6 +59,17 @@ class ReleaseTest(testtools.TestCase):
         volume.volumes['volume'] = 'creating'
         volume.fail('delete', exception.Conflict(reason='it is being made'))
         self.assertRaises(exception.Unavailable, self.release, volume, attachment_id=None)
+
+    def test_never_made(self):
+        """As in nova the server goes, though the volume service hangs."""
+        volume = neighbours.Volume()
+        volume.volumes['volume'] = 'creating'
+        volume.changed_at = runtime.now() - datetime.timedelta(seconds=release.STUCK_S + 1)
+        volume.fail('delete', exception.Conflict(reason='it is being made'))
+        logger = self.useFixture(fixtures.FakeLogger())
+        self.release(volume, attachment_id=None)
+        self.assertEqual({'volume': 'creating'}, volume.volumes)
+        self.assertIn('volume is creating', logger.output)
 
     def test_gone_by_now(self):
         volume = neighbours.Volume()

@@ -72,6 +72,8 @@ class VolumeTest(VolumeTestCase):
                 )
             ),
         )
+        age = (runtime.now() - found['changed_at']).total_seconds()
+        self.assertTrue(0 <= age < 600, age)
 
     def test_not_found(self):
         stranger = self.context_of('hatter', 'tea', 'member')
