@@ -142,7 +142,7 @@ class ShelveOffload(move.Move[Began]):
     def agree(self) -> None:
         """Check that the guest can be removed, and the disk is in the image. This is the pivot."""
         self.here.require_up_or_fail(self.source_host)
-        offload.Offload(self).require_image(self.row())
+        shelving.require_image(self.world.image, self.ctxt, self.row())
         self._agree()
 
     @part.transaction

@@ -2,6 +2,8 @@
 
 import datetime
 
+import fixtures
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
@@ -284,6 +286,19 @@ class DelayedTest(ShelveTestCase):
         with self.moving.forced_down(server.compute_host):
             self.assertTrue(self.is_on_host(server))
         self.assertFalse(self.is_on_host(server))
+
+    def test_image_is_gone(self):
+        """The server stays, of which the log tells once: nobody has asked for anything."""
+        server = self.cloud.boot()
+        self.shelved_long_ago(server)
+        (image,) = self.cloud.admin.image.images(name='server-shelved')
+        self.cloud.admin.image.delete_image(image.id)
+        logger = self.useFixture(fixtures.FakeLogger())
+        for _search in range(3):
+            self.assertTrue(self.is_on_host(server))
+        found = {action.action for action in self.cloud.admin.compute.server_actions(server)}
+        self.assertEqual({'create', 'shelve'}, found)
+        self.assertEqual(1, logger.output.count(f'Not offloading server {server.id}'))
 
     def test_searched_for_now_and_then(self):
         self.assertIn((3600, self.manager.offload_shelved), self.manager.periodics())

@@ -16,7 +16,6 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
-from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
 from nova_lite.moves import duties
@@ -35,8 +34,6 @@ if typing.TYPE_CHECKING:
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
 DESTROY, UNBIND = 'destroy-guest', 'unbind-ports'
-# Statuses of a shelved image that has the disk of its server.
-COMPLETE = ('active', 'deactivated')
 # Notes: the guest may be destroyed by now; the server left this move before that, and the error.
 DESTROYING: saga.Result[bool] = saga.Result('destroying', bool)
 LEFT: saga.Result[journal.Failure] = saga.Result('left-move', journal.Failure)
@@ -72,7 +69,7 @@ class Offload(part.Part):
             return shelving.remove(self.move, DESTROY)
         try:
             self.move.require_task(row)
-            self.require_image(row)
+            shelving.require_image(self.move.world.image, self.move.ctxt, row)
         except exception.StaleEpoch:
             raise
         except exception.NovaLiteError as error:
@@ -83,15 +80,6 @@ class Offload(part.Part):
         # The journal is written before the host is called.
         self.results[DESTROYING] = True
         return saga.Pending(wake_in=0, detail='the guest is about to be destroyed')
-
-    def require_image(self, row: rows.Row) -> None:
-        """Raise ImageNotFound or ImageNotUsable if the shelved image does not have the disk."""
-        image_id = row.system_metadata.get(shelving.IMAGE_ID)
-        if image_id is None:
-            return
-        status = self.move.world.image.get(self.move.ctxt, image_id)['status']
-        if status not in COMPLETE:
-            raise exception.ImageNotUsable(image_id=image_id, reason=f'its status is {status}')
 
     def _unbind(self) -> None:
         if LEFT not in self.results:

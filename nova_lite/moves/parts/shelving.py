@@ -8,8 +8,10 @@ import typing
 
 import sqlalchemy as sa
 
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import release
+from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.moves import asking
 from nova_lite.moves import part
@@ -18,6 +20,7 @@ from nova_lite.moves.parts import volumes
 
 if typing.TYPE_CHECKING:
     from nova_lite.moves import move as moves
+    from nova_lite.moves import world as worlds
 
 BEGIN = saga.Result('record-action', steps.Began)
 RESERVE = saga.Result('reserve-volumes', steps.Reserved)
@@ -25,6 +28,8 @@ SHELVE_EVENT = 'compute_shelve_instance'
 OFFLOAD_EVENT = 'compute_shelve_offload_instance'
 # Keys of a shelved server's system metadata, with nova's names.
 SHELVED_AT, IMAGE_ID, HOST = 'shelved_at', release.SHELVED_IMAGE, 'shelved_host'
+# Statuses of a shelved image that has the disk of its server.
+COMPLETE = ('active', 'deactivated')
 
 
 def attachments(needless: volumes.Condition = lambda move: False) -> part.Of[volumes.Volumes]:
@@ -40,6 +45,16 @@ def without_shelf(system_metadata: Mapping[str, str]) -> dict[str, str]:
         for name, value in system_metadata.items()
         if name not in (SHELVED_AT, IMAGE_ID, HOST)
     }
+
+
+def require_image(images: 'worlds.Image', ctxt: session.Ctxt, row: rows.Row) -> None:
+    """Raise ImageNotFound or ImageNotUsable if a server's shelved image does not have its disk."""
+    image_id = row.system_metadata.get(IMAGE_ID)
+    if image_id is None:
+        return
+    status = images.get(ctxt, image_id)['status']
+    if status not in COMPLETE:
+        raise exception.ImageNotUsable(image_id=image_id, reason=f'its status is {status}')
 
 
 def begin(

@@ -34,9 +34,17 @@ class AutoOffload:
 
     def __init__(self, world: worlds.World, run_saga: Callable[[str], None]) -> None:
         self._world, self._run_saga = world, run_saga
+        # Servers that cannot be offloaded: what the last search has found, and what this one finds.
+        self._known: set[str] = set()
+        self._found: set[str] = set()
 
     def run(self) -> None:
-        """Offload servers that are due. A server whose host is down is offloaded later."""
+        """Offload servers that are due. A server whose host is down is offloaded later.
+
+        One whose shelved image does not have its disk stays on its host. The log has it when it is
+        found first.
+        """
+        self._known, self._found = self._found, set()
         searches.each(self._world.cells.every(cell0=False), self._look, what='servers to offload')
 
     def _look(self, cell: deployment.Cell) -> None:
@@ -44,8 +52,22 @@ class AutoOffload:
         for row in cell.db.read(_due, runtime.naive_now() - kept):
             with searches.going_on('Cannot offload server %s', row.uuid):
                 service = cell.db.read(services.find, row.host)
-                if service and services.is_up(service, self._world.conf.service_down_time):
+                is_up = service and services.is_up(service, self._world.conf.service_down_time)
+                if is_up and self._has_image(row):
                     self._offload(cell, row)
+
+    def _has_image(self, row: rows.Row) -> bool:
+        """Return whether the server's image, if it needs one, has its disk. Raise Unavailable."""
+        try:
+            shelving.require_image(self._world.image, context.admin(), row)
+        except exception.NovaLiteError as error:
+            if error.transient:
+                raise
+            if row.uuid not in self._known:
+                LOG.warning('Not offloading server %s: %s', row.uuid, error)
+            self._found.add(row.uuid)
+            return False
+        return True
 
     def _offload(self, cell: deployment.Cell, row: rows.Row) -> None:
         intent = intents.Intent(
