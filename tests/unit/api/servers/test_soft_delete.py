@@ -99,6 +99,23 @@ class TestHostUp(SoftDeleteCase):
         self.assertNotIn('shelf', images.images)
         self.assertEqual({'other': 'stays'}, self.api.row(uuid).system_metadata)
 
+    def test_its_state_is_reset(self):
+        """The server exists again: it counts in quotas, and is not deleted later."""
+        for settled in (False, True):
+            for state in ('active', 'error'):
+                with self.subTest(state, settled=settled):
+                    uuid = self.add(Vm.ACTIVE)
+                    self.delete(uuid)
+                    if settled:
+                        self.settle(uuid)
+                    self.act(uuid, 'os-resetState', {'state': state}, who=base.ADMIN)
+                    row = self.api.row(uuid)
+                    self.assertEqual(
+                        (state, None, None), (row.vm_state, row.task_state, row.deleted_at)
+                    )
+                    mapping = self.api.api_db.read(instance_mappings.get, uuid)
+                    self.assertFalse(mapping.queued_for_delete)
+
 
 class TestHostDown(SoftDeleteCase):
     def setUp(self):
