@@ -13,7 +13,7 @@ class NovaLiteError(Exception):
 
     reschedule: another host might succeed where this one failed; may be set on
     an error for its case alone
-    transient: the same may succeed a moment later
+    transient: the same may succeed a moment later; final: the same would fail again
     outage: the far side could not be reached: accepted work waits until it can
     """
 
@@ -21,6 +21,7 @@ class NovaLiteError(Exception):
     reschedule = False
     transient = False
     outage = False
+    final = False
     msg = 'An unknown error occurred.'
 
     def __init__(self, message: str | None = None, **kwargs: typing.Any) -> None:

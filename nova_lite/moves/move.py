@@ -26,6 +26,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.moves import asking
+from nova_lite.moves import move_records
 from nova_lite.moves import part
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
@@ -248,6 +249,7 @@ class Move(saga.Saga, typing.Generic[steps.Found]):
         lost = [self.not_undone[step] for step in self.not_undone if step not in self.harmless]
         if lost:
             changes = {**changes, 'vm_state': states.VmState.ERROR}
+            move_records.change_reset(connection, row.uuid, changes)
             error = error if error is not None and self.shown(error) else lost[0]
         first = self.order.changes.get('task_state')
         self.clear_task(connection, changes, tasks=(*self.tasks, first))

@@ -8,6 +8,7 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import saga
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.moves import steps
@@ -26,6 +27,16 @@ def forget_destination(connection: sa.Connection, uuid: str, zone: str | None) -
     """Reset the columns that name the destination of a server that does not move."""
     values = {'new_flavor': None, 'availability_zone': zone}
     instances.update(connection, uuid, values)
+
+
+def change_reset(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
+    """Change a server that has left its move because an administrator has reset its state.
+
+    One that is being deleted, softly deleted or restored keeps its states.
+    """
+    row = instances.held(connection, uuid)
+    if row is not None and row.task_state is None and row.deleted_at is None:
+        instances.force(connection, uuid, values, expect_task=(None,))
 
 
 def change_devices(

@@ -23,6 +23,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.moves import answers
 from nova_lite.moves import asking
+from nova_lite.moves import destroying
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
@@ -208,7 +209,8 @@ class Rebuild(move.Move[Began]):
     def save_spec(self) -> saga.Skipped | None:
         """Store the image in the request, for later moves."""
         image = self._image()
-        if image is None:
+        row = self.find_present()
+        if image is None or (row is not None and row.task_state not in self.tasks):
             return saga.Skipped()
         self.stored_request.change(image=image)
         return None
@@ -219,7 +221,9 @@ class Rebuild(move.Move[Began]):
         return bool(self.given_up) or self.is_gone()
 
     def destroy(self) -> asking.Reply:
-        return shelving.remove(self, DESTROY)
+        """Remove the former guest, unless the server has left this saga: then it is kept."""
+        waits = destroying.begin(self, self.find_present())
+        return waits or shelving.remove(self, DESTROY)
 
     def drop_former(self) -> None:
         """Delete the former attachments; the new ones if the former guest still exists."""
@@ -303,12 +307,16 @@ class Rebuild(move.Move[Began]):
     @part.transaction
     def complete(self, connection: sa.Connection) -> None:
         """Clear the task, or set the server to ERROR, and end the action."""
-        row = instances.find(connection, self.instance_uuid)
+        row = instances.held(connection, self.instance_uuid)
         error = next(iter(self.given_up.values()), None)
         if row is not None and not instances.is_gone(row):
             self._record_devices(connection)
             if row.task_state in self.tasks:
                 self._settle_states(connection, error)
+            else:
+                self._settle_reset(connection, error)
+            if error is not None:
+                self.add_fault(connection, error)
         self.events.end_all(connection, error)
 
     def _settle_states(self, connection: sa.Connection, error: journal.Failure | None) -> None:
@@ -319,10 +327,19 @@ class Rebuild(move.Move[Began]):
             expect_task=self.tasks,
             expect_host=(self.began.host,),
         )
-        if error is not None:
-            self.add_fault(connection, error)
-        elif not self.runs_afterwards:
+        if error is None and not self.runs_afterwards:
             self.events.record(connection, STOP_EVENT, self.began.host)
+
+    def _settle_reset(self, connection: sa.Connection, error: journal.Failure | None) -> None:
+        """Record what became of a server that has left this saga."""
+        if DESTROY in self.given_up and destroying.BEGUN not in self.results:
+            # It keeps its guest, which has the former image.
+            instances.update(connection, self.instance_uuid, self.arguments.former)
+            return
+        columns = self._columns(error)
+        if error is None:
+            del columns['vm_state']
+        move_records.change_reset(connection, self.instance_uuid, columns)
 
     def _columns(self, error: journal.Failure | None) -> saga.Data:
         if error is not None:

@@ -21,6 +21,7 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import network_info
 from nova_lite.moves import answers
 from nova_lite.moves import asking
+from nova_lite.moves import destroying
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
@@ -51,6 +52,8 @@ DROP = 'drop-destination'
 DEST_EVENT = 'compute_revert_resize'
 SOURCE_EVENT = 'compute_finish_revert_resize'
 STOP_EVENT = 'compute_stop_instance'
+# The columns of a server whose guest the source could not restore.
+ERROR = {'vm_state': str(states.VmState.ERROR)}
 
 
 class Began(resized.Ends):
@@ -171,6 +174,11 @@ class RevertResize(move.Move[Began]):
         return [] if self.is_gone() else self.devices()
 
     def destroy(self) -> asking.Reply:
+        """Remove the destination's guest. In a cell, a server that has left this saga keeps it."""
+        if not resized.crosses(self):
+            waits = destroying.begin(self, self.find_present())
+            if waits is not None:
+                return waits
         return self.ask(self.compute.revert_resize, **resized.asked(self, 'dest', DESTROY))
 
     # ---- only forward ----
@@ -280,6 +288,7 @@ class RevertResize(move.Move[Began]):
             for device in made.block_devices if made else ():
                 move_records.change_connection(connection, device)
         if failure:
+            move_records.change_reset(connection, self.instance_uuid, ERROR)
             self.add_fault(connection, failure)
         if self.began.vm_state == states.VmState.STOPPED:
             self.events.record(connection, STOP_EVENT, self.began.source['host'])
@@ -291,14 +300,16 @@ class RevertResize(move.Move[Began]):
         info = self.results.get(ACTIVATE) if resized.crosses(self) else None
         if info and not instances.is_gone(row):
             values['network_info'] = network_info.merged(row.network_info, info)
+        made = self.results.get(FINISH)
+        was_reset = row.task_state is None and row.deleted_at is None
         reverting = row.task_state in self.tasks
         if reverting:
             values['task_state'] = None
         if failure:
             if reverting:
-                values['vm_state'] = str(states.VmState.ERROR)
+                values |= ERROR
         elif row.vm_state == states.VmState.RESIZED:
             values['vm_state'] = self.began.vm_state
-            made = self.results.get(FINISH)
-            values['power_state'] = made.power_state if made else row.power_state
+        if made and (was_reset or row.vm_state == states.VmState.RESIZED):
+            values['power_state'] = made.power_state
         return values

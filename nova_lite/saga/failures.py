@@ -11,6 +11,11 @@ def is_transient(error: Exception) -> bool:
     return bool(getattr(error, 'transient', False))
 
 
+def is_final(error: Exception) -> bool:
+    """Return whether a step that raised this would raise it again."""
+    return bool(getattr(error, 'final', False))
+
+
 def is_outage(error: Exception) -> bool:
     """Return whether a step that raised this has learnt nothing of the service it needs."""
     return bool(getattr(error, 'outage', False))

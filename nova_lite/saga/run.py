@@ -190,16 +190,17 @@ class Run:
         """Retry the step, leave it, go back to another step, or undo the saga."""
         tried = self.attempts + 1
         transient = failures.is_transient(error)
+        attempts = 1 if failures.is_final(error) else step.attempts
         if self._may_repeat(error) or (index == self.progress.pivot and failures.is_unknown(error)):
             self._retry(step, error)
             return None
         if not transient:
             self._count_try(step)
-            if tried < step.attempts:
+            if tried < attempts:
                 self._retry(step, error)
                 return None
         if index > self.progress.pivot:
-            if not step.best_effort or tried < step.attempts:
+            if not step.best_effort or tried < attempts:
                 self._retry(step, error)
                 return None
             LOG.warning(

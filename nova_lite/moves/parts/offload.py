@@ -18,6 +18,7 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
+from nova_lite.moves import destroying
 from nova_lite.moves import duties
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
@@ -34,8 +35,7 @@ if typing.TYPE_CHECKING:
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
 DESTROY, UNBIND = 'destroy-guest', 'unbind-ports'
-# Notes: the guest may be destroyed by now; the server left this move before that, and the error.
-DESTROYING: saga.Result[bool] = saga.Result('destroying', bool)
+# A note: the server left this move before its guest was destroyed, and the error.
 LEFT: saga.Result[journal.Failure] = saga.Result('left-move', journal.Failure)
 
 
@@ -65,11 +65,10 @@ class Offload(part.Part):
         row = self.move.find_present()
         if row is None or LEFT in self.results:
             return None
-        if DESTROYING in self.results:
-            return shelving.remove(self.move, DESTROY)
         try:
-            self.move.require_task(row)
-            shelving.require_image(self.move.world.image, self.move.ctxt, row)
+            if destroying.BEGUN not in self.results:
+                shelving.require_image(self.move.world.image, self.move.ctxt, row)
+            waits = destroying.begin(self.move, row)
         except exception.StaleEpoch:
             raise
         except exception.NovaLiteError as error:
@@ -77,9 +76,7 @@ class Offload(part.Part):
                 raise
             self.results[LEFT] = failures.describe(error)
             return None
-        # The journal is written before the host is called.
-        self.results[DESTROYING] = True
-        return saga.Pending(wake_in=0, detail='the guest is about to be destroyed')
+        return waits or shelving.remove(self.move, DESTROY)
 
     def _unbind(self) -> None:
         if LEFT not in self.results:

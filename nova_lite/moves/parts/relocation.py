@@ -182,7 +182,9 @@ class Relocation(choice.Choice):
         if row is None or instances.is_gone(row):
             return
         info = self.ports.columns(steps.ACTIVATE, row.network_info)
-        move.clear_task(connection, {'progress': 0, **info, **columns})
+        values = {'progress': 0, **info, **columns}
+        move_records.change_reset(connection, row.uuid, values)
+        move.clear_task(connection, values)
 
     def ask(
         self, method: asking.Method, *, known: asking.Known | None = None, **arguments: typing.Any

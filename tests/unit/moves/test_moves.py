@@ -357,7 +357,7 @@ class MovesTest(moves_base.MoveTestCase):
 
     def test_failed_revert_of_a_server_that_was_reset(self):
         states = {'vm_state': 'active', 'task_state': None}
-        self.assertEqual(('active', None, SOURCE), self.failed_revert(**states))
+        self.assertEqual(('error', None, SOURCE), self.failed_revert(**states))
 
     def test_failed_revert_of_a_server_that_is_being_deleted(self):
         found = self.failed_revert(task_state='deleting')

@@ -1,0 +1,36 @@
+"""Permission of a step to destroy the guest of a server, while the server is in the move.
+
+An administrator may reset the server's state at any time. Before the guest is destroyed, the step
+is refused then, and the server keeps its guest. After that the move continues, and a server that
+has no guest at its end is in ERROR, whatever state was set.
+"""
+
+import typing
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite.db import rows
+
+if typing.TYPE_CHECKING:
+    from nova_lite.moves import move as moves
+
+# A note: the guest may be destroyed by now.
+BEGUN: saga.Result[bool] = saga.Result('destroying', bool)
+
+
+def begin(move: 'moves.AnyMove', row: rows.Row | None) -> saga.Pending | None:
+    """Return a Pending if the journal must be written before the guest is destroyed.
+
+    row: the server's, or None if it is gone: then there is nothing to keep
+    Raise StateChanged if the server has left the move before that.
+    """
+    if row is None or BEGUN in move.results:
+        return None
+    try:
+        move.require_task(row)
+    except exception.StateChanged as error:
+        error.final = True
+        raise
+    # The journal is written before the host is called.
+    move.results[BEGUN] = True
+    return saga.Pending(wake_in=0, detail='the guest is about to be destroyed')
