@@ -124,8 +124,8 @@ DEFECTS = (
         (
             (
                 'manage/archive.py',
-                '            found = deployment.api_db.read(_busy, uuids)\n',
-                '            found = set()\n',
+                '        found = deployment.api_db.read(_busy, uuids)\n',
+                '        found = set()\n',
             ),
         ),
     ),

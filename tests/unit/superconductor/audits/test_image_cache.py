@@ -7,7 +7,9 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import services
+from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.superconductor.audits import image_cache
+from tests.fixtures import compute_api
 from tests.fixtures import servers_api
 from tests.unit.api import base
 
@@ -32,6 +34,11 @@ class CacheTest(base.ApiTest):
 
     def setUp(self):
         super().setUp()
+        # An audit calls hosts in a thread of its own.
+        self.api.compute = {
+            name: compute_api.RpcRecorder(compute_rpc.ComputeAPI, lambda: True)
+            for name in self.api.compute
+        }
         self.world = types.SimpleNamespace(
             conf=self.api.conf,
             api_db=self.api.api_db,
