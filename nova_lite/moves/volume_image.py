@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import json
 import typing
 
+from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -20,12 +21,15 @@ from nova_lite.clients import session
 from nova_lite.clients import volume as volume_client
 from nova_lite.db import rows
 from nova_lite.db.cell import children
+from nova_lite.db.cell import remarks
+from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import image_snapshot
 
+LOG = log.getLogger(__name__)
 EVENT = 'api_snapshot_instance'
 CREATE = 'create-image'
 ROOT_NAME = '/dev/vda'
@@ -34,8 +38,10 @@ DEVICE = ('boot_index', 'device_type', 'disk_bus', 'guest_format', 'volume_type'
 # Statuses of a snapshot that Cinder is about to change.
 PASSING = ('creating', 'deleting')
 WAIT_S = 1.0
-# How long an undo waits for that. Then the snapshots are a duty, with growing pauses.
-LIMIT_S = 600
+# How long an undo waits for that, as do the server and the request. Then it is a duty.
+LIMIT_S = 10
+# After what time a duty leaves what Cinder does not delete.
+STUCK_S = 1800
 
 
 class Arguments(move.Arguments):
@@ -60,7 +66,7 @@ class Began(saga.Value):
 BEGIN = saga.Result('record-request', Began)
 # The devices in the form of an image's property block_device_mapping.
 TAKE = saga.Result('snapshot-volumes', list[saga.Data])
-# A note: when the undo began to wait for Cinder, in seconds since 1970.
+# A note: when the undo began, in seconds since 1970.
 SINCE = saga.Result('dropping_since', float)
 
 
@@ -74,7 +80,7 @@ class VolumeImage(move.Move[Began]):
     def steps(self) -> saga.Steps:
         return (
             steps.begin(self),
-            places.VOLUMES.step(TAKE, self.take, self.drop, clean=saga.Clean(self.drop)),
+            places.VOLUMES.step(TAKE, self.take, self.drop, clean=saga.Clean(self.drop_late)),
             self.image.step(CREATE, self.create),
             places.SOURCE_RECORDS.step('end-action', self.end, pivot=True),
         )
@@ -134,12 +140,14 @@ class VolumeImage(move.Move[Began]):
 
         Cinder deletes neither a snapshot that it is creating nor a volume with a snapshot.
         """
-        for snapshot in self._made().values():
-            if snapshot['status'] not in PASSING:
-                self.world.volume.delete_snapshot(self.ctxt, snapshot['id'])
+        if SINCE not in self.results:
+            self.results[SINCE] = runtime.now().timestamp()
+        refusals = [self._delete(snapshot) for snapshot in self._made().values()]
         left = [each for each in self._made().values() if each['status'] in PASSING]
         if left:
             return self._wait_for(left[0])
+        for refused in filter(None, refusals):
+            raise refused
         row = self.find()
         if row is None or row.deleted:
             for device in self.began.volumes:
@@ -148,16 +156,46 @@ class VolumeImage(move.Move[Began]):
                     release.delete_volume(self.world.volume, *own)
         return None
 
+    def drop_late(self) -> saga.Pending | None:
+        """Do the same as a duty. What Cinder does not delete in the end stays, with a remark."""
+        try:
+            return self.drop()
+        except exception.StaleEpoch:
+            raise
+        except release.REFUSED as error:
+            if self._waited_s() < STUCK_S:
+                raise
+            left = f'Snapshots of image {self.uuid} stay: {error.message}'
+        LOG.warning('Server %s: %s', self.instance_uuid, left)
+        cell, _row = duties.now(self)
+        if cell is not None:
+            text = f'{self.error["message"]} {left}' if self.error else left
+            own = self.instance_uuid, self.ctxt.request_id
+            cell.write(remarks.add, *own, event=EVENT, host=None, text=text)
+        return None
+
+    def _delete(self, snapshot: session.Json) -> exception.NovaLiteError | None:
+        """Delete a snapshot that Cinder is not about to change. Return why it refuses, or None."""
+        if snapshot['status'] in PASSING:
+            return None
+        try:
+            self.world.volume.delete_snapshot(self.ctxt, snapshot['id'])
+        except exception.StaleEpoch:
+            raise
+        except release.REFUSED as error:
+            return error
+        return None
+
     def _wait_for(self, snapshot: session.Json) -> saga.Pending:
         """Wait until Cinder has changed a snapshot. Raise Conflict after a time limit."""
-        now = runtime.now().timestamp()
-        if SINCE not in self.results:
-            self.results[SINCE] = now
-        waited = now - self.results[SINCE]
+        waited = self._waited_s()
         state = f'snapshot {snapshot["id"]} is {snapshot["status"]}'
         if waited > LIMIT_S:
             raise exception.Conflict(reason=f'{state} still after {waited:.0f} s')
         return saga.Pending(wake_in=WAIT_S, detail=state)
+
+    def _waited_s(self) -> float:
+        return runtime.now().timestamp() - self.results[SINCE]
 
     # ---- image ----
 

@@ -19,11 +19,13 @@ def add(
 ) -> None:
     """Add a remark to the newest action of a request and to an event of it.
 
-    Both stay as successful as they are.
+    Both stay as successful as they are: an action that has failed keeps its message.
     """
     action = actions.asked(connection, uuid, request_id)
     if action is None:
         return
     own = {'action_id': action.id, 'event': event, **({} if host is None else {'host': host})}
     rows.change(connection, actions.EVENTS, {'details': text}, **own)
-    rows.change(connection, actions.ACTIONS, {'message': text[:LONGEST_MESSAGE]}, id=action.id)
+    rows.change(
+        connection, actions.ACTIONS, {'message': text[:LONGEST_MESSAGE]}, id=action.id, message=None
+    )

@@ -3,6 +3,7 @@
 import json
 
 import testscenarios
+from testtools import matchers
 
 from nova_lite import exception
 from nova_lite import saga
@@ -108,6 +109,49 @@ class VolumeImageTest(Case):
         one['status'] = 'available'
         self.assertIsNone(self.steps[1].clean.do())
         self.check_nothing_stays()
+
+        """Snapshots that Cinder never finishes stay. The action says so, and why it failed."""
+        """What Cinder never finishes or deletes stays. The action says so, and why it failed."""
+        self.do(self.saga, self.steps[:2])
+        (one, other) = self.volumes.snapshots.values()
+        one['status'] = 'creating'
+        self.give_up()
+        self.assertEqual([one], [*self.volumes.snapshots.values()])
+        self.check_remark(f'snapshot {one["id"]} is creating')
+
+    def test_snapshot_that_cinder_refuses_to_delete(self):
+        """The other one is deleted."""
+        self.do(self.saga, self.steps[:2])
+        (one, other) = self.volumes.snapshots.values()
+        delete = self.volumes.delete_snapshot
+
+        def refuse(ctxt, snapshot_id):
+            if snapshot_id == one['id']:
+                raise exception.Conflict(reason='it has a backup')
+            delete(ctxt, snapshot_id)
+
+        self.volumes.delete_snapshot = refuse
+        self.assertRaises(exception.Conflict, self.steps[1].undo)
+        self.assertEqual([one], [*self.volumes.snapshots.values()])
+        self.assertRaises(exception.Conflict, self.steps[1].clean.do)
+        self.give_up()
+        self.check_remark('it has a backup')
+
+    def give_up(self):
+        """The saga is undone as far as it can be, and its duty lasts for long."""
+        self.saga.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
+        self.saga.results[volume_image.SINCE] = 0.0
+        self.assertRaises(exception.Conflict, self.steps[1].undo)
+        self.steps[0].undo()
+        for _time in range(2):
+            self.assertIsNone(self.steps[1].clean.do())
+
+    def check_remark(self, text):
+        row = self.cell.db.read(actions.get, self.server, self.saga.ctxt.request_id)
+        (event,) = self.cell.db.read(actions.events_of, [row.id])[row.id]
+        self.assertEqual(('Error', 'Error'), (row.message, event.result))
+        self.assertThat(event.details, matchers.StartsWith('because Snapshots of image'))
+        self.assertIn(text, event.details)
 
     def test_volume_of_a_deleted_server(self):
         """Cinder refused to delete it while it had a snapshot."""
