@@ -186,27 +186,28 @@ def drop_images(image: Image, ctxt: session.Ctxt, uuid: str, images: Images) -> 
     if images.copying:
         drop_snapshots(image, ctxt, uuid)
     if images.shelved:
-        try:
-            image.delete(ctxt, images.shelved, missing_ok=True)
-        except exception.StaleEpoch:
-            raise
-        except REFUSED as error:
-            LOG.warning(
-                'Cannot delete shelved image %s of server %s; the image stays: %s',
-                images.shelved,
-                uuid,
-                error,
-            )
+        _drop_image(image, ctxt, uuid, images.shelved)
 
 
 def drop_snapshots(image: Image, ctxt: session.Ctxt, uuid: str) -> None:
     """Delete a server's images that wait for contents which will not come.
 
-    Their image_type does not matter: users may set it.
+    Their image_type does not matter: users may set it. One that may not be deleted stays.
     """
     for each in image.list(ctxt, instance_uuid=uuid):
         if each['status'] in ('queued', 'saving'):
-            image.delete(ctxt, each['id'], missing_ok=True)
+            _drop_image(image, ctxt, uuid, each['id'])
+
+
+def _drop_image(image: Image, ctxt: session.Ctxt, uuid: str, image_id: str) -> None:
+    try:
+        image.delete(ctxt, image_id, missing_ok=True)
+    except exception.StaleEpoch:
+        raise
+    except REFUSED as error:
+        LOG.warning(
+            'Cannot delete image %s of server %s; the image stays: %s', image_id, uuid, error
+        )
 
 
 def delete_volume(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:

@@ -71,6 +71,17 @@ class ReleaseTest(testtools.TestCase):
         self.assertEqual({'volume': 'creating'}, volume.volumes)
         self.assertIn('volume is creating', logger.output)
 
+    def test_protected_images(self):
+        """They stay, whether they are shelved or wait for contents."""
+        images = neighbours.Image()
+        for image_id in ('queued', 'shelved'):
+            images.add_image(image_id, instance_uuid='server')
+        images.fail('delete', exception.Forbidden('it is protected'))
+        what = release.Images(copying=True, shelved='shelved')
+        logger = self.useFixture(fixtures.FakeLogger())
+        release.drop_images(images, None, 'server', what)
+        self.assertIn('Cannot delete image queued of server server', logger.output)
+
     def test_gone_by_now(self):
         volume = neighbours.Volume()
         volume.fail('delete', exception.Forbidden('no'))
