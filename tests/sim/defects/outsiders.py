@@ -225,9 +225,9 @@ DEFECTS = (
         'administrators',
         (
             (
-                'moves/parts/offload.py',
-                '            self.move.require_task(row)\n            self.require_image(row)\n',
-                '            self.require_image(row)\n',
+                'moves/destroying.py',
+                '    try:\n        move.require_task(row)\n',
+                '    try:\n        pass\n',
             ),
             (
                 'moves/parts/offload.py',
