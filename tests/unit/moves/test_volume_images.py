@@ -110,8 +110,8 @@ class VolumeImageTest(Case):
         self.assertIsNone(self.steps[1].clean.do())
         self.check_nothing_stays()
 
-        """Snapshots that Cinder never finishes stay. The action says so, and why it failed."""
-        """What Cinder never finishes or deletes stays. The action says so, and why it failed."""
+    def test_duty_does_not_last_for_ever(self):
+        """A snapshot that Cinder never finishes stays. The action says so, and why it failed."""
         self.do(self.saga, self.steps[:2])
         (one, other) = self.volumes.snapshots.values()
         one['status'] = 'creating'
