@@ -17,7 +17,7 @@ from tools import sample
 
 Mode = saga_faults.Mode
 # How many scenarios one stands for, where not all are run.
-SAMPLED = 3
+SAMPLED = 9
 # How a server that waits for its user becomes ACTIVE: {status: (action, status code)}.
 CONTINUE = {
     'VERIFY_RESIZE': ('confirmResize', 204),

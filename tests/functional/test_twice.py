@@ -19,7 +19,7 @@ CROSSING = [name for name in scenarios.SCENARIOS if name.startswith('cross-cell'
 WITHIN = [name for name in scenarios.SCENARIOS if name not in CROSSING]
 RUNNING = ('ACTIVE', 'VERIFY_RESIZE')
 # How many ways of a saga one stands for, where not all are run.
-SAMPLED = 3
+SAMPLED = 6
 
 
 class TwiceCase(test_saga_faults.FaultsCase):
