@@ -55,7 +55,7 @@ class Machine(fixtures.Fixture):
             'HOME': str(self.home),
             'LANG': 'C.UTF-8',
             'PATH': f'{self.bin}:/usr/bin:/bin',
-            'PBR_VERSION': '0.0.1',
+            'PBR_VERSION': '1.0.0',
             'PIP_CONSTRAINT': str(CONSTRAINTS),
             'UV_CONSTRAINT': str(CONSTRAINTS),
             'PIPX_BIN_DIR': str(self.bin),
