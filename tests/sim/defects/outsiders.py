@@ -155,7 +155,7 @@ DEFECTS = (
         (
             (
                 'moves/volume_image.py',
-                'TAKE, self.take, self.drop, clean=saga.Clean(self.drop))',
+                'TAKE, self.take, self.drop, clean=saga.Clean(self.drop_late))',
                 'TAKE, self.take)',
             ),
         ),
