@@ -42,6 +42,6 @@ class TotalsTestCase(testtools.TestCase):
 
     def test_a_night_has_minimums_of_outsiders(self):
         found = self.of(nightly='3000', seeds=range(201, 3201))
-        self.assertEqual(3 * minimums.OF_OUTSIDERS['fault: silent bus'], found['fault: silent bus'])
+        self.assertEqual(3 * minimums.OF_NIGHTS['fault: silent bus'], found['fault: silent bus'])
         self.assertEqual({}, self.of(nightly='50', seeds=range(201, 251)))
         self.assertEqual({}, self.of(nightly='3000', seeds=range(201, 3201), database='mariadb'))
