@@ -81,7 +81,7 @@ _SQLITE = dict.fromkeys(
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_READONLY,
-        # Spoiled files: whoever reads them learns which.
+        # Damaged files. The check before a start names the file.
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_NOTADB,
         sqlite3.SQLITE_PROTOCOL,

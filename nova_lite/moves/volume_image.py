@@ -141,7 +141,7 @@ class VolumeImage(move.Move[Began]):
         Cinder deletes neither a snapshot that it is creating nor a volume with a snapshot.
         """
         if SINCE not in self.results:
-            self.results[SINCE] = runtime.now().timestamp()
+            self.results[SINCE] = runtime.timestamp()
         refusals = [self._delete(snapshot) for snapshot in self._made().values()]
         left = [each for each in self._made().values() if each['status'] in PASSING]
         if left:
@@ -195,7 +195,7 @@ class VolumeImage(move.Move[Began]):
         return saga.Pending(wake_in=WAIT_S, detail=state)
 
     def _waited_s(self) -> float:
-        return runtime.now().timestamp() - self.results[SINCE]
+        return runtime.timestamp() - self.results[SINCE]
 
     # ---- image ----
 

@@ -368,7 +368,7 @@ def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]
 
     Errors of ours are an answer: oslo.messaging gets them as expected, without
     a traceback in the log. The error of a cast has no one to go to but the log.
-    oslo.messaging sends the traceback and the causes of an error, so it gets a new one.
+    oslo.messaging sends the traceback and the causes of an error, so they are removed first.
     """
 
     @functools.wraps(implementation)

@@ -54,7 +54,7 @@ class DisksTest(own_cloud.OwnCloudTest):
         self.offload()
 
     def test_disk_of_a_rebuild(self):
-        """An image that cannot be written any more leaves the server in error, not for ever."""
+        """An image that can no longer be written ends the action; the server is in ERROR."""
         server = self.moving.boot_from_volume()
         images = self.cloud.admin.image
         for change in (images.delete_image, images.deactivate_image):

@@ -288,7 +288,7 @@ class DelayedTest(ShelveTestCase):
         self.assertFalse(self.is_on_host(server))
 
     def test_image_is_gone(self):
-        """The server stays, of which the log tells once: nobody has asked for anything."""
+        """The server stays on its host. The log has one warning, and no action is recorded."""
         server = self.cloud.boot()
         self.shelved_long_ago(server)
         (image,) = self.cloud.admin.image.images(name='server-shelved')
