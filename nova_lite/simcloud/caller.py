@@ -48,6 +48,10 @@ class Caller:
         """Return the caller for a service of the cloud that acts for a project."""
         return cls(user_id=SERVICE, project_id=project_id, roles=frozenset((SERVICE,)))
 
+    def without_service(self):
+        """Return this caller as a service sees it whose rules do not name the role `service`."""
+        return dataclasses.replace(self, roles=self.roles - {SERVICE})
+
     def sees(self, project_id):
         """Return whether the caller may see what `project_id` owns."""
         return self.is_privileged or (self.project_id is not None and self.project_id == project_id)

@@ -52,7 +52,9 @@ class Identify:
         resp.set_header('X-Openstack-Request-Id', context.request_id)
         if self._is_public(req):
             return
-        context.caller = self._caller_of(req)
+        asking = self._caller_of(req)
+        # Glance's rules do not name the role of services.
+        context.caller = asking.without_service() if context.service == 'image' else asking
 
     def process_response(self, req, resp, resource, req_succeeded):
         """Write the address of the request into the catalog, which is kept with the public one."""

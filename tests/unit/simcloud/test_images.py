@@ -33,6 +33,18 @@ class ImageTestCase(base.SimCloudTestCase):
             headers={'Content-Type': media_type},
         )
 
+    def test_the_role_of_services_has_no_rights(self):
+        image = self.create()
+        service = self.believed('someone', 'elsewhere', 'service')
+        path = f'{IMAGES}/{image["id"]}'
+        service.get(path, expect=404)
+        service.delete(path, expect=404)
+        self.assertEqual([], service.get(f'{IMAGES}?owner={image["owner"]}')['images'])
+        community = self.create(visibility='community')
+        service.delete(f'{IMAGES}/{community["id"]}', expect=403)
+        service.post(IMAGES, {'name': 'mine'}, expect=403)
+        self.believed('nova', 'elsewhere', 'admin', 'service').delete(path)
+
     def test_snapshot_is_created_uploaded_and_read(self):
         image = self.create(
             image_type='snapshot', base_image_ref='b', min_disk=1, visibility='private'
@@ -197,7 +209,7 @@ class ImageTestCase(base.SimCloudTestCase):
         self.upload(image, b'data')
         path = f'{IMAGES}/{image["id"]}'
         service = self.believed('someone', 'elsewhere', 'service')
-        service.post(f'{path}/actions/deactivate', {}, expect=403)
+        service.post(f'{path}/actions/deactivate', {}, expect=404)
         self.demo.post(f'{path}/actions/deactivate', {}, expect=204)
         self.assertEqual(403, self.demo.raw('GET', f'{path}/file').status_code)
         self.demo.post(f'{path}/actions/reactivate', {}, expect=204)
