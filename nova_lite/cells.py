@@ -45,8 +45,8 @@ class Cell:
 
     `oldest_compute()` is the oldest version among its computes.
 
-    Bounded reads (`submit`) have threads of their own: those that hang in a database
-    that answers nothing any more are not missing elsewhere.
+    Bounded reads (`submit`) have their own threads. A thread that hangs in a database that
+    does not answer is not missing in other work.
     """
 
     def __init__(self, conf: cfg.ConfigOpts, row: rows.Row, of: incarnation.Incarnation) -> None:
@@ -87,7 +87,7 @@ class Cell:
         *,
         writes: bool = False,
     ) -> runtime.Future[typing.Any] | None:
-        """Begin a transaction in a thread; returns its future, or None when all of them hang."""
+        """Begin a transaction in a thread. Return its future, or None if all threads hang."""
         if self._hanging >= READERS:
             return None
         asked: runtime.Future[typing.Any] = self._readers.submit(
@@ -115,7 +115,7 @@ class Cell:
             return Unreachable(error)
 
     def give_up(self, future: runtime.Future[typing.Any]) -> None:
-        """Wait no longer for a read; its thread may hang for as long as it likes."""
+        """Stop waiting for the future of a read. Its thread may hang until the database answers."""
         LOG.warning('Cell %s did not answer in time', self.name)
         if not future.cancel():
             self._count(1)
@@ -126,7 +126,7 @@ class Cell:
             self._hanging += number
 
     def close(self) -> None:
-        """Give up connections; only for a cell whose mapping is gone or changed."""
+        """Close the connections. Only for a cell whose mapping was deleted or changed."""
         self._readers.shutdown(wait=False, cancel_futures=True)
         self.db.dispose()
         if self._bus is not None:
@@ -137,7 +137,7 @@ class Cell:
 
 
 class Unreachable:
-    """Stands in a result of `scatter` for a cell that gave none; `error` says why."""
+    """The result of `scatter` for a cell that did not answer; `error` has the reason."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -146,7 +146,7 @@ class Unreachable:
 def split(
     answers: Mapping[Cell, T | Unreachable],
 ) -> tuple[dict[Cell, T], dict[Cell, Unreachable]]:
-    """Return the results of `scatter` of the cells that answer, and of the others."""
+    """Split the results of `scatter`. Return {cell: result} and {cell: Unreachable}."""
     found: dict[Cell, T] = {}
     silent: dict[Cell, Unreachable] = {}
     for cell, answer in answers.items():
@@ -161,7 +161,7 @@ class Cells:
     """All cells of a deployment, read from the API database and kept.
 
     timeout_s: how long a cell may take to answer a query sent to all
-    watch: function of a Cell to the watcher of its database, or None
+    watch: function that takes a Cell and returns the watcher of its database; or None
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class Cells:
     def of_instance(self, uuid: str) -> Cell:
         """Return the cell of a server.
 
-        Raise InstanceNotFound, or InstanceMappingNotFound when it is in none yet.
+        Raise InstanceNotFound, or InstanceMappingNotFound if the server is in no cell yet.
         """
         try:
             mapping = self.api_db.read(instance_mappings.get, uuid)
@@ -229,10 +229,10 @@ class Cells:
     ) -> dict[Cell, T | Unreachable]:
         """Run `function(connection, ...)` in every cell at once.
 
-        writes: it is more than a read, and does no harm if it takes place later than
-            its answer was waited for
-        Returns {cell: result}, with an Unreachable for a cell that failed or took
-        longer than the timeout: one dead cell never holds up the others for longer.
+        writes: the function changes rows. It may take effect after the timeout, so it must do
+            no harm then
+        Returns {cell: result}, with an Unreachable for a cell that failed or did not answer
+        within timeout_s. So a dead cell delays the answer by at most the timeout.
         """
         cells = self.every() if cells is None else cells
         started = {cell: cell.submit(function, args, kwargs, writes=writes) for cell in cells}
@@ -283,7 +283,7 @@ class Cells:
         return cell
 
     def close(self) -> None:
-        """Give up all connections."""
+        """Close the connections of all cells."""
         for cell in self._cells.values():
             cell.close()
 

@@ -36,7 +36,7 @@ Guard: typing.TypeAlias = typing.Callable[[], None]
 class RequestContext(context.RequestContext):
     """Identity and request of one call.
 
-    guard: raises when the work that calls are made for is someone else's by now; None
+    guard: function that raises if another process has taken over the work; or None
     """
 
     guard: Guard | None = None
@@ -86,7 +86,7 @@ class RequestContext(context.RequestContext):
         return other
 
     def bound(self) -> contextlib.AbstractContextManager[None]:
-        """Return a block of work whose log lines carry this context; then the former is back."""
+        """Return a context manager that binds the log lines of its block to this context."""
         return bound(self)
 
     def guarded(self, guard: Guard) -> typing.Self:
@@ -100,7 +100,7 @@ class RequestContext(context.RequestContext):
 def bound(ctxt: context.RequestContext | None) -> collections.abc.Iterator[None]:
     """Bind the log lines of a block of work to a context, or to none (None).
 
-    Threads are used again: what is not put back marks the work that comes next.
+    Threads are reused: a context that is not restored would mark the lines of later work.
     """
     former = context.get_current()
     storage.bind(ctxt)
@@ -116,5 +116,5 @@ def current() -> context.RequestContext | None:
 
 
 def admin() -> RequestContext:
-    """Return a context for work no user asked for: periodics, audits, start-up."""
+    """Return a context for work that no user requested: periodic tasks, audits, start-up."""
     return RequestContext(is_admin=True, roles=['admin'], overwrite=False)

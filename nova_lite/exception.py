@@ -11,10 +11,10 @@ import typing
 class NovaLiteError(Exception):
     """Base. `msg` is a template filled from the keyword arguments.
 
-    reschedule: another host might succeed where this one failed; may be set on
-    an error for its case alone
-    transient: the same may succeed a moment later; final: the same would fail again
-    outage: the far side could not be reached: accepted work waits until it can
+    reschedule: another host might succeed; may also be set on an instance of the error
+    transient: the request may succeed a moment later
+    final: the request would fail again
+    outage: the far side cannot be reached; accepted work waits until it can be
     """
 
     kind = 'internal'
@@ -41,28 +41,28 @@ class Invalid(NovaLiteError):
 
 
 class Forbidden(NovaLiteError):
-    """The caller may not: 403."""
+    """The caller does not have the permission. Answered with 403."""
 
     kind = 'forbidden'
     msg = 'Not authorized.'
 
 
 class NotFound(NovaLiteError):
-    """No such thing, or not for this caller: 404."""
+    """The object does not exist, or not for this caller. Answered with 404."""
 
     kind = 'not_found'
     msg = 'Resource could not be found.'
 
 
 class Conflict(NovaLiteError):
-    """The thing is not in a state that allows this: 409."""
+    """The object is in a state that does not allow the request. Answered with 409."""
 
     kind = 'conflict'
     msg = 'Conflict: %(reason)s'
 
 
 class Unavailable(NovaLiteError):
-    """A service that is needed does not answer: 503.
+    """A required service does not answer. Answered with 503.
 
     The reason names hosts and addresses: it is for logs (`str`), while `message`
     is what users read.
@@ -78,7 +78,7 @@ class Unavailable(NovaLiteError):
 
 
 class NotImplementedHere(NovaLiteError):
-    """The driver or the deployment cannot do this: 501."""
+    """The driver or the deployment does not support the request. Answered with 501."""
 
     kind = 'not_implemented'
     msg = 'Not implemented: %(reason)s'
@@ -188,7 +188,7 @@ class ExternalNetworkForbidden(Forbidden):
 
 
 class NeighbourForbids(Forbidden):
-    """The user may not do this at a neighbour service."""
+    """A neighbour service does not permit the user's request."""
 
     msg = 'The %(service)s service refuses: %(reason)s'
 
@@ -401,7 +401,7 @@ class TransitionRefused(NovaLiteError):
 
 
 class InstanceSealed(Conflict):
-    """The record of another cell is just replacing the record of the server."""
+    """The server changes cells: the record of another cell is replacing this one."""
 
     msg = 'Instance %(instance_id)s is changing cells. Try again in a moment.'
 
@@ -435,7 +435,7 @@ class AggregateActionRefused(Conflict):
 
 
 class TooOld(Conflict):
-    """Refused before anything is sent: a daemon of an earlier release does not support it."""
+    """A daemon of an earlier release does not support the call. Raised before it is sent."""
 
     msg = (
         'Finish the upgrade first: a %(service)s service does not support RPC version '
@@ -503,7 +503,7 @@ class MaxRetriesExceeded(NoValidHost):
 
 
 class NoCapacity(NovaLiteError):
-    """The host cannot take the guest; another may."""
+    """The host does not have the resources for the guest; another host may have them."""
 
     reschedule = True
     msg = 'Insufficient compute resources: %(reason)s.'
@@ -522,21 +522,21 @@ class BuildRescheduled(NovaLiteError):
 
 
 class MoveRefused(NovaLiteError):
-    """A host will not take a server that moves to it; another may."""
+    """A host rejects a server that moves to it; another host may accept it."""
 
     reschedule = True
     msg = 'Host %(host)s cannot take instance %(instance_uuid)s: %(reason)s'
 
 
 class DriverError(NovaLiteError):
-    """The hypervisor refused or failed. error_class: of its job, where work waits for that"""
+    """The hypervisor refused or failed. error_class: class of the error of its job, if any"""
 
     error_class = ''
     msg = '%(verb)s of guest %(guest)s failed on %(node)s: %(reason)s'
 
 
 class PortBindingFailed(NovaLiteError):
-    """The network service cannot plug the port on this host; another may do."""
+    """The network service cannot plug the port on this host; it may be able to on another."""
 
     reschedule = True
     msg = 'Binding failed for port %(port_id)s on host %(host)s: %(reason)s'
@@ -570,13 +570,13 @@ class MigrationPreCheckError(Invalid):
 
 
 class NeighbourError(NovaLiteError):
-    """A neighbour service refused what it should have done."""
+    """A neighbour service rejected a request of ours."""
 
     msg = 'The %(service)s service answered %(status)s to %(request)s: %(reason)s'
 
 
 class RemoteError(NovaLiteError):
-    """An error of another daemon that is none of ours. Its text, `value`, is for logs only."""
+    """An error of another daemon that is no NovaLiteError. Its text, `value`, is for logs only."""
 
     msg = 'Remote error: %(type)s'
 

@@ -1,9 +1,9 @@
 """Incarnations: the daemons of an embedded cloud from one reset to the next.
 
-Threads of daemons cannot be killed. What they do outside of their own memory (transactions,
-requests to other services, guests) passes through the incarnation for which their objects
-were made. `end` refuses it from then on, and waits for what has begun: so nothing of an
-incarnation that has ended changes the state of the next one.
+Threads of daemons cannot be killed. Their effects outside of their own memory (transactions,
+requests to other services, guests) pass through the incarnation for which their objects
+were made. `end` refuses new effects and waits for those in progress, so that an incarnation
+that has ended changes nothing of the next one.
 
 Processes of a daemon each have the incarnation `ENDLESS`.
 """
@@ -18,7 +18,7 @@ LOOK_S = 0.001
 
 
 class Incarnation:
-    """number: of the resets of the cloud before it"""
+    """The time between two resets of a cloud. number: how many resets there were before"""
 
     def __init__(self, number: int = 0) -> None:
         self.number = number
@@ -29,7 +29,7 @@ class Incarnation:
 
     @contextlib.contextmanager
     def passing(self) -> Iterator[None]:
-        """Run an effect outside of this process's memory. Raise Unavailable after the end."""
+        """Enclose an effect outside of this process's memory. Raise Unavailable after the end."""
         token = object()
         self._passing.add(token)
         try:
@@ -44,7 +44,7 @@ class Incarnation:
             raise exception.Unavailable(service='The cloud', reason='it was reset')
 
     def end(self, seconds: float) -> bool:
-        """Refuse effects and wait for those that have begun. Return whether they are over."""
+        """Refuse new effects. Wait `seconds` for those in progress; return whether all have ended."""
         self.has_ended = True
         deadline = runtime.monotonic() + seconds
         while self._passing:
@@ -71,7 +71,7 @@ def current() -> Incarnation:
 def within(found: Incarnation) -> Iterator[None]:
     """Make an incarnation the current one of this process inside the block.
 
-    For the thread that makes daemons: no other makes objects that ask for `current`.
+    Only the thread that makes daemons uses it: no other thread makes objects that call `current`.
     """
     global _current
     before, _current = _current, found

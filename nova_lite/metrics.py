@@ -1,8 +1,8 @@
 """Metrics of a process for Prometheus.
 
 All of them are declared here, so that the reference page, the dashboard's test and
-the code read one list. What is read from databases when it is asked for, such as
-sagas and capacity, is in `monitoring`.
+the code read one list. Metrics that are read from databases at each scrape, such as those of
+sagas and capacity, are in `monitoring`.
 """
 
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ DECLARED = (
 
 @contextlib.contextmanager
 def timed(histogram: prometheus_client.Histogram, **labels: str) -> Iterator[None]:
-    """Time what is done inside; an error that leaves it is the outcome."""
+    """Time the block. The label `outcome` has the class of an error that leaves it."""
     started = runtime.monotonic()
     outcome = OK
     try:

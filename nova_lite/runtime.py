@@ -40,10 +40,9 @@ Random = _random.Random
 
 
 class Condition(threading.Condition):
-    """One whose timeouts are those of the installed clock, which may wake it at any time.
+    """threading.Condition with timeouts of the installed clock. A wait may end at any time.
 
-    idle: its waits with a timeout are for the next turn of something periodic, not for work
-        that was begun
+    idle: waits with a timeout are for the next run of a periodic task, not for work in progress
     """
 
     def __init__(self, lock: typing.Any = None, *, idle: bool = False) -> None:
@@ -51,7 +50,7 @@ class Condition(threading.Condition):
         self.idle = idle
 
     def wait(self, timeout: float | None = None, *, idle: bool = False) -> bool:
-        """Wait until notified, at most `timeout` seconds; False after that time."""
+        """Wait until notified, at most `timeout` seconds. Return False after the timeout."""
         if timeout is None:
             return super().wait()
         return _current.block(self, timeout, idle or self.idle)
@@ -59,7 +58,7 @@ class Condition(threading.Condition):
     def wait_for(
         self, predicate: Callable[[], typing.Any], timeout: float | None = None
     ) -> typing.Any:
-        """Wait until `predicate` is true, at most `timeout` seconds; its last answer."""
+        """Wait at most `timeout` seconds until `predicate` is true. Return its last result."""
         deadline = None if timeout is None else monotonic() + timeout
         while not (answer := predicate()):
             left = None if deadline is None else deadline - monotonic()
@@ -75,7 +74,7 @@ class Condition(threading.Condition):
 
 
 class Event:
-    """threading.Event by the clock that is installed."""
+    """threading.Event with timeouts of the installed clock."""
 
     def __init__(self) -> None:
         self._condition = Condition(Lock())
@@ -94,15 +93,15 @@ class Event:
             self._is_set = False
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is set, at most `timeout` seconds; whether it is set."""
+        """Wait at most `timeout` seconds until the event is set. Return whether it is set."""
         with self._condition:
             return bool(self._condition.wait_for(self.is_set, timeout))
 
 
 class Leaps:
-    """Leaps of the wall clock against the monotonic one, noticed whenever it is asked."""
+    """Leaps of the wall clock against the monotonic clock, noticed at each call of `found`."""
 
-    # Less is the correction of a clock that runs a little fast or slow.
+    # A smaller difference is the correction of a clock that runs a little fast or slow.
     LEAST_S = 1.0
 
     def __init__(self) -> None:
@@ -110,7 +109,7 @@ class Leaps:
         self._at, self._seconds = 0.0, 0.0
 
     def found(self, wall: float, monotonic: float, within_s: float) -> float:
-        """See `leap_s`."""
+        """Return seconds by which the wall clock leapt ahead within the last `within_s` seconds."""
         offset = wall - monotonic
         before, self._offset = self._offset, offset
         if before is not None and abs(offset - before) > self.LEAST_S:
@@ -119,7 +118,7 @@ class Leaps:
 
 
 class Runtime:
-    """The real one. A subclass with other answers may be given to `install`."""
+    """The real time, threads and ids. `install` accepts a subclass, such as a virtual clock."""
 
     def __init__(self, seed: int | str | None = None) -> None:
         self.rng = Random(seed)
@@ -151,7 +150,7 @@ class Runtime:
         return event.wait(seconds)
 
     def block(self, condition: Condition, seconds: float, idle: bool) -> bool:
-        """Wait for a Condition; see there."""
+        """Wait for a Condition, at most `seconds`. idle: see Condition"""
         return condition.wait_really(seconds)
 
     def wait_readable(self, descriptor: int, seconds: float | None) -> bool:
@@ -171,13 +170,13 @@ class Runtime:
 
 _current = _real = Runtime()
 _real.leap_s(0)
-# Daemons fork workers; with the parent's state they would all make the same ids.
+# Daemons fork workers, which would all make the same ids with the parent's state.
 os.register_at_fork(after_in_child=lambda: _real.rng.seed())
 
 
 @contextlib.contextmanager
 def install(runtime: Runtime) -> Iterator[Runtime]:
-    """Use `runtime` instead of the real one inside the block (tests, virtual clock)."""
+    """Use `runtime` instead of the real Runtime inside the block (tests, virtual clock)."""
     global _current
     before, _current = _current, runtime
     try:
@@ -192,7 +191,7 @@ def now() -> datetime.datetime:
 
 
 def naive_now() -> datetime.datetime:
-    """Return the time of day in UTC without a zone: what the databases store."""
+    """Return the time of day in UTC without a zone, as the databases store it."""
     return _current.now().replace(tzinfo=None)
 
 
@@ -207,9 +206,9 @@ def monotonic() -> float:
 
 
 def database_now() -> datetime.datetime:
-    """Return the clock of databases in SQLite files, in UTC without a zone: one for all processes.
+    """Return the time of SQLite databases, in UTC without a zone.
 
-    A runtime whose processes have clocks that differ answers the same to all of them.
+    It is the same in all processes, also in a simulation whose processes have different clocks.
     """
     return _current.database_now().replace(tzinfo=None)
 
@@ -227,14 +226,14 @@ def boot_id() -> str:
 def leap_s(within_s: float) -> float:
     """Return seconds by which the wall clock leapt ahead within the last `within_s` seconds.
 
-    It leaps when it is set, and when the machine has slept. The leap is noticed by the first
-    call after it, so call it now and then.
+    It leaps when it is set and when the machine has slept. The first call after a leap notices
+    it, so call this function regularly.
     """
     return _current.leap_s(within_s)
 
 
 def cpu_time() -> float:
-    """Return seconds of CPU that the calling thread has had; only differences mean anything."""
+    """Return seconds of CPU time of the calling thread; only differences mean anything."""
     return _current.cpu_time()
 
 
@@ -244,20 +243,20 @@ def sleep(seconds: float) -> None:
 
 
 def wait(event: Event, seconds: float | None = None) -> bool:
-    """Wait for `event` (an Event) at most `seconds`; True when it was set."""
+    """Wait at most `seconds` for `event` (an Event). Return whether it was set."""
     return _current.wait(event, seconds)
 
 
 def wait_readable(descriptor: int, seconds: float | None = None) -> bool:
-    """Wait at most `seconds` for something to read from a file or pipe; True when there is."""
+    """Wait at most `seconds` for data in a file or pipe. Return whether there is some."""
     return _current.wait_readable(descriptor, seconds)
 
 
 def wait_all(futures: Iterable[Future[typing.Any]], seconds: float | None = None) -> None:
-    """Wait for all of these futures at most `seconds`; ask each whether it is done.
+    """Wait at most `seconds` for all of `futures`. Ask each of them afterwards whether it is done.
 
-    In their order: concurrent.futures.wait takes their locks in the order of addresses,
-    which no seed repeats.
+    concurrent.futures.wait locks them in the order of their addresses, which a seed of the
+    simulation cannot repeat; this function locks them in their order.
     """
     deadline = None if seconds is None else monotonic() + seconds
     for future in futures:
@@ -272,7 +271,7 @@ def random() -> Random:
 
 
 def seeded_random(seed: int | str) -> Random:
-    """Return a generator of its own, whose sequence follows from `seed` alone."""
+    """Return a new generator whose sequence depends on `seed` alone."""
     return Random(seed)
 
 
@@ -282,7 +281,7 @@ def new_uuid() -> str:
 
 
 def uuid_of(namespace: str, name: str) -> str:
-    """Return the UUID that follows from another one and a name."""
+    """Return the UUID (version 5) of a name in a namespace."""
     return str(uuid.uuid5(uuid.UUID(namespace), name))
 
 
@@ -312,8 +311,8 @@ def spawn(
 def executor(max_workers: int) -> concurrent.futures.ThreadPoolExecutor:
     """Return a pool of at most `max_workers` threads, with submit, map and shutdown.
 
-    Its threads sleep until there is work; futurist's wake every second, which is
-    also how long they take to end.
+    Idle threads sleep until there is work. Those of futurist's pools wake every second, and
+    take up to a second to end.
     """
     return concurrent.futures.ThreadPoolExecutor(max_workers=max_workers)
 
@@ -324,19 +323,19 @@ def periodics(
     threads: int,
     failed: Callable[[Callable[[], None], BaseException], object],
 ) -> typing.Any:
-    """Return a worker that runs tasks again and again; `start` returns after `stop` was called.
+    """Return a worker of periodic tasks. Its `start` returns after `stop` was called.
 
-    tasks: [(seconds, function)]: the first turn comes after so many seconds, each further
-        one so long after the start of the last, or at its end if that is later
-    threads: most that run at the same time
-    failed(turn, error): called when one, a callable of the function's name, raised an
-        error; the next one comes as usual
+    tasks: [(seconds, function)]: the first run begins after so many seconds; each further run
+        begins so long after the start of the run before, or at its end if that is later
+    threads: maximum number of tasks that run at the same time
+    failed(run, error): called with a callable that has the function's name, when a run has
+        raised an error; the next run begins as usual
     """
     # Only daemons need it, and it takes long to import.
     from futurist import periodics as library
 
     def repeated(seconds: float, function: Callable[[], object]) -> typing.Any:
-        # The library marks what it is given, which it cannot do with a method.
+        # The library sets attributes of the functions, which it cannot do with methods.
         @library.periodic(seconds)
         @functools.wraps(function)
         def turn() -> None:
@@ -348,7 +347,7 @@ def periodics(
         _type, error, _traceback = how[-1]
         failed(turn, error)
 
-    # The library declares classes of its own kind, and needs what can be called.
+    # The library's interface is a class, and this one has to be callable.
     idle_condition: typing.Any = functools.partial(Condition, idle=True)
     event: typing.Any = Event
     return library.PeriodicWorker(

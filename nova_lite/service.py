@@ -28,14 +28,15 @@ PERIODIC_THREADS = 4
 
 
 class Daemon:
-    """One daemon. manager: may have start(), started() when its servers answer, stopping(),
-    stop(), periodics() and heartbeats(), both -> [(seconds, method)]. What takes long looks
-    out for `stopping`, which comes before stop(). A heartbeat that fails is repeated without
-    waiting for its turn.
+    """One daemon.
 
+    manager: may have the methods start(); started(), called when the servers answer;
+        stopping() and stop(); periodics() and heartbeats(), which return [(seconds, method)].
+        Long-running work must poll what `stopping` sets, since it is called before `stop`.
+            A heartbeat that fails is repeated without waiting for its next run
     servers: oslo.messaging servers that answer with the manager
-    closing: called last, newest first: connections to give back
-    reloading: called to read again what configuration names, such as files
+    closing: functions that close connections; called last, the newest first
+    reloading: functions that read files named by the configuration again
     checks, collectors: see `watch`
     """
 
@@ -53,17 +54,17 @@ class Daemon:
     def watch(self, checks, collectors=()):
         """Set the health checks of the daemon. Return the daemon.
 
-        checks: {what it needs: function that raises when that is not well}
-        collectors: of metrics that are read when they are asked for
+        checks: {name of a need: function that raises while the need is not met}
+        collectors: prometheus_client collectors, whose metrics are read at each scrape
         """
         self.checks |= checks
         self.collectors += collectors
         return self
 
     def start(self):
-        """Start the manager, then answer calls, then do what is due again and again.
+        """Start the manager, then the servers, then the periodic tasks.
 
-        Waits for what the daemon needs, such as its database, and says so in the log.
+        Wait for the needs of the daemon, such as its database, and log what it waits for.
         """
         while True:
             try:
@@ -90,7 +91,7 @@ class Daemon:
         LOG.info('%s is ready', self.name)
 
     def _tell(self, verb):
-        """Call a method of the manager's life, if it has it."""
+        """Call the manager's method of this name, if it has one."""
         method = getattr(self.manager, verb, None)
         return method() if method is not None else None
 
@@ -109,7 +110,7 @@ class Daemon:
             )
 
     def reload(self):
-        """Read again what can be; what is refused leaves the former in force. Return the errors."""
+        """Apply the new configuration. Rejected parts stay as they were. Return the errors."""
         errors = []
         for read in self._reloading:
             try:
@@ -120,7 +121,7 @@ class Daemon:
         return errors
 
     def stop(self):
-        """Take no new calls, finish those begun, stop the manager, close connections."""
+        """Refuse new calls, finish the calls in progress, stop the manager, close connections."""
         self._stopping.set()
         self._tell('stopping')
         if self._periodics is not None:
@@ -146,10 +147,10 @@ def _periodic(method):
 
 
 def _persistent(method, stopping):
-    """Return `method` so that it is repeated until its service answers or `stopping` is set.
+    """Return a function that repeats `method` until it succeeds or `stopping` is set.
 
-    A host counts as down after a few missed heartbeats. An attempt that takes long and
-    fails would cost several of them if the next one waited for its turn.
+    A host counts as down after a few missed heartbeats. An attempt that fails after a long time
+    would cost several heartbeats if the next attempt waited for the next run.
     """
 
     @functools.wraps(method)
@@ -171,7 +172,7 @@ def _persistent(method, stopping):
 
 
 def _log_failure(task, error):
-    """Log why a periodic failed; its next turn comes as usual."""
+    """Log why a periodic task failed. It runs again as usual."""
     if isinstance(error, exception.Unavailable):
         LOG.warning(
             'Periodic task %s failed: %s. Retrying at its next run.', task.__qualname__, error
@@ -185,14 +186,14 @@ AGAIN_S = 0.05
 
 
 class Stopped(BaseException):
-    """A signal asked for the end while the daemon still waited for its start."""
+    """A signal requested the end while the daemon was still starting."""
 
 
 class Signals:
     """SIGTERM, SIGINT and SIGHUP of this process, waited for by its main thread.
 
-    `starting`: a signal that asks for the end raises Stopped where the main thread is. Where
-        that is a finalizer, the interpreter drops the exception: then it is raised again
+    `starting`: a signal that requests the end raises Stopped in the main thread. In a finalizer
+        the interpreter drops the exception, so that it is raised again afterwards
     """
 
     def __init__(self):
@@ -222,13 +223,13 @@ class Signals:
             raise Stopped()
 
     def wait(self, seconds):
-        """Wait for the next signal, at most so long; whether it asks for the end."""
+        """Wait at most `seconds` for the next signal. Return whether it requests the end."""
         if runtime.wait_readable(self._wakeup, seconds):
             os.read(self._wakeup, 512)
         return bool(self._asked - {signal.SIGHUP})
 
     def reload(self):
-        """Return whether SIGHUP has come since this was last asked."""
+        """Return whether SIGHUP was received since the last call."""
         found = signal.SIGHUP in self._asked
         self._asked.discard(signal.SIGHUP)
         return found
@@ -237,7 +238,7 @@ class Signals:
 def run(daemon, reload=None, *, stop_limit_s=STOP_LIMIT_S):
     """Run `daemon` in this process until SIGTERM or SIGINT. SIGHUP calls `reload`.
 
-    stop_limit_s: what has not ended so long after the signal is left where it is
+    stop_limit_s: the process exits so many seconds after the signal, whatever still runs
     """
     signals = Signals()
     try:
@@ -263,9 +264,9 @@ def run(daemon, reload=None, *, stop_limit_s=STOP_LIMIT_S):
 
 
 def _end_in_time(daemon, stopped, seconds):
-    """End the process if the daemon does not, as when it has an answer to a dead broker.
+    """Exit the process if the daemon does not stop, for example while it replies to a dead broker.
 
-    That loses nothing: the next process finds all of it, as after a kill.
+    Nothing is lost: the next process continues all work, as after a kill.
     """
     if not runtime.wait(stopped, seconds):
         LOG.error('%s did not stop within %s s. Exiting.', daemon.name, seconds)
@@ -279,9 +280,9 @@ def _watch_s():
 
 
 def tell_systemd(*lines, address=None):
-    """Send lines such as READY=1 to the service manager that started us, if one did.
+    """Send lines such as READY=1 to the service manager that started this process, if any.
 
-    address: of its socket, when the environment no longer has it
+    address: the manager's socket, if the environment no longer has it
     """
     address = address or os.environ.get('NOTIFY_SOCKET')
     if not address:

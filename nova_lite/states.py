@@ -26,7 +26,7 @@ class VmState(enum.StrEnum):
 
 
 class TaskState(enum.StrEnum):
-    """The task that runs on a server; NULL if there is none."""
+    """The task that runs on a server; its column is NULL if none runs."""
 
     SCHEDULING = 'scheduling'
     BLOCK_DEVICE_MAPPING = 'block_device_mapping'
@@ -108,7 +108,7 @@ class MigrationType(enum.StrEnum):
     RESIZE = 'resize'
     LIVE_MIGRATION = 'live-migration'
     EVACUATION = 'evacuation'
-    # Never shown: of one that is under way, or was undone and may have left a guest.
+    # The API never shows it: a move in progress, or one that was undone and may have left a guest.
     UNSHELVE = 'unshelve'
 
 
@@ -134,7 +134,7 @@ class MigrationStatus(enum.StrEnum):
     ERROR = 'error'
 
 
-# "In progress" for GET /servers/{id}/migrations.
+# Statuses that GET /servers/{id}/migrations lists as in progress.
 MIGRATION_LIVE = frozenset(
     (
         MigrationStatus.QUEUED,
@@ -214,9 +214,9 @@ def status_of(vm_state: str, task_state: str | None) -> str:
 
 
 def states_of(status: str) -> list[tuple[str, frozenset[str | None]]]:
-    """Return the (vm_state, {task_state, ...}) pairs that the API shows as `status`.
+    """Return the pairs (vm_state, {task_state, ...}) that the API shows as `status`.
 
-    An empty set of task states means "any that no exception of this vm_state names".
+    An empty set means all task states that have no status of their own with this vm_state.
     """
     pairs: list[tuple[str, frozenset[str | None]]] = []
     for vm_state, (default, exceptions) in STATUS.items():
@@ -228,7 +228,7 @@ def states_of(status: str) -> list[tuple[str, frozenset[str | None]]]:
     return pairs
 
 
-# The task states of a hard reboot, which are no saga's.
+# The task states of a hard reboot, which is not a saga.
 REBOOTING_HARD = (
     TaskState.REBOOTING_HARD,
     TaskState.REBOOT_PENDING_HARD,

@@ -17,17 +17,17 @@ State: typing.TypeAlias = tuple[str, str | None]
 
 @dataclasses.dataclass(frozen=True)
 class Transition:
-    """One action: from which states it may start, what it does to them.
+    """One action: the states in which it may start, and those that it sets.
 
     verb: the action's name in messages ("Cannot 'verb' instance ...")
-    vm_states: allowed before; None allows any
-    task_states: allowed before ((None,) means no task runs); None allows any
-    during: task state while it runs; None leaves the task state alone
-    through: further task states while it runs
-    after: vm state when it succeeded; None leaves it
-    or_off: a server that was off before is STOPPED after it instead
-    after_failure: vm state that its host reports when it failed; None leaves it
-    after_undo: vm state in which the undo of its saga may leave it, beside the one before
+    vm_states: allowed at the start; None allows any
+    task_states: allowed at the start ((None,) means no task runs); None allows any
+    during: task state while the action runs; None does not change the task state
+    through: further task states while the action runs
+    after: vm state after a success; None does not change it
+    or_off: a server that was off at the start is STOPPED after a success instead
+    after_failure: vm state that the host reports after a failure; None does not change it
+    after_undo: vm state that the undo of the saga may leave, beside the one at the start
     saga: whether a saga carries it out, and not a host by itself
     launched: refuse a server that was never launched
     shareless: refuse a server that has shares
@@ -48,12 +48,12 @@ class Transition:
 
     @property
     def tasks(self) -> tuple[states.TaskState, ...]:
-        """Return the task states while it runs, in order."""
+        """Return the task states while the action runs, in order."""
         return () if self.during is None else (self.during, *self.through)
 
     @property
     def results(self) -> tuple[states.VmState, ...]:
-        """Return the vm states in which it leaves a server when it succeeds."""
+        """Return the vm states that a success of the action may leave."""
         if self.after is None:
             return ()
         return (self.after, states.VmState.STOPPED) if self.or_off else (self.after,)
@@ -152,7 +152,7 @@ LIVE_MIGRATE = Transition(
 )
 LIVE_MIGRATION_ABORT = Transition('abort live migration', None, (_T.MIGRATING,))
 LIVE_MIGRATION_FORCE_COMPLETE = Transition('force_complete', (_V.ACTIVE,), (_T.MIGRATING,))
-# A deletion that was accepted continues, whatever the other tasks of the server.
+# An accepted deletion continues, whatever other tasks the server has.
 _NOT_DELETING = (None, *(task for task in _T if task not in (_T.DELETING, _T.SOFT_DELETING)))
 EVACUATE = Transition(
     'evacuate',
@@ -180,7 +180,7 @@ SHELVE = Transition(
     during=_T.SHELVING,
     through=(_T.SHELVING_IMAGE_UPLOADING, _T.SHELVING_OFFLOADING),
     after=_V.SHELVED,
-    # One that was paused or suspended: its memory is lost.
+    # A guest that was paused or suspended has lost its memory.
     after_undo=_V.STOPPED,
     saga=True,
     shareless=True,
@@ -210,10 +210,10 @@ BACKUP = Transition(
     'createBackup',
     (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
     during=_T.IMAGE_BACKUP,
-    # The host does what it does for createImage.
+    # The host does the same work as for createImage.
     through=SNAPSHOT.through,
 )
-# Of a server that boots from a volume: its volumes are snapshotted, without a task.
+# If the server boots from a volume, its volumes are snapshotted without a task.
 SNAPSHOT_VOLUMES = Transition('createImage', SNAPSHOT.vm_states, saga=True)
 TRIGGER_CRASH_DUMP = Transition(
     'trigger_crash_dump',
@@ -231,7 +231,7 @@ _HAS_DISKS = (
 )
 ATTACH_VOLUME = Transition('attach_volume', _HAS_DISKS, saga=True)
 DETACH_VOLUME = Transition('detach_volume', _HAS_DISKS, saga=True)
-# Before a reboot, of a volume whose attachment the volume service has no longer.
+# Before a reboot: detach a volume whose attachment was deleted in the volume service.
 DETACH_LOST_VOLUME = Transition('detach_volume', REBOOT_HARD.vm_states, saga=True)
 SWAP_VOLUME = Transition('swap_volume', (_V.ACTIVE, _V.PAUSED, _V.RESIZED), saga=True)
 # The guest must be off; the share of a server that could not be started can be detached.
@@ -325,10 +325,10 @@ def _goes_on(row: Transition, before: State, after: State) -> bool:
 
 
 def _ends(row: Transition, before: State, after: State) -> bool:
-    """Return whether an action ends well, fails, or is over at once."""
+    """Return whether the change is the success, the failure or the immediate end of an action."""
     (vm_state, task), (then, during) = before, after
     if row.during is None:
-        # A deletion may have been accepted while it was under way.
+        # A deletion may have been accepted while the action ran.
         begun = row.vm_states is not None and vm_state in row.vm_states
         return begun and task in (None, *_ENDING) and during == task and then in row.results
     over = task in row.tasks and during is None
@@ -336,7 +336,7 @@ def _ends(row: Transition, before: State, after: State) -> bool:
 
 
 def _has_gone_off(before: State, after: State) -> bool:
-    """Return whether an audit found that the guest of a server at rest is off."""
+    """Return whether the change is that of an audit that found a guest without a task off."""
     (vm_state, task), (then, during) = before, after
     return task is during is None and then == _V.STOPPED and vm_state in states.POWERED
 

@@ -45,7 +45,7 @@ RELEASES: dict[str, Release] = {
 
 
 class Pin(typing.NamedTuple):
-    """Versions that the far side of an interface understands: of RPC, and {object: version}."""
+    """Versions that the far side understands: that of the RPC interface, and {object: version}."""
 
     rpc: str
     objects: dict[str, str]

@@ -4,7 +4,7 @@ Those of Python's own pool stay until the process ends, each with its stack and 
 the C library keeps for it. A busy minute would cost tens of megabytes from then on.
 
 The threads are daemons: a process that ends without `shutdown(wait=True)` does not wait for them.
-What they do is repeated, as after a crash.
+Their work is repeated later, as after a crash.
 """
 
 import collections
@@ -27,21 +27,21 @@ class _Task:
         self.future, self._call = future, call
 
     def run(self) -> None:
-        """Make the call unless it was cancelled."""
+        """Make the call and set the future's result, unless the future was cancelled."""
         if not self.future.set_running_or_notify_cancel():
             return
         try:
             result = self._call()
         except BaseException as error:
             self.future.set_exception(error)
-            # The traceback of the error has this frame.
+            # The traceback of the error refers to this frame.
             del self.future
         else:
             self.future.set_result(result)
 
 
 class _Worker:
-    """A thread of a pool. task: what it runs next; given: notified when that is set"""
+    """A thread of a pool. task: the _Task that it runs next; given: notified when it is set"""
 
     def __init__(self, lock: runtime.Lock, task: _Task) -> None:
         self.task: _Task | None = task
@@ -49,13 +49,13 @@ class _Worker:
         self.thread: runtime.Thread | None = None
 
     def give(self, task: _Task) -> None:
-        """Wake it to run a task. The caller holds the lock."""
+        """Give the thread a task and wake it. The caller holds the lock."""
         self.task = task
         self.given.notify()
 
 
 class Executor(runtime.Executor):
-    """At most `max_workers` threads. Of idle ones, the last that had work gets the next task."""
+    """A pool of at most `max_workers` threads. The thread that idled least gets the next task."""
 
     def __init__(self, max_workers: int) -> None:
         self._most = max_workers
@@ -63,7 +63,7 @@ class Executor(runtime.Executor):
         self._lock = runtime.Lock()
         self._tasks: collections.deque[_Task] = collections.deque()
         self._workers: list[_Worker] = []
-        # Those of them that wait. The last one has waited least.
+        # The workers that wait for a task. The last one has waited least.
         self._idle: list[_Worker] = []
         self._is_shut_down = False
 
@@ -83,7 +83,7 @@ class Executor(runtime.Executor):
         return future
 
     def _start(self, task: _Task) -> bool:
-        """Start a thread for a task. Return False if there are no more, but others are busy."""
+        """Start a thread for a task. Return False if no thread can be started but some are busy."""
         worker = _Worker(self._lock, task)
         try:
             worker.thread = runtime.spawn(self._work, worker, name='worker')
@@ -99,7 +99,7 @@ class Executor(runtime.Executor):
             self._run(worker)
 
     def _run(self, worker: _Worker) -> None:
-        """Run the task of a worker. No reference to it stays while the thread waits for another."""
+        """Run the task of a worker. Keep no reference to it while the thread waits for the next."""
         task, worker.task = worker.task, None
         if task is not None:
             task.run()
@@ -122,9 +122,10 @@ class Executor(runtime.Executor):
         return True
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more calls. Those that were accepted are made, unless they are cancelled.
+        """Accept no more calls.
 
-        wait: return when all threads have ended
+        wait: return only when all threads have ended
+        cancel_futures: cancel the calls that have not begun; otherwise they are made
         """
         with self._lock:
             self._is_shut_down = True

@@ -4,34 +4,20 @@ At each of the microversions, and between the samples; what is refused is named.
 changes with the microversions that its schema or the file mentions, so these stand for all.
 """
 
-import re
-
 import hypothesis
 from hypothesis import strategies as st
 import testscenarios
 import testtools
 
 from nova_lite.api import microversion
-from nova_lite.api import operation
 from nova_lite.api import schema
-from tests.fixtures import compute_api
 from tests.fixtures import examples
-from tests.fixtures import neighboured_api
+from tests.fixtures import request_bodies
 from tests.fixtures import request_samples
-from tests.fixtures import servers_api
 
-REQUESTS = request_samples.load()
+REQUESTS = request_bodies.REQUESTS
 SETTINGS = examples.settings(10)
-FEW = examples.settings(5)
-# These wait for a saga, which no process runs; this state is refused before that.
-WAITING = {'os-migrateLive': 'suspended', 'evacuate': 'suspended'}
-PLACE = re.compile('{[a-z_]+}')
-OPERATIONS = operation.load_all()
-
-
-def is_proxy(each):
-    """Return whether an operation asks another service."""
-    return each.handler.__module__.startswith('nova_lite.api.proxies.')
+OPERATIONS = request_bodies.OPERATIONS
 
 
 def names_of(source, prefix=''):
@@ -56,7 +42,7 @@ def message_of(compiled, value):
 
 
 class TestBodies(testscenarios.WithScenarios, testtools.TestCase):
-    scenarios = [(f'{each} {each.since}', {'operation': each}) for each in OPERATIONS if each.body]
+    scenarios = request_bodies.WITH_BODY
 
     def setUp(self):
         super().setUp()
@@ -157,76 +143,26 @@ class TestQueries(testscenarios.WithScenarios, testtools.TestCase):
 
 
 class Answers:
-    """The same through the API: what is wrong is refused, what is right reaches the handler."""
+    """Samples through the API, at the newest microversion of each operation."""
 
-    api = None
-    make_api = servers_api.ServersApi
+    def test_a_wrong_body_is_refused_with_the_name(self):
+        minor = self.minors[-1]
+        for names, body in self.known.refused(minor)[:3]:
+            self.check_wrong(minor, names, body)
 
-    def setUp(self):
-        super().setUp()
-        compute_api.shared(self, self.make_api)
-        vm_state = WAITING.get(self.operation.action, 'active')
-        self.server = self.api.add_server(vm_state=vm_state)
-        self.known = REQUESTS.body(self.operation)
-        self.minors = request_samples.minors(self.operation, self.known.kind.edges())
-
-    def test_wrong_bodies_are_refused_with_the_name(self):
-        @FEW
-        @hypothesis.given(st.data())
-        def send(data):
-            minor = data.draw(st.sampled_from(self.minors))
-            wrong = self.known.wrong(minor)
-            if wrong is None:
-                return
-            names, body = data.draw(wrong)
-            if not self.names_the_operation(body):
-                return
-            answer, shown = self.send(minor, body)
-            self.assertEqual(400, answer.status_code, f'{names}, {shown}')
-            message = answer.json['badRequest']['message']
-            self.assertTrue(not names or any(name in message for name in names), shown)
-
-        send()
-
-    def test_right_bodies_reach_the_handler(self):
-        @FEW
-        @hypothesis.given(st.data())
-        def send(data):
-            minor = data.draw(st.sampled_from(self.minors))
-            answer, shown = self.send(minor, data.draw(self.known.right(minor)))
-            self.assertTrue(answer.status_code < 500 or answer.status_code == 503, shown)
-            self.assertNotIn('Invalid input for field/attribute', answer.text, shown)
-
-        send()
-
-    def send(self, minor, body):
-        """Send a body about a server and the flavor that exist; return the answer and a text."""
-        path = self.operation.path.replace('{server_id}', self.server)
-        answer = self.api.call(
-            self.operation.method,
-            PLACE.sub(self.api.flavor.flavorid, path),
-            body,
-            version=f'2.{minor}',
-            who=compute_api.ADMIN,
-        )
-        text = f'{self.operation} 2.{minor} {body!r:.1000}: {answer.text:.1000}'
-        return answer, text
-
-    def names_the_operation(self, body):
-        """Return whether a body says which operation is meant, if several share the path."""
-        action = self.operation.action
-        return action is None or isinstance(body, dict) and set(body) == {action}
+    def test_a_right_body_reaches_the_handler(self):
+        minor = self.minors[-1]
+        self.check_right(minor, self.known.accepted(minor)[0])
 
 
-class TestAnswers(Answers, testscenarios.WithScenarios, testtools.TestCase):
-    scenarios = [each for each in TestBodies.scenarios if not is_proxy(each[1]['operation'])]
+class TestAnswers(Answers, request_bodies.Bodies, testscenarios.WithScenarios, testtools.TestCase):
+    pass
 
 
-class TestAnswersOfProxies(Answers, testscenarios.WithScenarios, testtools.TestCase):
-    """They ask the services themselves, not doubles of the clients."""
-
-    make_api = neighboured_api.NeighbouredApi
-    scenarios = [each for each in TestBodies.scenarios if is_proxy(each[1]['operation'])]
+class TestAnswersOfProxies(
+    Answers, request_bodies.BodiesOfProxies, testscenarios.WithScenarios, testtools.TestCase
+):
+    pass
 
 
 class TestFile(testtools.TestCase):

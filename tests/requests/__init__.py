@@ -1,0 +1,1 @@
+"""Drawn bodies for every operation of the compute API."""
