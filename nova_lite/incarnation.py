@@ -44,7 +44,7 @@ class Incarnation:
             raise exception.Unavailable(service='The cloud', reason='it was reset')
 
     def end(self, seconds: float) -> bool:
-        """Refuse new effects. Wait `seconds` for those in progress; return whether all have ended."""
+        """Refuse new effects. Wait `seconds` for those in progress; return whether all ended."""
         self.has_ended = True
         deadline = runtime.monotonic() + seconds
         while self._passing:

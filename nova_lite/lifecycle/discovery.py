@@ -25,12 +25,12 @@ def discover_hosts(
     only: Sequence[deployment.Cell] | None = None,
     by_service: bool = False,
 ) -> dict[deployment.Cell, list[str]]:
-    """Map the hosts of all cells, or of `only` some, that are in no mapping yet.
+    """Map the hosts that are in no mapping yet, of all cells or of the cells in `only`.
 
     cells: Cells; only: [Cell, ...]
-    by_service: also map hosts whose compute service is there but no node yet
-    Returns {cell: [host, ...]} of what is new, in the order the hosts appeared.
-    Raises oslo.db's DBDuplicateEntry when another run was quicker.
+    by_service: also map hosts that have reported a compute service but no node yet
+    Returns {cell: [host, ...]} of the new mappings, in the order in which the hosts appeared.
+    Raises oslo.db's DBDuplicateEntry if another run has just mapped one of the hosts.
     """
     searched = cells.every(cell0=False) if only is None else only
     found = {}

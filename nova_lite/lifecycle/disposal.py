@@ -1,7 +1,7 @@
 """Disposal: deletion of a server without its host.
 
 All parts may be repeated. If the process is killed, the super-conductor finds the record
-or the withdrawn build request and does the rest.
+or the withdrawn build request and finishes the deletion.
 Source: reference/nova/create-server 7.
 """
 
@@ -56,8 +56,8 @@ def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: ro
 def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> bool:
     """Release everything that a withdrawn build request has reserved. request: its row
 
-    A scheduler that was asked earlier may still claim resources, so this is repeated later.
-    Return whether each cell has confirmed that it has no record and will accept none.
+    A scheduler that was called earlier may still claim resources, so this is repeated later.
+    Return whether each cell has confirmed that it has no record of the server and will accept none.
     """
     uuid = request.instance_uuid
     _cleared, silent = cells.split(
@@ -81,8 +81,8 @@ def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, hos
         return
     if row.host is None or row.build is None:
         children.destroy_block_devices(connection, uuid)
-    # Else the host may be building the server, and has them cleared away (compute.resume),
-    # with the arguments of the build.
+    # Otherwise the host may be building the server, and clears the devices (compute.resume) with
+    # the arguments of the build.
     children.destroy_tags(connection, uuid)
     shares.destroy(connection, uuid)
     instances.mark_deleted(connection, uuid, **({'build': None} if row.host is None else {}))

@@ -46,11 +46,11 @@ def check_other_cells(
     host: str,
     own: Collection[str],
 ) -> None:
-    """Raise GroupPolicyViolated when members of an affinity group are in other cells.
+    """Raise GroupPolicyViolated if members of an affinity group are in other cells.
 
-    To be called once the cell has on record that `own` go to `host`: of two members that
-    are given hosts in two cells at once, at least one then sees the other.
-    own: uuids of members. Raises Unavailable when a cell that may have others does not answer.
+    Call it after the cell has recorded that the members `own` go to `host`: if two members get
+    hosts in two cells at once, at least one call then finds the other member.
+    own: uuids of members. Raises Unavailable if a cell that may have members does not answer.
     """
     if group is None or group['policy'] != 'affinity':
         return
@@ -74,7 +74,7 @@ def check_other_cells(
 def _cells_of_others(
     connection: sa.Connection, group_uuid: str, own: Collection[str]
 ) -> set[int | None]:
-    """Return ids of the cells of a group's other members; None stands for those in no cell yet."""
+    """Return the ids of the cells of a group's other members; None is for members in no cell."""
     try:
         row = server_groups.get(connection, group_uuid)
     except exception.ServerGroupNotFound:

@@ -27,9 +27,9 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.saga import journal
 
-# The cast of run_saga comes first; the sweep takes up what it did not reach.
+# Time for the cast of run_saga to arrive; after it the sweep takes up the saga.
 WAKE_IN_S = 5
-# How long a saga may take to end whose server is free already, and how often to look.
+# How long to wait for a saga that has released its server to end, and how often to look.
 END_TIMEOUT_S = 5
 LOOK_S, LONGEST_LOOK_S = 0.02, 0.25
 # Fields of an order that requests choose, beside `changes` and `hosts`.
@@ -50,14 +50,14 @@ CHOSEN = (
 class Intent:
     """A saga that is to be started.
 
-    uuid: the migration's for a move, its own for what follows one
+    uuid: that of the migration for a move, a new one for an action after a move
     order: see `order`; the saga finds it in its arguments as 'order', and the
         uuid of the server's cell as 'cell'
-    timeout_s: how long it waits for another saga of the server to end
+    timeout_s: seconds to wait for another saga of the server to end
     size: see `sagas.create`
-    pause: called with the interval of polling that other saga, in seconds
-    admit: called with the connection in the transaction that records the saga; raises
-        OverQuota, and may hold quota locks; None
+    pause: function that sleeps; called with the seconds between two looks at that other saga
+    admit: function that takes the connection of the transaction that records the saga, checks
+        quotas there (and may lock them) and raises OverQuota; or None
     """
 
     kind: str
@@ -74,8 +74,8 @@ class Intent:
 def order(guard: transitions.Transition, action: str, **options: typing.Any) -> moves.Order:
     """Return the order of an action whose transition is `guard` (a row of transitions.TRANSITIONS).
 
-    options: changes, host (the only one on which the server may be), and CHOSEN; see moves.Order.
-        Others are ignored.
+    options: changes, host (the only host on which the server may be), and the fields CHOSEN; see
+        moves.Order. Further options are ignored
     """
     during = {} if guard.during is None else {'task_state': str(guard.during)}
     return moves.Order(
@@ -111,18 +111,18 @@ def begin(
             reason = 'the request took too long and was withdrawn. Send it again'
             raise exception.Conflict(reason=reason) from error
     except exception.NovaLiteError as error:
-        # Without a response it is unknown whether it took place: the saga will find out.
+        # Without a reply it is unknown whether the transaction was committed: the saga will check.
         if not error.transient:
             api_db.write(sagas.withdraw, intent.uuid)
         raise
 
 
 def _goes_forward(api_db: transactions.Database, uuid: str) -> bool:
-    """Return whether a saga that was already run is done or still goes forward."""
+    """Return whether a saga that has already run is done or still goes forward."""
     try:
         return bool(api_db.read(sagas.get, uuid).direction == journal.FORWARD)
     except exception.SagaNotFound:
-        # Archived with its server.
+        # The saga was archived with its server.
         return False
 
 
@@ -136,7 +136,7 @@ def _begin(connection: sa.Connection, ctxt: context.RequestContext, intent: Inte
     try:
         epochs.hold(connection, intent.uuid, 0)
     except exception.StaleEpoch:
-        # The saga may have made it, also while this one waited for its transaction.
+        # The saga may have made this transaction already, even while this one waited for a lock.
         if not moves.has_begun(connection, *what):
             raise
         return
@@ -146,7 +146,7 @@ def _begin(connection: sa.Connection, ctxt: context.RequestContext, intent: Inte
 def _record(
     api_db: transactions.Database, cell: cells.Cell, ctxt: context.RequestContext, intent: Intent
 ) -> None:
-    """Add the saga's row. Wait for a saga of the server that is about to end."""
+    """Add the saga's row. Wait until a saga that has released the server has ended."""
     deadline = runtime.monotonic() + intent.timeout_s
     pause_s = LOOK_S
     while True:

@@ -1,9 +1,9 @@
 """Follow changes of the ports of servers, which belong to their owners.
 
-The record of a server shows what the network service has. A saga, a build or a task of the server
-records at its end what it has read before, and may have given the guest a port that is gone by
-then. So a change that comes meanwhile is noted, too, and followed again afterwards
-(superconductor.audits.port_changes), with the guest and the allocations of the server.
+The record of a server shows the ports of the network service. A saga, a build or a task of the
+server records at its end ports that it has read earlier, and may have given the guest a port that
+was deleted since. So a change during such work is also noted. The super-conductor follows it
+again afterwards (superconductor.audits.port_changes): in the record, the guest and the allocations.
 """
 
 from collections.abc import Collection
@@ -31,17 +31,17 @@ from nova_lite.rpcapi import compute as compute_rpc
 
 LOG = log.getLogger(__name__)
 
-# How many changes of other requests one refresh may meet.
+# How often a refresh starts again because another request has changed the record.
 CHANGES_MET = 3
 
 
 class Network(port_allocations.Network, typing.Protocol):
-    """The network service, as far as it is used here."""
+    """The part of the network service's client that this module uses."""
 
     def info(
         self, ctxt: session.Ctxt, server_uuid: str, known: Iterable[session.Json] = ()
     ) -> session.Jsons:
-        """network_info as it is now."""
+        """Return the current network_info of a server."""
 
 
 class World(port_allocations.Services, typing.Protocol):
@@ -62,9 +62,9 @@ def note(world: World, uuid: str, lost: Collection[str] = ()) -> None:
 
 
 def follow(world: World, cell: cells.Cell, row: rows.Row, lost: Collection[str] = ()) -> None:
-    """Follow a change at once as far as that is possible, and note the rest.
+    """Follow a change of a server's ports as far as that is possible now, and note the rest.
 
-    lost: ids of ports that were deleted; others are found
+    lost: ids of ports that were deleted; other lost ports are found by comparing
     """
     noted = is_busy(world, row)
     if noted:
@@ -91,7 +91,7 @@ def follow(world: World, cell: cells.Cell, row: rows.Row, lost: Collection[str] 
 
 
 def is_busy(world: World, row: rows.Row) -> bool:
-    """Return whether a task, a build or a saga may record what it has read before."""
+    """Return whether a task, a build or a saga may still record ports that it read earlier."""
     if row.task_state is not None or row.vm_state == states.VmState.BUILDING:
         return True
     return world.api_db.read(sagas.find_active, row.uuid) is not None
@@ -100,9 +100,9 @@ def is_busy(world: World, row: rows.Row) -> bool:
 def refresh(world: World, cell: cells.Cell, row: rows.Row) -> set[str]:
     """Record the network information of a server without a task. Return ids of lost ports.
 
-    What another request wrote since the row was read is newer, and says which ports are to
-    be kept: refresh that then. Raises what the network client raises, and StateChanged when
-    other requests keep changing it.
+    If another request has changed the record since the row was read, the refresh starts again
+    from the new record. Raises the errors of the network client, and StateChanged if other requests
+    keep changing the record.
     """
     for _attempt in range(CHANGES_MET):
         info = world.network.info(context.admin(), row.uuid, known=row.network_info or ())
@@ -116,7 +116,7 @@ def refresh(world: World, cell: cells.Cell, row: rows.Row) -> set[str]:
 
 
 def _store(connection: sa.Connection, row: rows.Row, info: session.Jsons) -> bool:
-    """Return whether the information was stored: only where it is as it was read."""
+    """Store the information if the record is still as it was read. Return whether it is stored."""
     now = instances.lock(connection, row.uuid)
     if now.task_state is not None or now.network_info != row.network_info:
         return False
@@ -156,9 +156,10 @@ def _release(world: World, cell: cells.Cell, row: rows.Row) -> None:
 
 
 def release(world: World, cell: cells.Cell, row: rows.Row) -> None:
-    """Release what was allocated for ports that a server has lost.
+    """Release the allocations of ports that a server has lost.
 
-    A saga may have claimed for another port, whose binding does not yet say so.
+    Do nothing during a saga: it may have claimed resources for a port whose binding does not
+    name them yet.
     """
 
     def is_changing() -> bool:

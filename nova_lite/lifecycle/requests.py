@@ -1,7 +1,7 @@
 """Build requests as records and as messages.
 
-Shared by the build, the burial in cell0 and the cell conductor's audit, which
-sends a build again whose message was lost.
+Shared by the build, the burial in cell0, and the cell conductor's audit, which repeats the
+message of a build if it was lost.
 """
 
 import datetime
@@ -18,7 +18,7 @@ TIMES = ('created_at', 'updated_at')
 
 
 def context_of(request: rows.Row) -> context.RequestContext:
-    """Return a context for a build whose request was answered long ago."""
+    """Return the context of a build request's user, for work after the request was answered."""
     return context.RequestContext(
         user_id=request.instance['user_id'],
         project_id=request.project_id,
@@ -28,7 +28,7 @@ def context_of(request: rows.Row) -> context.RequestContext:
 
 
 def record_of(request: rows.Row, **more: typing.Any) -> dict[str, typing.Any]:
-    """Return the columns of the new server, updated with `more`."""
+    """Return {column: value} of the new server's record, updated with `more`."""
     values = dict(request.instance)
     for name in TIMES:
         if values.get(name):
@@ -39,7 +39,7 @@ def record_of(request: rows.Row, **more: typing.Any) -> dict[str, typing.Any]:
 def build_arguments(
     ctxt: context.RequestContext, request: rows.Row, choice: list[selections.Selection]
 ) -> dict[str, typing.Any]:
-    """Return the column `build` of a new server. choice: its host, and alternates"""
+    """Return the column `build` of a new server. choice: [selected host, *alternates]"""
     values = ctxt.to_wire()
     values.pop('auth_token')
     return {

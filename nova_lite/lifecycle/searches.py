@@ -27,7 +27,7 @@ C = typing.TypeVar('C', bound=Cell)
 def going_on(message: str, *args: object) -> Iterator[None]:
     """Log any error that the block raises, and continue after the block.
 
-    message: what was not done, with arguments as for a log line
+    message: beginning of the log line, which names the work that failed; args: its arguments
     """
     try:
         yield
@@ -39,7 +39,10 @@ def going_on(message: str, *args: object) -> Iterator[None]:
 
 
 def each(cells: Iterable[C], look: Callable[[C], object], *, what: str) -> None:
-    """Call `look(cell)` for one cell after the other. what: what it searches for, for the log"""
+    """Call `look(cell)` for one cell after the other.
+
+    what: noun for the log, of the objects sought
+    """
     for cell in cells:
         with going_on('Skipping cell %s in the search for %s', cell.name, what):
             look(cell)

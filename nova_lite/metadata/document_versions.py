@@ -6,7 +6,10 @@ LATEST = 'latest'
 
 
 def resolve(name: str, known: Sequence[str]) -> str | None:
-    """Return the version that a name stands for, None for none. known: the oldest first"""
+    """Return the version that a name means, or None if there is none.
+
+    known: versions, oldest first
+    """
     if name == LATEST:
         return known[-1]
     return name if name in known else None

@@ -24,7 +24,10 @@ def files(
     admin_pass: str | None = None,
     injected: Iterable[tuple[str, bytes]] = (),
 ) -> dict[str, bytes]:
-    """Return {path: content}. injected: (path in the guest, content) of personality files"""
+    """Return {path: content} of the drive.
+
+    injected: [(path in the guest, content)] of personality
+    """
     contents = {f'{CONTENT}/{index:04}': each for index, each in enumerate(injected)}
     found = {f'openstack/{path}': content for path, (_target, content) in contents.items()}
     extra: base.Data = {}
@@ -49,7 +52,7 @@ def files(
 
 
 def pack(found: Mapping[str, bytes]) -> base.Data:
-    """Return files as plain JSON."""
+    """Return {path: content} as a packed drive."""
     contents = list(dict.fromkeys(found.values()))
     index = {content: number for number, content in enumerate(contents)}
     return {
@@ -59,6 +62,6 @@ def pack(found: Mapping[str, bytes]) -> base.Data:
 
 
 def unpack(packed: base.Data) -> dict[str, bytes]:
-    """Return the files that were packed."""
+    """Return {path: content} of a packed drive."""
     contents = [base64.b64decode(text) for text in packed['contents']]
     return {path: contents[index] for path, index in packed['files'].items()}

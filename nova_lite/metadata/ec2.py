@@ -16,7 +16,7 @@ VERSIONS = (
     '2009-04-04',
 )
 META_DATA, USER_DATA = 'meta-data', 'user-data'
-# {name in meta-data: the version that brought it}; others are there from the beginning.
+# {name in meta-data: the version that added it}; other names exist since the first version.
 SINCE = {
     'local-hostname': '2007-01-19',
     'public-hostname': '2007-01-19',
@@ -29,7 +29,7 @@ SINCE = {
     'instance-action': '2008-09-01',
 }
 ID_LENGTH = 8
-# The key of a directory's name in the list of its parent, where that is not its path.
+# The key of a directory's name in its parent's list, if the name is not the path.
 NAME = '_name'
 # A directory, or the text of a file.
 Node: typing.TypeAlias = dict[str, 'Node'] | str
@@ -41,7 +41,7 @@ def meta_data(
 ) -> Directory:
     """Return the directory meta-data of one of VERSIONS.
 
-    address: at which the guest is known to the caller
+    address: the guest's IP address, as the metadata proxy saw it
     """
     # 1.0 sorts before the dates.
     everything = {**_identity(facts), **_network(facts, address), **_machine(facts)}
@@ -90,7 +90,7 @@ def _machine(facts: instance_metadata.Facts) -> dict[str, Node | None]:
 
 
 def _id(prefix: str, uuid: str | None) -> str | None:
-    """Return an id in the form of EC2's, which stays the same in all cells."""
+    """Return an id in EC2's form. It depends on the uuid alone, so it is the same in each cell."""
     return f'{prefix}-{uuid[:ID_LENGTH]}' if uuid else None
 
 
@@ -110,7 +110,7 @@ def _addresses(facts: instance_metadata.Facts) -> tuple[list[str], list[str]]:
 
 
 def _block_devices(facts: instance_metadata.Facts) -> Directory:
-    """Return the names of the root disk, and of further volumes, swap and ephemeral disks."""
+    """Return {EC2's name: device name} of the root disk, volumes, swap and ephemeral disks."""
     root = facts.instance.get('root_device_name')
     found: Directory = {'ami': root.rpartition('/')[2], 'root': root} if root else {}
     volumes: list[str] = []

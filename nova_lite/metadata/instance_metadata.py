@@ -17,10 +17,10 @@ LOG = log.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """A server with its block devices, and what the configuration adds.
+    """A server with its block devices, and the values that the configuration adds.
 
-    network_info: of its ports; hostname: with the domain; zone: availability zone
-    vendor_data: the operator's
+    network_info: that of its ports; hostname: with the domain; zone: availability zone
+    vendor_data: the operator's JSON object
     """
 
     instance: objects.Instance
@@ -32,7 +32,7 @@ class Facts:
 
     @property
     def user_data(self) -> bytes | None:
-        """Return what the user gave, None for nothing."""
+        """Return the user data that the user gave, or None."""
         text = self.instance.get('user_data')
         return base64.b64decode(text) if text else None
 
@@ -44,7 +44,7 @@ def gather(
     *,
     network_info: Iterable[base.Data] | None = None,
 ) -> Facts:
-    """Return the facts of a server. network_info: None takes what the record says"""
+    """Return the Facts of a server. network_info: None means that of the record"""
     if network_info is None:
         network_info = instance.get('network_info') or ()
     domain = conf.api.dhcp_domain

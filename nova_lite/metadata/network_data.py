@@ -5,13 +5,13 @@ import ipaddress
 
 from nova_lite.objects import base
 
-# Types of links that the schema of the document knows; others are physical ones.
+# Types of links in the schema of the document; other types are shown as `phy`.
 TYPES = ('bridge', 'dvs', 'hw_veb', 'hyperv', 'ovs', 'tap', 'vhostuser', 'vif')
 PHYSICAL = 'phy'
 
 
 def build(network_info: Iterable[base.Data]) -> base.Data:
-    """Return the document. network_info: as the record of a server has it"""
+    """Return the document. network_info: that of the server's record"""
     links: list[base.Data] = []
     networks: list[base.Data] = []
     services: list[base.Data] = []
@@ -44,7 +44,7 @@ def _link(vif: base.Data) -> base.Data:
 
 
 def _addressing(subnet: base.Data, address: str) -> base.Data:
-    """Return the type of a network and, unless the guest learns them by DHCP, the addresses."""
+    """Return the type of a network, with the addresses unless the guest gets them by DHCP."""
     kind = f'ipv{subnet["version"]}'
     mode = subnet['meta'].get('ipv6_address_mode')
     if mode is not None:
@@ -61,7 +61,7 @@ def _addressing(subnet: base.Data, address: str) -> base.Data:
 
 
 def _routes(subnet: base.Data) -> list[base.Data]:
-    """Return the route to the gateway, and those that the subnet names."""
+    """Return the route to the gateway and the host routes of the subnet."""
     everywhere = '0.0.0.0/0' if subnet['version'] == 4 else '::/0'
     gateway = [{'cidr': everywhere, 'gateway': subnet['gateway']}] if subnet['gateway'] else []
     found = []

@@ -23,7 +23,7 @@ VERSIONS = (
 META_DATA, USER_DATA, PASSWORD = 'meta_data.json', 'user_data', 'password'
 VENDOR_DATA, VENDOR_DATA_2 = 'vendor_data.json', 'vendor_data2.json'
 NETWORK_DATA = 'network_data.json'
-# {document or key of meta_data.json: the version that brought it}
+# {document or key of meta_data.json: the version that added it}
 SINCE = {
     META_DATA: VERSIONS[0],
     USER_DATA: VERSIONS[0],
@@ -98,7 +98,7 @@ def _seed() -> str:
 
 
 def _devices(facts: instance_metadata.Facts) -> list[base.Data]:
-    """Return the devices that their user has tagged."""
+    """Return the devices that the user has tagged."""
     interfaces = [
         {'type': 'nic', **NO_ADDRESS, 'mac': vif['address'], 'tags': [vif['tag']]}
         for vif in facts.network_info

@@ -1,7 +1,7 @@
 """The WSGI application of the metadata service.
 
 GET and HEAD read a document; POST records the password that a guest has encrypted, once.
-Errors are texts: guests show them in their logs.
+Errors are plain text, because guests show them in their logs.
 """
 
 from collections.abc import Callable

@@ -20,7 +20,7 @@ ADDRESS = 'X-Forwarded-For'
 
 
 class Caller(typing.NamedTuple):
-    """A server that asks for its documents. address: of the guest as the proxy saw it"""
+    """A server that requests its documents. address: the guest's, as the proxy saw it"""
 
     instance_id: str
     project_id: str
@@ -28,7 +28,7 @@ class Caller(typing.NamedTuple):
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Raise ValueError for a configuration in which signatures prove nothing."""
+    """Raise ValueError if the configuration has no secret for the signatures."""
     options = conf.neutron
     if options.service_metadata_proxy and not options.metadata_proxy_shared_secret:
         raise ValueError(
@@ -51,7 +51,7 @@ def identify(conf: cfg.ConfigOpts, environ: dict[str, typing.Any]) -> Caller:
     project_id = _required(environ, PROJECT)
     expected = signature(conf.neutron.metadata_proxy_shared_secret, instance_id)
     given = _header(environ, SIGNATURE) or ''
-    # The server has decoded headers as Latin-1.
+    # The HTTP server has decoded the headers as Latin-1.
     if not hmac.compare_digest(expected.encode(), given.encode()):
         LOG.warning(
             'Rejecting a request for the metadata of server %s: header %s is missing or wrong',

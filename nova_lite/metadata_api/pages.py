@@ -1,4 +1,4 @@
-"""Pages: the paths of the metadata service, and what is under them for one server."""
+"""Pages: the paths of the metadata service, and their content for one server."""
 
 from collections.abc import Iterable
 import typing
@@ -56,7 +56,7 @@ def find(
 ) -> Page:
     """Return the page at a path. Raise NoSuchPage.
 
-    password: that the guest reported, '' for none; address: see ec2.meta_data
+    password: the encrypted one that the guest has reported, '' if none; address: see ec2.meta_data
     """
     if parts == [OPENSTACK]:
         return _listing((*openstack.VERSIONS, document_versions.LATEST))
@@ -105,7 +105,7 @@ def _ec2(parts: list[str], facts: instance_metadata.Facts, address: str | None) 
 
 
 def _names(directory: ec2.Directory) -> list[str]:
-    """Return the names in a directory; a directory in it has a slash, or a name of its own."""
+    """Return the names in a directory. A subdirectory ends with a slash unless it has a label."""
     found = []
     for name in sorted(directory.keys() - {ec2.NAME}):
         node = directory[name]

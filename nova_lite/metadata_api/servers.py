@@ -24,7 +24,7 @@ Found: typing.TypeAlias = tuple[rows.Row | None, list[rows.Row]]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Server:
-    """A server with its block devices. cell: where its record is, None if only one is known"""
+    """A server with its block devices. cell: that of its record; None if only one cell is known"""
 
     row: rows.Row
     instance: instance_objects.Instance
@@ -49,7 +49,7 @@ class AllServers:
         self._api_db, self._cells = api_db, cells
 
     def get(self, uuid: str, project_id: str) -> Server:
-        # Between the two reads it may have moved to another cell.
+        # The server may move to another cell between the two reads.
         return _require(uuid, project_id, self._find(uuid) or self._find(uuid))
 
     def store_password(self, server: Server, password: str) -> None:
@@ -77,7 +77,10 @@ class AllServers:
         *args: typing.Any,
         writes: bool = False,
     ) -> T:
-        """Return what a transaction in a cell gives. Raise Unavailable if it does not answer."""
+        """Make a transaction in a cell.
+
+        Return its result. Raise Unavailable if it does not answer.
+        """
         answer = self._cells.scatter(function, *args, cells=[cell], writes=writes)[cell]
         if isinstance(answer, cells_module.Unreachable):
             raise exception.Unavailable(
@@ -87,7 +90,7 @@ class AllServers:
 
 
 class CellServers:
-    """The servers of one cell. database: of the cell"""
+    """The servers of one cell. database: that of the cell"""
 
     def __init__(self, database: transactions.Database) -> None:
         self._database = database
@@ -113,7 +116,7 @@ def _read(connection: sa.Connection, uuid: str) -> Found:
 def _server(
     row: rows.Row | None, devices: Iterable[rows.Row], *, cell: cells_module.Cell | None = None
 ) -> Server | None:
-    """Return the server of a record that stands for it, else None."""
+    """Return the Server of a visible record; None for a deleted or hidden record."""
     if row is None or row.deleted or row.hidden:
         return None
     return Server(

@@ -87,9 +87,9 @@ class Balanced:
 
     The page needs no authentication, so it does not show causes.
 
-    checks: of the services that all requests need, as of a daemon
+    checks: the health checks of the services that all requests need, as of a daemon
     app: the application object of the wrapped application
-    closing: called by `close`, in this order
+    closing: functions that `close` calls, in this order
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from nova_lite.monitoring import health
 
 
 def bus(client: typing.Any, server: str | None = None) -> health.Check:
-    """Return a check that sends a call over the bus. client: of an RPC interface"""
+    """Return a check that sends a call over the bus. client: the client of an RPC interface"""
     return functools.partial(client.ping, server)
 
 

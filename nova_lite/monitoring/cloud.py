@@ -26,12 +26,12 @@ from nova_lite.db.cell import services
 from nova_lite.saga import retries
 
 Gauge: typing.TypeAlias = core.GaugeMetricFamily
-# A compute node, and servers, vCPUs, MiB and GiB in use there.
+# A compute node, and the numbers of servers, vCPUs, MiB and GiB in use on it.
 Node: typing.TypeAlias = tuple[db_rows.Row, Sequence[int]]
 
 MIB, GIB = 1024**2, 1024**3
 WHERE = ('hostname', 'availability_zone', 'aggregates')
-# {metric: (help, function of a compute node and what is used of it: servers, vcpus, MiB, GiB)}
+# {metric: (help, function of a compute node and its usage: servers, vcpus, MiB, GiB)}
 CAPACITY = {
     'openstack_nova_vcpus_available': ('vCPUs of a host.', lambda node, used: node.vcpus),
     'openstack_nova_vcpus_used': ('vCPUs in use.', lambda node, used: used[1]),
@@ -57,7 +57,7 @@ UP = 'openstack_nova_up'
 SAGAS = 'nova_lite_sagas'
 FAILING = 'nova_lite_sagas_failing'
 LAG = 'nova_lite_saga_lag_seconds'
-# By metric: its help and its labels.
+# The help and the labels of each metric.
 FAMILIES = {
     SAGAS: (
         'Sagas that occupy their server, by the step that runs, waits, is retried or stopped.',

@@ -1,9 +1,9 @@
 """Breakpoints: steps at which a debugger stops sagas, and the record in the saga.
 
-An engine with a debugger asks it before each step that is done or undone. A saga that is to
-stop is parked without an owner, like one that waits; its data have a mark of the place and of
-how it was let go on from there. So any engine with a debugger knows what to do with it, also
-after a restart or takeover. An engine without one ignores the mark: the saga goes on.
+An engine with a debugger asks the debugger before each step is done or undone. A saga that must
+stop is parked without an owner, like a saga that waits. A mark in its data has the step and how
+the saga was continued from there, so that any engine with a debugger can continue it, also after
+a restart or a takeover. An engine without a debugger ignores the mark and runs the saga.
 """
 
 import typing
@@ -11,7 +11,7 @@ import typing
 from nova_lite.saga import journal
 from nova_lite.saga import step as step_module
 
-# The key of a saga's data, and events in the journal.
+# The key of the mark in a saga's data, and the events of the journal.
 MARK = '_stop'
 STOPPED, CONTINUED = 'stopped', 'continued'
 # How a saga was continued: to the next breakpoint, or by one step.
@@ -19,10 +19,10 @@ GO, STEP = 'go', 'step'
 
 
 class Mark(typing.TypedDict):
-    """The step before which the saga stands, or that it has begun.
+    """The step before which the saga has stopped, or which it has begun.
 
-    number: of the breakpoint that stopped it, or None
-    goes: None while it is stopped, then GO or STEP
+    number: the breakpoint that stopped the saga, or None
+    goes: None while the saga is stopped, afterwards GO or STEP
     """
 
     step: str
@@ -32,33 +32,33 @@ class Mark(typing.TypedDict):
 
 
 class Debugger(typing.Protocol):
-    """Says where sagas stop, and which are lost there."""
+    """Decides at which steps sagas stop, and which sagas the engine drops there."""
 
     def find(self, saga: step_module.Saga, step: str) -> int | None:
         """Return the number of a breakpoint before a step of a saga, or None."""
 
     def kills(self, uuid: str) -> bool:
-        """Return whether the engine is to lose the saga that goes on now, as if it was killed."""
+        """Return whether the engine must drop the saga now, as if the engine was killed."""
 
 
 class Killed(Exception):
-    """The engine loses the saga: nothing is undone or recorded, and its lease expires."""
+    """The engine drops the saga: nothing is undone or recorded, and the lease expires."""
 
 
 def stopped(data: journal.Data) -> Mark | None:
-    """Return the mark of a saga with such data if it is stopped, else None."""
+    """Return the Mark in a saga's data if the saga is stopped, else None."""
     mark: Mark | None = data.get(MARK)
     return mark if mark is not None and mark['goes'] is None else None
 
 
 def place(mark: Mark) -> str:
-    """Return where a saga with this mark stands, for people."""
+    """Return a text for people about the step of a Mark."""
     undo = 'undo of ' if mark['direction'] == journal.UNDO else ''
     return f'before {undo}{mark["step"]}'
 
 
 def stops(debugger: Debugger, saga: step_module.Saga, step: str, direction: str) -> bool:
-    """Return whether a saga stops before a step, and mark it. Raise Killed."""
+    """Mark the saga if it must stop before a step. Return whether it must. Raise Killed."""
     mark: Mark | None = saga.data.get(MARK)
     if mark is not None and (mark['step'], mark['direction']) == (step, direction):
         if mark['goes'] is not None and debugger.kills(saga.uuid):

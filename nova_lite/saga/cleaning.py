@@ -1,6 +1,6 @@
 """Duties: cleanup that a saga could not finish and that is retried after its end.
 
-The server is released by then, and its objects may belong to a later saga. So there are two
+By that time the server is released, and its objects may belong to a later saga. So there are two
 kinds of duties. The first kind names objects of the saga by their ids (an attachment, an
 image) and is repeated until it succeeds. The second kind runs only while no other saga has
 the server, which the journal's unique key ensures, and reads the current state of the server.
@@ -23,22 +23,22 @@ if typing.TYPE_CHECKING:
 
 LOG = log.getLogger(__name__)
 
-# Keys of a saga's data: duties, and the ids of the steps whose duties were done.
+# Keys of a saga's data: the duties, and the ids of the steps whose duties were done.
 DUTIES, CLEANED = '_duties', '_cleaned'
-# A note: {step: {kind: ids}} of what stays reserved for a server that has it no longer, until
-# the duty of the step is done.
+# A note: {step: {kind: ids}} of objects that stay reserved for the server, although it no longer
+# has them, until the duty of the step is done.
 HELD = values.Result('held', dict[str, dict[str, list[str]]])
 FIRST_PAUSE_S = 30
 LONGEST_PAUSE_S = 600
 
 
 def pause_s(attempts: int) -> float:
-    """Return seconds to wait after that many attempts."""
+    """Return the seconds to wait after that many attempts."""
     return retries.pause_s(attempts, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 
 
 def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Failure) -> None:
-    """Make a duty of a step that was given up or not undone, with the saga's current data."""
+    """Add the duty of a step that was given up or not undone, with the saga's current data."""
     if step.clean is None:
         return
     known = {name: value for name, value in saga.data.items() if not name.startswith('_')}
@@ -52,17 +52,17 @@ def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Fa
 
 
 def owed(data: journal_module.Data) -> set[str]:
-    """Return the ids of the steps whose duties a saga with such data has yet to do."""
+    """Return the ids of the steps whose duties are not done yet, by a saga's data."""
     return {duty['step'] for duty in data.get(DUTIES, ())}
 
 
 def owes(saga: step_module.Saga, step: str) -> bool:
-    """Return whether a step is a duty that the saga has yet to do."""
+    """Return whether the saga still has to do the duty of a step."""
     return step in owed(saga.data)
 
 
 def has_duties(saga: step_module.Saga) -> bool:
-    """Return whether something is left to clean."""
+    """Return whether the saga has duties to do."""
     return bool(saga.data.get(DUTIES))
 
 
@@ -73,12 +73,12 @@ class Cleaning:
         self, engine: 'engine_module.Engine', saga: step_module.Saga, record: journal_module.Record
     ) -> None:
         self._engine, self._saga, self._record = engine, saga, record
-        # Seconds after which to look again at an effect that is under way.
+        # Seconds after which to look again at an effect that is in progress.
         self._look_in: float | None = None
 
     def go(self) -> str:
         """Try all duties. Return the new state of the saga."""
-        # Those that need the server come last: others may take long.
+        # Duties that need the server come last, because the others may take long.
         duties = sorted(self._saga.data[DUTIES], key=lambda duty: duty['alone'])
         left = [duty for duty in duties if not self._try(duty)]
         journal, state = self._engine.journal, journal_module.CLEANING
@@ -102,11 +102,11 @@ class Cleaning:
         return state
 
     def _pause(self) -> float:
-        """Release the lease. Return the seconds until the next attempt."""
+        """Record the pause until the next attempt, and release the lease. Return its seconds."""
         journal, data = self._engine.journal, self._saga.data
         attempts, is_kept = self._record.attempts, self._record.active_for is not None
         if self._engine.stopping and is_kept:
-            # A duty is under way since before.
+            # The duty of a former attempt is still in progress.
             self._look_in = 0
         if self._look_in is not None:
             journal.clean_soon(self._record, wake_in_s=self._look_in, data=data)
@@ -172,6 +172,6 @@ class Cleaning:
 
 
 def _tries(data: journal_module.Data, duty: journal_module.Data) -> dict[str, int]:
-    """Return the counts of failures, with those of the duty: far sides keep failures by key."""
+    """Return the counts of failures, which make keys, updated with those of the duty."""
     tries, name = data.get(step_module.TRIES, {}), duty['step']
     return {**tries, name: tries.get(name, 0) + duty.get('failures', 0)}

@@ -38,9 +38,10 @@ def no_lanes(
 class Engine:
     """Runs the sagas of one super-conductor.
 
-    make_saga: record -> its Saga
-    lanes: (arguments, data) of a saga -> the queue.Lanes that it needs, as far as known
-    debugger: says where sagas stop; None: they do not. It is set before the engine starts
+    make_saga: function that takes a journal record and returns its Saga
+    lanes: function that takes the arguments and the data of a saga and returns the queue.Lanes
+        that it is known to need
+    debugger: breakpoints.Debugger, or None; set before the engine starts
     """
 
     debugger: breakpoints.Debugger | None = None
@@ -61,11 +62,13 @@ class Engine:
         self._pool, self._threads = workers.Executor(threads), threads
         self._queue, self._lanes = queue_module.Queue(threads), lanes
         self._workers = 0
-        # Sagas that run, by uuid: the epoch, None before it is known.
+        # {saga uuid: epoch} of the sagas that run; None before the epoch is known.
         self._held: dict[str, int | None] = {}
-        # Sagas that the debugger had it lose, by uuid: the epoch. Another engine takes them over.
+        # {saga uuid: epoch} of sagas whose lease the debugger made this engine drop. Another engine
+        # takes them over.
         self._lost: dict[str, int] = {}
-        # Sagas to wake, by uuid: (when, lanes). The heap may have times that no longer hold.
+        # {saga uuid: (time, lanes)} of the sagas to wake. The heap may have times that are no
+        # longer valid.
         self._alarms: dict[str, tuple[float, Lanes]] = {}
         self._times: list[tuple[float, str]] = []
         self._lock = runtime.Condition()
@@ -74,11 +77,11 @@ class Engine:
     # ---- life ----
 
     def start(self) -> None:
-        """Start to renew leases and to wake parked sagas."""
+        """Start the thread that renews leases and wakes parked sagas."""
         self._clock = runtime.spawn(self._keep_time, name='saga-clock')
 
     def stop(self) -> None:
-        """Wait for running steps, start no other, and release the leases."""
+        """Start no further step, wait for the running steps, and release the leases."""
         with self._lock:
             self.stopping = True
             self._lock.notify_all()
@@ -99,7 +102,8 @@ class Engine:
     def sweep(self, limit: int = 100) -> int:
         """Submit due sagas without an owner. Return their number.
 
-        Sagas that wait here for a thread are due as well, and must not hide the others.
+        Sagas that wait in this engine for a thread are due as well. They do not count in `limit`,
+        so that they do not hide other sagas.
         """
         with self._lock:
             waiting = len(self._queue)
@@ -151,12 +155,12 @@ class Engine:
                 return None
             self._held[entry.uuid] = None
             if len(self._queue):
-                # What has just left its lanes may have made room for more than one.
+                # The saga that has just left its lanes may have made room for more than one.
                 self._add_worker()
             return entry
 
     def admit(self, entry: queue_module.Entry | None, saga: step_module.Saga) -> bool:
-        """Add the hosts that a saga knows by now. Return False if one of them is busy."""
+        """Add the hosts that a running saga has found to its lanes. Return False if one is busy."""
         if entry is None:
             return True
         lanes = self._lanes(saga.plain_arguments, saga.data)
@@ -190,7 +194,7 @@ class Engine:
         due = []
         while self._times and self._times[0][0] <= now:
             at, uuid = heapq.heappop(self._times)
-            # One that was parked once more has a later alarm.
+            # A saga that was parked again has a later alarm.
             if self._alarms.get(uuid, (None,))[0] == at:
                 due.append((uuid, self._alarms.pop(uuid)[1]))
         return due
@@ -212,13 +216,13 @@ class Engine:
         except exception.Unavailable as error:
             LOG.warning('Cannot renew leases on sagas: %s', error)
         except Exception:
-            # Nothing may end the clock: no lease would be renewed and no saga woken.
+            # No error may end this thread: no lease would be renewed and no saga woken.
             LOG.exception('Cannot renew leases on sagas')
 
     # ---- one saga ----
 
     def let_go(self, record: journal_module.Record) -> None:
-        """Stop renewing a lease, unless it is a later one."""
+        """Stop renewing the lease of a record, unless the saga was acquired again."""
         with self._lock:
             if self._held.get(record.uuid) == record.epoch:
                 del self._held[record.uuid]
@@ -231,8 +235,8 @@ class Engine:
                 'Cannot record the progress of saga %s: %s. The sweep retries.', entry.uuid, error
             )
         except Exception:
-            # Nothing may end a pool thread without a word; the lease ends by
-            # itself and the sweep takes the saga up again.
+            # Without this a pool thread would end with no log line. The lease expires, and the
+            # sweep takes up the saga.
             LOG.exception('Unexpected error in saga %s. The sweep continues it.', entry.uuid)
 
     def run(self, uuid: str, entry: queue_module.Entry | None = None) -> str | None:

@@ -7,26 +7,26 @@ from nova_lite.saga import journal
 
 
 def is_transient(error: Exception) -> bool:
-    """Return whether a step that raised this is repeated, because a service did not answer."""
+    """Return whether to repeat a step that raised the error, because a service did not answer."""
     return bool(getattr(error, 'transient', False))
 
 
 def is_final(error: Exception) -> bool:
-    """Return whether a step that raised this would raise it again."""
+    """Return whether a step that raised the error would raise it again."""
     return bool(getattr(error, 'final', False))
 
 
 def is_outage(error: Exception) -> bool:
-    """Return whether a step that raised this has learnt nothing of the service it needs."""
+    """Return whether the error means that the service of the step could not be reached."""
     return bool(getattr(error, 'outage', False))
 
 
 def is_unknown(error: Exception) -> bool:
-    """Return whether the pivot that raised this may have taken place.
+    """Return whether the pivot that raised the error may have taken place.
 
-    Only an error of ours that its own checks raise, before the COMMIT, says that it did
-    not. Of any other (a database that stops at COMMIT, a driver that words it as it
-    likes) the outcome is found out by doing the pivot again, which changes nothing twice.
+    An error of ours, which the pivot's own checks raise before the COMMIT, means that it did not.
+    After any other error (such as that of a database that stops at the COMMIT) the outcome is
+    unknown. The pivot is then repeated, which changes nothing if it has taken place.
     """
     return not isinstance(error, exception.NovaLiteError) or error.transient
 
@@ -34,7 +34,7 @@ def is_unknown(error: Exception) -> bool:
 def describe(error: Exception) -> journal.Failure:
     """Return an error as the journal keeps it and as faults show it.
 
-    What an error says that is none of ours may be anything: faults show its class.
+    An error that is not ours may have any text, so faults show only its class.
     """
     name = type(error).__name__
     message = (

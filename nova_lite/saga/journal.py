@@ -11,9 +11,9 @@ import typing
 FORWARD, UNDO = 'forward', 'undo'
 RUNNING, PARKED, DONE, UNDONE = 'running', 'parked', 'done', 'undone'
 ENDED = (DONE, UNDONE)
-# It has ended for its server, and continues to clean up.
+# The saga has released its server, and continues to clean up.
 CLEANING = 'cleaning'
-# It is run again.
+# States in which a saga is run again.
 OPEN = (RUNNING, PARKED, CLEANING)
 
 # Plain values, as JSON keeps them.
@@ -32,7 +32,7 @@ class Failure(typing.TypedDict):
 class Record(typing.Protocol):
     """A saga as stored in the journal. step: the current step, or the last one that ended
 
-    waits_on: the step that it waited for last; owner: the engine that runs it, or None
+    waits_on: the last step that the saga waited for; owner: the engine that runs the saga, or None
     """
 
     uuid: str
@@ -54,7 +54,7 @@ class Record(typing.Protocol):
 
 
 def outcome(record: Record) -> str | None:
-    """DONE, UNDONE, or None for a saga that has not ended for its server."""
+    """Return DONE, UNDONE, or None for a saga that has not released its server."""
     if record.state == CLEANING:
         return end_of(record.direction)
     return record.state if record.state in ENDED else None
@@ -70,13 +70,14 @@ class LostLease(Exception):
 
 
 class UnknownPlan(Exception):
-    """Another release has started this saga with a plan that this release does not know."""
+    """Another release has started the saga with a plan that this release does not know."""
 
 
 class Note(typing.NamedTuple):
-    """An event of a saga for the journal. what: a word, such as 'done'; None: no event
+    """An event of a saga for the journal.
 
-    at: naive UTC; None: when it is recorded
+    what: a word, such as 'done'; None: no event
+    at: naive UTC; None: the time when it is recorded
     """
 
     what: str | None
@@ -91,7 +92,7 @@ Notes: typing.TypeAlias = collections.abc.Sequence[Note]
 class Journal(typing.Protocol):
     """Durable records of sagas. Times are seconds from now.
 
-    notes: events that are recorded, in order; the last one is of the step that ended or waits
+    notes: events to record, in order; the last one is that of the step that has ended or waits
     """
 
     def acquire(self, uuid: str, owner: str, lease_s: float) -> Record | None:
@@ -154,17 +155,20 @@ class Journal(typing.Protocol):
         """Release the lease and continue as CLEANING. A server that the saga holds stays held."""
 
     def hold_server(self, record: Record) -> bool:
-        """Reserve the server until `clean_later` or `finish`. Return False if a saga has it."""
+        """Reserve the server until `clean_later` or `finish`.
+
+        Return False if another saga has it.
+        """
 
     def find(self, uuid: str) -> Record | None:
         """Return the record of a saga, or None. Nothing is written or locked."""
 
     def due(self, limit: int) -> collections.abc.Sequence[str]:
-        """Return uuids of due sagas without an owner, those that have waited longest first."""
+        """Return at most `limit` uuids of due sagas without an owner, the most overdue first."""
 
 
 class Abandoned:
-    """The journal of an abandoned engine: it records nothing, so that leases expire."""
+    """The journal of an abandoned engine. It records nothing, so that the leases expire."""
 
     def _refuse(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn:
         raise LostLease('abandoned')

@@ -1,9 +1,9 @@
-"""Progress of a saga that runs: what the journal stores of it, and when.
+"""Progress of a running saga: its position in the journal, and when the journal is written.
 
 The journal is written where recovery needs it. After a step that is recorded later, or that
-was skipped, it stands where it stood, unless the step has changed the plan. A saga that is
-taken over repeats such steps, and if one of them fails then, the undo begins at the last step
-that may have begun before.
+was skipped, the position in the journal does not change, unless the step has changed the plan. A
+saga that is taken over repeats such steps. If one of them fails then, the undo begins at the last
+step that the former owner may have begun.
 """
 
 import typing
@@ -20,9 +20,9 @@ DONE = journal_module.DONE
 
 
 class Progress:
-    """The steps of a saga during one acquisition, and what is recorded of them.
+    """The steps of a saga during one acquisition, and how much of them is recorded.
 
-    steps: the current ones; pivot: index of the pivot among them, or their number
+    steps: the current plan; pivot: index of the pivot in it, or the number of steps
     """
 
     steps: step_module.Steps
@@ -36,32 +36,32 @@ class Progress:
     ) -> None:
         self._engine, self._saga, self._record = engine, saga, record
         self._recorded = record.position
-        # What is recorded with the end of the saga: its last step.
+        # The note of the last step, which is recorded with the end of the saga.
         self._last: dict[str, typing.Any] = {}
-        # Steps that have ended and are not recorded yet.
+        # Notes of steps that have ended and are not recorded yet.
         self._earlier: list[journal_module.Note] = []
         self._plan()
         self._begun = self._former_begun()
-        # Whether the journal names what may begin before it is written. That of a parked saga
-        # does not: the first step to end is recorded.
+        # Whether the journal names the last step that may begin before it is written again. After a
+        # park it does not, so the first step to end is recorded.
         last = self._last_unrecorded(record.position)
         self._is_ahead = step_module.PLAN not in record.data or self._begun_before() >= last
 
     @property
     def _journal(self) -> journal_module.Journal:
-        # That of an engine that is abandoned is another one.
+        # An engine that was abandoned has another journal.
         return self._engine.journal
 
     # ---- the plan ----
 
     def _plan(self) -> None:
-        """Find the current steps: later ones may depend on results of earlier ones."""
+        """Find the current steps. Later steps may depend on results of earlier steps."""
         self.steps = self._saga.planned()
         pivots = [i for i, step in enumerate(self.steps) if step.pivot]
         self.pivot = pivots[0] if pivots else len(self.steps)
 
     def _replans(self) -> bool:
-        """Find the current steps. Return whether they differ from those before."""
+        """Find the current steps. Return whether the plan has changed."""
         before = [step.id for step in self.steps]
         self._plan()
         return before != [step.id for step in self.steps]
@@ -71,11 +71,11 @@ class Progress:
         return index < 0 if direction == UNDO else index >= len(self.steps)
 
     def _data(self, index: int, *, ahead: bool = False) -> journal_module.Data:
-        """Return what the journal keeps: the saga's data, with the plan that follows from them.
+        """Return the saga's data for the journal, with the current plan.
 
         The plan names the last step that may begin before the journal is written again. A
-        release that does not know this part of it does not run the saga.
-        index: the next step; ahead: whether the saga goes on from there at once
+        release that does not know this part of the plan does not run the saga.
+        index: the next step; ahead: whether the saga continues there at once
         """
         self._plan()
         plan = self._saga.plan(self.steps)
@@ -85,7 +85,7 @@ class Progress:
         self._saga.data[step_module.PLAN] = plan
         return self._saga.data
 
-    # ---- what may have begun without a record of it ----
+    # ---- steps that may have begun without a record ----
 
     def _former_begun(self) -> str | None:
         """Return the last step that may have begun before this acquisition, or None."""
@@ -109,11 +109,14 @@ class Progress:
         return index
 
     def last_to_undo(self, failed: int) -> int:
-        """Return the index of the step at which the undo begins. failed: of the one that failed"""
+        """Return the index of the step at which the undo begins.
+
+        failed: index of the failed step
+        """
         last, self._begun = max(failed, self._begun_before()), None
         return last
 
-    # ---- what is recorded ----
+    # ---- recording ----
 
     def reach(
         self,
@@ -124,12 +127,12 @@ class Progress:
         what: str | None,
         error: journal_module.Failure | None = None,
     ) -> None:
-        """Record the end of a step, now or together with a later one. index: of the next step"""
+        """Record the end of a step, now or together with a later step. index: the next step's"""
         note = journal_module.Note(what, step.id, error and error['message'])
         if self.is_end(index, direction):
             data = self._data(index)
             self._saga.results.drop_secrets(each.id for each in self.steps)
-            # Recorded together with the end of the saga, which follows at once.
+            # The step is recorded together with the end of the saga, which follows at once.
             self._last = {'notes': self._with(note), 'position': max(index, 0), 'data': data}
         elif step.later and what == DONE and self.may_defer(index - 1) and not self._replans():
             now = runtime.naive_now()
@@ -142,7 +145,7 @@ class Progress:
         return self._is_ahead or index > self.pivot
 
     def record_all_before(self, index: int, direction: str) -> None:
-        """Record all steps before the pivot, if it is next: none may fail again after it."""
+        """Record all steps before the pivot if it is next: after it none of them may fail again."""
         if direction == FORWARD and index == self.pivot != self._recorded:
             note = journal_module.Note(None, self.steps[index - 1].id)
             self._advance(index, direction, note)
@@ -165,11 +168,11 @@ class Progress:
         self._recorded, self._earlier, self._is_ahead = index, [], True
 
     def _with(self, note: journal_module.Note) -> journal_module.Notes:
-        """Return what is not recorded yet, and a note after it."""
+        """Return the notes that are not recorded yet, followed by `note`."""
         return [*self._earlier, note]
 
     def park(self, index: int, seconds: float, attempts: int, note: journal_module.Note) -> None:
-        """Record that the saga waits before the step at `index`, or in it."""
+        """Record that the saga waits before or in the step at `index`."""
         self._journal.park(
             self._record,
             self._with(note),
@@ -186,6 +189,6 @@ class Progress:
         return state
 
     def clean_later(self, index: int, seconds: float) -> None:
-        """Record the end of a saga whose duties are due after that time."""
+        """Record the end of a saga whose duties are due in that many seconds."""
         ended = {'data': self._data(index), **self._last}
         self._journal.clean_later(self._record, wake_in_s=seconds, attempts=1, **ended)

@@ -1,12 +1,12 @@
-"""The sagas that wait for a thread, and which of them gets the next one.
+"""The sagas that wait for a thread, and the choice of the next saga.
 
 A saga runs in lanes: those of the cells and of the hosts that it uses. The sagas of a lane
 may use only a part of the threads, so a host that hangs, or a slow cell, holds up only its
 own sagas. Cells take turns.
 
-A saga that needs two busy cells rarely finds a free place in both, and others that need one
-of them would pass it each time. After a number of these it may use one place more in each
-cell than others may. Hosts have no such place, because a host that hangs would occupy it.
+A saga that needs two busy cells rarely finds a free place in both at once, while sagas that need
+one of these cells pass it. After a number of such sagas it may use one extra place in each of its
+cells. Hosts have no extra place, because a host that hangs would occupy it.
 
 Not thread-safe: the engine's lock protects it.
 """
@@ -15,12 +15,12 @@ import collections
 import collections.abc
 import typing
 
-# More are not kept in memory: the journal has them, and the sweep brings them later.
+# Maximum length of the queue. The journal has the other sagas, and the sweep submits them later.
 BOUND = 10_000
 CELL, HOST = 'cell', 'host'
-# The part of the threads that one lane of a kind may occupy.
+# The fraction of the threads that one lane of a kind may occupy.
 SHARES = {CELL: 2, HOST: 4}
-# How many others may go first before a saga gets the extra place of its cells.
+# How many sagas may pass a saga before it gets the extra place of its cells.
 MOST_PASSED = 20
 
 
@@ -34,8 +34,8 @@ class Lane(typing.NamedTuple):
 class Entry:
     """A saga that waits or runs.
 
-    lanes: those that it is known to need, the cell's first
-    passed: how often a later saga was taken before it
+    lanes: the lanes that the saga is known to need, that of its cell first
+    passed: how often a later saga was taken before this one
     """
 
     def __init__(self, uuid: str, lanes: collections.abc.Iterable[Lane]) -> None:
@@ -44,9 +44,9 @@ class Entry:
 
 
 class Queue:
-    """Waiting sagas by their first lane, each once, and how full the lanes are.
+    """The waiting sagas, each once, by their first lane, and the occupied places of the lanes.
 
-    threads: how many sagas may run at the same time
+    threads: maximum number of sagas that run at the same time
     """
 
     def __init__(self, threads: int, bound: int = BOUND) -> None:

@@ -2,8 +2,8 @@
 
 Rules: undo runs newest first and includes the step that failed. A saga may go back to an
 earlier step and continue differently from there. After the pivot steps are only retried. An
-undo that fails is logged, and the next undo runs. A saga that waits occupies no thread. What
-is recorded of the steps, and when: `progress`.
+undo that fails is logged, and the next undo runs. A saga that waits occupies no thread.
+`progress` decides when steps are recorded.
 """
 
 import typing
@@ -37,14 +37,14 @@ LONGEST_PAUSE_S, LONGEST_DEFECT_PAUSE_S = 30, 600
 
 
 def pause_s(attempts: int, error: Exception | None = None) -> float:
-    """Return the seconds to wait after that many attempts, the last of which raised `error`."""
+    """Return the seconds to wait after that many attempts. error: that of the last attempt"""
     known = error is None or not retries.is_defect(error)
     longest_s = LONGEST_PAUSE_S if known else LONGEST_DEFECT_PAUSE_S
     return retries.pause_s(attempts, FIRST_PAUSE_S, longest_s)
 
 
 class Run:
-    """One acquisition of one saga. entry: its place among those that run, or None"""
+    """One acquisition of one saga. entry: its queue.Entry, or None"""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Run:
             index, direction = reached
 
     def _is_stopped(self, step: step_module.Step, direction: str) -> bool:
-        """Park the saga if a debugger stops it before a step. Return whether it does."""
+        """Park the saga if a debugger stops it before a step. Return whether it is parked."""
         debugger = self.engine.debugger
         if debugger is None or (direction == UNDO and step.undo is None):
             return False
@@ -96,7 +96,7 @@ class Run:
         if not breakpoints.stops(debugger, self.saga, step.id, direction):
             return False
         what = None
-        # It is looked at again from time to time, like all that is parked.
+        # The engine looks at it again from time to time, as at each parked saga.
         if before is None:
             what = breakpoints.STOPPED
             self._log_parked(step, 'a debugger stops it there')
@@ -112,7 +112,7 @@ class Run:
             return journal_module.CLEANING
         return self.progress.finish(direction)
 
-    # ---- one step: returns where the saga stands then, None when it is parked ----
+    # ---- one step: returns the new position of the saga, None if it is parked ----
 
     def _do(self, index: int, step: step_module.Step) -> Reached | None:
         try:
@@ -142,7 +142,8 @@ class Run:
         except Exception as error:
             first = index == 0 and failures.is_transient(error)
             if first or self._may_repeat(error):
-                # The first step has the server's own states: without them it stays as it is.
+                # The result of the first step has the server's former states. Without it the server
+                # keeps its states.
                 self._retry(step, error)
                 return None
             LOG.error(
@@ -187,7 +188,7 @@ class Run:
     # ---- failures ----
 
     def _failed(self, index: int, step: step_module.Step, error: Exception) -> Reached | None:
-        """Retry the step, leave it, go back to another step, or undo the saga."""
+        """Retry the step, skip it, go back to an earlier step, or undo the saga."""
         tried = self.attempts + 1
         transient = failures.is_transient(error)
         attempts = 1 if failures.is_final(error) else step.attempts
@@ -228,8 +229,8 @@ class Run:
         self.saga.error = failures.describe(error)
         reached = self._reach(self.position, UNDO, step, what='failed', error=self.saga.error)
         if transient:
-            # The request that was not answered may still be in progress. The undo belongs to a
-            # newer epoch, so that the far side refuses what comes too late.
+            # The request that was not answered may still be in progress. The undo gets a newer
+            # epoch, so that the far side refuses the request if it arrives late.
             self._park(0, 'yields')
             return None
         return reached
@@ -237,7 +238,7 @@ class Run:
     def _may_repeat(self, error: Exception) -> bool:
         """Return whether to repeat a step, because a service did not answer.
 
-        A step is not given up while nothing is known of the service.
+        A step is not given up while its service cannot be reached.
         """
         few = self.attempts < retries.MANY_ATTEMPTS
         return failures.is_transient(error) and (few or failures.is_outage(error))
@@ -274,7 +275,7 @@ class Run:
 
     def _wait(self, step: step_module.Step, pending: step_module.Pending) -> None:
         if self.record.waits_on != step.id:
-            # The first poll of a wait is logged, and recorded in the journal.
+            # Only the first poll of a wait is logged and recorded in the journal.
             self._log_parked(step, pending.detail or 'its effect is in progress')
         self._park(pending.wake_in, 'waits', step.id, pending.detail)
 
@@ -293,6 +294,6 @@ class Run:
     ) -> None:
         note = journal_module.Note(what, step, detail)
         self.progress.park(self.position, seconds, self.attempts, note)
-        # Before the alarm: an engine does not acquire a saga that it holds.
+        # This comes before the alarm, because an engine does not acquire a saga that it holds.
         self.engine.let_go(self.record)
         self.engine.alarm(self.saga, seconds)

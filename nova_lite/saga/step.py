@@ -13,15 +13,16 @@ from nova_lite.saga import values
 
 LOG = log.getLogger(__name__)
 
-# Step.attempts of a pivot that follows what cannot be undone.
+# Step.attempts of a pivot after a step that cannot be undone.
 FOREVER = 1 << 30
-# Keys of Saga.data that the engine keeps for itself.
+# Keys of Saga.data that only the engine uses.
 TRIES, GIVEN_UP, NOT_UNDONE, GO_BACK = '_tries', '_left', '_not_undone', '_turn'
 PLAN, ASIDE = '_plan', '_aside'
 # A key of the plan.
 BEGUN = 'begun'
 
-# Does or undoes a step. Returns a value of the step's Result, Pending, Skipped or None.
+# The type of functions that do or undo a step. They return a value of the step's Result, Pending,
+# Skipped or None.
 Effect: typing.TypeAlias = typing.Callable[[], typing.Any]
 
 
@@ -29,7 +30,8 @@ Effect: typing.TypeAlias = typing.Callable[[], typing.Any]
 class Pending:
     """Result of a step whose effect is in progress: call it again in `wake_in` seconds.
 
-    keeps: for a duty with `alone`: no other saga gets the server before the effect ends
+    keeps: keep the server locked against other sagas until the effect has ended (only for duties
+        with `alone`)
     """
 
     wake_in: float = 1.0
@@ -38,7 +40,7 @@ class Pending:
 
 
 class Skipped:
-    """Result of a step that had nothing to do and `skips`; it is not recorded in the journal."""
+    """Result of a step with `skips` that had nothing to do. The journal does not record it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Clean:
     """Cleanup of a step that was given up or not undone, after the end of its saga.
 
     do: an effect that may be repeated and that does not disturb a later saga
-    alone: run it only while no other saga has the server; otherwise it names all objects
+    alone: run `do` only while no other saga has the server. Without it `do` must name all objects
         that it changes by ids of this saga
     """
 
@@ -56,26 +58,26 @@ class Clean:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One effect with its undo. Both may run twice, and undo also if nothing was done.
+    """One effect with its undo. Both may run twice, and the undo also if nothing was done.
 
-    id: the step in the journal, for good, in words with hyphens; unique in a plan; a Result if
-        other steps read what the step leaves
-    pivot: after this step nothing is undone; one transaction, or one request to a service. If it
-        fails, its own undo runs too, though it may have taken place
-    attempts: how often it is tried when it fails; a service that does not answer is
+    id: name of the step in the journal, in words with hyphens; never changed, unique in a plan. A
+        Result if other steps read its value
+    pivot: after this step nothing is undone. It is one transaction, or one request to a service. If
+        it fails, its own undo runs too, although the effect may have taken place
+    attempts: maximum number of tries before the pivot. A service that does not answer is
         called several times in any case. After the pivot there is no limit
-    best_effort: after the pivot: give it up after `attempts` tries; `Saga.given_up` has
+    best_effort: only after the pivot: give the step up after `attempts` tries; `Saga.given_up` has
         the error
-    later: its end is recorded with that of a later step, which saves a transaction: it may be
-        repeated after the steps up to that one, whose undo needs nothing that it leaves. The
-        step before the pivot is recorded in any case
-    skips: whether it may return Skipped; the same holds for it then
+    later: record the end of the step together with that of a later step, which saves a transaction.
+        So this step may be repeated after the later one has run, and the undo of the steps in
+        between must not need its result. The step before the pivot is recorded in any case
+    skips: whether the step may return Skipped. A skipped step may be repeated as with `later`
     clean: the duty of a step that was given up or could not be undone; None if an audit of the
         hosts or of placement does the cleanup
-    at: where it takes effect, for the timeline and the documentation
-    calls: names of the remote methods that it may call, forward, back and afterwards; a saga
-        is refused while a host does not support one of them
-    title: for people, in the words of the spec or the reference; default: the words of the id
+    at: the place of the effect, for the timeline and the documentation
+    calls: names of the RPC methods that do, undo and clean may call. A saga is refused while a
+        host does not support one of them
+    title: text for people, in the words of the spec or the reference; default: the words of the id
     """
 
     id: str
@@ -117,28 +119,29 @@ class Context(typing.Protocol):
         """Return a copy that calls `guard` before a neighbour service changes something."""
 
     def bound(self) -> contextlib.AbstractContextManager[None]:
-        """Return a block of work whose log lines carry this context."""
+        """Return a context manager that binds the log lines of its block to this context."""
 
 
 class Saga(abc.ABC):
     """Base class of sagas. An object is created from the journal's row for each run.
 
-    world: what the steps work with (databases, RPC clients), handed in
+    world: the databases and RPC clients that the steps use
     ctxt: the user's context, fenced by this saga's uuid and epoch
     arguments: a Value of the class that a kind annotates it with, or else plain JSON
-    plain_arguments: the same as the journal stores it
+    plain_arguments: the arguments as the journal stores them
     data: the results of finished steps, as the journal stores them; see `results`
     error: {'type', 'message', 'kind'} of the first failure, while undoing
-    repeated: steps may have been tried before, by this process or another
+    repeated: whether this or another process may have tried the steps before
     """
 
     kind: str
     arguments: typing.Any
-    # Further kinds that the class runs.
+    # Further kinds of saga that the class runs.
     also: tuple[str, ...] = ()
-    # Of the plans of a kind: another one when steps go, or change ids, places or what they mean.
+    # Version of the plans of a kind. It is raised when steps are removed, or change their ids,
+    # places or meaning.
     version = 1
-    # One for each plan that there may be.
+    # One Way for each plan that is possible.
     ways: tuple[Way, ...] = (Way(),)
 
     def __init__(self, world: typing.Any, record: journal.Record, ctxt: Context) -> None:
@@ -158,7 +161,7 @@ class Saga(abc.ABC):
 
     @property
     def results(self) -> values.Results:
-        """Return results of steps, and notes, which are stored whenever a step ends or waits."""
+        """Return the results of steps, and the notes. Both are stored when a step ends or waits."""
         return values.Results(self.data, self._loaded)
 
     @classmethod
@@ -170,22 +173,22 @@ class Saga(abc.ABC):
     def steps(self) -> Steps:
         """Return the steps, in order.
 
-        Steps after a step may depend on its result (`data`), those before it may not.
+        The list may depend on the results of steps (`data`), but only after those steps.
         """
 
     def planned(self) -> Steps:
-        """Return the steps, without those that were added after the saga had begun."""
+        """Return the steps, without steps that a release after the begin of the saga has added."""
         return tuple(step for step in self.steps() if step.id not in self._added)
 
     def plan(self, steps: Steps) -> journal.Data:
-        """Return what the journal keeps of `steps`, to recognize them."""
+        """Return the plan of `steps` that the journal keeps, to recognize them."""
         return {'version': self.version, 'steps': [step.id for step in steps]}
 
     def keep(self, plan: journal.Data) -> None:
-        """Leave out the steps that a plan of the journal does not have.
+        """Leave out the steps that the plan in the journal does not have.
 
-        The release that began the saga had none of them. Raise UnknownPlan if the plan has
-        others, another order, another version, or what this release does not know.
+        The release that began the saga did not have these steps. Raise UnknownPlan if the plan has
+        further steps, another order, another version, or a part that this release does not know.
         """
         self._added = frozenset(step.id for step in self.steps()) - frozenset(plan['steps'])
         kept = {key: value for key, value in plan.items() if key != BEGUN}
@@ -200,16 +203,16 @@ class Saga(abc.ABC):
     def go_back(self, step: Step, error: Exception) -> str | None:
         """Return the step to which to go back after `step` failed before the pivot, or None.
 
-        None: the saga fails. Otherwise the steps down to and including that step are undone,
-        and it runs again. `data` must contain what it has to do differently.
+        With None the saga fails. Otherwise the steps back to the returned step, inclusive, are
+        undone, and it runs again. `data` must contain what it has to do differently.
         """
         return None
 
     def key(self, step: str) -> str:
-        """Return the idempotency key of one step, for the far side.
+        """Return the idempotency key of a request of a step.
 
-        Another one after the step failed: a far side keeps failures, too.
-        step: its id, 'undo id', or 'id/part' of one that asks for several things
+        The key changes after each failure, because the remote side also remembers failed results.
+        step: the step's id, 'undo id', or 'id/part' if the step makes several requests
         """
         tries = self.data.get(TRIES, {}).get(step.partition('/')[0])
         return f'{self.uuid}/{step}' + (f'/{tries}' if tries else '')

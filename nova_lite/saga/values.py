@@ -1,7 +1,6 @@
 """Arguments of sagas and results of their steps: values with names and versions.
 
-The journal stores plain JSON. A Value is stored as its fields, and its version if that is not the
-first. Values from before there were versions are of the first.
+The journal stores plain JSON. A Value is stored as its fields, with its version if that is not 1.
 """
 
 import collections.abc
@@ -47,12 +46,12 @@ class Value:
 
     @classmethod
     def upgrade(cls, kept: journal.Data, version: int) -> journal.Data:
-        """Return the fields of this version. kept: those of a former version"""
+        """Return the fields of this version. kept: {field: value} of a former version"""
         return kept
 
     @classmethod
     def from_dict(cls, kept: journal.Data) -> typing.Self:
-        """Return a stored value. Raise UnknownPlan if it is of an unknown version."""
+        """Return the Value of stored fields. Raise UnknownPlan if their version is unknown."""
         version = kept.get(VERSION, FIRST)
         if version > cls.VERSION:
             raise journal.UnknownPlan(f'{cls.__name__} has no version {version} here')
@@ -84,7 +83,7 @@ class Answer(Value):
 
     @classmethod
     def from_dict(cls, kept: journal.Data) -> typing.Self:
-        """Return a stored value without unknown fields."""
+        """Return the Answer of a host's reply, without unknown fields."""
         known = {VERSION, *(field.name for field in fields(cls))}
         return super().from_dict({name: kept[name] for name in kept if name in known})
 
@@ -109,7 +108,7 @@ class Result(str, typing.Generic[T_co]):
         return str(self), self.kind, self.secret
 
     def load(self, kept: typing.Any) -> T_co:
-        """Return the value from what the journal stores."""
+        """Return the value that the journal stores as `kept`."""
         from_dict = getattr(self.kind, 'from_dict', None)
         return typing.cast(T_co, kept if from_dict is None else from_dict(kept))
 
@@ -126,9 +125,9 @@ class Result(str, typing.Generic[T_co]):
 class Results:
     """Results of the steps of a saga, and notes, by their Result.
 
-    data: of the saga, which the journal stores
-    loaded: {(name, kind of value): (what the journal stores, value)} of those that were read. A
-        value serves again while the journal stores the same object, so it must not be changed
+    data: the saga's data, which the journal stores
+    loaded: {(name, kind of value): (stored JSON, value)} of the results that were read. A
+        value is reused while `data` has the same stored object, so it must not be changed
     """
 
     def __init__(self, data: journal.Data, loaded: Loaded) -> None:
@@ -174,7 +173,7 @@ class Results:
                 self._data.pop(step, None)
 
     def check(self, steps: collections.abc.Iterable[str]) -> None:
-        """Raise UnknownPlan if the result of a step is unknown to this release."""
+        """Raise UnknownPlan if this release does not know the stored result of a step."""
         for step in steps:
             if isinstance(step, Result):
                 self.get(step)
