@@ -6,8 +6,10 @@ last, so that no other server gets a volume to which this guest may still write.
 
 import typing
 
+from oslo_log import log
 import sqlalchemy as sa
 
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db import rows
 from nova_lite.db.cell import children
@@ -20,6 +22,7 @@ from nova_lite.moves import steps
 from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 
+LOG = log.getLogger(__name__)
 UNPLUG = saga.Result('detach-on-host', answers.Device)
 END = 'end-attachment'
 EVENT, LOCAL_EVENT = 'compute_detach_volume', 'api_detach_volume'
@@ -60,10 +63,15 @@ class DetachVolume(move.Move[guest_devices.Began]):
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT, **found)
 
     def mark(self) -> bool:
+        """Mark the volume, unless the server has lost it: then there is nothing to mark."""
         if self.arguments.lost:
             self.results[detaching.MARKED] = False
         else:
-            self.detaching.mark()
+            try:
+                self.detaching.mark()
+            except exception.VolumeNotFound as error:
+                LOG.info('Detaching it from server %s: %s', self.instance_uuid, error)
+                self.results[detaching.MARKED] = False
         self.results[guest_devices.ACCEPTED] = True
         return True
 

@@ -97,12 +97,22 @@ class VolumeImage(move.Move[Began]):
     # ---- snapshots ----
 
     def take(self) -> list[saga.Data]:
-        """Snapshot each volume that has no snapshot of this saga yet."""
-        made = self._made() if self.repeated else {}
-        return [self._mapped(device, made) for device in self.began.devices]
+        """Snapshot each volume that has no snapshot of this saga yet.
+
+        Omit volumes that their owner has deleted. Raise VolumeNotFound for the root disk.
+        """
+        made, found = self._made() if self.repeated else {}, []
+        for device in self.began.devices:
+            try:
+                found.append(self._mapped(device, made))
+            except exception.VolumeNotFound as error:
+                if device['boot_index'] == 0:
+                    raise
+                LOG.warning('Image %s lacks a volume: %s', self.uuid, error)
+        return found
 
     def _mapped(self, device: saga.Data, made: dict[str, session.Json]) -> saga.Data:
-        """Return a device as the image describes it."""
+        """Return a device as the image describes it. Raise VolumeNotFound."""
         found = {name: device[name] for name in (*DEVICE, 'delete_on_termination')}
         if device['volume_id'] is None:
             kinds = ('source_type', 'destination_type', 'volume_size')

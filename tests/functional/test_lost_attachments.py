@@ -1,7 +1,11 @@
 """Attachments that their owners or administrators change in Cinder, behind the server's back."""
 
+import json
+
 from nova_lite import context
+from nova_lite.moves.parts import detaching
 from tests.fixtures import attaching
+from tests.fixtures import saga_faults
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -61,6 +65,33 @@ class LostAttachmentsTest(own_cloud.OwnCloudTest):
             self.reboot(kind)
             self.assertEqual([kept], self.hands.volumes_of_guest(self.server))
             self.hands.detach(self.server, volume, status=404)
+
+    def test_volume_is_deleted_while_it_is_detached(self):
+        """Its owner wins the race, and the detachment that was accepted ends as asked."""
+        volume, faults = self.attach(), self.useFixture(saga_faults.SagaFaults(self.cloud))
+
+        def delete():
+            self.reset(volume)
+            self.storage.delete_volume(volume)
+
+        mode = saga_faults.Mode.DURING_BEFORE
+        faults.fault = saga_faults.Fault('detach-volume', detaching.MARK, mode, meanwhile=delete)
+        self.hands.detached(self.server, volume)
+        self.check_none()
+        self.assertIn(
+            ('compute_detach_volume', 'Success'), self.moving.events(self.server, 'detach_volume')
+        )
+
+    def test_image_of_a_server_whose_volume_is_deleted(self):
+        """The image of a server that boots from a volume has the other disks."""
+        self.server = self.cloud.wait(self.moving.boot_from_volume())
+        volume = self.attach()
+        self.reset(volume)
+        self.storage.delete_volume(volume)
+        answer = self.moving.act(self.server, 'createImage', {'name': 'copy'}, version='2.45')
+        image = self.cloud.admin.image.get_image(answer.json()['image_id'])
+        self.assertEqual(1, len(json.loads(image.properties['block_device_mapping'])))
+        self.reboot('HARD')
 
     def test_attachment_that_the_server_does_not_know(self):
         volume, kept = self.hands.volume(), self.attach()

@@ -43,7 +43,7 @@ class Detaching(part.Part):
         return places.VOLUMES.step(MARK, do or self.mark, undo, clean=clean)
 
     def mark(self) -> None:
-        """Mark the volume as detaching. Raise VolumeNotUsable."""
+        """Mark the volume as detaching. Raise VolumeNotUsable or VolumeNotFound."""
         move = self.move
         if move.began.host is None:
             return  # Only a volume in use can be marked, and this one may be reserved.
@@ -67,7 +67,7 @@ class Detaching(part.Part):
             if move.ctxt.guard is not None:
                 move.ctxt.guard()
         except (saga.LostLease, exception.StaleEpoch):
-            move.world.volume.roll_detaching(context.admin(), self._volume_id)
+            self._roll_back(context.admin())
             raise
 
     def unmark(self) -> None:
@@ -77,11 +77,13 @@ class Detaching(part.Part):
             return
         if self.results.get(MARKED) is False or self._is_anothers():
             return
-        # A volume may be deleted with its server while the saga runs, and an administrator may
-        # reset its status.
-        with contextlib.suppress(exception.VolumeNotFound, exception.VolumeNotUsable):
-            move.world.volume.roll_detaching(move.ctxt, self._volume_id)
+        self._roll_back(move.ctxt)
         self.forget()
+
+    def _roll_back(self, ctxt: context.RequestContext) -> None:
+        # Meanwhile its owner may delete the volume, and an administrator reset its status.
+        with contextlib.suppress(exception.VolumeNotFound, exception.VolumeNotUsable):
+            self.move.world.volume.roll_detaching(ctxt, self._volume_id)
 
     def forget(self) -> None:
         """Forget the mark: the volume is not the server's any more."""

@@ -281,6 +281,40 @@ class DeletedVolumeTest(DeviceSagasCase):
             self.undo(made, steps)
             self.assertNotIn(detaching.MARKED, made.data)
 
+    def test_detachment_goes_on(self):
+        """The owner deletes the volume, or a first try is lost, before the volume is marked."""
+        for times in (1, 2):
+            made = self.detach_volume()
+            begin, *rest = made.steps()
+            self.do(made, [begin])
+            self.cell.volume.delete(self.ctxt, self.volume)
+            self.do(made, rest, times=times)
+            self.assertEqual([], self.cell.devices(self.server))
+            self.device.volume_id = self.volume = self.new
+            self.cell.db.write(children.create_block_devices, [self.again()])
+
+    def again(self):
+        return {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': self.server,
+            'source_type': 'volume',
+            'destination_type': 'volume',
+            'volume_id': self.new,
+        }
+
+    def test_late_mark_of_a_volume_that_is_gone(self):
+        """A super-conductor that has lost its lease ends with that, also without the volume."""
+        made = self.detach_volume()
+        begin, mark, *_rest = made.steps()
+        self.do(made, [begin])
+
+        def lose():
+            self.cell.volume.delete(self.ctxt, self.volume)
+            raise saga.LostLease('another')
+
+        made.ctxt.guard = lose
+        self.assertRaises(saga.LostLease, mark.do)
+
     def test_no_migration_is_completed(self):
         """After the pivot. Where Cinder has deleted the new one, an earlier answer was lost."""
         for gone, kept in ((self.volume, self.new), (self.new, self.volume)):

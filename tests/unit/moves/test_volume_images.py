@@ -25,7 +25,7 @@ class Case(test_device_sagas.DeviceSagasCase):
         super().setUp()
         for device in (self.other(), self.swap()):
             self.cell.db.write(children.create_block_devices, [device])
-        end = {'delete_on_termination': True}
+        end = {'delete_on_termination': True, 'boot_index': 0}
         self.cell.db.write(children.update_block_device, self.device.uuid, end)
         self.volumes, self.images = self.cell.volume, self.cell.image
         self.saga = self.begin()
@@ -168,6 +168,22 @@ class VolumeImageTest(Case):
         self.do(self.saga, self.steps[2:])
         self.assertEqual('active', self.images.images[self.saga.uuid]['status'])
 
+    def test_volume_is_deleted_by_its_owner(self):
+        """The image has the other disks."""
+        self.volumes.delete(self.saga.ctxt, self.new)
+        self.do(self.saga, self.steps)
+        mapping = json.loads(self.images.images[self.saga.uuid]['block_device_mapping'])
+        named = [each.get('snapshot_id') for each in mapping]
+        self.assertEqual([*self.volumes.snapshots, None], named)
+
+    def test_root_disk_is_deleted_by_its_owner(self):
+        """There is nothing to make an image of."""
+        root = self.device.volume_id
+        self.volumes.delete(self.saga.ctxt, root)
+        first, take, *_rest = self.steps
+        self.do(self.saga, [first])
+        self.assertRaises(exception.VolumeNotFound, take.do)
+
     def test_snapshot_is_deleted_by_its_owner(self):
         self.do(self.saga, self.steps[:2])
         self.volumes.snapshots.popitem()
@@ -192,7 +208,6 @@ class RefusedTest(testscenarios.WithScenarios, Case):
         [
             ('refused', {'error': REFUSED}),
             ('image gone', {'error': exception.ImageNotFound(image_id='x')}),
-            ('volume gone', {'error': exception.VolumeNotFound(volume_id='x')}),
         ],
     )
 
