@@ -91,10 +91,10 @@ class Rebuild(move.Move[Began]):
             places.SCHEDULER.step(CHECK, self.check, skips=True),
             *((self.volumes.step(),) if reimages else ()),
             places.SOURCE_RECORDS.step(COMMIT, self.commit, pivot=True),
-            steps.save_spec(self),
             places.SOURCE_HOST.best_effort(
                 DESTROY, self.destroy, attempts=TRIES, calls=('revert_resize',)
             ),
+            steps.save_spec(self),
             *(self._reimaging() if reimages else ()),
             places.SOURCE_HOST.best_effort(
                 MAKE,
@@ -207,13 +207,17 @@ class Rebuild(move.Move[Began]):
     # ---- only forward ----
 
     def save_spec(self) -> saga.Skipped | None:
-        """Store the image in the request, for later moves."""
+        """Store the image in the request, for later moves, unless the server keeps its guest."""
         image = self._image()
-        row = self.find_present()
-        if image is None or (row is not None and row.task_state not in self.tasks):
+        if image is None or self._keeps_guest:
             return saga.Skipped()
         self.stored_request.change(image=image)
         return None
+
+    @property
+    def _keeps_guest(self) -> bool:
+        """Return whether the server has left this saga before its guest was destroyed."""
+        return DESTROY in self.given_up and destroying.BEGUN not in self.results
 
     @property
     def is_over(self) -> bool:
@@ -332,8 +336,8 @@ class Rebuild(move.Move[Began]):
 
     def _settle_reset(self, connection: sa.Connection, error: journal.Failure | None) -> None:
         """Record what became of a server that has left this saga."""
-        if DESTROY in self.given_up and destroying.BEGUN not in self.results:
-            # It keeps its guest, which has the former image.
+        if self._keeps_guest:
+            # The guest has the former image.
             instances.update(connection, self.instance_uuid, self.arguments.former)
             return
         columns = self._columns(error)
