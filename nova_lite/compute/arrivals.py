@@ -1,7 +1,7 @@
 """Arrivals: the common parts of moves at the destination node.
 
-Functions start an effect or find the one they started before, and answer as `replies`
-says. Source: reference/nova/moves 3.1 and 5, reference/nova/cross-cell-resize 4.5.
+Each function starts an effect, or finds the effect that an earlier call has started. Replies are
+those of `replies`. Source: reference/nova/moves 3.1 and 5, reference/nova/cross-cell-resize 4.5.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
-# Key of a change for the record: the device is to be removed from it.
+# Key of a change for the record: remove the device from it.
 LOST = 'lost'
 
 
@@ -31,7 +31,7 @@ LOST = 'lost'
 class Arrival:
     """A server that arrives. instance: with its new flavor; block_devices: attached to this node
 
-    image_id: of another image than the server's own
+    image_id: image of the disk, if it is not the server's own image
     """
 
     instance: objects.Instance
@@ -50,10 +50,10 @@ def make(
 ) -> replies.Reply:
     """Claim resources, connect the volumes, and create the guest.
 
-    start: called with the guest's definition, to begin the driver's job; verb: its verb
+    start: function that takes the guest's definition and begins the driver's job; verb: the job's
     Replies {'power_state', 'block_devices': [{'uuid', 'connection_info'}, ...]}.
-    Raises NoCapacity, MoveRefused, and DriverError for a guest that was made and is gone:
-    it is not made again, since the message may be older than its removal.
+    Raises NoCapacity, MoveRefused, and DriverError if the guest was created and removed since: it
+    is not created again, because the message may be older than the removal.
     """
     instance, block_devices = arrival.instance, arrival.block_devices
     busy = replies.running(site.driver, node, instance.uuid, (verb,))
@@ -90,7 +90,7 @@ def claim(
     instance: objects.Instance,
     block_devices: Sequence[block_device.BlockDevice],
 ) -> None:
-    """Claim resources of the node. An operator may have raised the ratios since they were read.
+    """Claim resources of the node. Read the ratios again first if they do not suffice.
 
     Raises NoCapacity.
     """
@@ -113,9 +113,9 @@ def connect(
 ) -> tuple[list[block_device.BlockDevice], list[block_device.BlockDevice]]:
     """Connect the node to the volumes, whose attachments were created for it.
 
-    Return (the devices that the guest can have, volumes now with connection_info; the others,
-    whose attachments were deleted in the volume service). Raise MoveRefused, and
-    AttachmentNotFound if the guest would lose its root disk.
+    Return (devices that the guest can have, volumes with their connection_info; devices whose
+    attachments were deleted in the volume service). Raise MoveRefused, and AttachmentNotFound if
+    the guest would lose its root disk.
     """
     found: list[block_device.BlockDevice] = []
     lost: list[block_device.BlockDevice] = []
@@ -141,7 +141,8 @@ def left_out(
 ) -> list[model.Json]:
     """Return changes for the record of lost devices that a guest was made without.
 
-    A device whose attachment was deleted since the guest was made stays on record, for a reboot.
+    A device whose attachment was deleted after the guest was made stays in the record, until a
+    reboot.
     """
     if not lost:
         return []
@@ -175,8 +176,8 @@ def _connection(
 ) -> model.Json:
     """Return the connection_info of a volume that the node is connected to.
 
-    While the volume has another attachment, the volume service refuses to connect this one
-    again. So it does when the same message, delivered or sent again, is being handled already.
+    The volume service refuses to connect this attachment again while the volume has another
+    attachment, or while a repeated message is handled at the same time.
     """
     found = site.volume.get_attachment(ctxt, device.attachment_id)
     if not found['connection_info']:
@@ -196,9 +197,10 @@ def _connection(
 def complete(
     site: site.Site, ctxt: context.RequestContext, devices: Sequence[block_device.BlockDevice]
 ) -> list[model.Json]:
-    """Complete the attachments of those devices that are volumes. Return changes for the record.
+    """Complete the attachments of the volumes in `devices`. Return changes for the record.
 
-    One that was deleted since it was connected stays on record: a reboot finds it.
+    A device whose attachment was deleted after it was connected stays in the record: a reboot
+    finds it.
     """
     volumes = [device for device in devices if device.get('attachment_id')]
     for device in volumes:

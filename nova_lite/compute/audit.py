@@ -1,7 +1,7 @@
 """Audit: compare the guests of hypervisors with the cell's records, host by host.
 
-A guest that no server and no move owns is destroyed after a grace, unless somebody
-works at it. `power_audit` compares power states, `move_audit` what moves have left.
+A guest that no server and no move owns is destroyed after a grace period, unless work on it is
+in progress. `power_audit` compares power states, `move_audit` finds remains of moves.
 """
 
 import collections
@@ -23,7 +23,7 @@ from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
-# The records of servers by their host and uuid.
+# {host: {server uuid: record}}
 Records: typing.TypeAlias = dict[str, dict[str, conductor_rpc.HostRecord]]
 
 
@@ -37,10 +37,10 @@ class Audit:
         self._power = power_audit.PowerAudit(site)
 
     def run(self) -> None:
-        """Compare once, with one call to the conductor, and further ones only for differences."""
+        """Compare once, with one call of the conductor, and further calls only for differences."""
         hosts = self._site.up_hosts()
         nodes = [(host, node) for host in hosts for node in self._site.nodes[host]]
-        # What was under way when a guest was listed may have ended when its record is read.
+        # Work in progress when a guest was listed may have ended when its record is read.
         busy = self._site.jobs.keys()
         promised = {node: self._site.claims.held(node) for _host, node in nodes}
         occupied = self._site.driver.occupied_nodes()
@@ -86,7 +86,7 @@ class Audit:
     ) -> None:
         """Drop claims of guests that are not on the node and will not arrive.
 
-        A move promises room long before its guest arrives.
+        A move claims resources long before its guest arrives.
         """
         host, node = place
         absent = promised.keys() - {guest.uuid for guest in found} - keep
@@ -121,9 +121,9 @@ class Audit:
                     self._site.jobs.run((host, guest.uuid), work)
 
     def _remove(self, guest: model.Guest, promised: claims.Held) -> guest_work.Work[None]:
-        """Remove a guest as it was listed; work for `guest_work`.
+        """Remove a guest if it is still as it was listed; work for `guest_work`.
 
-        promised: by its node before it was known that the guest belongs to no server
+        promised: claims of its node before it was known that the guest belongs to no server
         """
         key = f'audit/{runtime.new_uuid()}'
         if guest.role is model.Role.DEPARTED:
@@ -146,5 +146,5 @@ class Audit:
 
 
 def _worked_at(records: dict[str, conductor_rpc.HostRecord]) -> set[str]:
-    """Return the servers of a host that have a task; sagas change what these need there."""
+    """Return the servers of a host that have a task, whose claims sagas may change."""
     return {uuid for uuid, record in records.items() if record['task_state'] is not None}

@@ -1,7 +1,7 @@
 """Build: from the claim to the running guest, or the cleanup of a failed build.
 
-Two calls to the conductor, none to placement. What fails is taken back whole:
-then either another host may try, or the build is over.
+A build makes two calls to the conductor and none to placement. The effects of a failed build are
+undone completely; then another host may try, or the build is over.
 Source: reference/nova/create-server 5.
 """
 
@@ -38,8 +38,8 @@ NO_NETWORKS = 'none'
 class Order:
     """The arguments of a build; see ComputeAPI.build_instance.
 
-    again: it is done a second time, after a restart or a lost reply, or because the message
-        came again
+    again: the build may have been tried before: after a restart, a lost reply or a repeated
+        message
     """
 
     instance: objects.Instance
@@ -62,12 +62,13 @@ class Build:
         self._node = order.selection.nodename
         self._network_info: session.Jsons = []
         self._spawned = False
-        # Added to the keys of the hypervisor's jobs; one that failed stays so under its key.
+        # Added to the keys of the hypervisor's jobs, because a failed job stays failed under its
+        # key.
         self._tries = ''
         self._volumes = volumes.Volumes(site, ctxt, host, order.instance, order.block_devices)
 
     def run(self) -> guest_work.Work[None]:
-        """Yield the whole build; work for `guest_work`."""
+        """Build the server, or clean up; work for `guest_work`."""
         try:
             begun = yield from self._start()
             if begun:
@@ -105,9 +106,10 @@ class Build:
         )
 
     def _outlast_former_requests(self) -> guest_work.Work[None]:
-        """Wait until requests of a former process to neighbours cannot arrive any more.
+        """Wait until requests of a former process to neighbours can no longer arrive.
 
-        What is not there yet would be made twice. A guest was asked for when all was there.
+        Without the wait, an object that such a request creates late would be created twice. If the
+        guest was requested, all these objects exist.
         """
         site = self._site
         makes = self._order.requested_networks != NO_NETWORKS or self._volumes.devices
@@ -124,7 +126,7 @@ class Build:
         return True
 
     def _provide(self) -> guest_work.Work[None]:
-        """Claim, networks, volumes, guest, record."""
+        """Claim resources, create ports and volumes, create the guest, update the record."""
         order = self._order
         self._claim()
         if order.requested_networks != NO_NETWORKS:
@@ -155,7 +157,7 @@ class Build:
         self._site.placement.delete_allocations(self._ctxt, self._uuid, force=True)
 
     def _claim(self) -> None:
-        """Claim on the host; an operator may have raised the ratios since they were read."""
+        """Claim on the host. Read the allocation ratios again first if they do not suffice."""
         site, node = self._site, self._node
         wanted = claims.amounts(self._spec())
         try:
@@ -215,8 +217,8 @@ class Build:
     def _reschedule(self, error: exception.NovaLiteError) -> guest_work.Work[None]:
         """Clean up and let the conductor reschedule the build.
 
-        What cannot be taken back from a host that is up may run: then no other
-        host gets the server.
+        If the cleanup of a host that is up fails, the guest may run there: then no other host gets
+        the server.
         """
         clean = yield from self._take_back(keep_volumes=True)
         if not clean and self._node in self._site.driver.up_nodes():
@@ -234,9 +236,9 @@ class Build:
     def _abort(self, error: exception.NovaLiteError) -> guest_work.Work[None]:
         """Clean up and set the server to ERROR, since no other host would succeed.
 
-        If something stays, the server keeps its host and its allocations until `resume` has
-        had the rest taken back. Allocations of a server without a host, whose release was not
-        answered, are left to the audit of allocations.
+        If the cleanup is not complete, the server keeps its host and its allocations until `resume`
+        has finished it. If the release of allocations of a server without a host is not answered,
+        the audit of allocations deletes them.
         """
         clean = yield from self._take_back(keep_volumes=False)
         reason = exception.BuildAborted(instance_uuid=self._uuid, reason=error.message)
@@ -249,7 +251,8 @@ class Build:
             keep_host=not clean,
         )
         if clean:
-            # Afterwards: a daemon that starts again builds what is not on record as failed.
+            # The cleanup comes afterwards: a restarted daemon repeats a build that is not recorded
+            # as failed.
             yield from self._tried_work(self._release_allocations)
 
     def clear(self) -> guest_work.Work[None]:
@@ -265,7 +268,7 @@ class Build:
             yield from self._tried_work(self._release_allocations)
 
     def _leave_to_others(self) -> guest_work.Work[None]:
-        """Remove only the guest: another host has the server, its ports and its volumes."""
+        """Remove only the guest, because another host has the server, its ports and its volumes."""
         yield from self._destroy_guest()
         self._site.claims.release(self._node, self._uuid)
 
@@ -286,7 +289,7 @@ class Build:
             yield from guest_work.ended(job)
 
     def _release_ports(self) -> None:
-        """Release ports, also those whose creation was not answered: they name the server."""
+        """Release all ports that name the server, even if their creation was not answered."""
         wanted = self._order.requested_networks
         if wanted == NO_NETWORKS:
             return
@@ -303,7 +306,7 @@ class Build:
         yield from guest_work.persist(release, self._ctxt, self._uuid, force=True)
 
     def _tried(self, step: Callable[[], None]) -> bool:
-        """Run one step of the cleanup. An error is logged, and the next step runs."""
+        """Run one step of the cleanup. Log an error, so that the next step can run."""
         try:
             step()
         except exception.NovaLiteError as error:

@@ -1,8 +1,8 @@
 """Claims: resources of the nodes of this process that guests use or will use.
 
-Placement has decided already; this is the host's own look at what it really has,
-which catches what placement does not know: leftovers, guests of failed moves, two
-builds on outdated answers. Nothing is kept: a node's sum is read from the driver.
+Placement has decided already. The host checks its actual resources as well, because placement does
+not know guests of failed moves, other remains, and builds with outdated answers. Nothing is stored:
+the sum of a node is read from the driver.
 """
 
 import collections
@@ -20,7 +20,7 @@ from nova_lite.virt import model
 
 CLASSES = (orc.VCPU, orc.MEMORY_MB, orc.DISK_GB)
 
-# By resource class, and such of the guests of a node by uuid.
+# {resource class: amount}, and {guest uuid: amounts} of a node.
 Amounts: typing.TypeAlias = Mapping[str, float]
 Held: typing.TypeAlias = dict[str, Amounts]
 
@@ -39,10 +39,10 @@ class Claims:
         self._nodes: dict[str, Held] = {}
 
     def claim(self, node: str, guest: str, wanted: Amounts, limits: Amounts) -> None:
-        """Claim `wanted` ({class: amount}) for a guest. Replaces its former claim.
+        """Claim `wanted` ({class: amount}) for a guest, in place of its former claim.
 
-        limits: {class: amount} that the node may promise in all
-        Raises NoCapacity, and then nothing has changed.
+        limits: {class: amount} that all claims of the node together may have
+        Raises NoCapacity, without any change.
         """
         with self._lock:
             held = self._of(node)
@@ -61,19 +61,19 @@ class Claims:
             self._of(node).pop(guest, None)
 
     def release_old(self, node: str, guest: str, before: Held) -> None:
-        """Do as `release`, but keep a later claim. before: as `held` returned it"""
+        """Release the claim of a guest unless it has changed. before: former result of `held`"""
         with self._lock:
             held = self._of(node)
             if guest in held and held[guest] is before.get(guest):
                 del held[guest]
 
     def held(self, node: str) -> Held:
-        """Return {guest: amounts} that the node promises now, for `refresh`."""
+        """Return {guest: amounts} of the node's current claims, for `refresh`."""
         with self._lock:
             return dict(self._of(node))
 
     def settle(self, node: str, guest: str) -> None:
-        """Set the claim of a guest to its resources on the node: nothing if it is not there."""
+        """Set the claim of a guest to its resources on the node. Drop it if the guest is absent."""
         try:
             there = [self._driver.get_guest(node, guest)]
         except exception.GuestNotFound:
@@ -88,8 +88,8 @@ class Claims:
     ) -> None:
         """Correct the claims by the guests that the driver has just listed.
 
-        keep: guests whose claims stay as they are; before: what the node promised before
-            the guests were listed: a promise made since stays
+        keep: guests whose claims do not change
+        before: claims of the node before the guests were listed; newer claims do not change
         """
         with self._lock:
             found = _claims_of(guests)
@@ -99,7 +99,7 @@ class Claims:
             self._nodes[node] = found
 
     def used(self, node: str) -> Amounts:
-        """Return {class: amount} that the node has promised."""
+        """Return {class: amount} of all claims of the node together."""
         with self._lock:
             total: collections.Counter[str] = collections.Counter()
             for part in self._of(node).values():
@@ -113,7 +113,7 @@ class Claims:
 
 
 def _claims_of(guests: Iterable[model.Guest]) -> Held:
-    """Return {guest: amounts}; a guest that is there twice counts as the larger."""
+    """Return {guest: amounts}. Of a guest that is listed twice, the larger amounts count."""
     found: Held = {}
     for guest in guests:
         part = amounts(guest.spec)

@@ -1,7 +1,7 @@
 """Cold moves on a host: resize and migrate at both ends, with confirm and revert.
 
-Each method is one call of a saga's step and may be repeated: it starts an effect or
-finds it. Guests and handovers are the driver's, records the super-conductor's.
+Each method is one call of a saga's step and may be repeated: it starts an effect, or finds the
+effect of an earlier call. The driver keeps guests and handovers, the super-conductor the records.
 Source: reference/nova/moves 3.
 """
 
@@ -24,7 +24,7 @@ LOG = log.getLogger(__name__)
 
 
 class Cold:
-    """The part of one compute process. move: the migration's uuid, everywhere."""
+    """The cold moves of one compute process. move: always the migration's uuid"""
 
     def __init__(self, site: site.Site) -> None:
         self._site = site
@@ -40,7 +40,7 @@ class Cold:
     ) -> replies.Reply:
         """Claim resources at the destination and connect the volumes.
 
-        instance: with the flavor to be; block_devices: with attachments for this host
+        instance: with the new flavor; block_devices: with attachments for this host
         Raises NoCapacity, MoveRefused.
         """
         arrivals.claim(self._site, node, instance, block_devices)
@@ -111,7 +111,7 @@ class Cold:
         """Restore the guest at the source, with the current devices of the server."""
         node, site = arrival['node'], self._site
         devices, lost = arrivals.connect(site, ctxt, node, instance, block_devices)
-        # The node has them even if it cannot start the guest: a hard reboot will use them.
+        # The node has the volumes even if it cannot start the guest: a hard reboot uses them.
         known = arrivals.complete(site, ctxt, devices)
         spec = guests.spec_of(site.conf, instance, block_devices=devices)
         job = site.driver.revert_migration(

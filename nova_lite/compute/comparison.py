@@ -21,7 +21,7 @@ AT_ONCE = 100
 
 
 class Comparison:
-    """Nodes whose turn it is to be compared. options: conf.compute"""
+    """Chooses the nodes to compare at each report. options: conf.compute"""
 
     def __init__(self, options: cfg.ConfigOpts, registration: registration.Registration) -> None:
         self._options, self._registration = options, registration

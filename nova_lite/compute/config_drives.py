@@ -1,8 +1,8 @@
 """Config drives: the definition of a guest with the files of its drive.
 
-A drive is written when its guest is made on a node, from the server's record of that time. The
-administrator's password and personality files are in no record once the server is built, so
-only the drive of a build has them.
+A drive is written when its guest is created on a node, from the server's record at that time. After
+the build no record has the administrator's password and the personality files, so only the drive
+of a build contains them.
 """
 
 import base64
@@ -30,7 +30,7 @@ def written(
 ) -> model.GuestSpec:
     """Return the definition of a guest, with its config drive if it has one.
 
-    network_info: as in guests.spec_of; options: of the build
+    network_info: see guests.spec_of; options: those of the build
     """
     if not spec.config_drive:
         return spec

@@ -1,8 +1,8 @@
 """Delete a guest, its ports, volumes and allocations, and then its record.
 
-Each step finds what is there and may be repeated. It interrupts whatever else is
-being done to the guest. While the hypervisor or a neighbour does not answer, the server stays
-`deleting`: `resume` takes the deletion up until it ends or is refused.
+Each step may be repeated and deletes whatever still exists. A deletion interrupts other work on the
+guest. While the hypervisor or a neighbour does not answer, the server stays `deleting`, and
+`resume` repeats the deletion until it ends or is refused.
 Source: reference/nova/create-server 7.
 """
 
@@ -37,7 +37,7 @@ DELETE = _Action('compute_terminate_instance', (states.TaskState.DELETING,))
 def delete(
     site: site.Site, ctxt: context.RequestContext, host: str, instance: objects.Instance
 ) -> guest_work.Work[None]:
-    """Remove a server from its host and end its record; work for `guest_work`."""
+    """Remove a server from its host and delete its record; work for `guest_work`."""
     uuid, node = instance.uuid, site.node_of(host, instance)
     try:
         found = yield from guest_work.insist(
@@ -103,7 +103,8 @@ def _destroy(
     except exception.DriverError as error:
         if error.error_class != model.POWER_LOST:
             raise
-        # That job stays failed. Another key: a guest that is gone is destroyed at once.
+        # The failed job stays failed, so this one has another key. It ends at once if no guest
+        # exists.
         yield from _destroy_again(site, node, uuid, key=f'{key}/{runtime.new_uuid()}')
     site.claims.release(node, uuid)
 

@@ -1,8 +1,8 @@
 """Attach, detach and swap devices of existing guests.
 
-Each method is one call of a saga's step and may be repeated: it starts an effect or
-finds it. Records, and what neighbours hold apart from the host's own connection, are
-the super-conductor's.
+Each method is one call of a saga's step and may be repeated: it starts an effect, or finds the
+effect of an earlier call. The super-conductor changes the records and, except for the host's
+connection, the objects of the neighbours.
 """
 
 from oslo_log import log
@@ -135,7 +135,7 @@ class DeviceCalls:
             job = self._site.driver.detach(node, instance_uuid, device, key=key)
             yield from guest_work.ended(job)
         except exception.GuestNotFound:
-            # The network service reports also the ports that end with their server.
+            # The network service also reports ports that are deleted with their server.
             LOG.debug('Port %s need not be detached: server %s is gone', port_id, instance_uuid)
         except exception.NovaLiteError as error:
             LOG.warning('Cannot detach port %s from server %s: %s', port_id, instance_uuid, error)

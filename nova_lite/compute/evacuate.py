@@ -1,7 +1,7 @@
 """Evacuation at the destination: rebuild the guest of a server whose host is down.
 
-The guest that was is lost with its host, or switched off. Functions start an effect or
-find the one they started before, and answer as `replies` says.
+The former guest is lost with its host, or switched off. Each function starts an effect, or finds
+the effect that an earlier call has started. Replies are those of `replies`.
 Source: reference/nova/moves 5.
 """
 
@@ -26,7 +26,7 @@ def rebuild(
     key: str,
     power_on: bool,
 ) -> replies.Reply:
-    """Do as `arrivals.make`. block_devices: with attachments made for the node"""
+    """Create the guest by `arrivals.make`. block_devices: with attachments for the node"""
     return arrivals.make(
         site,
         ctxt,

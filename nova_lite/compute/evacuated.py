@@ -1,10 +1,10 @@
 """Hosts that return: remove evacuated guests before the hosts are up.
 
-A host is looked after when the daemon starts, whenever its hypervisor has been down, when
-its heartbeats were missing for so long that it counted as down, and when the cell answers a
-heartbeat so. Until it is clear it sends no heartbeat, so it gets no work. On a host
-that was only forced down the guests are stopped, for they run elsewhere; the rest
-waits for a restart. Source: reference/nova/moves 5.
+A host is checked when the daemon starts, after its hypervisor was down, after it counted as down
+for want of heartbeats, and when the cell replies so to a heartbeat. Until the guests are removed
+the host sends no heartbeat, so that it gets no work. On a host that was only forced down, evacuated
+guests are stopped, because their servers run elsewhere; they are removed after a restart.
+Source: reference/nova/moves 5.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ RETURN = 'its return'
 
 
 class Evacuated:
-    """The hosts of a site that are up. beat: called when another one is."""
+    """The hosts of a site that are up. beat: function that is called when a further host is up"""
 
     def __init__(self, site: site.Site, beat: Callable[[], None]) -> None:
         self._site, self._beat = site, beat
@@ -36,11 +36,11 @@ class Evacuated:
         self._heard = runtime.boottime()
 
     def heard(self, at: float) -> None:
-        """Note that the cell has recorded heartbeats of the hosts. at: boottime before that"""
+        """Note that the cell has recorded heartbeats. at: boottime when they were sent"""
         self._heard = at
 
     def hosts(self) -> list[str]:
-        """Return the hosts whose hypervisors answer and that hold nothing of others' servers."""
+        """Return the hosts whose hypervisors answer and that have no evacuated guests."""
         if runtime.boottime() - self._heard > self._site.conf.service_down_time:
             self._clear.clear()
         up = self._site.up_hosts()

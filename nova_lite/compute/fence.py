@@ -1,8 +1,8 @@
 """The fence of a compute process: it refuses calls of former owners of a saga.
 
-The newest epoch of each saga is remembered. One that is new to the process is shown to
-the cell's conductor first, which knows the newest of the whole cell, so a restart
-forgets nothing. Source: contributor/architecture, Sagas.
+The process remembers the newest epoch of each saga. It sends an epoch that it does not know to the
+cell's conductor first, which knows the newest epoch in the whole cell. So a restart of the process
+does not weaken the fence. Source: contributor/architecture, Sagas.
 """
 
 import collections
@@ -12,12 +12,12 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.rpcapi import conductor as conductor_rpc
 
-# Sagas remembered; one that was forgotten is shown to the conductor again.
+# Number of sagas that are remembered. A forgotten one is sent to the conductor again.
 SIZE = 10000
 
 
 class Fence:
-    """conductor: a ConductorAPI client."""
+    """Checks the epochs of calls. conductor: a ConductorAPI client"""
 
     def __init__(self, conductor: conductor_rpc.ConductorAPI) -> None:
         self._conductor = conductor

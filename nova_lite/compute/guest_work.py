@@ -1,8 +1,8 @@
 """Work on guests that waits for hypervisors without occupying a thread.
 
 Work is a generator. It yields a job of the driver to wait for the end of that job, or a Pause
-to wait for some time, and a pool of threads resumes it. Nothing here survives a restart: work
-that starts again under the same request id finds the same jobs of the driver (see `resume`).
+to wait for some time, and a pool of threads resumes it. Work does not survive a restart: work
+that is started again under the same request id finds the jobs of the driver (see `resume`).
 """
 
 import collections
@@ -29,7 +29,7 @@ IDLE_S = 60.0
 PERSIST_PAUSES_S = (1.0, 2.0, 4.0, 8.0)
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
-# After a hypervisor has not said how a job stands.
+# Seconds until a hypervisor that did not report the state of a job is asked again.
 POLL_AGAIN_S = 1.0
 
 
@@ -49,12 +49,12 @@ class Interrupted(Exception):
     """Thrown into work when other work takes over its guest. It must leave the guest as it is."""
 
 
-# A host and a server, or the like: work with the same key is done in turn.
+# A host and a server, for example. Work with the same key is done one piece after the other.
 Key: typing.TypeAlias = tuple[str, str]
 Wait: typing.TypeAlias = model.Job | Pause
 P = typing.ParamSpec('P')
 T = typing.TypeVar('T')
-# It is sent the job it waited for as that has ended, and nothing after a Pause.
+# The generator is sent the ended job after a wait for it, and None after a Pause.
 Work: typing.TypeAlias = Generator[Wait, typing.Any, T]
 
 
@@ -64,7 +64,7 @@ Work: typing.TypeAlias = Generator[Wait, typing.Any, T]
 def ended(job: model.Job) -> Work[model.Job]:
     """Wait until a driver's job has ended and return it. Raise DriverError if it failed.
 
-    The error's `reschedule` tells whether another node might succeed.
+    The error's `reschedule` is true if another node might succeed.
     """
     if job.state is model.JobState.RUNNING:
         job = yield job
@@ -79,9 +79,9 @@ def ended(job: model.Job) -> Work[model.Job]:
 
 
 def insist(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Work[T]:
-    """Repeat a call until it is answered. Return or raise the answer.
+    """Repeat a call until it is answered. Return its result or raise its error.
 
-    For what must not be lost: the far side takes a repeated call for one.
+    For calls that must not be lost. The far side must treat repeated calls as one.
     """
     pause_s = FIRST_PAUSE_S
     while True:
@@ -126,14 +126,14 @@ class _Work:
         self.at = _At.QUEUED
         self.interrupted = self.woken = False
         self.parked: Wait | None = None
-        # Of the request, or the periodic, that asks for the work: its log lines name it.
+        # The context of the request or periodic task that started the work, for log lines.
         self.context = context.current()
 
 
 class Jobs:
-    """Runs work, one piece at a time for each key, in the order it came.
+    """Runs work, one piece at a time for each key, in the order of its arrival.
 
-    driver: whose jobs are waited for; threads: pieces resumed at the same time
+    driver: the driver of the jobs; threads: maximum number of pieces that run at the same time
     """
 
     def __init__(self, driver: protocol.Driver, *, threads: int = 8) -> None:
@@ -152,13 +152,14 @@ class Jobs:
     # ---- life ----
 
     def start(self) -> None:
-        """Start to wake parked work."""
+        """Start the thread that wakes parked work."""
         self._clock = runtime.spawn(self._keep_time, name='jobs-clock')
 
     def stop(self, timeout_s: float) -> bool:
         """Start no more work and wait at most `timeout_s` for running work.
 
-        What is parked is dropped: the next start takes it up. True when all was quiet.
+        Parked work is dropped; it continues after the next start. Return whether all work has
+        ended.
         """
         with self._lock:
             self._stopping = True
@@ -182,7 +183,7 @@ class Jobs:
         return key in self._queues
 
     def keys(self) -> set[Key]:
-        """Return the keys of all work there is."""
+        """Return the keys of all work."""
         with self._lock:
             return set(self._queues)
 
@@ -197,10 +198,11 @@ class Jobs:
     ) -> None:
         """Run work until it waits or ends: in the calling thread, or not `here`.
 
-        Behind other work of its key it waits for its turn. With `interrupts` the
-        others get Interrupted where they wait, and make room.
-        kind: of work that is done once however often it is asked for. Nothing interrupts
-            it, and it is dropped while its like waits for its turn
+        If other work of its key runs, the new work waits. With `interrupts`, Interrupted is thrown
+        into the other work, so that it ends.
+        here: whether the calling thread runs the first part
+        kind: names work that is done once however often it is requested. Nothing interrupts
+            such work, and it is dropped while work of the same kind waits
         """
         work = _Work(key, generator, kind)
         with self._lock:
@@ -289,7 +291,7 @@ class Jobs:
             try:
                 value = job = self._driver.poll(job.id)
             except exception.Unavailable as error:
-                # It goes on. Its end will be seen when the hypervisor answers.
+                # The job continues. Its end is noticed when the hypervisor answers again.
                 LOG.warning('Cannot look after %s of %s: %s. Retrying.', job.verb, job.guest, error)
                 later = dataclasses.replace(job, ready_in=max(job.ready_in, POLL_AGAIN_S))
                 if self._wait(work, later):
@@ -333,7 +335,7 @@ class Jobs:
     def _step(self, work: _Work, value: model.Job | Exception | None) -> Wait | None:
         """Run the work up to its next wait. Return what it waits for, or None at its end."""
         if work.interrupted:
-            # Once: what it does about it may wait as well.
+            # The error is thrown in once: the work may wait while it handles the error.
             work.interrupted = False
             value = Interrupted()
         try:
@@ -346,8 +348,8 @@ class Jobs:
             LOG.info('Work on %s was interrupted by other work', work.key)
             return None
         except Exception as error:
-            # The end of the line, as in RPC dispatch: nothing may end a pool
-            # thread without a word, and the audit takes the guest up again.
+            # As in RPC dispatch, no error may end a pool thread without a log line. The audit
+            # continues the work on the guest.
             away = isinstance(error, exception.Unavailable)
             LOG.error('Work on %s failed: %s', work.key, error, exc_info=not away)
             return None

@@ -1,6 +1,6 @@
 """Guests: a server's records in the terms of the driver.
 
-Sizes follow the flavor; a server that boots from a volume has no root disk here.
+Sizes follow the flavor. A server that boots from a volume has no local root disk.
 """
 
 from collections.abc import Iterable
@@ -46,7 +46,7 @@ def boots_from_volume(block_devices: Sequence[block_device.BlockDevice]) -> bool
 
 
 def disk_gb(flavor: flavors.Flavor, block_devices: Sequence[block_device.BlockDevice]) -> int:
-    """GiB of local disks: root, ephemeral and swap together."""
+    """Return the GiB of local disks: root, ephemeral and swap together."""
     root = 0 if boots_from_volume(block_devices) else flavor.root_gb
     return root + flavor.ephemeral_gb + -(-flavor.swap // MIB_PER_GIB)
 
@@ -62,8 +62,8 @@ def spec_of(
 ) -> model.GuestSpec:
     """Return the definition of a server's guest with its devices.
 
-    network_info: of the ports to plug; None takes what the record says
-    image_id: another image than the server's own (rescue)
+    network_info: that of the ports to plug; None means that of the record
+    image_id: image in place of the server's own (rescue); None
     """
     if network_info is None:
         network_info = instance.get('network_info') or ()
@@ -88,7 +88,7 @@ def spec_of(
 
 
 def volume_of(device: block_device.BlockDevice) -> model.Device:
-    """Return a block device that is a volume, as the driver plugs it."""
+    """Return the driver's definition of a volume. device: its block device"""
     return model.Device(
         model.DeviceKind.VOLUME,
         device.volume_id,
@@ -102,7 +102,7 @@ def volume_of(device: block_device.BlockDevice) -> model.Device:
 
 
 def share_of(share: conductor_rpc.Share) -> model.Device:
-    """Return a share, as the driver plugs it."""
+    """Return the driver's definition of a share."""
     data = {
         'tag': share['tag'],
         'share_proto': share['share_proto'],
@@ -112,17 +112,17 @@ def share_of(share: conductor_rpc.Share) -> model.Device:
 
 
 def interface_of(vif: model.Json) -> model.Device:
-    """Return an entry of network information, as the driver plugs it."""
+    """Return the driver's definition of an interface. vif: entry of network information"""
     return model.Device(model.DeviceKind.INTERFACE, vif['id'], {'mac_address': vif.get('address')})
 
 
 def power_state(driver: protocol.Driver, node: str, uuid: str) -> states.PowerState:
-    """Return the power state of a guest; raises GuestNotFound."""
+    """Return the power state of a guest. Raise GuestNotFound."""
     return driver.get_guest(node, uuid).power_state
 
 
 def require_running(driver: protocol.Driver, node: str, uuid: str, *, action: str) -> None:
-    """Raise InstanceInvalidState unless the guest runs; `action` is what it is asked for."""
+    """Raise InstanceInvalidState unless the guest runs. action: the requested action"""
     found = power_state(driver, node, uuid)
     if found is not states.PowerState.RUNNING:
         raise exception.InstanceInvalidState(

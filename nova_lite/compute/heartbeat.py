@@ -1,4 +1,4 @@
-"""Heartbeats of the hosts of a compute process, and what the cell replies to them.
+"""Heartbeats of the hosts of a compute process, and the cell's replies to them.
 
 A service is added only when its host starts: the process or the hypervisor. As with nova, the
 heartbeat of a daemon whose service an administrator has deleted does not bring it back. The
@@ -31,7 +31,7 @@ class Heartbeat:
     ) -> None:
         self._site, self._inventory, self._is_coming_up = site, inventory, is_coming_up
         self._evacuated = evacuated.Evacuated(site, self.send)
-        # Hosts to whose start the cell has replied, and when; those of them without a service.
+        # {host: time} of the hosts to whose start the cell has replied; those without a service.
         self._started: dict[str, float] = {}
         self._gone: set[str] = set()
 
@@ -53,7 +53,7 @@ class Heartbeat:
         disabled = [host for host, service in found.items() if service['disabled']]
         changed = self._inventory.note_disabled(disabled)
         if started and not self._is_coming_up():
-            # It may have another node now, or a provider that it does not know.
+            # The host may have another node now, or a provider that the report does not know.
             self._inventory.forget(started)
             changed = True
         if changed:

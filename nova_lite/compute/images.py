@@ -1,7 +1,7 @@
 """Images: upload a guest's disk to the image service, and cache images on nodes.
 
-The image exists already, queued; its record is the API's work. A snapshot that
-fails or was interrupted takes its image away again.
+The API has created the image, which is queued. A snapshot that fails or is interrupted deletes
+its image.
 """
 
 import dataclasses
@@ -25,9 +25,9 @@ from nova_lite.objects import instance as objects
 LOG = log.getLogger(__name__)
 
 Task = states.TaskState
-# Statuses of an image that is being filled.
+# Statuses of an image during its upload.
 UNDER_WAY = ('saving', 'importing', 'uploading')
-# What became of an image: 'cached', 'existing', 'error', or {'pending': seconds}.
+# Result for an image: 'cached', 'existing', 'error', or {'pending': seconds}.
 Cached: typing.TypeAlias = str | dict[str, float]
 
 
@@ -61,8 +61,8 @@ def snapshot(
 ) -> guest_work.Work[None]:
     """Copy the guest's disk and upload it as the image; work for `guest_work`.
 
-    After a restart it may be done again: an image with contents stays as it is. Then the
-    older backups are deleted. What fails in that is a remark of the action.
+    The work may be repeated after a restart: an image with contents is not changed. Afterwards
+    older backups are deleted; failures of that become a remark of the action.
     """
     uuid = instance.uuid
     if (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)) is None:
@@ -109,7 +109,7 @@ def _fill(
     """Copy and upload the disk, if the image is empty. Return False if the task has ended."""
     deadline = runtime.monotonic() + uploads.TIMEOUT_S
     while (status := site.image.get(ctxt, image_id)['status']) in UNDER_WAY:
-        # An upload that a restart broke off: the image service is about to drop it.
+        # A restart has interrupted an upload: the image service is about to drop it.
         if runtime.monotonic() > deadline:
             break
         yield guest_work.Pause(uploads.POLL_S)
@@ -147,7 +147,7 @@ def cache(
 ) -> dict[str, Cached]:
     """Cache images on the host's nodes. Return the result of each image by id.
 
-    Of one that is under way {'pending': seconds}: asked for again it is no other.
+    An image in progress has {'pending': seconds}; a repeated call does not start it again.
     """
     return {image_id: _cache(site, ctxt, host, image_id) for image_id in image_ids}
 
@@ -168,7 +168,7 @@ def _cache(site: site.Site, ctxt: context.RequestContext, host: str, image_id: s
 
 
 def _is_unfilled(site: site.Site, ctxt: context.RequestContext, image_id: str) -> bool:
-    """Return whether the image of a message that came too late is known to have no data."""
+    """Return whether the image is known to have no data. For late messages."""
     try:
         return bool(site.image.get(ctxt, image_id)['status'] != 'active')
     except exception.ImageNotFound:
@@ -181,7 +181,7 @@ def _is_unfilled(site: site.Site, ctxt: context.RequestContext, image_id: str) -
 def _abandon(
     site: site.Site, ctxt: context.RequestContext, host: str, uuid: str, *, image_id: str
 ) -> guest_work.Work[None]:
-    """Delete an image whose server has left the task. Record the failure in the action only."""
+    """Delete an image whose server no longer has the task. Record a failure only in the action."""
     drop_image(site, ctxt, image_id)
     error = SnapshotInterrupted(image_id=image_id)
     action = dataclasses.replace(SNAPSHOT, tasks=())

@@ -1,7 +1,7 @@
 """Inventory: report the resources of the hosts of this process to the cell and placement.
 
-Whole processes at a time, and only what changed. Allocation ratios follow
-reference/nova/scheduling 4: configured, else as placement has it, else the initial one.
+One report has all hosts of the process, and only changes. Allocation ratios are the configured
+ones, otherwise those in placement, otherwise the initial ones (reference/nova/scheduling 4).
 """
 
 from collections.abc import Iterable
@@ -29,11 +29,11 @@ BATCH = 500
 MIB_PER_GIB = 1024
 RATIO_OPTIONS = {orc.VCPU: 'cpu', orc.MEMORY_MB: 'ram', orc.DISK_GB: 'disk'}
 DISABLED = os_traits.COMPUTE_STATUS_DISABLED
-# What a driver may report and later no longer report. Others' traits stay.
+# Traits that a driver may report and later no longer report. Further traits are not removed.
 OURS = frozenset((*os_traits.get_traits('COMPUTE_'), os_traits.OWNER_NOVA))
 
 
-# By host and node.
+# A pair of a host and a node.
 Facts: typing.TypeAlias = dict[tuple[str, str], model.NodeFacts]
 
 
@@ -47,19 +47,19 @@ class Inventory:
         )
         self._comparison = comparison.Comparison(site.conf.compute, self._registration)
         self._lock = runtime.Lock()
-        # What was said of nodes in the last reports, by host and node and by uuid.
+        # The last reports about nodes, by host and node, and by uuid.
         self._reported: dict[tuple[str, str], tuple[object, ...]] = {}
         self._registered: dict[str, tuple[object, ...]] = {}
         self._uuids: dict[str, str] = {}
         self._ratios: dict[str, dict[str, float]] = {}
         self._disabled: frozenset[str] = frozenset()
 
-    # ---- telling ----
+    # ---- reports ----
 
     def report(self) -> None:
         """Report changes since the last report to the cell and then to placement.
 
-        What placement refuses is tried again with the next report.
+        The next report repeats changes that placement refuses.
         """
         with self._lock:
             facts = self._facts(self._site.hosts)
@@ -69,7 +69,7 @@ class Inventory:
             self._register(facts)
 
     def forget(self, hosts: Iterable[str]) -> None:
-        """Report these hosts completely with the next report."""
+        """Forget the reports about hosts, so that the next report has them completely."""
         with self._lock:
             for host in hosts:
                 self._forget(host)
@@ -85,7 +85,7 @@ class Inventory:
                     self._registration.withdraw(context.admin(), uuid)
 
     def _forget(self, host: str) -> list[str]:
-        """Forget what was reported of a host. Return the uuids of its nodes."""
+        """Forget the reports about a host. Return the uuids of its nodes."""
         uuids = []
         for node in self._site.nodes[host]:
             self._reported.pop((host, node), None)
@@ -132,7 +132,7 @@ class Inventory:
                 context.admin(), nodes=[news[key][1] for key in batch]
             )
             for host, node in batch:
-                if host in uuids:  # the others have no service
+                if host in uuids:  # the other hosts have no service
                     self._uuids[node] = uuids[host][node]
                     self._reported[host, node] = news[host, node][0]
 
@@ -205,7 +205,7 @@ class Inventory:
     # ---- ratios and limits ----
 
     def limits(self, node: str) -> claims.Amounts:
-        """Return {resource class: amount} that the node may promise to guests in all."""
+        """Return {resource class: amount} that all guests of the node together may have."""
         ratios = self._ratios.get(node, {})
         inventory = self._site.driver.get_inventory(node)
         return {
@@ -244,7 +244,7 @@ class Inventory:
         return self._configured_ratio(name) or initial
 
     def _configured(self) -> tuple[float, ...]:
-        """Return what the options say now: they may be read again."""
+        """Return the configured ratios. They may change when the configuration is reloaded."""
         options = self._site.conf.compute
         return (
             *map(self._ratio, RATIO_OPTIONS),

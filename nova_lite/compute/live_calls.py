@@ -16,7 +16,7 @@ from nova_lite.virt import model
 class LiveCalls:
     """A part of the ComputeManager.
 
-    move: the migration's uuid; each call that has a key answers as `replies` says
+    move: the migration's uuid; the reply of each method with a key is one of `replies`
     """
 
     def __init__(self, site: site.Site) -> None:

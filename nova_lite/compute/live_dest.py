@@ -1,7 +1,7 @@
 """Live migration at the destination: checks, preparation, arrival, and undo.
 
-Every function starts an effect or finds the one it started before, and answers as
-`replies` says. Source: reference/nova/moves 4.1 and 4.2.
+Each function starts an effect, or finds the effect that an earlier call has started. Replies are
+those of `replies`. Source: reference/nova/moves 4.1 and 4.2.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ LOG = log.getLogger(__name__)
 
 
 def facts_of(values: model.Json) -> model.NodeFacts:
-    """Return NodeFacts from a dict: JSON has no tuples."""
+    """Return the NodeFacts of a dict from JSON, which has no tuples."""
     values = dict(values)
     values['supported_instances'] = tuple(tuple(each) for each in values['supported_instances'])
     values['traits'] = tuple(values['traits'])
@@ -43,7 +43,7 @@ def check(
     """Check with a node's hypervisor whether a guest can be live migrated.
 
     source or dest: facts of the other end, as a dict
-    Replies {'facts': this end's, 'block_migration': whether disks must be copied}.
+    Replies {'facts': of this node, 'block_migration': whether disks must be copied}.
     Raises MigrationPreCheckError.
     """
     own = site.driver.get_facts(node)
@@ -108,7 +108,7 @@ class Destination:
         return reply
 
     def roll_back(self, *, key: str) -> replies.Reply:
-        """Undo `prepare`, as far as it came."""
+        """Undo `prepare`, even if it was not finished."""
         uuid = self._instance.uuid
         job = self._site.driver.rollback_live_migration(self._node, uuid, self._move, key=key)
         reply = replies.reply(self._site.driver, job)

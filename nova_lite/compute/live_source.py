@@ -1,7 +1,7 @@
 """Live migration at the source: one call for each poll.
 
-The copy is the hypervisor's job and the record is the cell's, so nothing is kept
-here: a daemon that was restarted answers the next look as its predecessor would.
+The hypervisor keeps the copy as a job, and the cell keeps the record, so this process keeps
+nothing: after a restart it replies to the next poll as before.
 Source: reference/nova/moves 4.2 to 4.4.
 """
 
@@ -21,19 +21,19 @@ COUNTERS = tuple(
     f'{what}_{part}' for what in ('memory', 'disk') for part in ('total', 'processed', 'remaining')
 )
 ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
-# What a source says of a copy that has nothing left to complete.
+# Error of a request to complete a copy that has nothing left to copy.
 OVER = ('MigrationNotRunning', 'GuestNotFound')
-# What it says of a copy that was aborted, or was to begin after that.
+# Error of a copy that was aborted, or that was aborted before it began.
 ABORTED = ('MigrationAborted', 'MoveEnded')
 BYTES_PER_GIB = 2**30
 MIB_PER_GIB = 1024
-# Seconds until a migration that waits for its turn asks again, by its place in the queue.
+# Seconds until the next poll of a waiting migration, by its place in the queue.
 TURN_S, LONGEST_TURN_S = 0.25, 5.0
 UNDO_TRIES = 3
 
 
 class Source:
-    """The source's part of one migration. move: its uuid."""
+    """One live migration at its source. move: the migration's uuid"""
 
     def __init__(
         self,
@@ -50,9 +50,9 @@ class Source:
     # ---- forward ----
 
     def take_turn(self) -> replies.Reply:
-        """Queue the migration, and start it when fewer than the limit leave the host.
+        """Queue the migration. Admit it when fewer migrations than the limit leave the host.
 
-        Raises LiveMigrationAborted when it was called off.
+        Raises LiveMigrationAborted if the migration was aborted.
         """
         found = self._site.conductor.live_migration_turn(
             self._ctxt,
@@ -68,8 +68,9 @@ class Source:
         """Start the copy, or poll it.
 
         While it runs, report the counters, carry out commands and enforce the time limit.
-        Replies {'handover', counters} as soon as the guest may run at the destination.
-        Raises LiveMigrationAborted, DriverError.
+        Replies {'handover', counters} as soon as the guest may run at the destination. The time
+        limit is enforced only while a super-conductor polls. Raises LiveMigrationAborted,
+        DriverError.
         """
         job = self._site.driver.live_migrate(
             self._node,
@@ -111,7 +112,7 @@ class Source:
             fulfil(self._site, asked, self._host, self._instance.uuid, self._move, command=command)
 
     def _mind_time(self, job: model.Job) -> None:
-        """End a copy after its timeout, which depends on the guest's size."""
+        """Abort or force a copy after its timeout, which depends on the guest's size."""
         options = self._site.conf.compute
         size_gib = self._instance.flavor.memory_mb / MIB_PER_GIB
         size_gib += job.result['disk_total'] / BYTES_PER_GIB
@@ -135,7 +136,7 @@ class Source:
     def finish(self, *, key: str) -> replies.Reply:
         """Remove the guest here after it was started elsewhere.
 
-        Waits for the end of the copy, which post-copy has after the departure.
+        Wait for the end of the copy, which with post-copy comes after the departure.
         """
         running = self._running_copy()
         if running:
@@ -159,9 +160,9 @@ class Source:
     def roll_back(self, *, key: str, gone: bool) -> replies.Reply:
         """Run the guest here as before the migration.
 
-        One that had left already is booted again: its memory is lost, and nothing
-        else, since no destination was asked to start it. gone: the server is deleted,
-        and nothing of it is to stay
+        A guest that had already left is booted again. Only its memory is lost, because no
+        destination was asked to start it.
+        gone: the server is deleted, so remove the guest
         """
         if gone:
             return self._drop(key)
@@ -195,7 +196,7 @@ class Source:
         return replies.reply(self._site.driver, job)
 
     def _drop(self, key: str) -> replies.Reply:
-        """Destroy the guest here, whether it has left or not."""
+        """Destroy the guest on the source, whether it has left or not."""
         uuid = self._instance.uuid
         for job in (
             self._site.driver.destroy(self._node, uuid, key=key),
@@ -213,8 +214,8 @@ def fulfil(
 ) -> None:
     """Abort a migration, or force it to complete, for the request of `ctxt`.
 
-    One that has not begun to copy is aborted by the record alone; one that is over
-    cannot be forced and needs no force.
+    A migration whose copy has not begun is aborted in the record alone. A migration that has ended
+    cannot be forced, and needs no force.
     """
     try:
         node = site.node_with(host, guest)
@@ -223,7 +224,7 @@ def fulfil(
         job = _end_copy(site, node, guest, move, key=ctxt.request_id, how=command)
         error = job.error
         if job.state is model.JobState.RUNNING:
-            # The next look meets it again under the same key.
+            # The next poll finds the job under the same key.
             return
     except exception.GuestNotFound as missing:
         error = model.JobError('GuestNotFound', missing.message)

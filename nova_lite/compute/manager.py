@@ -1,8 +1,8 @@
 """The compute daemon: answers RPC for one or many hosts, by delegation.
 
-Its configuration holds no database and nothing here imports one. Guests and jobs
-are the driver's, records the cell's: a manager that is killed and made again goes
-on where the other stopped. Source: reference/nova/cells-and-rpc 4.1.
+Its configuration has no database, and this package imports none. The driver keeps guests and jobs,
+the cell keeps the records, so a manager that was killed continues after a restart where it
+stopped. Source: reference/nova/cells-and-rpc 4.1.
 """
 
 from collections.abc import Callable
@@ -45,17 +45,17 @@ from nova_lite.virt import model
 LOG = log.getLogger(__name__)
 
 START = ('the process', 'start')
-# Of work on a guest: a repeated deletion does not make it start again.
+# The kind of work on a guest: a repeated deletion does not start the deletion again.
 DELETE = 'delete'
 
 
 class ComputeManager:
     """Implements ComputeAPI.
 
-    hosts: names of the service hosts this process stands for
+    hosts: names of the service hosts of this process
     reported: whether placement already has the inventories, so that the first report
-        may wait for its turn
-    parts: objects that answer further methods of ComputeAPI
+        comes at its regular time
+    parts: objects that implement further methods of ComputeAPI
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class ComputeManager:
     def stop(self) -> bool:
         """Wait until running work has reached its next wait. Return whether it did so in time.
 
-        Guests and the driver's jobs go on: the next start takes them up.
+        Guests and the driver's jobs continue, and the next start resumes the work.
         """
         return self.site.jobs.stop(self.conf.graceful_shutdown_timeout)
 
@@ -123,7 +123,7 @@ class ComputeManager:
         return self.site.jobs.has(START)
 
     def periodics(self) -> list[tuple[float, Callable[[], None]]]:
-        """Return (seconds between, method) of what is done again and again."""
+        """Return [(seconds, method)] of the periodic tasks."""
         options = self.conf.compute
         return [
             (options.resource_update_interval, self.report_inventory),
@@ -131,7 +131,7 @@ class ComputeManager:
         ]
 
     def heartbeats(self) -> list[tuple[float, Callable[[], None]]]:
-        """Return (seconds between, method) of what tells that the hosts are up."""
+        """Return [(seconds, method)] of the heartbeats of the hosts."""
         return [(self.conf.report_interval, self.beat)]
 
     def beat(self) -> None:

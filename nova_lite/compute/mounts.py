@@ -1,7 +1,7 @@
 """Shares of a server: its host mounts them before the guest starts, and unmounts them after.
 
-A guest is given each share that it may have, and no other: what a lost message has left is
-unplugged when it starts again. Source: reference/nova/api-surface 2.3.
+A guest that starts gets exactly the shares that it may have: shares that a lost message has left
+are unplugged. Source: reference/nova/api-surface 2.3.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from nova_lite.virt import model
 LOG = log.getLogger(__name__)
 
 Status = states.ShareStatus
-# Shares that a saga attaches or detaches at the moment are not mounted.
+# Statuses of shares that a saga is attaching or detaching; they are not mounted.
 BETWEEN = (Status.ATTACHING, Status.DETACHING)
 STARTING = (
     model.PowerAction.ON,
@@ -37,7 +37,7 @@ class ShareNotMounted(exception.NovaLiteError):
 class Mounts:
     """The shares of one server on its node. shares: as the conductor reports them
 
-    The attribute of this name: those that the guest is to have when it starts.
+    The attribute `shares` has those that the guest gets when it starts.
     """
 
     def __init__(
@@ -109,12 +109,12 @@ class Mounts:
             )
             yield from guest_work.ended(job)
         except exception.DriverError as error:
-            # A hard reboot makes a guest that is lost, with its shares.
+            # A hard reboot creates a lost guest again, with its shares.
             if error.error_class != 'GuestNotFound':
                 raise
 
     def _unplug(self, devices: Sequence[model.Device]) -> guest_work.Work[set[str]]:
-        """Unplug devices. Return the ids of those that could not be."""
+        """Unplug shares. Return the ids of the shares that could not be unplugged."""
         failed = set()
         for device in devices:
             try:

@@ -1,8 +1,7 @@
 """Audit of moves: remove guests that ended moves have left on unreachable hosts.
 
-Only guests whose server is this host's: those of other hosts' servers are strangers,
-which `audit` removes. Nothing is started here; such a server is in error, and its
-user says what becomes of it.
+Only guests of servers of this host are concerned: `audit` removes guests of other hosts' servers.
+Guests are not started: such a server is in ERROR, and its user decides what to do.
 """
 
 from oslo_log import log
@@ -68,7 +67,7 @@ class MoveAudit:
         return [guest for guest in found if guest.role in LEFT or guest.uuid in copied]
 
     def _take_back(self, guest: model.Guest, newest: str) -> guest_work.Work[None]:
-        """Undo the guest's move; newest: uuid of the newest one of its server. Work."""
+        """Undo the guest's move; work for `guest_work`. newest: uuid of the server's newest move"""
         if not self._is_left(guest):
             return
         driver, key = self._site.driver, f'audit/{runtime.new_uuid()}'
@@ -91,7 +90,7 @@ class MoveAudit:
             )
 
     def _is_left(self, guest: model.Guest) -> bool:
-        """Return whether a guest is yet as it was listed; its move may have ended since."""
+        """Return whether a guest is still as it was listed: its move may have ended since."""
         return any(
             (now.uuid, now.role, now.move) == (guest.uuid, guest.role, guest.move)
             for now in self._suspects(guest.node, self._site.driver.list_guests(guest.node))
@@ -99,5 +98,5 @@ class MoveAudit:
 
 
 def _is_idle(record: conductor_rpc.HostRecord | None) -> bool:
-    """Return whether the host has the server and no work on it is under way."""
+    """Return whether the server is on the host and no work on it is in progress."""
     return record is not None and record['task_state'] is None and not record['hidden']

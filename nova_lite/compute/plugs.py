@@ -1,4 +1,4 @@
-"""Events about ports for which builds wait. Nothing is kept over a restart."""
+"""Events about ports for which builds wait. They are lost in a restart."""
 
 from collections.abc import Mapping
 
@@ -7,10 +7,10 @@ from nova_lite.compute import guest_work
 
 
 class Plugs:
-    """Events about the ports of servers that are being built here.
+    """Events about the ports of servers that this process builds.
 
-    key: of the build's work, a host and a server: a server may be built on another host of the
-        same process before its first build has ended
+    key: that of the build's work: a host and a server, because a server may be built on another
+        host of the same process before its first build has ended
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Plugs:
             self._events.setdefault(key, {})
 
     def note(self, key: guest_work.Key, events: Mapping[str, str]) -> bool:
-        """Keep {port id: status} if the server's are expected. Return whether they are."""
+        """Keep {port id: status} if the server's events are expected. Return whether they are."""
         with self._lock:
             if key not in self._events:
                 return False
@@ -36,6 +36,6 @@ class Plugs:
             return dict(self._events.get(key, {}))
 
     def forget(self, key: guest_work.Key) -> None:
-        """Keep no events of a server any more."""
+        """Stop keeping events of a server."""
         with self._lock:
             self._events.pop(key, None)

@@ -16,7 +16,7 @@ from nova_lite.compute import site as sites
 
 LOG = log.getLogger(__name__)
 
-# The network service is asked after so many seconds without an event, which may be lost.
+# Seconds without an event, which may be lost, until the network service is asked.
 POLL_S = 10.0
 
 
@@ -25,9 +25,9 @@ def wait(
 ) -> guest_work.Work[session.Jsons]:
     """Wait until all ports are plugged and return their network_info; work for `guest_work`.
 
-    key: of the build's work
-    Raises NetworksNotAllocated if a port cannot be plugged or is not in time, unless
-    vif_plugging_is_fatal is false: then the guest starts without it.
+    key: that of the build's work
+    Raises NetworksNotAllocated if a port cannot be plugged, or is not plugged in time, unless
+    vif_plugging_is_fatal is false: then the guest starts without the port.
     """
     conf, (_host, uuid) = site.conf, key
     seconds = conf.vif_plugging_timeout
@@ -54,7 +54,7 @@ def wait(
 def _look(
     site: sites.Site, ctxt: context.RequestContext, key: guest_work.Key, network_info: session.Jsons
 ) -> session.Jsons:
-    """Return network_info after the events that came, or as the network service has it."""
+    """Return network_info updated with the events received, or that of the network service."""
     network_info = plugging.with_events(network_info, site.plugs.of(key))
     if not plugging.down(network_info):
         return network_info

@@ -1,7 +1,7 @@
 """Power: actions of one step that change the state of a guest.
 
-Each is a row of `ACTIONS`: begin the event, have the driver do it, record what
-came of it. A repeated or late message finds another task and changes nothing.
+Each action is a row of `ACTIONS`: begin the event, run the driver's job, record the result.
+A repeated or late message finds another task and changes nothing.
 Source: reference/nova/cells-and-rpc 4.1.
 """
 
@@ -35,8 +35,8 @@ SNAPSHOT_EVENT = 'compute_snapshot_instance'
 class Action:
     """One action. transition: its row of the table of states
 
-    power: None for one that is no change of power alone
-    interrupts: whether other work on the guest is given up for it
+    power: the change of power; None if the action is more than that
+    interrupts: whether the action interrupts other work on the guest
     """
 
     event: str
@@ -51,7 +51,7 @@ class Action:
 
     @property
     def during(self) -> states.TaskState | None:
-        """Return the task state that it gets when the host begins, or None."""
+        """Return the task state that the server gets when the host begins, or None."""
         return self.tasks[-1] if len(self.tasks) > 1 else None
 
     @property
@@ -85,7 +85,7 @@ class Begun(Failing, typing.Protocol):
 
 
 class Started(typing.NamedTuple):
-    """An action whose event has begun. shares: of the server"""
+    """An action whose event has begun. shares: those of the server"""
 
     shares: list[conductor_rpc.Share]
 
@@ -118,7 +118,7 @@ ACTIONS = {
 }
 
 
-# The events of work that an action which interrupts may cut off.
+# The events of work that an interrupting action may end.
 EVENTS = tuple(sorted({SNAPSHOT_EVENT, *(action.event for action in ACTIONS.values())}))
 
 
@@ -133,7 +133,7 @@ def act(
 ) -> guest_work.Work[None]:
     """Do an action of `ACTIONS` to a server's guest; work for `guest_work`.
 
-    start: where a change of power is not all
+    start: method of the driver, for actions that are more than a change of power
     """
     action = ACTIONS[name]
     started = yield from begin(site, ctxt, host, instance.uuid, action)
@@ -191,7 +191,7 @@ def _return(
 ) -> guest_work.Work[None]:
     """Restore a guest that left its node with an ended move and was not restored.
 
-    The server is on record here, so no other host may start it.
+    The record has the server on this host, so no other host may start it.
     """
     try:
         guest = site.driver.get_guest(node, uuid)
@@ -212,9 +212,8 @@ def _definition(
 ) -> guest_work.Work[model.GuestSpec]:
     """Return the definition of a guest from its current records, with its current devices.
 
-    It has the shares that were mounted, and none whose attachment has ended since.
-    A volume of which it is not on record how the host reaches it is not the server's yet: it is
-    plugged in later, or not at all. Raises VolumeNotUsable when that is the root volume.
+    It has the mounted shares. A volume without a recorded connection does not belong to the
+    server yet, and is left out. Raises VolumeNotUsable if that is the root volume.
     """
     found = yield from guest_work.insist(
         site.conductor.instance_records, ctxt, host=host, instance_uuid=mounted.uuid
@@ -224,7 +223,7 @@ def _definition(
         if device.destination_type != guests.VOLUME or device.get('connection_info'):
             devices.append(device)
         elif device.get('boot_index') == 0:
-            # A rebuild that failed may have left it so.
+            # A failed rebuild may have left the volume without a connection.
             raise exception.VolumeNotUsable(
                 volume_id=device.volume_id, reason='no host is connected to it'
             )
@@ -269,7 +268,7 @@ def fail(
     error: exception.NovaLiteError,
     changes: model.Json,
 ) -> guest_work.Work[None]:
-    """Record that an action failed: its event, a fault, and `changes` to the record."""
+    """Record a failed action: its event, a fault, and `changes` of the record."""
     failure: conductor_rpc.ActionFailure = {
         'error': error.message,
         'details': ''.join(traceback.format_exception(error)),
@@ -287,7 +286,7 @@ def fail(
 
 
 def left_behind(site: site.Site, node: str, uuid: str, action: Action) -> model.Json:
-    """Return what the record must say after a failure, from what the guest is now."""
+    """Return the changes of the record after a failure, by the current state of the guest."""
     try:
         guest = site.driver.get_guest(node, uuid)
     except (exception.GuestNotFound, exception.Unavailable):

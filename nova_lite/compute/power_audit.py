@@ -1,9 +1,8 @@
 """Audit of power states: compare those of hypervisors with the cell's records.
 
-A difference counts only if the guest differs still after its record was read, and the
-cell notes it only if the record is as it was then: what users and sagas do meanwhile
-changes the record. A guest that runs though its server is stopped or shelved is powered
-off.
+A difference counts only if the guest still differs after its record was read. The cell stores
+it only if the record has not changed since, because users and sagas may have changed it. A guest
+that runs although its server is stopped or shelved is powered off.
 """
 
 from collections.abc import Iterable
@@ -34,7 +33,7 @@ class PowerAudit:
         self._site = site
 
     def run(self, compared: Iterable[tuple[conductor_rpc.HostRecord, model.Guest | None]]) -> None:
-        """Report power states that differ and stop what should not run.
+        """Report power states that differ, and stop guests that should not run.
 
         compared: [(record, its Guest on the node or None), ...], listed before the records
             were read
@@ -47,12 +46,12 @@ class PowerAudit:
             if not _differs(record, _power_of(guest)):
                 continue
             host, uuid = record['host'], record['uuid']
-            # As it is since the record was read.
+            # The guest's state after the record was read.
             power_state = _power_of(self._find(record['node'], uuid))
             if _runs_wrongly(record, power_state):
                 self._site.jobs.run((host, uuid), self._stop(host, record['node'], uuid))
             elif _differs(record, power_state):
-                # What the host has seen of the record.
+                # The version of the record that the host has read.
                 seen = {'vm_state': record['vm_state'], 'updated_at': record['updated_at']}
                 found = {'uuid': uuid, 'host': host, 'power_state': int(power_state), 'seen': seen}
                 differing.append(found)
@@ -69,7 +68,7 @@ class PowerAudit:
     def _stop(self, host: str, node: str, uuid: str) -> guest_work.Work[None]:
         """Power off a guest if its server is still recorded as stopped; work for `guest_work`.
 
-        Other work may have come before; what comes from now on waits for this.
+        Other work may have run before; later work waits for this.
         """
         try:
             found = self._site.conductor.host_records(
@@ -113,7 +112,7 @@ class PowerAudit:
 
 
 def _has_mounts(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> bool:
-    """Return whether a guest has shares though it is off, and its server stopped."""
+    """Return whether a guest has shares although it is off and its server is stopped."""
     return (
         guest is not None
         and guest.power_state is Power.SHUTDOWN
@@ -128,12 +127,13 @@ def _power_of(guest: model.Guest | None) -> states.PowerState:
 
 
 def _differs(record: conductor_rpc.HostRecord, power_state: states.PowerState) -> bool:
-    """Return whether the guest of a server without a task is not as the record says."""
+    """Return whether the guest of a server without a task differs from the record."""
     if record['task_state'] is not None or record['hidden']:
         return False
     return (
         _runs_wrongly(record, power_state)
-        # An action that failed recorded the power it found, and left the server's state.
+        # A failed action has recorded the power that it found, and has not changed the server's
+        # state.
         or states.has_gone_off(record['vm_state'], power_state)
         or power_state != record['power_state']
     )

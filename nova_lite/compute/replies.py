@@ -1,7 +1,7 @@
 """Replies of the methods of moves while a hypervisor works.
 
-A call starts an effect, or finds the one it started before: the driver knows it by the
-key. It answers at once with the result, or with when to ask again; nothing is kept here.
+A call starts an effect, or finds the effect that an earlier call has started, by its key in the
+driver. The reply has the result, or the seconds after which to poll. This process keeps nothing.
 """
 
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from nova_lite.virt import model
 # {'done': True, ...} with the results, or {'pending': seconds}.
 Reply: typing.TypeAlias = model.Json
 
-# What takes no longer is waited for; all else is asked for again.
+# A call waits at most so many seconds for a job; longer jobs are polled.
 SHORT_S = 0.25
 SOONEST_S = 0.1
 
@@ -36,7 +36,7 @@ def reply(driver: protocol.Driver, job: model.Job) -> Reply:
 
 
 def awaited(driver: protocol.Driver, job: model.Job) -> model.Job:
-    """Return the job; poll it at its next event if that is at most SHORT_S away."""
+    """Return the job, after its next event if that is due within SHORT_S."""
     if job.state is model.JobState.RUNNING and job.ready_in <= SHORT_S:
         runtime.sleep(job.ready_in)
         job = driver.poll(job.id)
@@ -44,14 +44,14 @@ def awaited(driver: protocol.Driver, job: model.Job) -> model.Job:
 
 
 def pending(job: model.Job) -> Reply:
-    """Return {'pending': seconds} for a job that runs."""
+    """Return {'pending': seconds} for a running job."""
     return {'pending': max(job.ready_in, SOONEST_S)}
 
 
 def running(
     driver: protocol.Driver, node: str, guest: str, verbs: Collection[model.Verb]
 ) -> Reply | None:
-    """Return {'pending': seconds} if the node is at one of these verbs on the guest, else None."""
+    """Return {'pending': seconds} if a job of one of `verbs` runs on the guest, else None."""
     for job in driver.list_jobs(node, guest):
         if job.verb in verbs:
             return pending(job)

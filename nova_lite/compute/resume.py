@@ -1,10 +1,10 @@
 """Resume unfinished work of the hosts, after a restart or a lost message.
 
-The cell knows it by the servers' tasks. Each is asked for once more under its own
-request id, so effects that took place are met and not repeated. What fails to
-come to an end several times is given up with a fault. A deletion is not, nor is what a build has
-left that failed, or whose server was deleted without its host: these are tried again, less
-and less often. Work on a node without power waits.
+The cell finds unfinished work by the servers' tasks. The work is started again under its own
+request id, so effects that took place are found and not repeated. Work that does not end in
+several attempts is given up with a fault. A deletion, and the cleanup of a failed build or of a
+build whose server was deleted without its host, are never given up, but tried less and less
+often. Work on a node without power waits.
 """
 
 import collections
@@ -33,18 +33,18 @@ from nova_lite.virt import model
 LOG = log.getLogger(__name__)
 
 ATTEMPTS = 3
-# What is never given up is tried at the first looks, and at each so many after them: calls
-# of a neighbour that hangs hold threads that others need.
+# Work that is never given up is tried in the first runs, and later only in each so many runs,
+# because calls of a neighbour that hangs occupy threads that other work needs.
 FIRST, EACH = 2, 4
 Task = states.TaskState
 POWER: dict[str | None, str] = {
     task: name for name, action in power.ACTIONS.items() for task in action.tasks
 }
-# A password is on no record.
+# No record has the password.
 REPEATED = frozenset(power.ACTIONS) - {passwords.ACTION}
 # The API's note of the image to boot from, in a server's system metadata.
 RESCUE_IMAGE = 'rescue_image_ref'
-# How the log names the work on a build that is over.
+# Name of the work on a build that is over, in the log.
 CLEAR = 'what a build has left'
 IMAGES = frozenset(images.SNAPSHOT.tasks)
 
@@ -86,7 +86,7 @@ class Manager(typing.Protocol):
 
 
 class Resume:
-    """Resumes unfinished work. manager: called as by a message"""
+    """Resumes unfinished work. manager: a Manager, whose methods messages call as well"""
 
     def __init__(self, site: site.Site, manager: Manager) -> None:
         self._site, self._manager = site, manager
@@ -175,7 +175,7 @@ class Resume:
         work: conductor_rpc.Unfinished,
         error: exception.NovaLiteError,
     ) -> guest_work.Work[None]:
-        """Clear the task of work that will not be done; work for `guest_work`."""
+        """Clear the task of work that is given up; work for `guest_work`."""
         instance = work['instance']
         host, uuid = instance.host, instance.uuid
         LOG.warning('Cannot resume the work on server %s: %s', uuid, error)
@@ -196,7 +196,7 @@ class Resume:
         yield from power.fail(self._site, ctxt, host, uuid, action, error=error, changes=changes)
 
     def _what_is_left(self, instance: objects.Instance) -> tuple[power.Failing, model.Json]:
-        """Return (action, changes to the record) of an action that ends here."""
+        """Return (action, changes of the record) of an action that is given up."""
         if instance.task_state in IMAGES:
             return images.SNAPSHOT, {}
         action = power.ACTIONS[POWER[instance.task_state]]
@@ -214,12 +214,12 @@ class Resume:
 
 
 def _image_order(ctxt: context.RequestContext, instance: objects.Instance) -> backups.Order | None:
-    """Return what a request for an image has noted, or None if another request has."""
+    """Return the note of this request for an image; None if it is that of another request."""
     return backups.noted(instance.system_metadata, ctxt.request_id)
 
 
 def _is_over(instance: objects.Instance) -> bool:
-    """Return whether only what the build of a server has left is to be cleared away."""
+    """Return whether the build of the server is over, so that only its remains are cleaned up."""
     return instance.task_state is None
 
 

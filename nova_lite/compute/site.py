@@ -120,10 +120,10 @@ Neighbours: typing.TypeAlias = client_set.Clients[Placement, Network, Volume, re
 
 @dataclasses.dataclass
 class Site:
-    """Everything a compute process reaches, by name.
+    """The clients, the driver and the hosts of a compute process.
 
     hosts: names of the service hosts; nodes: {host: [hypervisor node, ...]}
-    began: when the process began, in the seconds of runtime.boottime
+    began: start of the process, as runtime.boottime
     """
 
     conf: cfg.ConfigOpts
@@ -143,7 +143,7 @@ class Site:
     began: float = dataclasses.field(default_factory=runtime.boottime)
 
     def up_hosts(self) -> list[str]:
-        """Return the hosts whose hypervisors answer; the others are as if this process were not."""
+        """Return the hosts whose hypervisors answer. The process does nothing for other hosts."""
         up = self.driver.up_nodes()
         return [host for host in self.hosts if not up.isdisjoint(self.nodes[host])]
 
@@ -163,7 +163,7 @@ class Site:
 
 
 def nodes_of(hosts: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
-    """Return {host: [node, ...]}: one host with all nodes, or hosts with a node of that name."""
+    """Return {host: [node, ...]}. A single host has all nodes, other hosts those of their names."""
     if len(hosts) == 1:
         return {hosts[0]: list(names)}
     known = set(names)

@@ -1,7 +1,7 @@
 """Cross-cell moves on a host: a guest leaves as an image and is created from it.
 
-The hosts share no path, so the disk travels by the image service. What the source
-keeps, and how it takes the guest back or drops it, is as in `cold`.
+The hosts share no path, so the disk travels through the image service. The source keeps, restores
+and drops the guest as in `cold`.
 Source: reference/nova/cross-cell-resize 4.4 and 4.5.
 """
 
@@ -25,7 +25,7 @@ LOG = log.getLogger(__name__)
 
 
 class SnapshotBased(cold.Cold):
-    """The part of one compute process; both kinds of cold moves."""
+    """The moves between cells of one compute process, with the methods of cold moves."""
 
     def __init__(self, site: site.Site) -> None:
         super().__init__(site)
@@ -36,7 +36,7 @@ class SnapshotBased(cold.Cold):
     ) -> replies.Reply:
         """Stop the guest at the source and upload its disk.
 
-        image_id: the image, which exists as queued; None if it boots from a volume
+        image_id: the queued image; None if the server boots from a volume
         """
         driver = self._site.driver
         off = driver.change_power(node, guest, model.PowerAction.OFF, key=f'{key}/off')
@@ -62,7 +62,7 @@ class SnapshotBased(cold.Cold):
     ) -> replies.Reply:
         """Create the guest at the destination from the image of its disk.
 
-        Raise ImageNotFound or ImageNotUsable if there is neither the image nor a guest.
+        Raise ImageNotFound or ImageNotUsable if neither the image nor the guest exists.
         """
         self._require_image(ctxt, arrival, instance.uuid)
         return arrivals.make(
@@ -79,7 +79,7 @@ class SnapshotBased(cold.Cold):
     def _require_image(
         self, ctxt: context.RequestContext, arrival: compute_rpc.Uploaded, guest: str
     ) -> None:
-        """Check the image of a disk. A guest that exists needs it no more."""
+        """Check the image of a disk, unless the guest exists already."""
         image_id = arrival['image_id']
         if image_id is None:
             return

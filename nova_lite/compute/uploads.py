@@ -1,8 +1,8 @@
 """Uploads of disks to the image service, which moves poll.
 
-An upload takes as long as the disk is large, so no call waits for its end. It is kept
-in memory alone: after a restart the next call begins it again, once the image service
-has dropped what had come of it.
+The time of an upload depends on the size of the disk, so no call waits for its end. Uploads are
+kept only in memory: after a restart the next call begins the upload again, as soon as the image
+service has dropped the interrupted one.
 """
 
 import dataclasses
@@ -19,9 +19,9 @@ from nova_lite.compute import site
 LOG = log.getLogger(__name__)
 
 POLL_S = 1.0
-# How long an upload may wait for the end of one that a restart broke off.
+# Seconds that an upload may wait until the image service drops an interrupted one.
 TIMEOUT_S = 60.0
-# Results that were not requested any more, because the move was undone.
+# Seconds that results are kept which no call requests, because the move was undone.
 FORGOTTEN_S = 600.0
 
 
@@ -47,7 +47,7 @@ class Uploads:
     ) -> replies.Reply:
         """Return {'done': True} once the snapshot of a job is the image, else {'pending': seconds}.
 
-        formats: of the disk, for the image. Raises what the upload failed with, once.
+        formats: those of the disk, for the image. Raises the error of a failed upload, once.
         """
         upload = self._of(ctxt, image_id, job_id, formats)
         if not runtime.wait(upload.done, replies.SHORT_S):

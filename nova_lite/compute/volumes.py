@@ -1,8 +1,8 @@
 """Volumes: the block devices of a server that are volumes.
 
-Creates what has to be created, connects the host, and takes it all back. What is
-made is recorded at once, so that it is found after a kill; an
-attachment that was not recorded is found by the server's uuid.
+Volumes are created, connected to the host, and given back. Each new volume and attachment is
+recorded at once, so that it is found after a kill. An attachment that was not recorded is found by
+the server's uuid.
 Source: reference/nova/create-server 1.5.
 """
 
@@ -29,11 +29,12 @@ from nova_lite.virt import model
 LOG = log.getLogger(__name__)
 
 READY_TIMEOUT_S = 600
-# Between two looks at a volume in the making: at first, doubling, at most.
+# Seconds between two looks at a volume in creation: the first pause, which doubles, and the
+# longest.
 POLL_S, LONGEST_POLL_S = 0.05, 1.0
 PREFIXES = {'scsi': 'sd', 'sata': 'sd', 'usb': 'sd', 'ide': 'hd', 'fdc': 'fd'}
-# What is known of a device when its volume was made. The others are left alone: a message
-# that comes late must not take back what later ones have recorded.
+# Columns that are known when the volume of a device is created. A late message must not overwrite
+# others, which later messages have recorded.
 MADE = ('volume_id', 'volume_size')
 RECORDED = ('volume_id', 'volume_size', 'attachment_id', 'connection_info', 'device_name')
 
@@ -57,7 +58,7 @@ def name_devices(
 
 
 def changes_of(device: block_device.BlockDevice, names: Iterable[str] = RECORDED) -> model.Json:
-    """Return what the cell must know of a device after it was provided."""
+    """Return the columns of a device to record after it was provided."""
     return {'uuid': device.uuid, **{name: device.get(name) for name in names}}
 
 
@@ -82,9 +83,9 @@ class Volumes:
     # ---- providing ----
 
     def provide(self, *, again: bool = False) -> guest_work.Work[None]:
-        """Create and connect the volumes; work for `guest_work`. Changes the devices.
+        """Create and connect the volumes, and change the devices; work for `guest_work`.
 
-        again: part of it may be done already
+        again: a former attempt may have done a part of this
         """
         if not self.devices:
             return
@@ -122,7 +123,7 @@ class Volumes:
             )
 
     def _made(self, device: block_device.BlockDevice) -> session.Jsons:
-        """Return what was made for the device before this daemon was killed."""
+        """Return the usable volumes that a former attempt has created for the device."""
         found = volume_client.made_for(self._site.volume, self._ctxt, self._instance.uuid, device)
         return [volume for volume in found if not volume['status'].startswith(('err', 'del'))]
 
@@ -165,7 +166,7 @@ class Volumes:
         found = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
         return {attachment['volume_id']: attachment['id'] for attachment in found}
 
-    # ---- taking back ----
+    # ---- giving back ----
 
     def reserve(self) -> guest_work.Work[None]:
         """Disconnect the host from the volumes, which stay attached; work for `guest_work`."""
@@ -180,14 +181,14 @@ class Volumes:
             )
             device.attachment_id, device.connection_info = attachment['id'], None
             yield from self._record([changes_of(device)])
-        # While another one is connected the next host cannot be.
+        # The next host cannot be connected while another host is.
         self._end_attachments(keep={device.get('attachment_id') for device in self.devices})
 
     def give_back(self) -> None:
         """Delete the attachments, and the volumes with delete_on_termination.
 
-        This includes attachments that are on no record, because the answer to the request
-        that made them was lost. A volume that cannot be deleted stays.
+        This includes attachments without a record, whose creation was not answered. A volume that
+        cannot be deleted stays.
         """
         if not self.devices:
             return
@@ -201,7 +202,7 @@ class Volumes:
             self._delete(volume_id)
 
     def _end_attachments(self, *, keep: Collection[str | None] = ()) -> None:
-        """Delete all attachments of the server but those with these ids."""
+        """Delete all attachments of the server except those with the ids in `keep`."""
         found = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
         for attachment in found:
             if attachment['id'] not in keep:

@@ -43,7 +43,7 @@ STOP_EVENT = 'compute_stop_instance'
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """The host that reports, the server of the action, and the task it expects."""
+    """The reporting host, the server of the action, and the task that the host expects."""
 
     host: str
     uuid: str
@@ -61,8 +61,8 @@ def start(
 ) -> list[rpcapi.Share]:
     """Begin an action's event if the server's task is an expected one. Return its shares.
 
-    A message that comes late or again is not to pass for a newer request of the same kind,
-    whose task the server may have by now: what has ended does not begin again.
+    A late or repeated message must not begin a newer request of the same kind, whose task the
+    server may have by now: an action that has ended does not begin again.
     """
     row = instances.get(connection, report.uuid, hidden=True)
     if actions.has_ended(connection, report.uuid, ctxt.request_id, report.event, report.host):
@@ -110,7 +110,7 @@ def finish(
     """Apply the changes of a successful action. Return False if the task has changed.
 
     An action whose changes the table of states refuses has failed.
-    remark: what failed after the requested effect
+    remark: text about a failure after the requested effect; None
     """
     try:
         done = _apply(connection, report, changes)
@@ -136,7 +136,7 @@ def fail(
     *,
     failure: rpcapi.ActionFailure,
 ) -> bool:
-    """Apply the changes of a failed action, with a fault. Return False as `finish`."""
+    """Apply the changes of a failed action, with a fault. Return False if the task has changed."""
     done = _apply_failure(connection, report, failure['changes'])
     if done:
         instances.add_fault(
@@ -162,7 +162,7 @@ def fail(
 def _apply_failure(
     connection: sa.Connection, report: Report, changes: dict[str, typing.Any]
 ) -> bool:
-    """Do as `_apply`, but set ERROR in place of states that the table refuses.
+    """Apply the changes of a failed action, with ERROR in place of states that the table refuses.
 
     The server would keep its task otherwise, and its host would report it again and again.
     """
@@ -248,7 +248,7 @@ def end(
     children.destroy_block_devices(connection, uuid)
     children.destroy_tags(connection, uuid)
     shares.destroy(connection, uuid)
-    # What there was of a build has gone with the rest.
+    # The remains of a build were deleted as well.
     instances.mark_deleted(connection, uuid, build=None)
     actions.finish_event(connection, uuid, ctxt.request_id, event, host=host)
     actions.end_interrupted(connection, uuid, error=f'Interrupted by {event}.')
@@ -289,7 +289,7 @@ def change_block_devices(
     changed: Iterable[rpcapi.Json],
     gone: Iterable[str],
 ) -> None:
-    """Change some of a server's block devices and drop others, while its host builds it.
+    """Store changed block devices of a server and delete those `gone`, while its host builds it.
 
     A late message must not replace what was recorded after it was sent.
     """
@@ -323,8 +323,8 @@ def note_power(
 ) -> None:
     """Store the power states that hosts have found. found: see ConductorAPI.power_states
 
-    Source: nova's periodic power state sync. A server with a task is left alone: its power
-    is in motion. So is one that has changed since its host read the record.
+    A server with a task, and a server that has changed since its host read the record, are not
+    changed. Source: nova's periodic power state sync.
     """
     for report in sorted(found, key=lambda report: report['uuid']):
         _note_power(connection, ctxt, report)
@@ -353,7 +353,7 @@ def _note_power(
         LOG.debug('Server %s was changed; not storing its power state: %s', uuid, error)
         return
     if 'vm_state' in changes:
-        # The host unmounts them at its next comparison.
+        # The host unmounts the shares at its next comparison.
         shares.deactivate(connection, uuid)
         LOG.warning('Server %s was found shut down on host %s. Set to STOPPED', uuid, host)
         now = runtime.naive_now()

@@ -1,7 +1,7 @@
 """Audit of a cell: finish work that has no host.
 
-A conductor that was killed between two steps leaves servers without a host in a
-task. What hosts have yet to finish they find themselves (compute.audit).
+A conductor that was killed between two steps leaves servers with a task and without a host.
+Hosts find their own unfinished work (compute.audit).
 """
 
 from collections.abc import Callable
@@ -34,9 +34,9 @@ LOG = log.getLogger(__name__)
 DELETE_EVENT = 'compute_terminate_instance'
 EPOCHS_KEPT = datetime.timedelta(days=7)
 FORGET_EVERY_S = 3600
-# Tasks that a server may have before a host builds it, or when it has none any more.
+# Tasks that a server may have before a host builds it, or when it no longer has a host.
 HOSTLESS_TASKS = (*transitions.BUILD.tasks[:1], *transitions.DELETE.tasks)
-# Moves that end in error while there is a server to look at, and else have failed.
+# Moves that end with the status error while their server exists, and otherwise with failed.
 INCOMPLETE = (
     states.MigrationType.RESIZE,
     states.MigrationType.MIGRATION,
@@ -58,7 +58,7 @@ _INCOMPLETE = (
 class Audit:
     """The periodic repair of one cell's records.
 
-    idle_s: what has not moved for so many seconds is abandoned
+    idle_s: work without a change for so many seconds counts as abandoned
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Audit:
 
 
 def _abandoned(connection: sa.Connection, idle_s: float) -> tuple[Sequence[rows.Row], list[str]]:
-    """Return what has not moved for `idle_s` seconds: servers without a host, and moves."""
+    """Return servers without a host, and moves, that have not changed for `idle_s` seconds."""
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     return _hostless(connection, before), _incomplete(connection, before)
 
@@ -139,7 +139,7 @@ def _hostless(connection: sa.Connection, before: datetime.datetime) -> Sequence[
 def _incomplete(connection: sa.Connection, before: datetime.datetime) -> list[str]:
     """Return migrations (uuids) that ended in error, whose servers were deleted since.
 
-    What hosts have left of them is found by their own audit (compute.audit).
+    The hosts' own audit (compute.audit) finds the remains of these moves.
     Source: reference/nova/moves 1.2.
     """
     return lean.values(connection, _INCOMPLETE, {'before': before})

@@ -29,11 +29,11 @@ from nova_lite.rpcapi import conductor as rpcapi
 LOG = log.getLogger(__name__)
 
 EVENT = 'compute__do_build_and_run_instance'
-# Of a search that found no other host there is no event on record, as in nova.
+# A search that found no other host has no recorded event, as in nova.
 SEARCH_EVENT = 'conductor_schedule_and_build_instances'
 DELETED: rpcapi.Failure = {'error': 'The server was deleted during the operation.', 'details': None}
 BUILDING = (states.VmState.BUILDING,)
-# States of servers that never run; a host may have something of their builds yet.
+# States of servers that never run. A host may still have remains of their builds.
 OVER = (states.VmState.ERROR, states.VmState.DELETED)
 
 
@@ -75,7 +75,7 @@ def finish(
     block_devices: Iterable[rpcapi.Json],
     values: rpcapi.Json,
 ) -> bool:
-    """See ConductorAPI.build_finished. values: the other columns the host tells."""
+    """See ConductorAPI.build_finished. values: {column: value} of further columns"""
     former = network_info.lock_built(connection, uuid)
     values = {
         **values,
@@ -143,7 +143,7 @@ def is_over(connection: sa.Connection, host: str, uuid: str) -> bool:
 
 
 def _over(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """Return the row of a server that never runs and to which nothing is done, or None."""
+    """Return the row of a server that never runs and has no task, or None."""
     row = rows.lock(connection, instances.TABLE, uuid=uuid)
     is_over = row is not None and row.vm_state in OVER and row.task_state is None
     return row if is_over else None
@@ -206,9 +206,9 @@ def place(
     selection: selections.Selection,
     alternates: Iterable[selections.Selection],
 ) -> rows.Row | None:
-    """Assign a build without a host to the selected one. Return the new row.
+    """Assign a build without a host to the selected host. Return the new row.
 
-    row: as this process last read it. Raises StateChanged when it has changed.
+    row: as this process last read it. Raises StateChanged if it has changed since.
     """
     _take(
         connection,
@@ -234,9 +234,9 @@ def give_up(
     *,
     error: exception.NovaLiteError,
 ) -> None:
-    """Set a server to ERROR with a fault: no host is left for its build.
+    """Set a server to ERROR with a fault, because no host is left for its build.
 
-    Raises StateChanged as `place`.
+    Raises StateChanged if `row` is no longer as this process last read it.
     """
     _take(
         connection,
@@ -255,16 +255,16 @@ def give_up(
 
 
 def take_up(connection: sa.Connection, row: rows.Row) -> rows.Row | None:
-    """Take a build that is on no host and that no conductor has. Return the new row.
+    """Acquire a build that has no host and no conductor. Return the new row.
 
-    Raise StateChanged when someone else was quicker.
+    Raise StateChanged if another conductor has acquired it first.
     """
     _take(connection, row, {})
     return instances.find(connection, row.uuid)
 
 
 def _take(connection: sa.Connection, row: rows.Row, values: rows.Values) -> None:
-    """Change a hostless build that is as `row` says, to the microsecond of its last change."""
+    """Change a build without a host if it was last changed at the time in `row`."""
     instances.update(
         connection,
         row.uuid,

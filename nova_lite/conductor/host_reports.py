@@ -48,8 +48,8 @@ _UNFINISHED = sa.or_(
         _SERVERS.c.deleted.is_(False),
         _SERVERS.c.task_state.in_([str(task) for task in transitions.HOST_TASKS]),
     ),
-    # A build that failed, and of which something could not be taken back then; and one whose
-    # server was deleted without its host, which was down.
+    # Builds that failed and could not be cleaned up completely then, and builds whose servers were
+    # deleted while their hosts were down.
     sa.and_(
         _SERVERS.c.vm_state.in_([str(state) for state in build_reports.OVER]),
         _SERVERS.c.task_state.is_(None),
@@ -63,9 +63,9 @@ _UNUSABLE = sa.select(_SERVICES.c.host, _SERVICES.c.disabled, _SERVICES.c.forced
 
 
 class Returned(Exception):
-    """Hosts with guests of evacuated servers cannot be up yet.
+    """Hosts that have guests of evacuated servers cannot be up yet.
 
-    hosts: the reply to their compute, by host
+    hosts: {host: the reply to its compute}
     """
 
     def __init__(self, hosts: dict[str, dict[str, bool]]) -> None:
@@ -84,12 +84,13 @@ def beat(
     gone = services.beat(
         connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version, starting=starting
     )
-    # To name thousands of hosts in a query costs more than to read these few of the whole cell.
+    # A query that names thousands of hosts costs more than reading these few rows of the whole
+    # cell.
     ours = set(hosts)
     found = [row for row in lean.every(connection, _UNUSABLE) if row.host in ours]
-    # An evacuation begins under a lock on the service, which this transaction has by now.
+    # An evacuation begins under a lock on the service's row, which this transaction holds now.
     left = evacuations.sources(connection) & ours
-    # Those that are forced down do not count as up anyway.
+    # Services that are forced down do not count as up in any case.
     left -= {row.host for row in found if row.forced_down}
     if left:
         disabled = {row.host for row in found if row.disabled}
@@ -106,9 +107,9 @@ def beat(
 def report(
     connection: sa.Connection, host: str, binary: str, topic: str, down_time_s: float
 ) -> int:
-    """Record a heartbeat of a conductor, and excuse hosts that no conductor could hear.
+    """Record a heartbeat of a conductor. Keep hosts up whose heartbeats no conductor could receive.
 
-    Return how many there are.
+    Return the number of these hosts.
     """
     excused = services.excuse(connection, down_time_s, evacuations.sources(connection))
     services.beat(connection, [host], binary, topic)
@@ -116,7 +117,7 @@ def report(
 
 
 def introduce(connection: sa.Connection, host: str, binary: str, topic: str) -> None:
-    """Add the service of a new conductor. One that is known is left as it is."""
+    """Add the service of a new conductor. The record of a known conductor is not changed."""
     if services.find(connection, host, binary) is None:
         services.beat(connection, [host], binary, topic)
 

@@ -38,7 +38,7 @@ def note_progress(
         detail = f'its source is host {row.source_compute}'
         raise exception.StateChanged(what='Migration', key=uuid, detail=detail)
     if row.status != Status.RUNNING:
-        # The destination is prepared, or the copy would not begin.
+        # The destination is prepared by now: without it the copy does not begin.
         actions.finish_event(
             connection, row.instance_uuid, ctxt.request_id, PREPARE_EVENT, host=row.dest_compute
         )
@@ -61,7 +61,7 @@ def answer_command(
     row = live_turns.locked(connection, uuid)
     if row.data.get(command, {}).get('request_id') != ctxt.request_id:
         return
-    # An abort that takes place stays on record: it says why the migration ended.
+    # The record of a successful abort stays, because it is the reason why the migration ended.
     if error is not None or command != live_migrations.ABORT:
         live_migrations.drop_command(connection, row, command, ctxt.request_id)
     actions.finish_event(

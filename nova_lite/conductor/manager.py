@@ -1,7 +1,7 @@
 """The manager of the cell conductor, which writes a cell's database for its computes.
 
-It knows neither the API database nor the top bus. Only delegation: the transactions are
-in the modules of reports.
+It knows neither the API database nor the top bus. It only delegates: the transactions are in
+the modules whose names end with `_reports`.
 Source: reference/nova/cells-and-rpc 4.
 """
 
@@ -38,7 +38,7 @@ BINARY, TOPIC = services.CONDUCTOR, 'conductor'
 
 
 T = typing.TypeVar('T')
-# Seconds between, and what is done then.
+# Seconds between two runs of each periodic task.
 Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 
 
@@ -105,9 +105,9 @@ class CellConductor:
         """Do nothing: each call is one transaction."""
 
     def report(self) -> None:
-        """Send this conductor's heartbeat over the bus by which hosts report.
+        """Send this conductor's heartbeat over the bus that hosts use for theirs.
 
-        It arrives if hosts can be heard, at any conductor of the cell.
+        So it arrives, at any conductor of the cell, only while heartbeats of hosts can arrive.
         """
         self._peers.report_conductor(context.admin(), host=self.conf.host)
 
@@ -117,11 +117,11 @@ class CellConductor:
         self._reclaim.run()
 
     def periodics(self) -> list[Periodic]:
-        """Return (seconds between, method) of what is done again and again."""
+        """Return [(seconds, method)] of the periodic tasks."""
         return [(self.conf.conductor.audit_interval, self.audit)]
 
     def heartbeats(self) -> list[Periodic]:
-        """Return (seconds between, method) of what tells that the conductor is up."""
+        """Return [(seconds, method)] of the heartbeats of the conductor."""
         return [(self.conf.report_interval, self.report)]
 
     # ---- hosts ------------------------------------------------------------

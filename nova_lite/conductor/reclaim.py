@@ -59,7 +59,7 @@ class Reclaim:
             return
         LOG.info('Reclaiming soft-deleted server %s after reclaim_instance_interval', row.uuid)
         if row.host is None:
-            return  # the super-conductor ends the record
+            return  # the super-conductor deletes the record
         self._compute.delete_instance(
             ctxt,
             host=row.host,

@@ -1,7 +1,8 @@
 """Reschedule: send a build that a host refused to the next alternate of the cell.
 
-Needs the cell's database, its bus and placement, and no API database. Between two
-hosts the record is on none; who works at it owns the instant of its last change.
+It needs the cell's database, its bus and placement, but not the API database. Between two
+hosts the record has no host. A conductor changes such a record only if the time of its last change
+is still the one that this conductor has written.
 Source: reference/nova/create-server 5.
 """
 
@@ -32,10 +33,10 @@ LOG = log.getLogger(__name__)
 
 
 class Placement(release.Placement, typing.Protocol):
-    """The part of the placement client that reschedules use."""
+    """The part of the placement client that rescheduling uses."""
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placement_client.Holding:
-        """Return what a consumer holds."""
+        """Return the allocations of a consumer."""
 
     def replace(
         self,
@@ -74,7 +75,7 @@ class Reschedule:
     def leave(
         self, ctxt: context.RequestContext, host: str, uuid: str, failure: rpcapi.Failure
     ) -> None:
-        """Try the alternates after `host` failed to build with `failure`."""
+        """Try the alternates after the build on `host` has failed with `failure`."""
         row = self._write(build_reports.leave_host, ctxt, host, uuid, failure=failure)
         if row is not None:
             self._place(ctxt, row, exception.BuildRescheduled(failure['error']))
@@ -101,9 +102,9 @@ class Reschedule:
     ) -> None:
         """Claim the first alternate with free resources, and send the build there.
 
-        What the server holds is read before its record is taken, and replaced only as it
-        was then. So a conductor that was frozen on the way changes nothing of what another
-        one, who took the record up since, has claimed.
+        The server's allocations are read before its record is acquired, and replaced only if they
+        are still the same. So a conductor that was frozen in between cannot change the claim of
+        another conductor that has acquired the record since.
         """
         held = self._placement.holding(ctxt, row.uuid)
         alternates = _alternates_of(row)
@@ -136,7 +137,10 @@ class Reschedule:
         wanted: offers.AllocationRequest,
         held: placement_client.Holding,
     ) -> bool:
-        """Replace `held` by the resources at an alternate. Return False if not available."""
+        """Replace the allocations `held` by those of an alternate.
+
+        Return False if not available.
+        """
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
         if held:
             return self._placement.replace(ctxt, consumer, wanted['allocations'], held.generation)
@@ -152,7 +156,7 @@ class Reschedule:
     def _lost(self, ctxt: context.RequestContext, uuid: str, changed: Exception) -> None:
         """Log that another writer changed the record.
 
-        The claim is deleted if the server was deleted.
+        If the server was deleted, its claim is deleted as well.
         """
         LOG.info('Not rescheduling the build of server %s: %s', uuid, changed)
         if instances.is_gone(self._read(instances.find, uuid)):
@@ -177,7 +181,7 @@ def _alternates_of(row: rows.Row) -> list[selection_objects.Selection]:
 
 
 def _verdict(row: rows.Row, reason: exception.NovaLiteError) -> exception.NovaLiteError:
-    """Return the error for a server's fault: the build's own if it may not be retried."""
+    """Return the error for the server's fault: that of the build if it may not be retried."""
     if row.build and not row.build.get('options', {}).get('retry', True):
         return reason
     return exception.MaxRetriesExceeded(instance_uuid=row.uuid)

@@ -1,8 +1,9 @@
-"""Builds up to their hosts. The build request stores a build. See decision 0013.
+"""Builds, from the build request, which stores a build, to the cast to the host.
 
 Claim, records in the cell, mapping, cast (reference/nova/create-server 4). The pivot
 is the transaction that maps the server and deletes its build request under our
-epoch. A super-conductor that loses it finds the reason and undoes only its own effects.
+epoch. A super-conductor whose pivot fails finds the reason and undoes only its own effects.
+See decision 0013.
 """
 
 import collections
@@ -42,14 +43,15 @@ from nova_lite.superconductor import silent_hosts
 
 LOG = log.getLogger(__name__)
 
-# The host of each server (its uuid), and the alternates.
+# {server uuid: [Selection of its host, and of the alternates]}
 Chosen: typing.TypeAlias = dict[str, list[selection.Selection]]
-# A server's row and its block devices.
+# The row and the block devices of a server.
 Created: typing.TypeAlias = tuple[rows.Row, list[rows.Row]]
 
-# Another process holds the claim, or placement was too busy. A later sweep tries again.
+# Errors after which a later sweep tries again: another process holds the claim, or placement
+# was too busy.
 CONFLICTS = (exception.AllocationConflict, exception.ProviderConflict)
-# The claims of so many attempts in a row end at different generations, from 2 on.
+# Number of attempts in a row whose claims get different generations, from 2 on.
 GENERATIONS = 8
 
 
@@ -71,7 +73,7 @@ class Build:
             try:
                 self._clear_former_attempt()
             except (exception.Unavailable, *CONFLICTS) as error:
-                # The lease stays: other builds are taken up before this one is tried again.
+                # The lease is kept, so that other builds are tried before this one is tried again.
                 LOG.warning('Build of %s is postponed: %s', list(self.requests), error)
                 return
         spec = self._spec()
@@ -81,8 +83,8 @@ class Build:
             selections = self._select(spec)
             self._distinguish(spec, selections)
         except CONFLICTS as error:
-            # Another process may build the same servers: a message that came twice. If none
-            # does, the next sweep after the end of the lease continues.
+            # Another process may build the same servers after a repeated message. Otherwise the
+            # sweep after the end of the lease continues.
             LOG.warning('Build of %s is postponed: %s', list(self.requests), error)
             return
         except exception.Unavailable as error:
@@ -97,9 +99,9 @@ class Build:
             self._build_in(cell, chosen)
 
     def _spec(self) -> request_spec.RequestSpec | None:
-        """Return what the servers that are left ask for, all the same; None when none is left.
+        """Return the request spec that the remaining servers share; None if no server remains.
 
-        The user may delete some of a batch before any is scheduled.
+        The user may delete servers of a batch before any of them is scheduled.
         """
         specs = self.world.api_db.read(request_specs.stored, self.requests)
         for uuid in set(self.requests) - set(specs):
@@ -114,7 +116,7 @@ class Build:
         request = self.requests[uuids[0]]
         spec.num_instances = len(uuids)
         networks = request.arguments.get('requested_networks')
-        # Until 'auto' is a network there is nothing to look at.
+        # While the network is still 'auto' there are no networks to check.
         spec.requested_networks = networks if isinstance(networks, list) else []
         resource_requests.put_in(spec, resource_requests.of_requested(networks))
         wanted = request.arguments.get('destination')
@@ -130,11 +132,12 @@ class Build:
         return dict(zip(uuids, found, strict=True))
 
     def _distinguish(self, spec: request_spec.RequestSpec, selections: Chosen) -> None:
-        """Give the claims generations that those of the attempts before do not have.
+        """Give the claims generations that differ from those of former attempts.
 
-        A former owner may have read its claim, and its request to change it may still come:
-        placement would take it for one about the new claim, since a consumer that holds nothing
-        is forgotten and starts at the same generation again. First attempts have none before.
+        A former owner may have read its claim, and its request to change that claim may arrive
+        late. Placement would apply it to the new claim, because it forgets a consumer without
+        allocations, which then starts at the same generation again. A first attempt has no former
+        claims.
         """
         epoch = max(request.epoch for request in self.requests.values())
         if not epoch:
@@ -208,8 +211,8 @@ class Build:
     ) -> None:
         """Remove the servers from a cell. The next sweep schedules them again.
 
-        This repeats while a cell does not answer, but a server is buried after
-        [scheduler]max_attempts refusals. If a host has started a build by itself, the sweep
+        This is repeated while a cell does not answer; a server is buried after
+        [scheduler]max_attempts refusals. If a host has already started a build, the sweep
         maps the server.
         """
         free = []
@@ -259,19 +262,19 @@ class Build:
         return {row.uuid: (row, devices.get(row.uuid, [])) for row in found}
 
     def _map(self, connection: sa.Connection, uuid: str, cell_id: int) -> None:
-        """Map the server to the cell. The pivot"""
+        """Map the server to the cell and delete its build request: the pivot."""
         build_requests.drop(connection, uuid, self.requests[uuid].epoch)
         instance_mappings.place(connection, uuid, cell_id)
 
     def _lost(self, uuid: str, cell: deployment.Cell, reason: object) -> None:
         """Handle a lost pivot: the server was deleted, or another builder has taken it over."""
         LOG.info('Stopping the build of server %s: %s', uuid, reason)
-        # The request is read first: without one the mapping does not change any more.
+        # The build request is read first: once it is deleted, the mapping no longer changes.
         rival = self.world.api_db.read(build_requests.find, uuid)
         mapping = self.world.api_db.read(instance_mappings.find, uuid)
         if mapping is not None and mapping.cell_id == cell.id:
             return
-        # A host may have begun by itself; a rival has yet to find that record.
+        # A host may have started the build already; a rival will find that record.
         epoch, begun = self.requests[uuid].epoch, rival is not None
         cell.db.write(attempts.take_back, uuid, epoch, keep_begun=begun)
         if rival is None and mapping is None:
@@ -290,9 +293,9 @@ class Build:
         )
 
     def give_up(self, error: Exception) -> None:
-        """Bury servers whose builds fail each time, as far as they can be recorded.
+        """Bury servers whose builds failed too often, with as many of their values as possible.
 
-        The records and the claim of the last attempt are cleared first.
+        The records and the claim of the last attempt are cleaned up first.
         """
         self._clear_former_attempt()
         bury.bury_remains(self.world, self.ctxt, self.requests.values(), error)
@@ -319,10 +322,10 @@ class Build:
             del self.requests[uuid]
 
     def _find_begun(self, uuid: str) -> deployment.Cell | None:
-        """Return the cell in which a host works at the server, or None.
+        """Return the cell in which a host builds the server, or None.
 
-        Other records and the claim are removed. Raise Unavailable while a cell is
-        away that the claim was made in.
+        Other records and the claim are removed. Raise Unavailable while the cell of the claim does
+        not answer.
         """
         epoch = self.requests[uuid].epoch
         for cell in self.world.cells.every():
@@ -342,7 +345,7 @@ class Build:
         return None
 
     def _give_back(self, uuid: str, choice: list[selection.Selection]) -> bool:
-        """Release this attempt's own claim. Return False when the build is another's."""
+        """Release the claim of this attempt. Return False if another process has the build."""
         try:
             self._release(uuid, {choice[0].compute_node_uuid})
         except exception.StaleEpoch as error:
@@ -351,9 +354,9 @@ class Build:
         return True
 
     def _release(self, uuid: str, providers: Collection[str] | None) -> None:
-        """Release a claim on some providers, or on all.
+        """Release a claim on `providers`, or on all providers.
 
-        Raises StaleEpoch, and releases nothing, if what was read may be a successor's claim.
+        Raise StaleEpoch, and release nothing, if the claim may be that of a successor.
         """
         own = self.requests[uuid].epoch
 
@@ -367,10 +370,10 @@ class Build:
         self.world.placement.release(self.ctxt, uuid, providers, unless=is_overtaken)
 
     def _release_elsewhere(self, uuid: str) -> None:
-        """Release a claim that is not on a host of a cell that does not answer.
+        """Release a claim unless it is on a host of a cell that does not answer.
 
-        A record is created in the cell of the claimed host, and there is only one claim:
-        without a claim there, the cell has no record and will get none.
+        A record is created in the cell of the claimed host, and there is only one claim. So a cell
+        without a claim has no record and will get none.
         """
         providers = set(self.world.placement.holding(self.ctxt, uuid).allocations)
         if not providers:
@@ -383,5 +386,5 @@ class Build:
         self._release(uuid, providers)
 
     def _epochs(self, uuids: Iterable[str] | None = None) -> dict[str, int]:
-        """Return {uuid: epoch} of this attempt at some of its servers, or at all."""
+        """Return {uuid: epoch} of this attempt for `uuids`, or for all servers."""
         return {uuid: self.requests[uuid].epoch for uuid in uuids or self.requests}

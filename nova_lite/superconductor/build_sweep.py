@@ -1,8 +1,8 @@
 """The sweep of builds that were not finished in time, because their builder died or waited.
 
-Batches are taken over one after the other, so that none waits under a lease while another
-is built. A batch that waits long, for a scheduler that hangs for instance, goes on beside the
-next ones. A batch that always fails does not hold up others, and is buried at the end.
+Batches are taken over one after the other, so that no batch waits under a lease while another
+batch is built. A batch that waits long, for example for a scheduler that hangs, continues beside
+the next batches. A batch that always fails does not hold up others, and is buried at the end.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ from nova_lite.superconductor import build
 
 LOG = log.getLogger(__name__)
 
-# Batches of one sweep. What is left is due at the next.
+# Batches of one sweep. The next sweep finds the others.
 MOST = 20
-# Batches that may be built at the same time, and how long the next one waits for one of them.
+# Batches that are built at the same time, and seconds that the next batch waits for one of them.
 THREADS, WAIT_S = 4, 20
 
 
@@ -52,7 +52,7 @@ class BuildSweep:
                 runtime.wait_all([build_one], WAIT_S)
 
     def wait(self) -> None:
-        """Wait for the builds that are under way."""
+        """Wait for the builds in progress."""
         runtime.wait_all(self._running)
 
     def _has_room(self) -> bool:
@@ -86,7 +86,10 @@ class BuildSweep:
         found: Sequence[rows.Row],
         error: Exception,
     ) -> None:
-        """Count the failure of the rest of the batch, and bury servers that failed too often."""
+        """Count a failure of the unfinished servers of a batch.
+
+        Bury those that failed too often.
+        """
         epochs = {request.instance_uuid: request.epoch for request in found}
         try:
             failures = self._world.api_db.write(build_requests.count_failure, epochs)

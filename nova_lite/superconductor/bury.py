@@ -49,7 +49,7 @@ def bury_remains(
     accepted: Iterable[rows.Row],
     error: Exception,
 ) -> None:
-    """Do as `bury` for servers whose own values may be what no database stores.
+    """Put servers into cell0 although their values may not fit the database.
 
     Values that do not fit their columns are cut or omitted. Devices are not recorded, so
     that the volumes reserved for them are released; no volume is deleted.
@@ -76,7 +76,7 @@ def _bury(
             cell0.db.write(create, ctxt, request, error, world.cells.conf.host)
             world.api_db.write(_map, uuid, request.epoch, cell0.id)
         except exception.StateChanged:
-            # It was deleted, or buried by another super-conductor, which the mapping names then.
+            # The server was deleted, or another super-conductor has buried it and set the mapping.
             mapping = world.api_db.read(instance_mappings.find, uuid)
             if mapping is None or mapping.cell_id != cell0.id:
                 cell0.db.write(attempts.take_back, uuid, request.epoch)
@@ -118,7 +118,7 @@ def _create_remains(
 
 
 def _record_of(request: rows.Row) -> dict[str, typing.Any]:
-    """Return the columns of a server that has no host to name its root device."""
+    """Return the columns of a server without a host, which would name its root device."""
     record = requests.record_of(request, **STATES)
     device = (record.get('image_properties') or {}).get('root_device_name')
     return {**record, 'root_device_name': device}
@@ -138,9 +138,9 @@ def _record(
     fault: dict[str, typing.Any],
     host: str,
 ) -> bool:
-    """Write a record with its fault and action. Return False if there is one already.
+    """Write a record with its fault and action. Return False if the record exists already.
 
-    fault: arguments of `add_fault`; host: the super-conductor's
+    fault: arguments of `add_fault`; host: name of the super-conductor's host
     """
     uuid = request.instance_uuid
     epochs.hold(connection, uuid, request.epoch)

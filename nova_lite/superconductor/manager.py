@@ -47,7 +47,7 @@ LOG = log.getLogger(__name__)
 BINARY, TOPIC = 'nova-conductor', 'conductor'
 
 
-# Seconds between, and what is done then.
+# Seconds between two runs of each periodic task.
 Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 
 
@@ -55,7 +55,7 @@ class World:
     """The databases and clients that builds and sagas use.
 
     clients: object with the attributes placement, image, network, volume and share
-    engine: runs the sagas, once there is one
+    engine: the saga engine; None until it is created
     notices: notify.watch.Notices, for notifications without a record; or None
     """
 
@@ -142,7 +142,7 @@ class SuperConductor:
     ) -> None:
         """Cache images on the hosts of an aggregate, in a separate thread.
 
-        It may take as long as all hosts together, and the caller does not wait for it.
+        The hosts are called one after the other, and the caller does not wait for them.
         """
         runtime.spawn(self._cache_images, ctxt, aggregate_id, image_ids, name='image-cache')
 
@@ -169,7 +169,7 @@ class SuperConductor:
         self._auto_confirm.run()
 
     def follow_port_changes(self) -> None:
-        """Follow changes of ports that came while something else worked at their servers."""
+        """Follow changes of ports that happened while a task or saga worked at their servers."""
         self._port_changes.run()
 
     def heal_network_info(self) -> None:
@@ -189,7 +189,7 @@ class SuperConductor:
         self._auto_offload.run()
 
     def beat(self) -> None:
-        """Record this super-conductor's heartbeat, where services above the cells are kept."""
+        """Record this super-conductor's heartbeat in the API database."""
         self.world.cells.cell0.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
 
     def discover_hosts(self) -> None:
@@ -204,7 +204,7 @@ class SuperConductor:
         searches.each(self.world.cells.every(cell0=False), discover, what='unmapped hosts')
 
     def periodics(self) -> list[Periodic]:
-        """Return (seconds between, method) of what is done again and again."""
+        """Return [(seconds, method)] of the periodic tasks."""
         interval = self.conf.conductor.sweep_interval_s
         tasks: list[Periodic] = [
             (interval, self.sweep_builds),
@@ -229,7 +229,7 @@ class SuperConductor:
         return tasks
 
     def heartbeats(self) -> list[Periodic]:
-        """Return (seconds between, method) of what tells that the super-conductor is up."""
+        """Return [(seconds, method)] of the heartbeats of the super-conductor."""
         return [(self.conf.report_interval, self.beat)]
 
     def start(self) -> None:
@@ -238,10 +238,13 @@ class SuperConductor:
         self.engine.start()
 
     def stopping(self) -> None:
-        """Stop taking over builds: each may wait long for a scheduler that does not answer."""
+        """Stop taking over builds, which may wait long for a scheduler that does not answer."""
         self._stopping.set()
 
     def stop(self) -> None:
-        """Wait for running steps and builds. Others continue elsewhere or after the next start."""
+        """Wait for the running steps and builds.
+
+        Other work continues elsewhere or after a restart.
+        """
         self._build_sweep.wait()
         self.engine.stop()

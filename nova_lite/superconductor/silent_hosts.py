@@ -1,4 +1,4 @@
-"""Builds that find only hosts which do not report: these may be well, and report again."""
+"""Builds that find only hosts without heartbeats, which may be well and report again."""
 
 from collections.abc import Mapping
 
@@ -15,10 +15,10 @@ LOG = log.getLogger(__name__)
 def are_awaited(
     world: worlds.World, epoch_of: Mapping[str, int], error: exception.NovaLiteError
 ) -> bool:
-    """Return whether a build that failed is to be tried again, and end its leases then.
+    """Return whether to try a failed build again because its hosts may report soon.
 
-    Hosts whose cell cannot hear them are waited for until it can, others for one interval of
-    reports. Neither counts as a failure of the build.
+    In that case, end its leases. A build waits for hosts whose cell cannot receive heartbeats until
+    it can, and for other hosts one interval of reports. Neither counts as a failure of the build.
 
     epoch_of: {server's uuid: epoch} of the build
     """

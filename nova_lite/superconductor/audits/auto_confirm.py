@@ -48,7 +48,7 @@ _FINISHED = (
 class AutoConfirm:
     """The periodic search of all cells.
 
-    run_saga: called with the uuid of a saga to run at once
+    run_saga: function that takes the uuid of a saga and runs it at once
     """
 
     def __init__(self, world: worlds.World, run_saga: Callable[[str], None]) -> None:
@@ -60,7 +60,7 @@ class AutoConfirm:
 
     def _look(self, cell: deployment.Cell) -> None:
         for migration, row in cell.db.read(finished):
-            # Its source may be in another cell: that is not to hold up the next.
+            # The source may be in another cell, which must not hold up the next migration.
             with searches.going_on('Skipping migration %s', migration.uuid):
                 self._consider(cell, migration, row)
 
@@ -94,15 +94,15 @@ class AutoConfirm:
         self._run_saga(intent.uuid)
 
     def _is_copy(self, cell: deployment.Cell, migration: rows.Row) -> bool:
-        """Return whether another cell has the server: its record there is to stay.
+        """Return whether the server is in another cell now, so that its record there must stay.
 
-        A server that was purged is in no cell.
+        A purged server is in no cell.
         """
         mapping = self._world.api_db.read(instance_mappings.find, migration.instance_uuid)
         return mapping is not None and mapping.cell_id != cell.id
 
     def _source_cell(self, cell: deployment.Cell, migration: rows.Row) -> deployment.Cell:
-        """Return where the source of a migration is, of which `cell` has the visible record."""
+        """Return the cell of a migration's source host. cell: that of the visible record"""
         if migration.cross_cell_move:
             return self._world.cells.of_host(migration.source_compute)
         return cell
@@ -163,9 +163,9 @@ def confirmation(migration: rows.Row) -> intents.Intent:
 
 
 def finished(connection: sa.Connection) -> list[tuple[rows.Row, '_Server | None']]:
-    """Return [(migration, its server's columns or None)] of moves that wait for their confirmation.
+    """Return [(migration, columns of its server or None)] of moves that wait for confirmation.
 
-    One statement, of what is looked at: there may be many, and it is asked often.
+    It is one statement with few columns, because it runs often and there may be many moves.
     """
     found = lean.every(connection, _FINISHED)
     return [(row, _Server(*row[-len(_OF_SERVER) :]) if row.server_uuid else None) for row in found]

@@ -29,20 +29,20 @@ LOG = log.getLogger(__name__)
 class AutoOffload:
     """The periodic search of all cells.
 
-    run_saga: called with the uuid of a saga to run at once
+    run_saga: function that takes the uuid of a saga and runs it at once
     """
 
     def __init__(self, world: worlds.World, run_saga: Callable[[str], None]) -> None:
         self._world, self._run_saga = world, run_saga
-        # Servers that cannot be offloaded: what the last search has found, and what this one finds.
+        # Servers that cannot be offloaded: those of the last search, and those of this one.
         self._known: set[str] = set()
         self._found: set[str] = set()
 
     def run(self) -> None:
         """Offload servers that are due. A server whose host is down is offloaded later.
 
-        One whose shelved image does not have its disk stays on its host. The log has it when it is
-        found first.
+        A server whose shelved image does not contain its disk stays on its host. It is logged when
+        it is found for the first time.
         """
         self._known, self._found = self._found, set()
         searches.each(self._world.cells.every(cell0=False), self._look, what='servers to offload')
@@ -90,7 +90,7 @@ class AutoOffload:
 
 
 def _due(connection: sa.Connection, before: datetime.datetime) -> list[rows.Row]:
-    """Return servers that were shelved before that time and are on a host still."""
+    """Return servers that were shelved before `before` and are still on a host."""
     table = instances.TABLE
     found = rows.every(
         connection,

@@ -1,8 +1,8 @@
 """Disposals: finish interrupted deletions above the cells.
 
-The API deletes servers that no host can delete, and may be killed meanwhile. This audit
+The API deletes servers that no host can delete, and may be killed during a deletion. This audit
 covers cell0, servers that were not built yet, and deleted servers that still count in quotas.
-The conductors of the cells do the rest (conductor.audit).
+The conductors of the cells audit the other servers (conductor.audit).
 """
 
 from collections.abc import Callable
@@ -67,8 +67,8 @@ class Disposals:
     def _count(self, cell: deployment.Cell) -> None:
         """Correct which servers of the cell count in quotas.
 
-        It reads servers that changed since the last audit and not since `audit_idle_s`:
-        the API writes to the cell and to the mapping one after the other.
+        Read servers that have changed since the last audit, but not in the last `audit_idle_s`
+        seconds, because the API writes to the cell first and to the mapping afterwards.
         """
         until = runtime.naive_now() - datetime.timedelta(seconds=self._options.audit_idle_s)
         since, last = self._seen.get(cell.uuid), 0
@@ -95,8 +95,8 @@ class Disposals:
 def _withdraw(world: worlds.World, ctxt: context.RequestContext, request: rows.Row) -> None:
     """Clean up again after a withdrawn build. Delete its request if no claim can follow.
 
-    A scheduler may have been asked to claim shortly before the withdrawal. It may
-    receive the message at the end of the call's timeout, and then needs time for the claim.
+    A scheduler may have been called shortly before the withdrawal. It may receive the message at
+    the end of the call's timeout, and then needs time for the claim.
     """
     if disposal.withdraw(world, ctxt, request):
         age_s = interface.LONG + world.conf.conductor.build_lease_s

@@ -20,15 +20,15 @@ from nova_lite.notify import watch
 
 LOG = log.getLogger(__name__)
 
-# What a host says of an image that it has now.
+# The status with which hosts report an image that is in their cache now.
 CACHED = ('cached', 'existing')
-# How long one host may take.
+# Timeout in seconds for one host.
 HOST_TIMEOUT_S = 1800
 EVENT = 'aggregate.cache_images'
 
 
 class World(worlds.World, typing.Protocol):
-    """Also what hears of it."""
+    """Databases, clients and the receiver of notifications."""
 
     @property
     def notices(self) -> watch.Notices | None: ...
@@ -41,7 +41,10 @@ def run(
     image_ids: Sequence[str],
     stopping: runtime.Event,
 ) -> None:
-    """Ask the hosts of the aggregate, and notify of progress. stopping: an event that ends it"""
+    """Call the hosts of the aggregate, and notify of progress.
+
+    stopping: Event that ends the work
+    """
     try:
         aggregate = world.api_db.read(aggregates.get, aggregate_id)
         _ask_all(world, ctxt, aggregate, image_ids, stopping)
@@ -84,7 +87,7 @@ def _ask(
     image_ids: Sequence[str],
     stopping: runtime.Event,
 ) -> dict[str, typing.Any]:
-    """Return {image: what its host says of it}; without those of which it does not say."""
+    """Return {image id: status that the host reports}, without images that it does not report."""
     found: dict[str, typing.Any] = {}
     missing = list(image_ids)
     deadline = runtime.monotonic() + HOST_TIMEOUT_S
@@ -101,7 +104,7 @@ def _ask(
 def _ask_once(
     world: World, ctxt: context.RequestContext, host: str, image_ids: list[str]
 ) -> dict[str, typing.Any]:
-    """Return what the host answers; nothing when it cannot be asked."""
+    """Return the reply of the host; empty if the call fails."""
     try:
         cell = world.cells.of_host(host)
         service = cell.db.read(services.find, host)

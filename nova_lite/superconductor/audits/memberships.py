@@ -28,8 +28,8 @@ LOG = log.getLogger(__name__)
 
 # Uuids in the address of one request to placement.
 UUIDS_AT_ONCE = 100
-# How long the uuid of a deleted aggregate is kept: longer than any request may still add
-# a host to it in placement.
+# How long the uuid of a deleted aggregate is kept. No request to add a host to the aggregate in
+# placement may take longer.
 DELETED_KEPT = datetime.timedelta(days=1)
 
 
@@ -40,12 +40,12 @@ def sync(
     *,
     removes: bool = True,
 ) -> tuple[set[str], set[str]]:
-    """Make a node a member, in placement, of the aggregates that its host is in on record.
+    """Add a node's provider, in placement, to the aggregates of its host in the database.
 
     node: record of the compute node, or its names
-    removes: whether it also leaves those of our aggregates that its host is not in
-    Returns two sets of uuids: the aggregates it has joined and those it has left. It stays
-    in aggregates that are not ours.
+    removes: whether to remove the provider from our aggregates in which its host is not
+    Returns two sets of aggregate uuids: those that were added and those that were removed.
+    Aggregates that are not ours are not changed.
     Raises ResourceProviderNotFound, ProviderConflict.
     """
     joined: set[str] = set()
@@ -53,8 +53,8 @@ def sync(
     attempts: list[tuple[set[str], set[str], set[str]]] = []
 
     def as_recorded(current: set[str]) -> set[str]:
-        # The record is read after placement: if placement is changed after that, its
-        # generation refuses the write, and both are read again.
+        # The record is read after placement. If placement changes in between, the provider's
+        # generation makes the write fail, and both are read again.
         ours, wanted = api_db.read(_of_host, node.host)
         result = (current - ours if removes else current) | wanted
         attempts.append((current, result, wanted))
@@ -65,7 +65,7 @@ def sync(
         current, result, wanted = attempts[-1]
         joined |= result - current
         left |= current - result
-        # A request that had nothing to change in placement may have changed the record since.
+        # A request that changed nothing in placement may have changed the record since.
         if api_db.read(aggregates.uuids_of_host, node.host) == wanted:
             return joined, left
 
@@ -84,7 +84,7 @@ class Audit:
         self._world = world
 
     def run(self) -> None:
-        """Repair the memberships of all nodes, also in deleted aggregates."""
+        """Repair the memberships of all nodes, those in deleted aggregates as well."""
         try:
             self._run()
         except exception.NovaLiteError as error:
@@ -99,7 +99,7 @@ class Audit:
         differing = leaving | self._differing(nodes)
         repaired = [uuid for uuid in sorted(differing) if self._repair(nodes[uuid])]
         if repaired:
-            # Schedulers ask placement again.
+            # Schedulers drop their answers and query placement again.
             self._world.api_db.write(stamps.bump, stamps.AGGREGATES)
         if is_whole and not leaving:
             limit = runtime.naive_now() - DELETED_KEPT
@@ -117,7 +117,7 @@ class Audit:
         return nodes, not silent
 
     def _members(self, uuids: Sequence[str]) -> set[str]:
-        """Return the uuids of the providers that are in one of these aggregates."""
+        """Return the uuids of the providers that are in any of the aggregates."""
         found: set[str] = set()
         for first in range(0, len(uuids), UUIDS_AT_ONCE):
             some = 'in:' + ','.join(uuids[first : first + UUIDS_AT_ONCE])
@@ -126,7 +126,7 @@ class Audit:
         return found
 
     def _differing(self, nodes: dict[str, rows.Row]) -> set[str]:
-        """Return the uuids of those nodes whose memberships differ from the record."""
+        """Return the uuids of the nodes whose memberships differ from the database."""
         found = set()
         for aggregate in self._world.api_db.read(aggregates.every):
             hosts = set(aggregate.hosts)

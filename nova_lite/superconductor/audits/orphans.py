@@ -32,7 +32,7 @@ from nova_lite.moves import world as worlds
 
 LOG = log.getLogger(__name__)
 
-# {uuid of a resource provider: that at the top of its tree}
+# {uuid of a resource provider: uuid of the root of its tree}
 Roots: typing.TypeAlias = dict[str, str | None]
 
 
@@ -41,8 +41,8 @@ class Records:
     """Nodes, consumers and providers, to find allocations that no record explains.
 
     nodes: {uuid: compute node}; owners: {consumer: {node uuid, ...}}
-    roots: {uuid of a provider: that of the node in whose tree it is}
-    changing: servers that are being made or worked on, and may hold anything
+    roots: {uuid of a provider: uuid of the node in whose tree it is}
+    changing: servers with a build, a task or a saga, which may have any allocations
     """
 
     nodes: dict[str, rows.Row]
@@ -55,17 +55,17 @@ class Records:
         return self.nodes.get(self.roots.get(provider) or provider)
 
     def accounts_for(self, consumer: str, node: rows.Row) -> bool:
-        """Return whether a server or move explains what the consumer holds of the node."""
+        """Return whether a server or move explains the consumer's allocations on the node."""
         return consumer in self.changing or node.uuid in self.owners.get(consumer, ())
 
 
 def roots_of(listed: Sequence[providers.Provider]) -> Roots:
-    """Return the root of each of the resource providers."""
+    """Return {uuid of a resource provider: uuid of the root of its tree}."""
     return {each.uuid: each.root for each in listed}
 
 
 def read_records(api_db: transactions.Database, cells: deployment.Cells, roots: Roots) -> Records:
-    """Return the Records of all cells; placement is to be read before them."""
+    """Return the Records of all cells. Read placement before calling this function."""
     accepted = api_db.read(build_requests.every)
     moving = api_db.read(sagas.every, active=True)
     changing = {row.instance_uuid for row in (*accepted, *moving)}
@@ -108,24 +108,24 @@ def held(placement: worlds.Placement, provider_uuid: str) -> list[tuple[str, str
     try:
         found = placement.providers.allocations(context.admin(), provider_uuid)
     except exception.ResourceProviderNotFound:
-        return []  # deleted since it was listed
+        return []  # The provider was deleted after it was listed.
     return [(provider_uuid, consumer, resources) for consumer, resources in sorted(found.items())]
 
 
 class Consumers:
-    """The consumers of providers, read again only where there may be others.
+    """The consumers of providers. They are read again only if a provider's generation changes.
 
-    Placement gives a provider another generation when it gains allocations. With the same
-    generation it has none but those that are known, of which some may be gone.
+    Placement raises the generation of a provider when it gains allocations. With the same
+    generation all consumers of a provider are known, and some of the known may be gone.
     """
 
     def __init__(self, placement: worlds.Placement) -> None:
         self._placement = placement
-        # {uuid of a provider: (its generation when it was listed, consumers)}
+        # {uuid of a provider: (generation in the list, consumers)}
         self._known: dict[str, tuple[int, list[str]]] = {}
 
     def read(self, listed: Sequence[providers.Provider]) -> list[tuple[str, str]]:
-        """Return [(provider uuid, consumer)] of providers as they were listed just now."""
+        """Return [(provider uuid, consumer)] of the providers in a new list."""
         known = {}
         for each in listed:
             generation, consumers = self._known.get(each.uuid, (None, []))
@@ -136,7 +136,7 @@ class Consumers:
         return [(uuid, consumer) for uuid, (_, found) in known.items() for consumer in found]
 
     def forget(self, uuids: Iterable[str]) -> None:
-        """Read these providers again next time, whatever their generation."""
+        """Drop the known consumers of providers: the next call of `read` reads them again."""
         for uuid in uuids:
             self._known.pop(uuid, None)
 
@@ -144,8 +144,8 @@ class Consumers:
 class Audit:
     """The periodic audit. world: see `manager.World`
 
-    A claim for work that is just starting looks like an orphan until its record exists. So
-    an allocation is deleted only if two audits find it.
+    The claim of work that is just starting looks like an orphan until its record exists. So
+    an allocation is deleted only if two audits in a row find it.
     """
 
     def __init__(self, world: worlds.World) -> None:
@@ -155,7 +155,7 @@ class Audit:
         self._consumers = Consumers(world.placement)
 
     def run(self) -> None:
-        """Delete orphans that the former audit found as well."""
+        """Delete the orphans that the audit before has also found."""
         try:
             found = self._find()
         except exception.Unavailable as error:
@@ -178,7 +178,7 @@ class Audit:
             for provider, consumer in everything
             if (node := records.node_of(provider)) and not records.accounts_for(consumer, node)
         }
-        # What is known of them may be out of date. The next audit, which deletes, reads it.
+        # The known consumers may be out of date. The next audit, which deletes, reads them again.
         self._consumers.forget(provider for provider, _consumer in found)
         return found
 
@@ -212,7 +212,7 @@ class Audit:
             )
 
     def _move(self, consumer: str) -> tuple[rows.Row | None, rows.Row | None]:
-        """Return (migration, its server), each None when there is none."""
+        """Return (migration, its server); each is None if it does not exist."""
         for cell in self._world.cells.every(cell0=False):
             found = cell.db.read(_read_move, consumer)
             if found[0] is not None:
@@ -220,13 +220,13 @@ class Audit:
         return None, None
 
     def _is_explained(self, provider: str, consumer: str) -> bool:
-        """Return whether there is a record for it by now."""
+        """Return whether a record explains the allocation by now."""
         records = self._records()
         node = records.node_of(provider)
         return node is None or records.accounts_for(consumer, node)
 
     def _stands(self, server: rows.Row, provider: str) -> bool:
-        """Return whether the server of an ended move is on the node without an allocation."""
+        """Return whether the server of an ended move is on the node and has no allocation there."""
         if server.deleted or server.hidden:
             return False
         records = self._records()

@@ -1,8 +1,9 @@
-"""Follow changes of the ports of servers that could not be followed when they came.
+"""Follow changes of the ports of servers that could not be followed when they happened.
 
-`run` follows those that the API has noted, once nothing else works at their servers. `heal`
-compares the record of each server with the network service, a few at a time, because an event
-may be lost: it notes what differs. Both may run in several super-conductors at once.
+`run` follows the changes that the API has noted, as soon as no task or saga works at their
+servers. `heal` compares the record of each server with the network service, a few servers at a
+time, because an event may be lost, and notes differences. Both may run in several
+super-conductors at once.
 Source: nova's [DEFAULT]heal_instance_info_cache_interval.
 """
 
@@ -26,7 +27,7 @@ from nova_lite.objects import instance as instance_objects
 
 LOG = log.getLogger(__name__)
 
-# Changes that one run looks at; servers of a cell that one run compares, in parts.
+# Changes per run; servers of a cell per comparison, and per request of it.
 MOST_CHANGES, MOST_SERVERS, PART = 100, 500, 50
 
 
@@ -35,14 +36,15 @@ class Audit:
 
     def __init__(self, world: worlds.World) -> None:
         self._world = world
-        # The last change that a run looked at, and {cell: the last server}. The next run goes on.
+        # The last change of the former run, and {cell: its last server}. The next run continues
+        # there.
         self._last_change = 0
         self._last_server: dict[str, int] = collections.defaultdict(int)
 
-    # ---- what was noted ----
+    # ---- noted changes ----
 
     def run(self) -> None:
-        """Follow the changes that were noted of servers at rest."""
+        """Follow the noted changes of servers without a task or saga."""
         found = self._world.api_db.read(changes.after, self._last_change, MOST_CHANGES)
         self._last_change = found[-1].id if len(found) == MOST_CHANGES else 0
         by_server = collections.defaultdict(list)
@@ -54,7 +56,7 @@ class Audit:
                 self._world.api_db.write(changes.forget, [change.id for change in done])
 
     def _follow(self, uuid: str, noted: Sequence[rows.Row]) -> Sequence[rows.Row]:
-        """Return the changes that were followed, or need not be."""
+        """Follow changes of a server. Return the changes that are done or need nothing."""
         try:
             cell = self._world.cells.of_instance(uuid)
         except exception.InstanceNotFound:
@@ -77,7 +79,7 @@ class Audit:
         return done
 
     def _unplug(self, cell: deployment.Cell, row: rows.Row, change: rows.Row) -> bool:
-        """Detach a lost port from the guest. Return whether the guest has it no longer."""
+        """Detach a deleted port from the guest. Return whether the guest no longer has it."""
         if not cell.db.read(services.is_host_up, row.host, self._world.conf.service_down_time):
             return False
         try:
@@ -104,7 +106,7 @@ class Audit:
             return False
         return 'pending' not in reply
 
-    # ---- what no event told ----
+    # ---- changes without an event ----
 
     def heal(self) -> None:
         """Compare some servers of each cell with the network service."""
@@ -121,7 +123,7 @@ class Audit:
                 return
 
     def _compare(self, found: Sequence[rows.Row]) -> None:
-        """Note which of these servers have other ports than their records show."""
+        """Note the servers whose ports differ from their records."""
         if not found:
             return
         recorded = {row.uuid: row.network_info or [] for row in found}
