@@ -1,7 +1,7 @@
-"""Base of the versioned objects: what travels between daemons.
+"""Base of the versioned objects, which daemons send each other.
 
-Objects are data and conversion. They read and write nothing; a field that is
-not set raises. Records inside a daemon stay database rows.
+Objects have data and conversions, and no access to databases. Reading a field that is not set
+raises. Inside a daemon, records are database rows.
 """
 
 import typing
@@ -34,7 +34,7 @@ F = typing.TypeVar('F')
 
 
 def optional(kind: typing.Callable[..., F]) -> F:
-    """Return a field of that kind which is None unless it is set."""
+    """Return a nullable field of a kind, with the default None."""
     return kind(nullable=True, default=None)
 
 
@@ -50,9 +50,9 @@ class Object(base.VersionedObject):
 
     @classmethod
     def of(cls, values: typing.Any, **more: typing.Any) -> typing.Self:
-        """Build from a row, a mapping or an object: the fields both have, and `more`.
+        """Return an object of a row, a mapping or an object, with the fields in `more`.
 
-        A field that is missing from `values` stays unset.
+        A field that is missing from `values` and `more` stays unset.
         """
         found = {
             name: value_of(values, name)
@@ -62,7 +62,7 @@ class Object(base.VersionedObject):
         return cls(**found, **more)
 
     def obj_what_changed(self) -> set[str]:
-        """Return nothing: no one who gets an object asks what its sender has set."""
+        """Return an empty set: receivers never ask which fields were changed."""
         return set()
 
     def obj_attr_is_set(self, attrname: str) -> bool:
@@ -89,7 +89,7 @@ class Object(base.VersionedObject):
 
     @classmethod
     def _obj_from_primitive(cls, context: typing.Any, objver: str, primitive: Data) -> typing.Self:
-        """Return the object that was sent. Its values are not coerced: the sender did that."""
+        """Return the received object. Its values are not coerced, because the sender did that."""
         made = cls(context)
         made.VERSION = objver
         values = cls._obj_primitive_field(primitive, 'data')

@@ -10,8 +10,8 @@ class BlockDevice(base.Object):
     """A block device mapping. volume_size in GiB.
 
     source_type: image, volume, snapshot or blank; destination_type: local or volume
-    volume_id, volume_size, attachment_id: read by `get` where they may be missing
-    connection_info: what the volume service said about reaching the volume
+    volume_id, volume_size, attachment_id: may be missing; read them by `get`
+    connection_info: the connection to the volume, from the volume service
     """
 
     # 1.0: first version

@@ -1,4 +1,4 @@
-"""The NUMA nodes that a guest sees: what its flavor, or else its image, asks for."""
+"""The NUMA nodes of a guest, as its flavor or its image requests them."""
 
 import collections.abc
 import dataclasses
@@ -13,30 +13,30 @@ Said: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
 
 @dataclasses.dataclass(frozen=True)
 class Node:
-    """cpus: numbers of the guest's CPUs on it, in order"""
+    """A NUMA node of a guest. cpus: numbers of the guest's CPUs on the node, in order"""
 
     cpus: tuple[int, ...]
     memory_mb: int
 
 
 class Requested:
-    """A request for NUMA. specs: of the flavor; properties: of the image; either may be None"""
+    """A request for NUMA. specs: those of the flavor; properties: those of the image; or None"""
 
     def __init__(self, specs: Said | None, properties: Said | None) -> None:
         self._specs, self._properties = specs or {}, properties or {}
 
     def of(self, name: str) -> str | None:
-        """Return what the flavor says of `hw:NAME`, or else the image of `hw_NAME`."""
+        """Return the flavor's value of `hw:NAME`, or the image's of `hw_NAME`, or None."""
         found: str | None = self._specs.get(f'hw:{name}', self._properties.get(f'hw_{name}'))
         return found
 
     def count(self) -> int:
-        """Return how many nodes: none unless nodes, or memory pages of a size, are asked for."""
+        """Return the number of nodes; 0 if neither nodes nor memory pages are requested."""
         paged = self.of('mem_page_size') is not None
         return _number(self.of('numa_nodes')) or int(paged)
 
     def nodes(self, vcpus: int, memory_mb: int) -> list[Node]:
-        """Return the nodes of a guest of that size. A node without a CPU is left out."""
+        """Return the nodes of a guest of a size in MiB. A node without a CPU is left out."""
         count = min(self.count(), vcpus)
         return [
             Node(
@@ -47,7 +47,7 @@ class Requested:
         ]
 
     def _cpus(self, vcpus: int, count: int, index: int) -> collections.abc.Iterable[int]:
-        """Return the numbers of a node's CPUs: those that are named, else its share."""
+        """Return the numbers of a node's CPUs: those that are requested, or an equal share."""
         mask = self.of(f'numa_cpus.{index}')
         if mask:
             try:
@@ -61,7 +61,7 @@ class Requested:
 def masked_cpus(mask: str, count: int) -> set[int]:
     """Return the CPU numbers below `count` that a mask such as `0-3,^2` names.
 
-    Raises ValueError with the part of the mask that is none.
+    Raises ValueError with the invalid part of the mask.
     """
     named: set[int] = set()
     refused: set[int] = set()
@@ -73,7 +73,7 @@ def masked_cpus(mask: str, count: int) -> set[int]:
             start, end = int(first), int(last or first)
         except ValueError:
             raise ValueError(part) from None
-        # No more than there are: a range such as 0-99999999999 must not fill the memory.
+        # A range such as 0-99999999999 must not fill the memory.
         chosen.update(range(max(start, 0), min(end + 1, count)))
     if all(part.startswith('^') for part in parts):
         named = set(range(count))
@@ -81,10 +81,10 @@ def masked_cpus(mask: str, count: int) -> set[int]:
 
 
 def _share(total: int, count: int, index: int) -> int:
-    """Return a node's part of something that is divided among `count` nodes."""
+    """Return a node's part of `total`, which is divided among `count` nodes."""
     return total // count + (index < total % count)
 
 
 def _number(text: str | None) -> int:
-    """Return a whole number, or 0 for anything else that a flavor may say."""
+    """Return the whole number in a text, or 0 for any other text."""
     return int(text) if text and text.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""ImageMeta: what scheduling and building need to know of an image."""
+"""ImageMeta: the fields of an image that scheduling and building need."""
 
 from oslo_versionedobjects import fields
 

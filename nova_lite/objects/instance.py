@@ -1,7 +1,7 @@
-"""Instance: what a compute must know of a server to do its work.
+"""Instance: the fields of a server that a compute needs for its work.
 
-Not the whole record: that stays in the cell database. A change of state is a
-named conductor call with the fields that change, never this object sent back.
+The whole record stays in the cell database. A change of state is a named call of the
+conductor with the fields that change; this object is never sent back.
 """
 
 import typing
@@ -16,7 +16,7 @@ from nova_lite.objects import flavor
 class Instance(base.Object):
     """A server as the compute sees it. Sizes are in `flavor`.
 
-    host: set whenever a host has the server
+    host: set if a host has the server
     """
 
     # 1.0: first version
@@ -71,7 +71,10 @@ class Instance(base.Object):
 
     @classmethod
     def from_row(cls, row: typing.Any, **more: typing.Any) -> typing.Self:
-        """From an `instances` row, whose flavors are JSON. more: fields with other values"""
+        """Return the Instance of a row of `instances`.
+
+        more: {field: value} in place of the row's
+        """
         flavors = {
             name: flavor.Flavor(**getattr(row, name)) if getattr(row, name) else None
             for name in ('flavor', 'old_flavor', 'new_flavor')

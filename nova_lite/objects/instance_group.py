@@ -1,4 +1,4 @@
-"""InstanceGroup: a server group with its members and their hosts at this moment."""
+"""InstanceGroup: a server group with its members and their current hosts."""
 
 import typing
 
@@ -8,7 +8,7 @@ from nova_lite.objects import base
 
 
 class Group(typing.TypedDict):
-    """A server group, as cells check its policy."""
+    """The fields of a server group with which cells check its policy."""
 
     uuid: str
     policy: str

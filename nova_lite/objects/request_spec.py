@@ -1,7 +1,7 @@
-"""RequestSpec and its parts: what a scheduling request asks for.
+"""RequestSpec and its parts: the contents of a scheduling request.
 
-Which fields are stored and which live for one request only is stated by
-`STORED`. Source: reference/nova/moves 6, reference/nova/scheduling 3 and 9.
+The fields in `STORED` are stored; the other fields are valid for one request only.
+Source: reference/nova/moves 6, reference/nova/scheduling 3 and 9.
 """
 
 import collections.abc
@@ -19,9 +19,9 @@ from nova_lite.objects import instance_group  # noqa: F401  (registers its class
 class Destination(base.Object):
     """The destination that a request names; never stored.
 
-    host, node: exact names; cell: uuid of the only cell allowed
-    aggregates: one comma-separated list of uuids per condition, all of which must hold
-    forbidden_aggregates: uuids of aggregates to stay out of
+    host, node: exact names; cell: uuid of the only cell that is allowed
+    aggregates: one comma-separated list of uuids per condition; all conditions must hold
+    forbidden_aggregates: uuids of aggregates that are not allowed
     """
 
     # 1.0: first version
@@ -50,7 +50,7 @@ class Destination(base.Object):
         self.aggregates = [*self.aggregates, ','.join(uuids)]
 
     def forbid_aggregates(self, uuids: collections.abc.Iterable[str]) -> None:
-        """Stay out of every one of these aggregates, and of those named before."""
+        """Add aggregates to the forbidden ones."""
         self.forbidden_aggregates = sorted({*self.forbidden_aggregates, *uuids})
 
 
@@ -58,8 +58,8 @@ class Destination(base.Object):
 class RequestGroup(base.Object):
     """One (possibly numbered) group of resources and conditions.
 
-    suffix: '' for the group without one, which may spread over a provider tree
-    member_of: as Destination.aggregates
+    suffix: '' for the group without a suffix, which may spread over a provider tree
+    member_of: see Destination.aggregates
     """
 
     # 1.0: first version
@@ -90,11 +90,11 @@ class RequestGroup(base.Object):
 class RequestSpec(base.Object):
     """The request of one server, or of a batch of like servers, to the scheduler.
 
-    current_host: of a server that is somewhere and moves
-    current_cell: of one that is in a cell; what it holds in placement stays, and the
-        claim adds to it
-    check_type: 'rebuild' only asks whether the current host will do for another image
-    requested_networks: [{'network_id', 'port_id', 'vnic_type'}], as far as known
+    current_host: the host of a server that moves
+    current_cell: the cell of a server that has one; its allocations stay, and the claim is added
+        to them
+    check_type: 'rebuild' only checks whether the current host is suitable for another image
+    requested_networks: [{'network_id', 'port_id', 'vnic_type'}]; unknown values are None
     same_subtree: one comma-separated list of suffixes per condition
     """
 
@@ -172,13 +172,13 @@ class RequestSpec(base.Object):
         self.obj_set_defaults()
 
     def stored(self) -> base.Data:
-        """Return the fields that are kept, as plain values for a JSON column."""
+        """Return {field: plain value} of the stored fields, for a JSON column."""
         values = self.as_dict()
         return {name: values[name] for name in self.STORED if name in values}
 
     @classmethod
     def restore(cls, values: base.Data) -> typing.Self:
-        """Return a spec from what `stored` gave; fields that live for one request are empty."""
+        """Return the spec of the stored fields. Fields that are valid for one request are empty."""
         values = dict(values)
         values['flavor'] = flavors.Flavor(**values['flavor'])
         if values.get('image') is not None:
@@ -186,7 +186,7 @@ class RequestSpec(base.Object):
         return cls(**values)
 
     def destination(self) -> Destination:
-        """Return the requested destination, made when there is none."""
+        """Return the requested destination. Create it if there is none."""
         if self.requested_destination is None:
             self.requested_destination = Destination()
         return self.requested_destination

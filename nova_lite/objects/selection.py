@@ -1,4 +1,4 @@
-"""Selection: one host the scheduler chose, or an alternate for it."""
+"""Selection: the host that the scheduler chose, or an alternate."""
 
 import typing
 
@@ -9,10 +9,10 @@ from nova_lite.objects import base
 
 @base.Registry.register
 class Selection(base.Object):
-    """A host with what is needed to claim it again.
+    """A host with the data to claim on it again.
 
     allocation_request: placement's allocation request as JSON text
-    consumer_generation: that of the claim; None for an alternate, which is not claimed
+    consumer_generation: that of the claim; None for an alternate, on which nothing is claimed
     """
 
     # 1.0: first version
@@ -43,5 +43,5 @@ class Selection(base.Object):
 
     @classmethod
     def from_dict(cls, values: dict[str, typing.Any]) -> typing.Self:
-        """Return the Selection of which these are the plain values (`as_dict`)."""
+        """Return the Selection of plain values as from `as_dict`."""
         return cls(**values)

@@ -1,7 +1,7 @@
 """Policies: rule defaults, one module per resource, and their enforcement.
 
-A module here has constants with the rules' names and `list_rules()`. The files
-that operators write override defaults by name, as with any OpenStack service.
+Each module of this package has constants with the names of rules, and `list_rules()`. Operators'
+policy files override the defaults by name, as in any OpenStack service.
 """
 
 import functools
@@ -22,7 +22,7 @@ CACHE_S = 10
 CACHE_SIZE = 20000
 
 Ctxt: typing.TypeAlias = context.RequestContext
-# The owner of the object of a request: its project and its user.
+# The owner of the object of a request: {'project_id': ..., 'user_id': ...}.
 Target: typing.TypeAlias = dict[str, typing.Any]
 
 
@@ -59,7 +59,7 @@ def _registered() -> typing.Any:
     deprecated rule; there is none here.
     """
     conf = cfg.ConfigOpts()
-    # Before oslo.policy 5.0 an enforcer looks for its file when it is made.
+    # Before oslo.policy 5.0 an enforcer looks for its file when it is created.
     conf([], default_config_files=[], default_config_dirs=[])
     enforcer = policy.Enforcer(conf)
     enforcer.register_defaults(list_rules())
@@ -67,10 +67,10 @@ def _registered() -> typing.Any:
 
 
 class Enforcer:
-    """Answers whether a caller may; keeps answers for some seconds.
+    """Checks the permissions of callers. Results are cached for some seconds.
 
-    oslo.policy takes about 50 microseconds a rule and looks at the files each
-    time. An answer depends on the rule, on who asks and on whose thing it is.
+    oslo.policy takes about 50 microseconds for a rule and checks its files each time. A result
+    depends on the rule, the caller and the owner of the object.
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
@@ -79,10 +79,10 @@ class Enforcer:
         self._until = 0.0
 
     def allows(self, ctxt: Ctxt, rule: str, target: Target | None = None) -> bool:
-        """Return whether `ctxt` may.
+        """Return whether the rule allows the request of `ctxt`.
 
-        target: whose thing it is: {'project_id': ..., 'user_id': ...}; the caller's
-        own project when None
+        target: {'project_id': ..., 'user_id': ...} of the object's owner; None: the caller's
+            project
         """
         if target is None:
             project_id, user_id = ctxt.project_id, ctxt.user_id
@@ -110,7 +110,7 @@ class Enforcer:
         return answer
 
     def authorize(self, ctxt: Ctxt, rule: str, target: Target | None = None) -> None:
-        """Raise PolicyNotAuthorized unless `ctxt` may."""
+        """Raise PolicyNotAuthorized unless the rule allows the request of `ctxt`."""
         if not self.allows(ctxt, rule, target):
             raise exception.PolicyNotAuthorized(action=rule)
 

@@ -1,6 +1,6 @@
-"""The rules all others are built from: who is a reader, member, manager, admin.
+"""The base rules, of which all others are made: reader, member, manager, admin.
 
-Source: reference/nova/cells-and-rpc 7. Roles imply lower ones: a token names them all.
+A role implies the lower roles, and a token names them all. Source: reference/nova/cells-and-rpc 7.
 """
 
 import typing

@@ -1,4 +1,4 @@
-"""Flavors: who makes them, sees their extra specs, and lets projects use them."""
+"""Flavors: create and delete flavors, read their extra specs, and change their access."""
 
 from nova_lite.policies import base
 

@@ -1,4 +1,4 @@
-"""Live migration and evacuation: to ask for one, to watch, to end it early."""
+"""Live migration and evacuation: start, show, abort and force a migration."""
 
 from nova_lite.policies import base
 

@@ -1,4 +1,4 @@
-"""Hosts as the API had them up to 2.42, and the log of usage audits."""
+"""Hosts in the API up to 2.42, and the log of usage audits."""
 
 from nova_lite.policies import base
 

@@ -1,4 +1,4 @@
-"""Security groups: of servers, and below 2.36 those of projects."""
+"""Security groups of servers, and below 2.36 those of projects."""
 
 from nova_lite.policies import base
 

@@ -1,4 +1,4 @@
-"""RPC over oslo.messaging: one declaration of an interface for both its ends.
+"""RPC over oslo.messaging: one declaration of an interface for its client and its server.
 
 `interface` declares and binds, `transport` opens buses, `driver` lets one
 listener serve many hosts, `memory_broker` is the bus inside one process.

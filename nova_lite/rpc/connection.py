@@ -1,7 +1,7 @@
-"""Connections of oslo.messaging, with less work for each message.
+"""Connections of oslo.messaging that need less CPU for each message.
 
 A message takes some milliseconds of CPU of its sender, its receiver and the broker. Much of
-that is for connections that fail, or for messages that are not RPC.
+that prepares for connections that fail, or for messages that are not RPC.
 """
 
 import collections.abc
@@ -11,9 +11,9 @@ import typing
 from nova_lite.private_apis import messaging
 from nova_lite.rpc import silence
 
-# How long a thread that reads from the broker may take to see that it must end.
+# Seconds after which a thread that reads from the broker checks whether it must end.
 POLL_S = 0.5
-# How long it waits for a message until oslo.messaging looks after the consumer.
+# Seconds that it waits for a message until oslo.messaging checks the consumer.
 WAIT_S = 5.0
 
 Method: typing.TypeAlias = collections.abc.Callable[[], typing.Any]
@@ -36,18 +36,18 @@ class Connection(messaging.impl_rabbit.Connection):  # type: ignore[misc]  # is 
     def consume(self, timeout: float | None = None) -> None:
         """Wait for a message and call its consumer.
 
-        oslo.messaging waits for 1 ms after a message, then 2, 4, 8, to 5 s: a notification is
-        acknowledged between two waits. Here it is 5 s at once, because RPC messages are
-        acknowledged when they are read.
+        oslo.messaging waits for 1 ms after a message, then 2, 4, 8, up to 5 s, because it
+        acknowledges a notification between two waits. This method waits 5 s at once, because RPC
+        messages are acknowledged when they are read.
         """
         super().consume(timeout=WAIT_S)
 
     def ensure(self, method: Method, *args: typing.Any, **options: typing.Any) -> None:
         """Call a method, and again after errors of the connection.
 
-        The first try goes without oslo.messaging's and kombu's preparations for others. Its
-        error is raised again among these. Raise BusSilent when the bus has not confirmed in
-        time, instead of trying it again, unless that is to be done without end.
+        The first try is made without the retries of oslo.messaging and kombu; its error is raised
+        again inside them. Raise BusSilent, instead of retrying, if the bus has not confirmed in
+        time, unless the retries are unlimited.
         """
         if self.channel is not None:
             try:
@@ -55,7 +55,8 @@ class Connection(messaging.impl_rabbit.Connection):  # type: ignore[misc]  # is 
                 return
             except TimeoutError as error:
                 if self._sends and options.get('retry') is not None:
-                    # What comes late by this connection would be taken for another's.
+                    # A late confirmation on this connection would be taken for that of another
+                    # message.
                     self.connection.collect()
                     self._set_current_channel(None)
                     raise silence.BusSilent(str(error)) from error
@@ -65,34 +66,31 @@ class Connection(messaging.impl_rabbit.Connection):  # type: ignore[misc]  # is 
         super().ensure(method, *args, **options)
 
     def set_transport_socket_timeout(self, timeout: float | None = None) -> None:
-        """Set how long the broker may take to answer, at most rpc_publish_timeout for a sender."""
+        """Set the timeout of the broker's answers, at most rpc_publish_timeout for a sender."""
         if self._sends:
             timeout = min(self._publish_timeout_s, timeout or self._publish_timeout_s)
         super().set_transport_socket_timeout(timeout)
 
     @contextlib.contextmanager
     def _transport_socket_timeout(self, timeout: float | None) -> collections.abc.Iterator[None]:
-        """Set the timeout of the socket for a message, unless it has that anyway.
-
-        That is rpc_publish_timeout.
-        """
+        """Set the timeout of the socket for a message, which is rpc_publish_timeout."""
         usual = timeout is None or timeout >= self._publish_timeout_s
         if usual and not self._has_own_timeout:
             yield
             return
-        # An error leaves the message's timeout.
+        # After an error the timeout of the message stays set.
         self._has_own_timeout = True
         with super()._transport_socket_timeout(timeout):
             yield
         self._has_own_timeout = False
 
-    # oslo.messaging makes a queue for notifications, which grows while no consumer consumes
-    # it. Here a queue is the consumer's: without one they are dropped.
+    # oslo.messaging declares a queue for notifications, which grows while it has no consumer.
+    # With this override the consumer declares the queue; without a consumer they are dropped.
     _publish_and_creates_default_queue = messaging.publish
 
 
 def _failed(method: Method, error: Exception) -> Method:
-    """Return the method, with the error of a call in place of its first one."""
+    """Return `method` with a first call that raises `error`."""
     errors = [error]
 
     def repeated() -> typing.Any:

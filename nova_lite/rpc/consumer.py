@@ -12,15 +12,15 @@ import kombu
 
 from nova_lite.private_apis import messaging
 
-# So many queues are declared, or subscribed to, for each answer. The broker takes a few
-# milliseconds for each, and the connection is given up after a missed heartbeat.
+# Number of queues that are declared, or subscribed to, before a wait for the broker. It takes a few
+# milliseconds for each queue, and a connection is closed after a missed heartbeat.
 BATCH = 100
 
 
 class Queues:
-    """Queues of one exchange; has those methods of kombu's Queue that oslo.messaging calls.
+    """Queues of one exchange, with the methods of kombu's Queue that oslo.messaging calls.
 
-    options: of each kombu.Queue
+    options: arguments of each kombu.Queue
     """
 
     def __init__(
@@ -53,7 +53,10 @@ class Queues:
             self.channel.basic_cancel(f'{consumer_tag}.{number}')
 
     def _each(self) -> Iterator[tuple[kombu.Queue, bool]]:
-        """Yield each queue, and whether to wait for the broker, which then has done the others."""
+        """Yield (queue, whether to wait for the broker).
+
+        After a wait all former queues are done.
+        """
         last = len(self._names) - 1
         for number, name in enumerate(self._names):
             queue = kombu.Queue(
@@ -74,7 +77,7 @@ class Kind(typing.NamedTuple):
 
 
 class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not typed
-    """Consumes topic queues of these names. options: of oslo.messaging's own, for all"""
+    """Consumes the topic queues `names`. options: those of oslo.messaging's Consumer"""
 
     def __init__(self, names: tuple[str, ...], **options: typing.Any) -> None:
         super().__init__(queue_name=names[0], routing_key=names[0], type='topic', **options)
@@ -83,8 +86,8 @@ class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not 
     def declare(self, conn: messaging.Connection) -> None:
         """Declare the queues on the channel that a connection has now.
 
-        What the broker has corrected is not remembered: an exchange that does not outlive the
-        broker may be made as it should be after a restart.
+        A kind that the broker has corrected is not remembered, because the exchange may have the
+        configured kind after a restart of the broker.
         """
         kind = Kind(self.exchange, self.durable)
         self.queue = self._queues(conn, self._names, kind)
@@ -106,10 +109,10 @@ class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not 
     def _declare(self, conn: messaging.Connection, names: tuple[str, ...], kind: Kind) -> Kind:
         """Declare queues together. Return the kind that the broker accepts.
 
-        If it refuses one of them, halve them, until one is left. That is declared as oslo.messaging
-        does, which corrects what is refused. It has another kind then only if the broker refused
-        the exchange, so those that follow are declared like it. A queue whose kind differs from
-        that of its exchange stays refused: oslo.messaging corrects both together.
+        If the broker refuses a queue, the names are halved until one is left. oslo.messaging
+        declares this queue and corrects the kind. The kind has changed then only if the broker
+        refused the exchange, so the queues that follow get the new kind. A queue whose kind differs
+        from that of its exchange stays refused, because oslo.messaging corrects both together.
         """
         try:
             self._queues(conn, names, kind).declare()
@@ -133,7 +136,7 @@ class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not 
 def listen(
     connection: messaging.Connection, exchange: str, names: tuple[str, ...], callback: typing.Any
 ) -> None:
-    """Make a connection consume topic queues of these names."""
+    """Make a connection consume the topic queues `names`."""
     consumer = Consumer(
         names,
         exchange_name=exchange,

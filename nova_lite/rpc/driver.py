@@ -1,9 +1,8 @@
 """An oslo.messaging driver whose one listener can serve many hosts.
 
-oslo.messaging gives every RPC server a connection, threads and three queues. A
-compute process that stands for thousands of hosts needs one connection that
-consumes all their queues and no others, so a target's `server` names the queues
-here. All else is the rabbit driver's.
+oslo.messaging gives every RPC server a connection, threads and three queues. A compute process
+with thousands of hosts needs one connection that consumes exactly their queues, so with this
+driver a target's `server` names the queues. Everything else is the rabbit driver's.
 """
 
 import collections.abc
@@ -24,9 +23,9 @@ from nova_lite.rpc import silence
 LOG = log.getLogger(__name__)
 
 PREFIX = 'nova-lite+'
-# Where consumers of nova's notifications look for them.
+# The exchange at which consumers of nova's notifications look for them.
 NOTIFICATIONS = 'nova'
-# What comes of a connection that cannot be made.
+# Errors of a connection that cannot be opened.
 LOST = (kombu_exceptions.OperationalError, *pyamqp.Transport.connection_errors)
 # Tries to reach a broker before a call fails.
 TRIES = 2
@@ -116,16 +115,16 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         try:
             return super()._get_connection(purpose, retry)
         except LOST as error:
-            # Only of a connection that exists already does oslo.messaging say it so. One that
-            # is lost amid its beginning has an error of the library or of the system.
+            # oslo.messaging raises this error only for an open connection. A connection that is
+            # lost while it is opened raises an error of the library or of the system.
             silent = isinstance(error, TimeoutError) or isinstance(error.__cause__, TimeoutError)
             failure = silence.BusSilent if silent else oslo_messaging.MessageDeliveryFailure
             raise failure(str(error)) from error
 
     def _get_reply_q(self) -> str:
         if self._reply_q is None:
-            # The connection for replies is tried without end, under a lock. Whether the
-            # broker is there is asked first, in a way that comes to an end.
+            # The connection for replies is retried without limit, under a lock. So the broker is
+            # tried first with a limit.
             with self._get_connection(messaging.common.PURPOSE_SEND, TRIES):
                 pass
         queue: str = super()._get_reply_q()

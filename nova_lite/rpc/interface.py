@@ -1,10 +1,9 @@
-"""Declare an RPC interface once; get its client and its server from it.
+"""Declare an RPC interface once, and get its client and its server from the declaration.
 
-The methods of an `Interface` subclass are signatures: `@call` waits for the
-result, `@cast` does not. `since` is the interface version that brought a method,
-`added` those that brought arguments later, `fenced` those of sagas, and nothing else
-says it. A server refuses to start when its manager lacks a method or names a parameter
-otherwise.
+The methods of an `Interface` subclass are signatures: a `@call` waits for the result, a `@cast`
+does not. Only the decorators have the versions: `since` is the interface version that added a
+method, `added` has the versions that added arguments later. `fenced` marks methods of sagas. A
+server refuses to start if its manager lacks a method or has other parameter names.
 """
 
 import collections.abc
@@ -33,20 +32,20 @@ LONG = 1800
 TRIES = 2
 PING, PING_S = 'nova_lite_ping', 4
 REQUIRED = inspect.Parameter.empty
-# The broker returns a call that no queue takes, so the caller does not wait for the reply.
+# The broker returns a call for which there is no queue, so that the caller does not wait.
 ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
 
 Arguments: typing.TypeAlias = dict[str, typing.Any]
-# {argument: the version that brought it}
+# {argument: the interface version that added it}
 Added: typing.TypeAlias = dict[str, str]
-# A signature with what `_declare` says of it; functions have no such attributes by type.
+# A signature with the attributes that `_declare` sets, which functions do not have by type.
 Declared: typing.TypeAlias = typing.Any
 Method: typing.TypeAlias = typing.Callable[..., typing.Any]
 F = typing.TypeVar('F', bound=Method)
 
 
 class Decorator(typing.Protocol):
-    """Leaves a declaration's signature as it is."""
+    """The type of a decorator that does not change the signature of a declaration."""
 
     def __call__(self, function: F, /) -> F:
         """Return the same function."""
@@ -81,20 +80,20 @@ def call(
 ) -> Decorator:
     """Return a method whose caller waits, at most `timeout` seconds, for its result.
 
-    timeout: a name is that of an option in [DEFAULT]; None: rpc_response_timeout there
-    silence: with a longer timeout the far side sends signs of life, and the call fails when
-        there was none for so many seconds: a process that died with the call is not waited
-        for. None, and at most: [DEFAULT]rpc_response_timeout
-    added: {argument: the version that brought it}. Its default means what the method
-        did before: sent only when it is another, which older servers cannot be asked.
-    fenced: of a saga's step: the manager's `fence.check(ctxt)` comes first, and refuses
-        who has lost the saga to another owner
+    timeout: seconds, or the name of an option in [DEFAULT]; None: [DEFAULT]rpc_response_timeout
+    silence: with a longer timeout the server sends RPC heartbeats, and the call fails if none
+        arrives for so many seconds, for example because the process has died. The default and the
+        maximum are [DEFAULT]rpc_response_timeout
+    added: {argument: the interface version that added it}. The default value of such an argument
+        must mean the former behaviour. It is only sent with another value, and not to older servers
+    fenced: the method belongs to steps of sagas. The manager's `fence.check(ctxt)` runs first, and
+        refuses a former owner of the saga
     """
     return _declare('call', since, added, timeout=timeout, silence=silence, fenced=fenced)
 
 
 def cast(since: str, added: Added | None = None) -> Decorator:
-    """Return a method whose caller does not wait and learns nothing. added: see `call`."""
+    """Return a method whose caller neither waits nor gets a result. added: see `call`."""
     return _declare('cast', since, added)
 
 
@@ -113,14 +112,14 @@ def _stub(name: str, declared: Declared) -> Method:
 
 
 def _needs(declared: Declared, arguments: collections.abc.Iterable[str]) -> str:
-    """Return the interface version without which these arguments cannot be sent."""
+    """Return the lowest interface version that has all of the arguments."""
     brought = [declared.rpc_added[name] for name in arguments if name in declared.rpc_added]
     needs: str = max([declared.rpc_since, *brought], key=versions.pair)
     return needs
 
 
 def _without_defaults(declared: Declared, arguments: Arguments) -> Arguments:
-    """Return the arguments without later additions that have their default value."""
+    """Return the arguments without those of `added` that have their default value."""
     if not declared.rpc_added:
         return arguments
     parameters = inspect.signature(declared).parameters
@@ -135,8 +134,8 @@ class Interface:
     """Base of every interface. An instance is a client onto one bus.
 
     topic: queue name; version: newest version of the declaration
-    server_argument: the argument that names the server to send to (one queue
-        per host); None sends to whichever server takes it first
+    server_argument: the argument that names the server (one queue per host); None: any server of
+        the topic gets the message
     """
 
     topic: str
@@ -159,7 +158,7 @@ class Interface:
         *,
         casts: outbox.Lane | None = None,
     ) -> None:
-        """oldest: see pins.Pins; casts: sends casts without a wait by the caller"""
+        """Create a client. oldest: see pins.Pins; casts: an outbox.Lane, or None to send at once"""
         self._casts = casts
         self._pins = pins.Pins(transport.conf, self.topic, oldest)
         self._client = oslo_messaging.get_rpc_client(
@@ -176,7 +175,7 @@ class Interface:
         return pin is None or versions.pair(needs) <= versions.pair(pin.rpc)
 
     def require(self, method: str, *arguments: str) -> None:
-        """Raise TooOld unless the far side understands this."""
+        """Raise TooOld unless the far side supports a method with these arguments."""
         if not self.understands(method, *arguments):
             needs = _needs(self.methods[method], arguments)
             raise exception.TooOld(service=self.topic, method=method, since=needs)
@@ -191,7 +190,7 @@ class Interface:
         timeout = declared.rpc_timeout
         if isinstance(timeout, str):
             timeout = self._client.conf[timeout]
-        # oslo.messaging would try without end, and hold the caller's thread.
+        # oslo.messaging would retry without limit, and block the caller's thread.
         options = {'version': needs, 'retry': TRIES}
         if server is not None:
             options['server'] = server
@@ -222,8 +221,8 @@ class Interface:
         try:
             return send(ctxt, name, **arguments)
         except exception.NovaLiteError as error:
-            # oslo.messaging raises a subclass whose text carries the far side's
-            # traceback; callers and users are shown the plain error.
+            # oslo.messaging raises a subclass whose text contains the traceback of the
+            # server; callers and users get the plain error.
             raise type(error).__bases__[0](error.message, **error.kwargs) from None
         except oslo_messaging.MessagingTimeout as error:
             raise exception.MessagingTimeout(
@@ -243,16 +242,16 @@ class Interface:
             raise exception.RemoteError(type=error.exc_type, value=error.value) from error
 
     def require_answers(self, server: str | None = None) -> None:
-        """Send a server a message. Raise BusUnavailable unless the bus confirms it.
+        """Send a message to a server. Raise BusUnavailable unless the bus confirms it.
 
-        No reply of the server is awaited: it may be restarting.
+        Do not wait for a reply of the server, which may be restarting.
         """
         options = {} if server is None else {'server': server}
         client = self._client.prepare(retry=TRIES, **options)
         self._answer(client.cast, context.admin(), PING, {})
 
     def ping(self, server: str | None = None, timeout: float | None = PING_S) -> typing.Any:
-        """Ask a server for a sign of life, over the bus; raises as any call does."""
+        """Call a server, which replies at once. Raise the errors of a call."""
         options = {} if server is None else {'server': server}
         client = self._client.prepare(
             transport_options=ROUTED, timeout=timeout, retry=TRIES, **options
@@ -270,10 +269,10 @@ class Interface:
     ) -> '_Server':
         """Return an oslo.messaging server that answers for `servers` with `manager`.
 
-        servers: one name or many; many share a single listener. The caller
-        starts it (`start(override_pool_size=threads)`) and stops it.
-        callers: Pins of those who get the answers; None: none is older than the server
-        Raise TypeError when manager and declaration differ.
+        servers: one name or many, which share a single listener. The caller
+            starts it (`start(override_pool_size=threads)`) and stops it
+        callers: Pins of the callers, for the replies; None: no caller is older than the server
+        Raise TypeError if manager and declaration differ.
         """
         names = [servers] if isinstance(servers, str) else list(servers)
         endpoint = _endpoint(cls, manager)
@@ -305,7 +304,7 @@ class _Server(rpc_server.RPCServer):  # type: ignore[misc]  # is not typed
 
 
 def _queues(interface: type[Interface], names: list[str]) -> list[str]:
-    """Return the queues that servers of these names consume: those that callers may send to."""
+    """Return the queues of servers, which are exactly those to which callers may send."""
     argument = interface.server_argument
     if argument is None:
         return [interface.topic]
@@ -316,7 +315,7 @@ def _queues(interface: type[Interface], names: list[str]) -> list[str]:
 
 
 def _endpoint(interface: type[Interface], manager: object) -> object:
-    """Return an object with just the declared methods, each wrapped once."""
+    """Return an object that has only the declared methods, each wrapped by `_dispatch`."""
     endpoint = type(f'{interface.__name__}Endpoint', (), {})()
     endpoint.target = oslo_messaging.Target(version=interface.version)
     for name, declared in interface.methods.items():
@@ -327,10 +326,9 @@ def _endpoint(interface: type[Interface], manager: object) -> object:
 
 
 def implementation(interface: type[Interface], manager: object, name: str) -> Method:
-    """Return the method of that name, behind the manager's fence if it is declared as fenced.
+    """Return the method of the manager, or of one of its `parts`, with its fence if it is fenced.
 
-    It is the manager's, or that of one of its `parts`, if it has any.
-    Raises TypeError when manager and declaration differ.
+    Raises TypeError if manager and declaration differ.
     """
     declared = interface.methods[name]
     answering = (manager, *getattr(manager, 'parts', ()))
@@ -364,11 +362,11 @@ def _parameters(function: typing.Callable[..., typing.Any]) -> list[str]:
 
 
 def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]) -> Method:
-    """Return what every received call goes through.
+    """Return the function that handles received calls of a method.
 
-    Errors of ours are an answer: oslo.messaging gets them as expected, without
-    a traceback in the log. The error of a cast has no one to go to but the log.
-    oslo.messaging sends the traceback and the causes of an error, so they are removed first.
+    Errors of ours are replies: oslo.messaging gets them as expected errors, and logs no
+    traceback. The error of a cast is only logged. oslo.messaging would send the traceback and the
+    causes of an error, so they are removed.
     """
 
     @functools.wraps(implementation)
@@ -386,7 +384,7 @@ def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]
             answer = error.with_traceback(None)
             answer.__cause__ = answer.__context__ = None
         except Exception as error:
-            # A bug of ours. The caller must not take a KeyError here for one of its own.
+            # A bug of ours. The caller must not take a KeyError of this process for its own.
             LOG.exception('%s failed', implementation.__name__)
             if declared.rpc_kind == 'cast':
                 return None

@@ -1,9 +1,9 @@
 """A message broker inside the process, for kombu's virtual transport.
 
-kombu's own memory transport has one name space of queues for the whole process
-and finds messages by polling. Here every bus (the name in `memory://NAME`) is a
-broker of its own, and a consumer sleeps until a message for it arrives, so an
-idle cloud costs nothing and a call a fraction of a millisecond.
+kombu's own memory transport has one name space of queues for the whole process and polls for
+messages. With this transport each bus (the name in `memory://NAME`) is a separate broker, and a
+consumer sleeps until a message arrives. So an idle cloud needs no CPU, and a call needs a
+fraction of a millisecond.
 """
 
 import collections
@@ -16,13 +16,13 @@ from kombu.transport import virtual
 from nova_lite import runtime
 from nova_lite.private_apis import broker as broker_api
 
-# As kombu publishes them.
+# A message as kombu publishes it.
 Message: typing.TypeAlias = dict[str, typing.Any]
 Deliver: typing.TypeAlias = typing.Callable[[Message, str], None]
 # The transport option that names the bus.
 BUS = 'nova_lite_bus'
 NO_ROUTE = 'no queue accepts the message'
-# Put into a channel in place of the name of a queue: its connection is lost.
+# In a channel's list of queues with messages: the connection is lost.
 LOST = ''
 
 
@@ -33,10 +33,10 @@ class Silent(amqp.RecoverableConnectionError, TimeoutError):  # type: ignore[mis
 class Broker:
     """Queues, bindings and waiting consumers of one bus.
 
-    Every field is guarded by `lock`. A message is announced to one of its
-    queue's consumers in turn; a consumer that ends passes on its notices.
+    `lock` guards each field. A message is announced to one consumer of its queue, in turn; a
+    consumer that ends passes on its announcements.
 
-    is_cut: whether it has closed its connections and refuses others
+    is_cut: whether the broker has closed its connections and refuses new ones
     """
 
     def __init__(self) -> None:
@@ -54,18 +54,18 @@ class Broker:
         )
 
     def cut(self) -> None:
-        """Close all connections, and refuse others until `heal`. Messages stay."""
+        """Close all connections, and refuse new ones until `heal`. Messages are kept."""
         with self.lock:
             self.is_cut = True
             for channel in {each for found in self.consumers.values() for each in found}:
                 channel.tell(LOST)
 
     def freeze(self) -> None:
-        """Accept what is sent, and answer and deliver nothing until `heal`."""
+        """Accept messages, but confirm and deliver nothing until `heal`."""
         self._answers.clear()
 
     def heal(self) -> None:
-        """Accept connections, answer, and deliver what has waited."""
+        """Accept connections, confirm, and deliver the messages that waited."""
         with self.lock:
             self.is_cut = False
             if self._answers.is_set():
@@ -81,7 +81,7 @@ class Broker:
             raise amqp.RecoverableConnectionError('the bus was cut by an injected fault')
 
     def wait_for_answer(self, timeout_s: float | None) -> None:
-        """Wait while the bus is frozen. Raise Silent when that takes longer than the timeout."""
+        """Wait while the bus is frozen. Raise Silent after the timeout."""
         if not self._answers.is_set() and not runtime.wait(self._answers, timeout_s):
             raise Silent(f'the bus has not answered for {timeout_s} s')
 
@@ -100,7 +100,7 @@ class Broker:
     def get(self, name: str) -> Message:
         with self.lock:
             waiting = self.queues.get(name)
-            # `heal` announces what a frozen bus has not delivered.
+            # `heal` announces the messages that a frozen bus has not delivered.
             if not waiting or not self._answers.is_set():
                 raise runtime.Empty
             return waiting.popleft()
@@ -127,8 +127,8 @@ class Broker:
             self.consumers.pop(name, None)
             for bound in self.routes.values():
                 bound.pop(name, None)
-            # Routing keys of direct replies are unique: without this the table
-            # of an exchange grows with every process that comes and goes.
+            # Routing keys of direct replies are unique: without this the table of an exchange
+            # would grow with each process.
             for route in [r for r, bound in self.routes.items() if not bound]:
                 del self.routes[route]
 
@@ -138,13 +138,13 @@ _brokers_lock = runtime.Lock()
 
 
 def broker(name: str) -> Broker:
-    """Return the broker of the bus called `name`, made on first use."""
+    """Return the broker of the bus `name`. The first call creates it."""
     with _brokers_lock:
         return _brokers.setdefault(name, Broker())
 
 
 def drop(name: str) -> None:
-    """Drop a bus that is no longer used."""
+    """Drop the bus `name`, which is no longer used."""
     with _brokers_lock:
         _brokers.pop(name, None)
 
@@ -248,7 +248,7 @@ class Channel(virtual.Channel):
                 )
         for name in names:
             self._put(name, message)
-        # Its confirmation. Without it the message may be delivered all the same.
+        # Wait for the confirmation. Without it the message may still be delivered.
         self._wait_for_answer()
 
     def _fanout_queues(self, exchange: str) -> list[str]:
@@ -289,23 +289,23 @@ class Channel(virtual.Channel):
             return size
 
     def after_reply_message_received(self, queue: str) -> None:
-        """Reply queues live as long as their process."""
+        """Do nothing: reply queues live as long as their process."""
 
 
 class Socket:
-    """Has those methods of a connection's socket that oslo.messaging calls."""
+    """The methods of a connection's socket that oslo.messaging calls."""
 
     timeout_s: float | None = None
 
     def settimeout(self, seconds: float | None) -> None:
-        """Set how long the bus may take to answer."""
+        """Set the timeout of the bus's confirmations."""
         self.timeout_s = seconds
 
     def setsockopt(self, *_option: int) -> None:
         """Ignore an option of TCP."""
 
     def getsockname(self) -> tuple[str, int]:
-        """Return an address, as of a socket."""
+        """Return an address, as a socket does."""
         return '', 0
 
 
@@ -314,12 +314,12 @@ class Transport(virtual.Transport):
 
     Channel = Channel
     driver_type = driver_name = 'memory'
-    # kombu says None, and puts a list of them there.
+    # kombu declares None here, and assigns a list of channels.
     channels: typing.Any
 
     def __init__(self, client: kombu.Connection, **kwargs: typing.Any) -> None:
-        # oslo.messaging renames the host of a client that is connected; when it connects
-        # again, that is still to the same bus.
+        # oslo.messaging changes the host of a connected client. A reconnect must go to the
+        # same bus.
         options: typing.Any = client.transport_options
         self.broker = broker(options.setdefault(BUS, client.hostname or 'default'))
         self.arrived = runtime.Condition(runtime.Lock(), idle=True)
@@ -338,7 +338,7 @@ class Transport(virtual.Transport):
     def drain_events(
         self, connection: typing.Any, timeout: float | None = None, **kwargs: typing.Any
     ) -> None:
-        """Deliver one message, waiting for it at most `timeout` seconds."""
+        """Deliver one message. Wait for it at most `timeout` seconds."""
         deadline = None if timeout is None else runtime.monotonic() + timeout
         with self.arrived:
             while not any(channel.ready for channel in self.channels):

@@ -1,8 +1,8 @@
-"""Casts that wait for their bus, so that no request does.
+"""Casts that wait for their bus, so that no request has to wait.
 
-A request records what it was asked for before it casts, so an audit or a sweep finds what is
-lost with the process. While a bus does not answer its casts wait here, in their order; another
-bus has a lane of its own.
+A request records its intent before it casts, so an audit or a sweep continues the work if the
+process dies. While a bus does not answer, its casts wait in a lane, in their order. Each bus has
+its own lane.
 """
 
 import collections.abc
@@ -17,9 +17,9 @@ from nova_lite import workers
 
 LOG = log.getLogger(__name__)
 
-# Casts that wait for one bus. Further ones are refused.
+# Maximum number of casts that wait for one bus. Further casts are refused.
 MOST = 1000
-# How long a cast is kept for a bus that does not take it, and how often it is tried.
+# Seconds that a cast is kept for a bus that does not accept it, and seconds between two tries.
 KEEP_S, RETRY_S = 300, 1.0
 DROPPED = 'Cast %s was dropped. An audit or a sweep continues the work.'
 
@@ -38,7 +38,8 @@ class Lane:
     def put(self, ctxt: context.RequestContext, name: str, send: Send) -> None:
         """Send a cast soon. Raise Unavailable if too many wait.
 
-        name: the method's; send: raises Unavailable while the bus does not take it
+        name: the method's name
+        send: function that sends the cast; raises Unavailable while the bus does not accept it
         """
         with self._lock:
             if self._waiting >= MOST:
@@ -46,7 +47,7 @@ class Lane:
                     service='The message bus', reason=f'{MOST} casts are waiting for it'
                 )
             if self._is_closed:
-                # Of a request that has not ended. What it was asked for is on record.
+                # The context of a request, which is recorded and may still be in progress.
                 LOG.info(DROPPED, name)
                 return
             self._waiting += 1
@@ -63,7 +64,7 @@ class Lane:
                 self._waiting -= 1
 
     def _insist(self, name: str, send: Send, deadline: float) -> None:
-        """Send a cast, again and again until its time is up."""
+        """Try to send a cast until `deadline`."""
         tries = 0
         while not self._stopping.is_set():
             try:
@@ -82,7 +83,7 @@ class Lane:
         LOG.warning(DROPPED, name)
 
     def close(self) -> None:
-        """Drop the casts that wait, and those that still come."""
+        """Drop the waiting casts and all later ones."""
         with self._lock:
             self._is_closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)

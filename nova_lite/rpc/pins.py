@@ -1,7 +1,7 @@
-"""Pins: as which release the far side of an interface is talked to.
+"""Pins: the versions that a process uses with the far side of an interface.
 
-Decided here and nowhere else: `[upgrade_levels]` names a release or a version, or
-`auto`, which asks for the oldest service there is. `versions` knows what it means.
+This module alone decides: `[upgrade_levels]` names a release or a version, or `auto`, which
+means the release of the oldest service. `versions` has the versions of each release.
 """
 
 import typing
@@ -12,12 +12,12 @@ from oslo_versionedobjects import base
 from nova_lite import versions
 from nova_lite.conf import upgrade_levels
 
-# Asks for the oldest version among services.
+# A function that returns the oldest version among services, or None.
 Oldest: typing.TypeAlias = typing.Callable[[], int | None]
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Raise ValueError when a level of `[upgrade_levels]` means nothing."""
+    """Raise ValueError if a level of `[upgrade_levels]` is unknown."""
     for option in upgrade_levels.OPTS:
         level = conf.upgrade_levels[option.name]
         if level and not level == option.default == upgrade_levels.AUTO:
@@ -30,27 +30,27 @@ def check(conf: cfg.ConfigOpts) -> None:
 class Pins:
     """The methods and versions that may be used with one interface.
 
-    oldest: function without arguments to the oldest version among the services at the
-        far side, or None when there is none; needed for `auto` alone
+    oldest: function that returns the oldest version among the services at the far side, or
+        None if there is none; only `auto` needs it
     """
 
     def __init__(self, conf: cfg.ConfigOpts, topic: str, oldest: Oldest | None = None) -> None:
         self._topic, self._oldest = topic, oldest
-        # No option: an interface that is not between daemons of a deployment.
+        # Without an option, the interface is not used between daemons of a deployment.
         level = getattr(conf.upgrade_levels, topic.replace('-', '_'), None)
         self._auto = level == upgrade_levels.AUTO
         self._fixed = None if self._auto or not level else versions.pin(topic, level)
 
     def now(self) -> versions.Pin | None:
-        """Return the present Pin, or None if everything may be sent."""
-        # With one release there is nothing to ask about.
+        """Return the current Pin, or None if the newest versions may be sent."""
+        # With one release the result is known.
         if not self._auto or self._oldest is None or len(versions.RELEASES) == 1:
             return self._fixed
         oldest = self._oldest()
         return None if oldest is None else versions.pin_of_service(self._topic, oldest)
 
     def manifest(self) -> dict[str, str] | None:
-        """Return {object: version to send it in}, or None for the newest of all."""
+        """Return {object: version in which to send it}, or None for the newest versions."""
         pin = self.now()
         if pin is None:
             return None

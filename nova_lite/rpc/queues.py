@@ -1,6 +1,6 @@
-"""Queues on a bus, asked of the broker by AMQP alone.
+"""Queues on a bus, read from the broker by AMQP.
 
-AMQP cannot list queues: only those whose names are known can be looked at.
+AMQP cannot list queues, so the caller must know their names.
 """
 
 import collections.abc
@@ -19,17 +19,17 @@ TIMEOUTS = {'read_timeout': 60, 'write_timeout': 60}
 
 
 def is_real(url: str) -> bool:
-    """Return whether the bus at `url` is a broker's, and not one inside a process."""
+    """Return whether the bus at `url` is that of a broker, and not one inside a process."""
     return not url.startswith(transport.EMBEDDED)
 
 
 def consumers(
     bus: oslo_messaging.Transport, names: collections.abc.Iterable[str]
 ) -> dict[str, int | None]:
-    """Return {queue: how many consumers it has, None when there is no such queue}.
+    """Return {queue: number of consumers, None if the queue does not exist}.
 
-    bus: as `transport.open_bus` returned it. Raise MessageDeliveryFailure when the
-    broker does not answer.
+    bus: result of `transport.open_bus`. Raise MessageDeliveryFailure if the broker does not
+    answer.
     """
     with _connected(bus) as connection:
         return {name: _consumers(connection, name) for name in names}
@@ -51,7 +51,8 @@ def delete_unused(bus: oslo_messaging.Transport, name: str) -> bool:
 @contextlib.contextmanager
 def _connected(bus: oslo_messaging.Transport) -> collections.abc.Iterator[typing.Any]:
     with messaging.connection(bus, messaging.common.PURPOSE_SEND, driver.TRIES) as pooled:
-        # One of our own: oslo.messaging's gives up a read after a fraction of a heartbeat.
+        # A new connection, because one of oslo.messaging stops reading after a fraction of a
+        # heartbeat.
         connection = pooled.connection.connection.clone()
     connection.transport_options = {**connection.transport_options, **TIMEOUTS}
     try:
@@ -62,7 +63,7 @@ def _connected(bus: oslo_messaging.Transport) -> collections.abc.Iterator[typing
 
 
 def _consumers(connection: typing.Any, name: str) -> int | None:
-    # A channel of its own: the broker closes it when there is no such queue.
+    # A new channel, because the broker closes it if the queue does not exist.
     channel = connection.channel()
     try:
         count: int = channel.queue_declare(queue=name, passive=True).consumer_count

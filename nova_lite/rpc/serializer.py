@@ -12,7 +12,7 @@ NAMESPACE = 'nova_lite'
 
 
 class Base(ovo.VersionedObject):
-    """Under which names our objects travel."""
+    """The names of our objects in messages."""
 
     OBJ_SERIAL_NAMESPACE = NAMESPACE
     OBJ_PROJECT_NAMESPACE = NAMESPACE
@@ -21,7 +21,7 @@ class Base(ovo.VersionedObject):
 class ObjectSerializer(ovo.VersionedObjectSerializer):
     """Versioned objects by their own rules; datetimes as ISO 8601 strings.
 
-    pins: Pins of those who get the objects: they are sent as these know them
+    pins: Pins of the receivers, which decide the versions in which objects are sent
     """
 
     OBJ_BASE_CLASS = Base
@@ -55,5 +55,5 @@ class ObjectSerializer(ovo.VersionedObjectSerializer):
 
 
 def _is_names(entity: typing.Any) -> bool:
-    """Return whether there is nothing to convert, as in a list of thousands of hosts."""
+    """Return whether the entity is a list of names, such as thousands of hosts."""
     return type(entity) is list and all(type(each) is str for each in entity)

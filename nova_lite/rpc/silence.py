@@ -1,7 +1,7 @@
-"""A bus that accepts and does not answer: those that want to send fail at once.
+"""A bus that accepts connections but does not answer: senders fail at once.
 
-The first one finds out by waiting for a confirmation. A thread then asks the bus until it
-answers, so no other sender waits for it.
+The first sender waits for a confirmation until its timeout. A thread then tries the bus until it
+answers, so that no other sender waits.
 """
 
 import collections.abc
@@ -17,13 +17,13 @@ RETRY_S = 1.0
 
 
 class BusSilent(oslo_messaging.MessageDeliveryFailure):  # type: ignore[misc]  # is not typed
-    """The bus has not confirmed a message in time. It may deliver it all the same."""
+    """The bus has not confirmed a message in time. It may still deliver the message."""
 
 
 class Silence:
     """The knowledge that a bus does not answer.
 
-    ask: function that returns when the bus answers, and raises one of `errors` if it does not
+    ask: function that returns if the bus answers, and raises one of `errors` if it does not
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Silence:
             raise BusSilent('it does not answer')
 
     def note(self) -> None:
-        """Record that the bus does not answer, and ask it until it does."""
+        """Record that the bus does not answer, and try it until it does."""
         with self._lock:
             if not self._answers.is_set() or self._stopping.is_set():
                 return
@@ -62,5 +62,5 @@ class Silence:
         self._answers.set()
 
     def stop(self) -> None:
-        """End the thread that asks."""
+        """End the thread that tries the bus."""
         self._stopping.set()

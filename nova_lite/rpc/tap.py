@@ -1,7 +1,7 @@
-"""A tap: the notifications of one bus, for as long as someone looks.
+"""A tap: reads the notifications of one bus while it is open.
 
-Its queue belongs to its connection alone, so the broker removes it when the connection
-ends, however that comes about.
+Its queue is exclusive to its connection, so the broker deletes the queue when the connection
+ends.
 """
 
 import collections.abc
@@ -18,13 +18,13 @@ Notification: typing.TypeAlias = dict[str, typing.Any]
 
 
 class Tap:
-    """Notifications of the topics, of every priority. Raises MessageDeliveryFailure."""
+    """Reads the notifications of topics, of every priority. Raises MessageDeliveryFailure."""
 
     def __init__(
         self, conf: cfg.ConfigOpts, url: str, topics: collections.abc.Iterable[str]
     ) -> None:
         self._bus = transport.open_notifications(conf, url)
-        # Kept: without it the connection is closed.
+        # This reference keeps the connection open.
         self._held = messaging.connection(self._bus, messaging.common.PURPOSE_LISTEN, driver.TRIES)
         inner = self._held.connection
         exchange = kombu.Exchange(
@@ -54,7 +54,7 @@ class Tap:
     def take(self, seconds: float) -> list[Notification]:
         """Return the messages that arrived within `seconds`; [] if there are none.
 
-        Raises one of `errors` when the bus is lost.
+        Raises one of `errors` if the connection is lost.
         """
         try:
             self._connection.drain_events(timeout=seconds)
@@ -72,6 +72,6 @@ class Tap:
         return errors
 
     def close(self) -> None:
-        """Give the connection back, and the queue with it."""
+        """Close the connection, which deletes the queue."""
         self._held.close()
         self._bus.cleanup()

@@ -14,7 +14,7 @@ from nova_lite.rpc import driver
 from nova_lite.rpc import memory_broker
 
 EMBEDDED = 'embedded://'
-# Of cell0, which has no daemons.
+# The transport URL of cell0, which has no daemons.
 NO_BUS = 'none:///'
 EXCHANGE = 'nova_lite'
 ERROR_MODULES = ['nova_lite.exception']
@@ -27,9 +27,9 @@ def embedded_name(url: str, of: incarnation.Incarnation | None = None) -> str:
 
 
 def driver_url(url: str, of: incarnation.Incarnation | None = None) -> str:
-    """Return the URL that oslo.messaging is given for one of ours.
+    """Return the URL for oslo.messaging of one of our URLs.
 
-    of: an embedded bus is that of this incarnation; None for the current one
+    of: the incarnation of an embedded bus; None: the current one
     """
     if url.startswith(EMBEDDED):
         memory_broker.install()
@@ -43,7 +43,7 @@ def drop(url: str, of: incarnation.Incarnation) -> None:
 
 
 def open_notifications(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:
-    """Open the bus at `url` for notifications alone: connections of its own."""
+    """Open the bus at `url` for notifications only, with separate connections."""
     oslo_messaging.set_transport_defaults(EXCHANGE)
     return oslo_messaging.get_notification_transport(conf, url=driver_url(url))
 
@@ -62,6 +62,6 @@ def open_bus(
 
 
 def name_of(url: str) -> str:
-    """Return what the bus at `url` is called: its virtual host, else the machine it is on."""
+    """Return the name of the bus at `url`: its virtual host, or its machine if there is none."""
     parts = urllib.parse.urlsplit(url)
     return parts.path.strip('/') or parts.netloc.rpartition('@')[2]

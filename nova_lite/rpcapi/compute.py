@@ -8,23 +8,23 @@ from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection
 
-# A method of a move answers within two seconds; the rest is for a busy machine. A process
-# that was killed with the call is silent, and asked again after less: users wait for it.
+# Timeout of methods of moves, which reply within two seconds unless the machine is busy. A process
+# that was killed sends no RPC heartbeat, and the call is repeated after a shorter time.
 MOVE, SILENCE = 20, 8
-# An image is uploaded, or fetched, in one go.
+# Timeout of methods that upload or download a whole image.
 UPLOAD = 'long_rpc_timeout'
 
 Ctxt: typing.TypeAlias = context.RequestContext
 Instance: typing.TypeAlias = objects.Instance
 Devices: typing.TypeAlias = list[block_device.BlockDevice]
-# 'auto', 'none', or what each port is to be.
+# 'auto', 'none', or [{'network_id', 'fixed_ip', 'port_id', 'tag'}].
 Networks: typing.TypeAlias = typing.Literal['auto', 'none'] | list[dict[str, typing.Any]]
-# Plain values by name.
+# {name: plain value}
 Json: typing.TypeAlias = dict[str, typing.Any]
 
 
 class Arrival(typing.TypedDict):
-    """The destination of a cold move, and the guest to make there. node: the host's"""
+    """The destination of a cold move, and the guest to create there. node: a node of the host"""
 
     node: str
     power_on: bool
@@ -38,13 +38,13 @@ class HandedOver(Arrival):
 
 
 class Uploaded(Arrival):
-    """The arrival of a guest from the image of its disk; None: it boots from a volume."""
+    """The arrival of a guest from the image of its disk. None: it boots from a volume"""
 
     image_id: str | None
 
 
 class Returning(Arrival):
-    """The return of a guest to the source of a move, the uuid of its migration."""
+    """The return of a guest to the source of a move. move: the migration's uuid"""
 
     move: str
 
@@ -69,12 +69,12 @@ class ComputeAPI(rpc.Interface):
         requested_networks: Networks,
         options: Json,
     ) -> None:
-        """Spawn; the outcome goes to the cell conductor, which knows the alternates.
+        """Build the server. The host reports the result to the cell conductor.
 
-        instance: Instance; selection: the claim; block_devices: [BlockDevice, ...]
+        instance: Instance; selection: Selection of the claim; block_devices: [BlockDevice, ...]
         requested_networks: 'auto', 'none' or [{'network_id', 'fixed_ip', 'port_id', 'tag'}]
         options: {'injected_files': [[path, base64 text], ...], 'retry': bool,
-        'admin_pass': of a server with a config drive, 'group': absent or {'uuid', 'policy',
+        'admin_pass': only with a config drive, 'group': absent or {'uuid', 'policy',
         'rules', 'members': [uuids of all its servers]}}
         """
 
@@ -82,7 +82,7 @@ class ComputeAPI(rpc.Interface):
     def external_instance_event(
         self, ctxt: Ctxt, host: str, instance_uuid: str, events: list[Json]
     ) -> None:
-        """Report what has become of ports for which the build of a server waits.
+        """Report events about ports for which the build of a server waits.
 
         events: [{'tag': port id, 'status': 'completed', 'failed' or 'in-progress'}, ...]
         """
@@ -91,36 +91,36 @@ class ComputeAPI(rpc.Interface):
     def delete_instance(
         self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices
     ) -> None:
-        """Destroy the guest, give back ports, volumes and allocations, end the record."""
+        """Destroy the guest, release its ports, volumes and allocations, and delete the record."""
 
     # ---- power ----
 
     @rpc.cast(since='1.0')
     def start_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
-        """Power on."""
+        """Power on the guest."""
 
     @rpc.cast(since='1.0')
     def stop_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
-        """Power off."""
+        """Power off the guest."""
 
     @rpc.cast(since='1.0')
     def soft_delete_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
-        """Power off; the guest is kept until it is restored or deleted."""
+        """Power off the guest, which is kept until the server is restored or deleted."""
 
     @rpc.cast(since='1.0')
     def restore_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
-        """Power on a soft-deleted guest."""
+        """Power on the guest of a soft-deleted server."""
 
     @rpc.cast(since='1.0')
     def reboot_instance(self, ctxt: Ctxt, host: str, instance: Instance, reboot_type: str) -> None:
-        """Reboot; reboot_type is SOFT or HARD, and HARD repairs a missing guest.
+        """Reboot the guest. reboot_type: SOFT or HARD, which creates a missing guest again
 
-        A guest that is made again gets the devices that are on record then.
+        A guest that is created again gets the devices that are recorded at that time.
         """
 
     @rpc.cast(since='1.0')
     def pause_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
-        """Stop the guest's CPUs; its memory stays."""
+        """Stop the guest's CPUs and keep its memory."""
 
     @rpc.cast(since='1.0')
     def unpause_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
@@ -138,7 +138,7 @@ class ComputeAPI(rpc.Interface):
     def rescue_instance(
         self, ctxt: Ctxt, host: str, instance: Instance, rescue_image_ref: str
     ) -> None:
-        """Boot the guest from another image; its own disk is the second one."""
+        """Boot the guest from another image. Its own disk becomes the second disk."""
 
     @rpc.cast(since='1.0')
     def unrescue_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
@@ -152,7 +152,7 @@ class ComputeAPI(rpc.Interface):
     ) -> None:
         """Raise unless a password can be set in the guest.
 
-        has_agent: whether its image says that it has the QEMU guest agent
+        has_agent: whether the image has the property of the QEMU guest agent
         Raises NotImplementedHere, GuestAgentNotEnabled, PasswordSetFailed.
         """
 
@@ -162,9 +162,9 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def trigger_crash_dump(self, ctxt: Ctxt, host: str, instance: Instance, key: str) -> Json:
-        """Send the guest a non-maskable interrupt; what that does is the guest's business.
+        """Send a non-maskable interrupt to the guest. The guest decides about its effect.
 
-        As cold moves: the same call with the same key asks again. Answers {'power_state'}.
+        A repeated call with the same key polls, as for cold moves. Replies {'power_state'}.
         """
 
     # ---- devices ----
@@ -180,19 +180,19 @@ class ComputeAPI(rpc.Interface):
         block_device: block_device.BlockDevice,
         key: str,
     ) -> Json:
-        """Connect the host to a volume, plug it in, say that it is in use.
+        """Connect the host to a volume, plug the volume in, and complete its attachment.
 
         block_device: BlockDevice with an attachment
-        Answers {'connection_info'}. Raises MoveRefused when the host cannot reach it.
+        Replies {'connection_info'}. Raises MoveRefused if the host cannot reach the volume.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def detach_volume(
         self, ctxt: Ctxt, host: str, instance: Instance, volume_id: str, key: str
     ) -> Json:
-        """Unplug a volume; its attachment stays. One that is not there is no error.
+        """Unplug a volume and keep its attachment. An absent volume is no error.
 
-        Answers {'detached'}: whether it was there.
+        Replies {'detached': whether the guest had the volume}.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
@@ -206,9 +206,9 @@ class ComputeAPI(rpc.Interface):
         block_device: block_device.BlockDevice,
         key: str,
     ) -> Json:
-        """Plug a volume in as attach_volume does, and unplug another.
+        """Plug a volume in as attach_volume does, and unplug the old volume.
 
-        Answers {'connection_info', 'detached'}: see detach_volume.
+        Replies {'connection_info', 'detached'}: see attach_volume and detach_volume.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
@@ -221,9 +221,9 @@ class ComputeAPI(rpc.Interface):
     def detach_interface(
         self, ctxt: Ctxt, host: str, instance: Instance, port_id: str, key: str
     ) -> Json:
-        """Unplug a port, which stays bound. One that is not there is no error.
+        """Unplug a port, which stays bound. An absent port is no error.
 
-        Answers {'detached'}: whether it was there.
+        Replies {'detached': whether the guest had the port}.
         """
 
     @rpc.cast(since='1.0')
@@ -238,20 +238,20 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.cast(since='1.0')
     def snapshot_instance(self, ctxt: Ctxt, host: str, instance: Instance, image_id: str) -> None:
-        """Upload a copy of the guest's disk as the image, which exists as queued."""
+        """Upload a copy of the guest's disk to the queued image."""
 
     # ---- cold moves ----
     #
-    # Each answers {'done': True, ...} or {'pending': seconds}; the same call with the same
-    # key asks again. node: the host's; move: the migration's uuid.
+    # Each method replies {'done': True, ...} or {'pending': seconds}; a repeated call with the same
+    # key polls. node: a node of the host; move: the migration's uuid.
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def prep_resize(
         self, ctxt: Ctxt, host: str, instance: Instance, node: str, block_devices: Devices
     ) -> Json:
-        """Destination: promise room and connect the volumes; changes no guest.
+        """Destination: claim resources and connect the volumes, without any change of a guest.
 
-        instance: with the flavor to be; block_devices: with attachments of their own
+        instance: with the new flavor; block_devices: with attachments for the destination
         Raises NoCapacity, MoveRefused.
         """
 
@@ -265,16 +265,16 @@ class ComputeAPI(rpc.Interface):
     def resize_instance(
         self, ctxt: Ctxt, host: str, instance_uuid: str, node: str, move: str, key: str
     ) -> Json:
-        """Source: stop the guest and hand it over. Answers {'handover': ...}."""
+        """Source: stop the guest and hand it over. Replies {'handover': ...}."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def finish_resize(
         self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: HandedOver
     ) -> Json:
-        """Destination: make the guest from what the source handed over.
+        """Destination: create the guest from the disks that the source handed over.
 
-        instance, block_devices: as prep_resize
-        Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
+        instance, block_devices: see prep_resize
+        Replies {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
@@ -294,34 +294,34 @@ class ComputeAPI(rpc.Interface):
         key: str,
         power_on: bool,
     ) -> Json:
-        """Source: the guest is as it was before the move. Answers {'power_state'}."""
+        """Source: restore the guest as it was before the move. Replies {'power_state'}."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def restore_guest(
         self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Returning
     ) -> Json:
-        """Source: as finish_revert_resize, with the devices that the server has by now.
+        """Source: as finish_revert_resize, with the current devices of the server.
 
-        instance: of the source; block_devices: with attachments for it
-        Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
+        instance: with the source's flavor; block_devices: with attachments for the source
+        Replies {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def confirm_resize(
         self, ctxt: Ctxt, host: str, instance_uuid: str, node: str, move: str, key: str
     ) -> Json:
-        """Source: remove what was kept of the guest."""
+        """Source: remove the guest that was kept."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def discard_guest(
         self, ctxt: Ctxt, host: str, instance_uuid: str, node: str, move: str, key: str
     ) -> Json:
-        """Either end: remove all there is of a server that was deleted while it moved."""
+        """Either end: remove the guest of a server that was deleted during its move."""
 
     # ---- cold moves between cells ----
     #
-    # As cold moves, of which prep_resize, resize_instance and all that ends one serve
-    # both kinds.
+    # As cold moves. prep_resize, resize_instance and the methods that end a move serve both
+    # kinds.
 
     @rpc.call(since='1.0', timeout=UPLOAD, fenced=True)
     def prep_snapshot_based_resize_at_source(
@@ -343,23 +343,23 @@ class ComputeAPI(rpc.Interface):
     def finish_snapshot_based_resize_at_dest(
         self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Uploaded
     ) -> Json:
-        """Destination: make the guest from the image.
+        """Destination: create the guest from the image.
 
-        instance, block_devices: as prep_resize
-        Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
+        instance, block_devices: see prep_resize
+        Replies {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
         """
 
     # ---- live migration ----
     #
-    # As cold moves. facts: of a node, as the driver's NodeFacts have them.
+    # As cold moves. source, dest: the driver's NodeFacts of that node, as a dict.
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def check_can_live_migrate_destination(
         self, ctxt: Ctxt, host: str, instance: Instance, *, node: str, source: Json, key: str
     ) -> Json:
-        """Check whether the guest could come. source: facts.
+        """Check whether the destination accepts the guest. source: NodeFacts of the source
 
-        Answers {'facts': this end's, 'block_migration': whether disks must be copied}.
+        Replies {'facts': of this node, 'block_migration': whether disks must be copied}.
         Raises MigrationPreCheckError.
         """
 
@@ -367,18 +367,19 @@ class ComputeAPI(rpc.Interface):
     def check_can_live_migrate_source(
         self, ctxt: Ctxt, host: str, instance: Instance, *, dest: Json, key: str
     ) -> Json:
-        """Check whether the guest could go. dest: facts. Answers and raises as the other end.
+        """Check whether the guest can leave the source. dest: NodeFacts of the destination
 
-        Also answers {'max_concurrent': how many migrations may leave the host at once}.
+        Replies and errors are those of check_can_live_migrate_destination, with {'max_concurrent':
+        number of migrations that may leave the host at the same time}.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def take_live_migration_turn(
         self, ctxt: Ctxt, host: str, instance: Instance, move: str
     ) -> Json:
-        """Source: wait until fewer migrations leave the host than may, then begin.
+        """Source: wait until fewer migrations than the limit leave the host.
 
-        Raises LiveMigrationAborted, here and in `live_migration`.
+        Raises LiveMigrationAborted, as `live_migration` does.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
@@ -393,10 +394,10 @@ class ComputeAPI(rpc.Interface):
         move: str,
         key: str,
     ) -> Json:
-        """Destination: claim, connect volumes, await the guest.
+        """Destination: claim resources, connect volumes, prepare for the guest.
 
-        block_devices: with attachments of their own
-        Answers {'ticket', 'block_devices': [{'uuid', 'connection_info'}]}.
+        block_devices: with attachments for the destination
+        Replies {'ticket', 'block_devices': [{'uuid', 'connection_info'}]}.
         Raises NoCapacity, MoveRefused.
         """
 
@@ -412,7 +413,7 @@ class ComputeAPI(rpc.Interface):
         move: str,
         key: str,
     ) -> Json:
-        """Source: copy the running guest. Answers {'handover', counters in bytes}."""
+        """Source: copy the running guest. Replies {'handover', counters in bytes}."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def post_live_migration_at_destination(
@@ -426,40 +427,40 @@ class ComputeAPI(rpc.Interface):
         move: str,
         key: str,
     ) -> Json:
-        """Destination: let the guest run. Answers {'power_state'}."""
+        """Destination: start the guest. Replies {'power_state'}."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def post_live_migration(
         self, ctxt: Ctxt, host: str, instance: Instance, *, move: str, key: str
     ) -> Json:
-        """Source: remove what is left, once the copy has ended."""
+        """Source: remove the guest after the end of the copy."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def rollback_live_migration(
         self, ctxt: Ctxt, host: str, instance: Instance, *, move: str, key: str, gone: bool
     ) -> Json:
-        """Source: the guest runs as if it never had been asked to leave.
+        """Source: run the guest as before the migration.
 
-        gone: the server was deleted, and nothing of it is to stay
+        gone: the server was deleted, so remove the guest
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def rollback_live_migration_at_destination(
         self, ctxt: Ctxt, host: str, instance: Instance, *, node: str, move: str, key: str
     ) -> Json:
-        """Destination: the guest is not awaited any more."""
+        """Destination: undo pre_live_migration."""
 
     @rpc.cast(since='1.0')
     def live_migration_abort(
         self, ctxt: Ctxt, host: str, instance_uuid: str, migration_uuid: str
     ) -> None:
-        """Source: abort the migration. The command is on record."""
+        """Source: abort the migration. The command is recorded."""
 
     @rpc.cast(since='1.0')
     def live_migration_force_complete(
         self, ctxt: Ctxt, host: str, instance_uuid: str, migration_uuid: str
     ) -> None:
-        """Source: force the copy to complete. The command is on record."""
+        """Source: force the copy to complete. The command is recorded."""
 
     # ---- evacuation ----
 
@@ -475,10 +476,10 @@ class ComputeAPI(rpc.Interface):
         power_on: bool,
         key: str,
     ) -> Json:
-        """Destination: rebuild the guest whose host has failed.
+        """Destination: rebuild a guest whose host has failed.
 
-        block_devices: with attachments of their own
-        Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
+        block_devices: with attachments for the destination
+        Replies {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
         Raises NoCapacity, MoveRefused.
         """
 
@@ -498,16 +499,16 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def get_diagnostics(self, ctxt: Ctxt, host: str, instance_uuid: str) -> Json:
-        """Counters of the guest, in the form of the API since 2.48.
+        """Return counters of the guest, in the format of the API since 2.48.
 
-        Raises InstanceInvalidState for a guest that does not run.
+        Raises InstanceInvalidState if the guest does not run.
         """
 
     # ---- the host ----
 
     @rpc.call(since='1.0')
     def set_host_enabled(self, ctxt: Ctxt, host: str, enabled: bool) -> None:
-        """Put or remove the trait COMPUTE_STATUS_DISABLED on the host's providers."""
+        """Set or remove the trait COMPUTE_STATUS_DISABLED of the host's providers."""
 
     @rpc.call(since='1.0')
     def host_uptime(self, ctxt: Ctxt, host: str) -> str:
@@ -515,9 +516,9 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=UPLOAD)
     def cache_images(self, ctxt: Ctxt, host: str, image_ids: list[str]) -> Json:
-        """Keep images at hand. Answers {id: 'cached', 'existing' or 'error'}.
+        """Cache images on the host. Replies {image id: 'cached', 'existing' or 'error'}.
 
-        Or {'pending': seconds}, for an image that is to be asked for once more.
+        The value is {'pending': seconds} for an image whose result must be polled.
         """
 
 

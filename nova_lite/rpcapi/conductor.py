@@ -1,7 +1,7 @@
 """The cell conductor: writes a cell's database on behalf of its computes.
 
-Every method is one named thing that happened, written in one transaction, and
-may be repeated after a lost reply. `host` is who says so.
+Each method reports one event, is one transaction, and may be repeated after a lost reply. `host` is
+the host that reports.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from nova_lite.objects import block_device
 from nova_lite.objects import instance
 from nova_lite.objects import instance_group
 
-# A host that is called asks this first, and its caller waits for both.
+# Timeout of check_epoch, which a host calls first while its own caller waits for both.
 EPOCH = 6
-# The option whose seconds a heartbeat waits for its reply: a lost reply delays no other heartbeat.
+# The option with the timeout of heartbeats: a lost reply must not delay the next heartbeat.
 HEARTBEAT = 'report_interval'
-# What `build_started` says to a host that is to build.
+# Replies of `build_started` to a host that must build.
 FIRST, AGAIN = 'first', 'again'
 
 Ctxt: typing.TypeAlias = context.RequestContext
-# Plain values by name.
+# {name: plain value}
 Json: typing.TypeAlias = dict[str, typing.Any]
 
 
@@ -33,13 +33,13 @@ class Failure(typing.TypedDict):
 
 
 class ActionFailure(Failure):
-    """As Failure, of an action that leaves changes behind. changes: columns"""
+    """As Failure, of an action. changes: {column: value} of the server's record"""
 
     changes: Json
 
 
 class Share(typing.TypedDict):
-    """A share of a server, see db.cell.models.ShareMapping. uuid: of the attachment"""
+    """A share of a server, see db.cell.models.ShareMapping. uuid: that of the attachment"""
 
     uuid: str
     share_id: str
@@ -53,7 +53,7 @@ class Share(typing.TypedDict):
 
 
 class HostRecord(typing.TypedDict):
-    """A server of a host. updated_at: when it changed last, as ISO 8601, or None"""
+    """A server of a host. updated_at: time of its last change in ISO 8601, or None"""
 
     uuid: str
     host: str
@@ -66,9 +66,9 @@ class HostRecord(typing.TypedDict):
 
 
 class Unfinished(typing.TypedDict):
-    """Work that a host has not finished, with what its call was given.
+    """Work that a host has not finished, with the arguments of its call.
 
-    context: who asked, as RequestContext.from_wire takes it; build: as `instances.build`
+    context: argument of RequestContext.from_wire; build: that of `instances.build`
     """
 
     instance: instance.Instance
@@ -78,9 +78,9 @@ class Unfinished(typing.TypedDict):
 
 
 class Evacuation(typing.TypedDict):
-    """A server that was evacuated from a host and whose guest is not removed there yet.
+    """A server that was evacuated from a host, whose guest there is not removed yet.
 
-    provider: uuid of the node's; began: seconds since 1970
+    provider: uuid of the node's resource provider; began: seconds since 1970
     done: False while the server is being rebuilt elsewhere
     """
 
@@ -106,16 +106,17 @@ class ConductorAPI(rpc.Interface):
     ) -> dict[str, dict[str, bool]]:
         """Heartbeat of every host of a process: [host, ...], of this service version.
 
-        starting: hosts whose services are added if they do not exist; None: all
-        Returns {host: {'disabled': bool, 'forced_down': bool}} of those that are
-        either; the others are in service. A host with 'returned': True is not recorded,
-        and counts as down until what was evacuated from it is removed. A host with
-        'gone': True has no service: an administrator has deleted it.
+        starting: hosts whose services are added if they do not exist; None: all hosts
+        Returns {host: {'disabled': bool, 'forced_down': bool}} of the hosts that are disabled or
+        forced down; other hosts are in service. The heartbeat of a host with 'returned': True is
+        not
+        recorded: the host counts as down until its evacuated guests are removed. A host with
+        'gone': True has no service, because an administrator has deleted it.
         """
 
     @rpc.cast(since='1.0')
     def report_conductor(self, ctxt: Ctxt, host: str) -> None:
-        """Heartbeat of a conductor of the cell, over the bus by which hosts report."""
+        """Heartbeat of a conductor of the cell, over the bus that hosts use for theirs."""
 
     @rpc.call(since='1.0')
     def report_nodes(self, ctxt: Ctxt, nodes: list[Json]) -> dict[str, dict[str, str]]:
@@ -129,29 +130,29 @@ class ConductorAPI(rpc.Interface):
     def host_records(
         self, ctxt: Ctxt, hosts: list[str], instances: list[str] | None = None
     ) -> list[HostRecord]:
-        """Return the records of servers on hosts, hidden copies too.
+        """Return the records of servers on hosts, including hidden copies.
 
-        instances: [server uuid, ...] to look for; None for all
+        instances: [server uuid, ...] to read; None: all
         """
 
     @rpc.call(since='1.0')
     def held_guests(self, ctxt: Ctxt, host: str, guests: list[str]) -> list[str]:
         """Return those of the guests (server uuids) that the host has a reason to keep.
 
-        The server is the host's, or a migration under way has the host at one end.
+        Either the server is on the host, or an unfinished migration has the host at one end.
         """
 
     @rpc.call(since='1.0')
     def unfinished(self, ctxt: Ctxt, hosts: list[str], idle_s: float) -> list[Unfinished]:
         """Return unfinished work of the hosts that has not changed for `idle_s` seconds.
 
-        Work that sagas drive is not among it. Builds that failed and kept their host are,
-        and those whose servers were deleted without it: these servers have no task.
+        The work of sagas is not included. Included are failed builds that kept their host, and
+        builds whose servers were deleted without the host, although these servers have no task.
         """
 
     @rpc.call(since='1.0', timeout=EPOCH)
     def check_epoch(self, ctxt: Ctxt) -> None:
-        """Note the epoch of the context's saga; raises StaleEpoch if a newer one is known."""
+        """Record the epoch of the context's saga. Raise StaleEpoch if a newer epoch is known."""
 
     # ---- building ----
 
@@ -167,11 +168,11 @@ class ConductorAPI(rpc.Interface):
         """Record that the host takes the build: building/scheduling becomes building/spawning.
 
         group: {'uuid', 'policy', 'rules'} or None
-        Returns FIRST; AGAIN when the host had taken this build before, so that part of it
-        may be done; or False when the server is gone or being deleted. A conductor of an
-        earlier release returns True for the first two. Raises StateChanged when the build
-        is not this host's (any more), and GroupPolicyViolated when a member of the group
-        got there first.
+        Returns FIRST; AGAIN if the host had taken this build before, so that a part of it may be
+        done; or False if the server was deleted or is being deleted. A conductor of an
+        earlier release returns True for the first two. Raises StateChanged if the build does not
+        (or no longer) belong to this host, and GroupPolicyViolated if another member of the group
+        was first.
         """
 
     @rpc.call(since='1.0')
@@ -188,20 +189,20 @@ class ConductorAPI(rpc.Interface):
         """Record that the guest runs: the server becomes active, the build's event succeeds.
 
         block_devices: [{'uuid': ..., changed columns}, ...]
-        Returns False when the server was deleted meanwhile: the caller cleans up.
-        Raises StateChanged when the build is not this host's any more.
+        Returns False if the server was deleted during the build: the caller must clean up.
+        Raises StateChanged if the build no longer belongs to this host.
         """
 
     @rpc.call(since='1.0')
     def build_failed(
         self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Failure, keep_host: bool
     ) -> bool:
-        """Record that the build has failed for good: the server becomes error with a fault.
+        """Record that the build has finally failed: the server becomes error with a fault.
 
-        keep_host: the host could not take back all, so a delete must go there;
-        else the server is on no host
-        Returns False when there was nothing to fail: the server is gone, being
-        deleted or another host's. Its event ends all the same.
+        keep_host: the host could not clean up completely, so the server keeps its host, which a
+            deletion calls; otherwise the server is on no host
+        Returns False if the server was deleted, is being deleted, or belongs to another host. The
+        event ends in any case.
         """
 
     @rpc.call(since='1.0')
@@ -213,14 +214,14 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def build_cleared(self, ctxt: Ctxt, host: str, instance_uuid: str) -> bool:
-        """Record that the host has nothing of a failed build: the server is on no host any more.
+        """Record that the host has cleaned up a failed build: the server is no longer on a host.
 
-        Returns False for one that is being deleted or was given another state meanwhile.
+        Returns False if the server is being deleted or has another state by now.
         """
 
     @rpc.cast(since='1.0')
     def reschedule_build(self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Failure) -> None:
-        """Report that the build failed here for a reason that another host may not share."""
+        """Report that the build failed on the host and may succeed on another host."""
 
     # ---- actions of one step ----
 
@@ -236,15 +237,14 @@ class ConductorAPI(rpc.Interface):
         expect_task: list[str | None],
         interrupted: Sequence[str] = (),
     ) -> list[Share] | None:
-        """Record that the host begins an action's event; optionally the task state moves on.
+        """Record that the host begins an action's event, and optionally set the task state.
 
-        Returns the shares of the server; None from a conductor that knows none.
+        Returns the shares of the server; None from a conductor of a release without shares.
 
-        task_state: new task state or None to leave it; expect_task: [allowed, ...]
-        interrupted: events of other actions that end, if they are open: the host has
-        given up the work on them for this one
-        Raises StateChanged when the server's task or host is another one by now,
-        and InstanceNotFound.
+        task_state: new task state; None: no change; expect_task: [allowed task state, ...]
+        interrupted: events of other actions, which end if they are open, because this action has
+            interrupted their work on the host
+        Raises StateChanged if the server's task or host has changed, and InstanceNotFound.
         """
 
     @rpc.call(since='1.0')
@@ -261,9 +261,8 @@ class ConductorAPI(rpc.Interface):
     ) -> bool:
         """Record the success of an action's event: apply `changes` (columns) and clear the task.
 
-        remark: what failed after the requested effect, for the user
-        Returns False when the task was no longer one of `expect_task`: then only
-        the event ends.
+        remark: text for the user about a failure after the requested effect; None
+        Returns False if the task is no longer one of `expect_task`: then only the event ends.
         """
 
     @rpc.call(since='1.0')
@@ -279,40 +278,38 @@ class ConductorAPI(rpc.Interface):
     ) -> bool:
         """Record the failure of an action's event: clear the task and add a fault.
 
-        Returns False when the task was no longer one of `expect_task`: then only
-        the event ends.
+        Returns False if the task is no longer one of `expect_task`: then only the event ends.
         """
 
     @rpc.call(since='1.0')
     def delete_started(self, ctxt: Ctxt, host: str, instance_uuid: str, event: str) -> Json:
         """Record that the host begins to remove a server that is being deleted.
 
-        Returns {'block_devices': [BlockDevice, ...], 'kept_ports': [ids of ports that
-        were there before the server], 'images': {'copying': whether some of it were being
-        made, 'shelved': id of the one that it is shelved in, or None}, 'shares': [Share, ...]}
-        as they are now.
-        Raises StateChanged when the server is another host's or is not being deleted, and
+        Returns the current {'block_devices': [BlockDevice, ...], 'kept_ports': [ids of ports that
+        existed before the server], 'images': {'copying': whether images of the server are in
+        creation, 'shelved': id of the image of a shelved server, or None}, 'shares': [Share, ...]}.
+        Raises StateChanged if the server belongs to another host or is not being deleted, and
         InstanceNotFound.
         """
 
     @rpc.call(since='1.0')
     def instance_deleted(self, ctxt: Ctxt, host: str, instance_uuid: str, event: str) -> None:
-        """Record that the host has removed guest, ports and volumes: the record ends.
+        """Delete the record of a server whose guest, ports and volumes the host has removed.
 
-        Raises StateChanged when the server is another host's, or the host was not asked for it.
+        Raises StateChanged if the server belongs to another host, or is not being deleted.
         """
 
     @rpc.call(since='1.0')
     def update_network_info(
         self, ctxt: Ctxt, host: str, instance_uuid: str, network_info: list[Json]
     ) -> None:
-        """Store what the network service says of a server's ports."""
+        """Store the network information of a server's ports."""
 
     @rpc.call(since='1.0')
     def update_block_devices(
         self, ctxt: Ctxt, host: str, instance_uuid: str, block_devices: list[Json], gone: list[str]
     ) -> None:
-        """Change block devices ([{'uuid', columns}]) and drop those whose uuids are gone.
+        """Change block devices ([{'uuid', columns}]), and delete those whose uuids are in `gone`.
 
         Nothing changes unless the host is building the server.
         """
@@ -322,46 +319,46 @@ class ConductorAPI(rpc.Interface):
         """Report the power states of servers whose records differ.
 
         states: [{'uuid', 'host', 'power_state', 'seen': {'vm_state', 'updated_at'} of the
-        record that the host compared with}, ...]. A record that has changed since stays as
-        it is. An active server whose guest was found shut down becomes stopped.
+            record that the host compared with}, ...]. A record that has changed since is not
+            changed. An active server whose guest is shut down becomes stopped
         """
 
     @rpc.call(since='1.0')
     def update_shares(
         self, ctxt: Ctxt, host: str, instance_uuid: str, statuses: dict[str, str]
     ) -> None:
-        """Store whether the host has mounted shares of a server of its own.
+        """Store whether the host has mounted shares of one of its servers.
 
         statuses: {uuid of the attachment: inactive, active or error}; shares that are being
-            attached or detached keep theirs
+            attached or detached keep their status
         """
 
     @rpc.call(since='1.0')
     def instance_records(self, ctxt: Ctxt, host: str, instance_uuid: str) -> Json:
         """Return a server of the host: {'instance', 'block_devices': [...], 'shares': [...]}.
 
-        Raises InstanceNotFound, and StateChanged when it is another host's.
+        Raises InstanceNotFound, and StateChanged if the server belongs to another host.
         """
 
     # ---- live migration ----
 
     @rpc.call(since='1.0')
     def live_migration_turn(self, ctxt: Ctxt, host: str, migration_uuid: str, limit: int) -> Json:
-        """Ask whether a live migration may leave the host now; it queues until then.
+        """Queue a live migration, and return whether it may leave the host now.
 
-        limit: how many may leave at the same time; 0 for any number
-        Returns {'turn': bool, 'ahead': how many are before it}. Raises
-        LiveMigrationAborted when it was called off, StateChanged when it is over.
+        limit: maximum number of migrations that leave the host at the same time; 0: no limit
+        Returns {'turn': whether it may leave, 'ahead': number of migrations before it}. Raises
+        LiveMigrationAborted if it was aborted, StateChanged if it has ended.
         """
 
     @rpc.call(since='1.0')
     def live_migration_progress(
         self, ctxt: Ctxt, host: str, migration_uuid: str, counters: dict[str, int]
     ) -> dict[str, Json]:
-        """Report the progress of a copy that runs: {column of the migration: bytes}.
+        """Report the progress of a running copy: {column of the migration: bytes}.
 
-        Return the commands of operators: {'abort' or 'force_complete': context as it
-        travels}. Raises as live_migration_turn.
+        Return the commands of operators: {'abort' or 'force_complete': context of the request, as
+        plain values}. Raises LiveMigrationAborted, StateChanged as live_migration_turn.
         """
 
     @rpc.call(since='1.0')
@@ -370,19 +367,19 @@ class ConductorAPI(rpc.Interface):
     ) -> None:
         """Report the result of a command ('abort' or 'force_complete') of the request of ctxt.
 
-        error: a text when the hypervisor refused; None when it obeyed
+        error: text of the hypervisor's refusal; None if it accepted the command
         """
 
     @rpc.call(since='1.0')
     def ended_moves(self, ctxt: Ctxt, instances: list[str]) -> dict[str, str]:
-        """Return {server uuid: uuid of its newest migration} of those that are over."""
+        """Return {server uuid: uuid of its newest migration}, of migrations that have ended."""
 
     # ---- evacuation ----
 
     @rpc.call(since='1.0', timeout=HEARTBEAT)
     def evacuations_from(self, ctxt: Ctxt, hosts: list[str]) -> list[Evacuation]:
-        """Return evacuations from the hosts whose guests are not removed there yet."""
+        """Return evacuations from the hosts whose guests are not yet removed there."""
 
     @rpc.call(since='1.0')
     def evacuation_cleaned(self, ctxt: Ctxt, host: str, migration_uuid: str) -> None:
-        """Record that the host has removed what an evacuated server left there."""
+        """Record that the host has removed the guest of an evacuated server."""

@@ -1,4 +1,4 @@
-"""The scheduler: which host a server goes to; on the top bus."""
+"""The scheduler, which selects the hosts of servers; on the top bus."""
 
 from collections.abc import Sequence
 import typing
@@ -11,7 +11,7 @@ from nova_lite.rpc import interface
 
 
 class SchedulerAPI(rpc.Interface):
-    """Any number of schedulers; each keeps what it reads for a second at most."""
+    """The interface of any number of schedulers, each of which caches data for a second at most."""
 
     topic, version = 'scheduler', '1.0'
     server_argument = 'scheduler'
@@ -27,13 +27,13 @@ class SchedulerAPI(rpc.Interface):
     ) -> list[list[selection.Selection]]:
         """Choose and claim a host for each server, all of them or none.
 
-        spec: RequestSpec of the first, for all; spec.current_host is set for a
-        server that is on a host
-        beside: providers (uuids) of which the servers may hold something already. What
-        they hold of others is of an earlier question, whose answer was lost
-        Returns [[Selection, ...], ...] in the order of instance_uuids: the host that
-        was claimed, then alternates in its cell, not claimed. Raises NoValidHost, and
-        AllocationConflict for such an earlier claim.
+        spec: RequestSpec of the first server, valid for all; spec.current_host is set for a
+            server that is on a host
+        beside: uuids of providers on which the servers may have allocations already. Allocations on
+            other providers are those of an earlier call, whose reply was lost
+        Returns [[Selection, ...], ...] in the order of instance_uuids: the claimed host, followed
+        by alternates in its cell, without a claim. Raises NoValidHost, and AllocationConflict for
+        the claim of an earlier call.
         """
 
     @rpc.call(since='1.0')
@@ -46,13 +46,14 @@ class SchedulerAPI(rpc.Interface):
     ) -> dict[str, typing.Any]:
         """Return the last decision about a server that the scheduler has in memory.
 
-        host: only what became of this one, with what keeps it from fulfilling the
-        request now if placement did not offer it
-        scheduler: the name of the one to ask; whichever takes it first if None
+        host: return only this host, and if placement did not offer it, the conditions of the
+            request that it does not meet now
+        scheduler: name of the scheduler to call; None: any
         Returns {'instance_uuid', 'request_id', 'at', 'chosen', 'alternates', 'error',
-        'request_filters': [[name, what it did]], 'queries': [text],
-        'hosts': [{'host', 'stage', 'reason', 'weight', 'weights'}], 'more': hosts left out}.
-        weights: {weigher: weight}, and weight their sum, of the best hosts; else None and {}
+        'request_filters': [[name, text about its effect]], 'queries': [text],
+        'hosts': [{'host', 'stage', 'reason', 'weight', 'weights'}], 'more': number of omitted
+        hosts}.
+        weights: {weigher: weight} of the best hosts, and weight: their sum; {} and None for others
         stage: 'chosen', 'alternate', 'passed', 'placement', 'claim', a filter's name, ...
-        Raises DecisionNotFound: it was long ago, or another scheduler's.
+        Raises DecisionNotFound if this scheduler no longer has the decision, or has not made it.
         """

@@ -7,7 +7,7 @@ from nova_lite import rpc
 
 
 class SuperConductorAPI(rpc.Interface):
-    """Runs builds and sagas. A cast may be lost: the intent is a row, which a sweep finds."""
+    """Runs builds and sagas. A cast may be lost, because the intent is a row that a sweep finds."""
 
     topic, version = 'super-conductor', '1.0'
 
@@ -17,7 +17,7 @@ class SuperConductorAPI(rpc.Interface):
 
     @rpc.cast(since='1.0')
     def run_saga(self, ctxt: context.RequestContext, saga_uuid: str) -> None:
-        """Run a saga whose row was just made, or that may go on now."""
+        """Run a saga whose row was just created, or that may continue now."""
 
     @rpc.cast(since='1.0')
     def cache_images(

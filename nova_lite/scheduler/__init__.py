@@ -1,7 +1,7 @@
 """The scheduler: selects the host of a server.
 
-`manager` answers the calls and holds what has effects: `candidates` (what
-placement offers), `snapshot` (what the cells say of their hosts), `allocation_claims`.
-`select` decides, as a pure function, with `filters` and `weighers`.
+`manager` answers the calls. `candidates` (allocation candidates of placement), `host_states` (the
+cells' records of their hosts) and `allocation_claims` have effects. `select` decides, as a pure
+function, with `filters` and `weighers`.
 Source: reference/nova/scheduling.
 """

@@ -1,7 +1,7 @@
 """Claims in placement for the servers of one request: all of them or none.
 
-Source: reference/nova/scheduling 7. A server that is on a host keeps what it holds
-there and gets the claim besides; any other holds nothing yet.
+A server that is on a host keeps its allocations there and gets the claim in addition. Other
+servers have no allocations yet. Source: reference/nova/scheduling 7.
 """
 
 import collections.abc
@@ -25,8 +25,8 @@ LOG = log.getLogger(__name__)
 class Claims:
     """The claims of one request.
 
-    states: host_states.HostStates, which other decisions look at meanwhile
-    beside: providers of which the servers may hold something already
+    states: host_states.HostStates, which concurrent decisions read
+    beside: providers on which the servers may have allocations already
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class Claims:
         self._placed: set[str] = set()
 
     def claim(self, uuid: str, host: hosts.HostState, wanted: offers.AllocationRequest) -> bool:
-        """Claim for one server; False when there is no room on the host (any more).
+        """Claim for one server. Return False if the host does not have the resources.
 
-        A claim that was refused stays noted as taken: others use what we know not of.
+        The resources of a refused claim stay noted as used, because someone else uses them.
         """
         if not self.candidates.take(wanted):
             return False
@@ -58,7 +58,7 @@ class Claims:
             self._consumer(uuid),
             wanted,
             new=self.request.spec.current_cell is None,
-            # The migration of a server that moves holds what the server held.
+            # The migration of a moving server has the server's former allocations.
             free=True,
             beside=self.beside,
         )
@@ -69,7 +69,10 @@ class Claims:
         return had
 
     def plan(self, uuid: str, host: hosts.HostState, wanted: offers.AllocationRequest) -> bool:
-        """Do as `claim`, but only by the answer of placement; `carry_out` follows."""
+        """Plan the claim for one server by the candidates of placement, for `carry_out`.
+
+        Return False if the host does not have the resources.
+        """
         if not self.candidates.take(wanted):
             return False
         self._planned[uuid] = wanted
@@ -77,7 +80,7 @@ class Claims:
         return True
 
     def carry_out(self) -> bool:
-        """Claim what was planned, many servers at a time; False when one is refused."""
+        """Claim for all planned servers, many at a time. Return False if a claim is refused."""
         uuids = list(self._planned)
         for start in range(0, len(uuids), client.TOGETHER):
             together = {
@@ -93,7 +96,10 @@ class Claims:
         return True
 
     def give_back(self) -> None:
-        """Give up all that was claimed here. An error is logged: the audit finds the rest."""
+        """Release all claims.
+
+        Log an error: the audit of allocations releases the remaining claims.
+        """
         for uuid in list(self._placed):
             self._withdraw(uuid)
         for uuid, wanted in self._held.items():
@@ -124,5 +130,5 @@ class Claims:
 
 
 def as_text(wanted: offers.AllocationRequest | None) -> str | None:
-    """Return an allocation request as it travels in a Selection."""
+    """Return an allocation request as the JSON text of a Selection."""
     return None if wanted is None else json.dumps(wanted, separators=(',', ':'))

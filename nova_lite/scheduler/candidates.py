@@ -1,7 +1,7 @@
 """Allocation candidates: one query to placement for equal concurrent requests.
 
-An answer is reused for a short time. What decisions took of it since is noted,
-so that a claim which would be refused is seldom tried. Source: reference/budgets.
+An answer is reused for a short time. Resources that decisions have claimed since are noted in it,
+so that claims which placement would refuse are rare. Source: reference/budgets.
 """
 
 import collections
@@ -22,7 +22,7 @@ SHAPES = 64
 
 
 class Candidates:
-    """One answer: allocation requests by every provider of their trees.
+    """One answer of placement: allocation requests by each provider of their trees.
 
     capacity: {provider: {resource class: amount}}, ratios and reserves applied
     """
@@ -51,7 +51,7 @@ class Candidates:
         return self._of.get(uuid, ())
 
     def take(self, request: offers.AllocationRequest) -> bool:
-        """Note that an allocation request is claimed; False when it no longer fits."""
+        """Note the claim of an allocation request. Return False if it no longer fits."""
         with self._lock:
             if not all(self._fits(*amount) for amount in _amounts(request)):
                 return False
@@ -59,7 +59,7 @@ class Candidates:
             return True
 
     def give_back(self, request: offers.AllocationRequest) -> None:
-        """Note that a claim was not made after all."""
+        """Remove the note of a claim that was not made."""
         with self._lock:
             self._add(request, -1)
 
@@ -76,7 +76,7 @@ class Candidates:
 def _providers(
     request: offers.AllocationRequest, summaries: dict[str, offers.Summary]
 ) -> dict[str, None]:
-    """Return providers of an allocation request, and the roots of their trees."""
+    """Return the providers of an allocation request, and the roots of their trees."""
     found = dict.fromkeys(request['allocations'])
     for uuid in list(found):
         summary = summaries.get(uuid)
@@ -95,7 +95,7 @@ def _amounts(
 
 
 class _Answer:
-    """An answer that is on its way or has come. asked, came: monotonic seconds."""
+    """An answer, received or still expected. asked, came: monotonic seconds of both events"""
 
     def __init__(self, version: host_states.Version | None, asked: float) -> None:
         self.version, self.asked = version, asked
@@ -105,7 +105,7 @@ class _Answer:
     def serves(
         self, version: host_states.Version | None, since: float | None, reuse_s: float
     ) -> bool:
-        """Return whether a request may have this answer."""
+        """Return whether a request of this version may use the answer; see Source.get."""
         if self.version != version:
             return False
         if since is not None and self.asked < since:
@@ -116,10 +116,10 @@ class _Answer:
 
 
 class Source:
-    """Asks placement. Safe to use from several threads.
+    """Queries placement. Safe to use from several threads.
 
-    reuse_s: how long an answer may serve further requests; one that took longer
-    than this to come is kept as long as it took
+    reuse_s: seconds for which an answer is reused; an answer that took longer to arrive is reused
+        for as long as it took
     """
 
     def __init__(self, placement: protocols.Placement, reuse_s: float) -> None:
@@ -140,9 +140,9 @@ class Source:
     ) -> Candidates:
         """Return the Candidates for one or more queries together.
 
-        queries: tuples of (key, value) pairs; version: an answer of another version
-        is not used; since: monotonic seconds, it must have been asked for after that
-        Raises what placement's client raises.
+        queries: tuples of (key, value) pairs; version: answers of another version are not used
+        since: monotonic seconds; queries sent before that time are not used
+        Raises the errors of placement's client.
         """
         with self._lock:
             answer = self._answers.get(queries)
@@ -162,7 +162,7 @@ class Source:
     def _ask(
         self, ctxt: context.RequestContext, queries: protocols.Queries, answer: _Answer
     ) -> None:
-        """Fill in an answer that others may be waiting for by now."""
+        """Send the queries and fill in the answer, for which other threads may wait."""
         try:
             bodies = [self.placement.candidates(ctxt, pairs) for pairs in queries]
             answer.future.set_result(Candidates(*bodies))
@@ -177,6 +177,6 @@ class Source:
                         del self._answers[queries]
 
     def invalidate(self) -> None:
-        """Forget all answers; those on their way serve who waits for them already."""
+        """Drop all answers. An expected answer serves only the threads that already wait for it."""
         with self._lock:
             self._answers.clear()

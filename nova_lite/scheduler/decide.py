@@ -33,7 +33,7 @@ from nova_lite.scheduler.filters import host_load
 
 LOG = log.getLogger(__name__)
 
-# In which version of placement's API an allocation request may be sent back.
+# The version of placement's API in which an allocation request is sent back.
 REQUEST_VERSION = client.MICROVERSION.split()[-1]
 NOT_ENOUGH = 'There are not enough hosts available.'
 
@@ -73,12 +73,15 @@ class Decision:
         self.record = decisions.Record(ctxt.request_id, tuple(self.uuids))
         self.group: scheduling_request.Group | None = None
         self.hosts_of: scheduling_request.HostsOf = {}
-        # Both are there once the hosts were read.
+        # Both are set after the hosts were read.
         self.snapshot: hosts.Snapshot
         self.request: scheduling_request.Request
 
     def run(self, *, alternates: bool = True) -> list[list[selection.Selection]]:
-        """Decide and claim; returns a list of Selections for each server, in their order."""
+        """Decide and claim.
+
+        Return [[Selection, *alternates], ...], one list per server, in order.
+        """
         try:
             outcome = self._rebuild() if self._is_rebuild() else self._decide()
         except exception.NovaLiteError as error:
@@ -113,14 +116,14 @@ class Decision:
         raise exception.NoValidHost(reason=self._explain(), silent=self._silent())
 
     def _silent(self) -> str | None:
-        """Return `silent` of a NoValidHost: a host that nothing else speaks against."""
+        """Return `silent` of a NoValidHost: that of a host refused for want of heartbeats alone."""
         refused, by = self.record.refusals.of_host, host_load.ComputeFilter.__name__
         awaited = [
             host
             for host in self.snapshot.hosts.values()
             if host.silent is not None and refused.get(host.host, ('',))[0] == by
         ]
-        # Filters after that one were not asked about them.
+        # The filters after ComputeFilter have not checked these hosts.
         for rule_filter in self.world.rules.filters:
             refuse = None if rule_filter.name == by else rule_filter.rule(self.request)
             if refuse is not None:
@@ -262,7 +265,7 @@ class Decision:
         LOG.debug('Placement offers %s providers for %s', len(answer.offered), queries)
         return answer
 
-    # ---- rebuild with another image: may the server stay where it is? ----
+    # ---- rebuild with another image: may the server stay on its host? ----
 
     def _is_rebuild(self) -> bool:
         return self.spec.check_type == 'rebuild'
@@ -275,7 +278,7 @@ class Decision:
             raise exception.NoValidHost(reason=f'{NOT_ENOUGH} {self._first_refusal()}')
         return outcome
 
-    # ---- what is said of it ----
+    # ---- the record and the reason ----
 
     def _selection(self, choice: select.Choice) -> selection.Selection:
         host = choice.host
@@ -292,7 +295,7 @@ class Decision:
     def not_offered(self) -> list[str]:
         """Return names of the hosts that were not among placement's candidates."""
         if self.record.wanted is None:
-            return []  # it was not asked
+            return []  # placement was not queried
         return sorted(
             host.host
             for uuid, host in self.snapshot.hosts.items()

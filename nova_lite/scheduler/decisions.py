@@ -21,8 +21,8 @@ Weights: typing.TypeAlias = dict[str, dict[str, dict[str, float]]]
 class Refusals:
     """The reasons why hosts were refused, in order.
 
-    of_host: {host: (stage, reason)}; a stage is a filter's name, 'claim' or one of
-    those `select` rules hosts out by. A later refusal replaces an earlier one.
+    of_host: {host: (stage, reason)}; a stage is the name of a filter, 'claim', or one of the stages
+        of `select`. A later refusal replaces an earlier one
     """
 
     def __init__(self) -> None:
@@ -52,12 +52,12 @@ class Refusals:
 
 @dataclasses.dataclass
 class Record:
-    """One decision about a batch of like servers, as it is remembered.
+    """A stored decision about a batch of like servers.
 
-    notes: [(request filter, what it did)]; queries: what placement was asked
-    wanted: the ResourceRequest; offered: uuids of the providers placement offered
-    weights: of the best hosts; chosen: {server uuid: host}; error: why there is none
-    filtered: whether a request filter knew that no host would do
+    notes: [(request filter, text about its effect)]; queries: the queries to placement
+    wanted: the ResourceRequest; offered: uuids of the providers that placement offered
+    weights: those of the best hosts; chosen: {server uuid: host}; error: reason of a failure
+    filtered: whether a request filter found that no host is suitable
     """
 
     request_id: str
@@ -76,7 +76,7 @@ class Record:
 
 
 class Decisions:
-    """The last decisions, newest for each server; bounded in servers and in refusals."""
+    """The newest decision about each server. Their servers and their refusals are limited."""
 
     REFUSALS_PER_SERVER = 100
 
@@ -87,7 +87,7 @@ class Decisions:
         self._refusals = 0
 
     def add(self, record: Record) -> None:
-        """Remember a decision in place of earlier ones about its servers."""
+        """Store a decision in place of earlier decisions about its servers."""
         with self._lock:
             for uuid in record.instance_uuids:
                 self._drop(uuid)
@@ -97,7 +97,7 @@ class Decisions:
                 self._drop(next(iter(self._records)))
 
     def _is_full(self) -> bool:
-        """Too many servers, or too many refusals unless they are the newest server's."""
+        """Return whether there are too many servers, or too many refusals of all but the newest."""
         count = len(self._records)
         many = self._refusals > self._servers * self.REFUSALS_PER_SERVER
         return count > self._servers or (many and count > 1)

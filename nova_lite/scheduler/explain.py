@@ -1,7 +1,7 @@
-"""Conditions of a query that a provider does not meet, asked of placement afterwards.
+"""Find the conditions of a query that a provider does not meet, after the decision.
 
-Placement answers with who fits, never with why another does not. This looks at
-a node's provider as it is now; devices below it are not looked at.
+Placement returns the providers that fit, and no reasons for the others. This module compares the
+current provider of a node with the conditions. It does not look at the devices below the node.
 """
 
 import collections.abc
@@ -24,7 +24,7 @@ def explain(
     wanted: query.ResourceRequest,
     names: dict[str, str] | None = None,
 ) -> list[str]:
-    """Return what keeps the provider from fulfilling a ResourceRequest: a list of sentences.
+    """Return sentences about the conditions of a ResourceRequest that a provider does not meet.
 
     providers: clients.providers.Providers; names: {aggregate uuid: name}
     """
@@ -48,9 +48,9 @@ def explain(
 
 
 def without_reason(wanted: query.ResourceRequest, offered: int) -> str:
-    """Return what is said of a provider that fulfils each condition and was not offered.
+    """Return a sentence about a provider that meets each condition and was not offered.
 
-    offered: how many were
+    offered: number of the providers that were offered
     """
     if len(wanted.groups) > 1:
         return 'unknown: it satisfies each request group, but perhaps not all of them together'

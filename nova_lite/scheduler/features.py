@@ -1,7 +1,7 @@
 """Features that flavor extra specs and image properties require of a host besides sizes.
 
-Each feature is one function that adds resources and traits to what is asked
-for. A flavor says `hw:name`, an image `hw_name`; the flavor goes first.
+Each feature is one function that adds resources and traits to the request. A flavor's key is
+`hw:name`, an image's `hw_name`; the flavor takes precedence.
 Source: reference/nova/scheduling 3.1.
 """
 
@@ -25,7 +25,7 @@ class Asked:
 
 
 def requested(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> str | None:
-    """Return the value that flavor or image sets for a feature, or None."""
+    """Return the value of a feature in the flavor or the image, or None."""
     value = spec.flavor.extra_specs.get(f'{namespace}:{name}')
     if value is None and spec.image is not None:
         value = spec.image.properties.get(f'{namespace}_{name}')
@@ -33,15 +33,15 @@ def requested(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') 
 
 
 def is_requested(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> bool:
-    """Return whether flavor or image asks for a feature that is on or off."""
+    """Return whether the flavor or the image turns a feature on."""
     value = requested(spec, name, namespace)
     return value is not None and strutils.bool_from_string(value)
 
 
 def of(spec: request_spec.RequestSpec, *, pinned: bool = True) -> Asked:
-    """Return what the spec's features add to its group without a suffix.
+    """Return the resources and traits that the spec's features add to its group without a suffix.
 
-    pinned: dedicated CPUs are asked for as PCPU; False leaves them VCPU
+    pinned: request dedicated CPUs as PCPU; False: as VCPU
     """
     asked = Asked()
     if pinned and is_pinned(spec):
@@ -52,7 +52,7 @@ def of(spec: request_spec.RequestSpec, *, pinned: bool = True) -> Asked:
 
 
 def is_pinned(spec: request_spec.RequestSpec) -> bool:
-    """Return whether the spec asks for CPUs of its own."""
+    """Return whether the spec requests dedicated CPUs."""
     return requested(spec, 'cpu_policy') in ('dedicated', 'mixed')
 
 
@@ -60,7 +60,7 @@ def _dedicated_cpus(spec: request_spec.RequestSpec, asked: Asked) -> None:
     vcpus = spec.flavor.vcpus
     dedicated = vcpus
     if requested(spec, 'cpu_policy') == 'mixed':
-        # Of the flavor alone: an image has no such property.
+        # Only a flavor has this property, an image does not.
         mask = spec.flavor.extra_specs.get('hw:cpu_dedicated_mask') or ''
         try:
             dedicated = len(guest_numa.masked_cpus(mask, vcpus))

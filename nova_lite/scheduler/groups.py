@@ -1,7 +1,7 @@
 """Hosts of the servers to which a request refers: members of its group, and hints.
 
-Read again for every request from the API database and the cells: hosts of
-servers are nowhere kept up to date by messages. Source: reference/nova/scheduling 6, 12.
+They are read for each request from the API database and the cells, since no messages keep the
+hosts of servers up to date. Source: reference/nova/scheduling 6, 12.
 """
 
 import collections
@@ -47,8 +47,8 @@ def read(
     """Return (Group or None, {server uuid: {host, ...}}) of a spec.
 
     known: names of the filters and weighers in use
-    own: servers that are to be placed; only the host counts on which one of them is
-    Raise NoValidHost when the group's policy has none that heeds it.
+    own: servers that are to be placed; of these only the current host counts
+    Raise NoValidHost if no filter or weigher in use implements the group's policy.
     """
     named = {uuid for hint in HINTS for uuid in spec.scheduler_hints.get(hint, ())}
     row, members = _members(cells.api_db, spec.group_uuid) if spec.group_uuid else (None, [])
@@ -86,16 +86,15 @@ def locate(
     *,
     own: collections.abc.Collection[str] = (),
 ) -> scheduling_request.HostsOf:
-    """Return {server uuid: {host, ...}}: two hosts for one that moves or may be reverted.
+    """Return {server uuid: {host, ...}}. A server that moves or may be reverted has two hosts.
 
-    A server that was placed a moment ago counts, though no record shows it yet. It ceases to
-    count when its task has ended, as after a failure.
+    A server that was just placed counts although no record shows it yet, until its task ends.
 
-    own: as of `read`
+    own: see `read`
     """
     if not uuids:
         return {}
-    # Read first: once a record names its host, a server is no longer pending.
+    # The pending servers are read first: a server whose record names its host is no longer pending.
     pending = states.pending(uuids)
     found: scheduling_request.HostsOf = collections.defaultdict(set)
     mappings = cells.api_db.read(instance_mappings.of, uuids)

@@ -1,7 +1,7 @@
 """Host states of all enabled cells, read together and reused for a short time.
 
-Servers that were placed but are not in their cell's records yet are counted as
-well, so that a fresh reading does not forget them. Source: reference/nova/scheduling 5.
+Servers that were placed but are not in their cell's records yet also count. So a new reading does
+not forget them. Source: reference/nova/scheduling 5.
 """
 
 import collections.abc
@@ -24,7 +24,7 @@ from nova_lite.db.cell import services
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
 
-# What changes whenever what hosts and candidates depend on does.
+# The type of versions, which change with everything that hosts and candidates depend on.
 Version: typing.TypeAlias = tuple[int, ...]
 # (host, hypervisor node)
 Node: typing.TypeAlias = tuple[str, str]
@@ -32,9 +32,9 @@ Node: typing.TypeAlias = tuple[str, str]
 LOG = log.getLogger(__name__)
 
 STAMPS = (stamps.AGGREGATES, stamps.CELLS, stamps.HOSTS)
-# How long a server that was placed may take to appear in its cell's records.
+# Seconds until a placed server must be in its cell's records.
 PENDING_S = 30
-# A reading that took long is kept for at least this many times as long.
+# A reading is kept for at least so many times the time that it took.
 EFFORT = 5
 IMAGE_OPTION = 'image_props_weight_multiplier'
 
@@ -72,7 +72,7 @@ class HostStates:
     def get(self, version: Version, *, since: float | None = None) -> hosts.Snapshot:
         """Return a snapshot of this version, or a newer one.
 
-        since: monotonic seconds; it must have been read after that
+        since: monotonic seconds; snapshots that were read before are not used
         """
         current = self._usable(version, since)
         if current is not None:
@@ -82,7 +82,7 @@ class HostStates:
         if old is None or not stale_will_do:
             self._reading.acquire()
         elif not self._reading.acquire(blocking=False):
-            return old  # another thread reads: a slow cell holds up that one alone
+            return old  # Another thread reads, and only that thread waits for a slow cell.
         try:
             return self._usable(version, since) or self._read(version)
         finally:
@@ -97,15 +97,15 @@ class HostStates:
         return current if runtime.monotonic() - current.taken < self._keep_s else None
 
     def invalidate(self) -> None:
-        """Read again before the next decision."""
+        """Drop the snapshot, so that hosts are read again before the next decision."""
         self._snapshot = None
 
-    # ---- servers placed but not yet on record ----
+    # ---- placed servers without a record of it ----
 
     def place(
         self, server_uuid: str, host: hosts.HostState, request: scheduling_request.Request
     ) -> None:
-        """Count a server that is given a host from now on, so that others see it."""
+        """Count a server on a host from now on, so that concurrent decisions see it."""
         self.withdraw(server_uuid)
         placed = Placed(
             host.uuid,
@@ -121,14 +121,14 @@ class HostStates:
                 _add(self._snapshot, placed)
 
     def withdraw(self, server_uuid: str) -> None:
-        """Count a server no longer whose host did not take it."""
+        """Stop counting a server whose host has refused it."""
         with self._lock:
             placed = self._pending.pop(server_uuid, None)
             if placed is not None and self._snapshot is not None:
                 _add(self._snapshot, placed, -1)
 
     def pending(self, uuids: collections.abc.Iterable[str]) -> dict[str, Placed]:
-        """Return {server uuid: Placed} of servers that no record shows yet."""
+        """Return {server uuid: Placed} of those of `uuids` that no record shows yet."""
         with self._lock:
             return {uuid: self._pending[uuid] for uuid in uuids if uuid in self._pending}
 
@@ -167,7 +167,7 @@ class HostStates:
         return snapshot
 
     def _read_aggregates(self, version: Version) -> hosts.Aggregates:
-        """Return the aggregates, which change with the version alone."""
+        """Return the aggregates, which change only with the version."""
         if self._aggregates[0] != version:
             found = self.cells.api_db.read(aggregates.every)
             self._aggregates = (version, hosts.Aggregates(found))
@@ -181,7 +181,7 @@ class HostStates:
     def _settle(self, on_record: dict[str, set[str]], over: set[str], taken: float) -> None:
         """Stop counting servers that are in the records by now, or whose task has ended.
 
-        taken: monotonic seconds when the reading began; it knows nothing of later ones
+        taken: monotonic seconds at the begin of the reading; servers placed later are not changed
         """
         for uuid, placed in list(self._pending.items()):
             if placed.at > taken:
@@ -206,9 +206,9 @@ class Reading:
     """The records of one cell, read in one transaction.
 
     used: {(host, node): [servers, vcpus, MiB, GiB]}; busy: {host: count}
-    on_record: {server uuid: {host, ...}} of the pending ones that have a host
-    over: those that were deleted, or that have no task, so that nothing is being done for
-        which they were placed
+    on_record: {server uuid: {host, ...}} of the pending servers that have a host
+    over: pending servers that were deleted or no longer have a task, so that their placement is
+        not needed
     """
 
     nodes: collections.abc.Sequence[rows.Row]
@@ -226,7 +226,7 @@ def read_cell(
     pending: collections.abc.Collection[str] = (),
     image_properties: bool = False,
 ) -> Reading:
-    """Read all that is to be known of a cell's hosts.
+    """Read the records of a cell from which its hosts' states are made.
 
     pending: uuids of servers to look for; image_properties: whether to count them
     """
@@ -251,7 +251,7 @@ def read_cell(
 def _states(
     conf: cfg.ConfigOpts, cell_uuid: str, reading: Reading, known: hosts.Aggregates
 ) -> collections.abc.Iterator[hosts.HostState]:
-    """Yield a HostState for every node of a cell whose service ever reported."""
+    """Yield a HostState for each node of a cell whose service has ever reported."""
     for node in reading.nodes:
         service = reading.services.get(node.host)
         if service is None:

@@ -16,16 +16,16 @@ from nova_lite.db.api import aggregates
 from nova_lite.objects import flavor
 
 Aggregate: typing.TypeAlias = aggregates.Aggregate
-# What the aggregates of a host say, by key.
+# {key: values} of the metadata of a host's aggregates.
 Metadata: typing.TypeAlias = dict[str, frozenset[str]]
-# What a node reports, by name.
+# {name: value} of the facts that a node reports.
 Facts: typing.TypeAlias = dict[str, typing.Any]
 # Image properties as pairs of name and value.
 Counted: typing.TypeAlias = dict[tuple[str, str | None], int]
 ImageProperties: typing.TypeAlias = dict[str, str | None]
 
 ZONE_KEY = 'availability_zone'
-# What extra specs and hints may look at by name.
+# The facts to which extra specs and hints may refer by name.
 FACTS = frozenset(
     (
         'host',
@@ -60,8 +60,8 @@ FACTS = frozenset(
 class Aggregates:
     """All aggregates (rows of db.api.aggregates), and those of each host.
 
-    `metadata_of(host)` is {key: frozenset of the values its aggregates have};
-    hosts of the same aggregates share one.
+    `metadata_of(host)` is {key: frozenset of the values in the host's aggregates}; hosts in the
+    same aggregates share one object.
     """
 
     def __init__(self, aggregates: collections.abc.Iterable[Aggregate] = ()) -> None:
@@ -90,7 +90,7 @@ class Aggregates:
         return self._metadata[key]
 
     def with_metadata(self, key: str, value: str) -> list[Aggregate]:
-        """Return the aggregates with exactly this metadata."""
+        """Return the aggregates whose metadata has this key with this value."""
         return [aggregate for aggregate in self.all if aggregate.metadata.get(key) == value]
 
 
@@ -116,11 +116,11 @@ class HostState:
     """One hypervisor node of one service host.
 
     host, node: names; uuid: the compute node's and its resource provider's
-    up, disabled, version: of the compute service
-    silent: services.silence of it; mapped: the host was discovered
+    up, disabled, version: those of the compute service
+    silent: services.silence of the compute service; mapped: whether the host was discovered
     metadata: {key: frozenset of values} of the host's aggregates
     stats, cpu_info, metrics: as the node reports them
-    image_properties: {(name, value): servers on the host}, None when not read
+    image_properties: {(name, value): number of servers on the host}; None if not read
     """
 
     host: str
@@ -159,20 +159,20 @@ class HostState:
 
     @property
     def free_ram_mb(self) -> int:
-        """Memory left of what is really there."""
+        """Return the free physical memory in MiB, without the allocation ratio."""
         return self.memory_mb - self.reserved_memory_mb - self.memory_mb_used
 
     @property
     def free_disk_mb(self) -> int:
-        """Disk left of what is really there."""
+        """Return the free physical disk in MiB, without the allocation ratio."""
         return (self.local_gb - self.local_gb_used) * 1024
 
     @property
     def free_vcpus(self) -> float:
-        """vCPUs left with the allocation ratio applied."""
+        """Return the free vCPUs, with the allocation ratio applied."""
         return self.vcpus_total * self.cpu_allocation_ratio - self.vcpus_used
 
-    # What expressions of users and operators call them.
+    # The names of the facts in expressions of users and operators.
     @property
     def total_usable_ram_mb(self) -> int:
         return self.memory_mb
@@ -203,7 +203,7 @@ class HostState:
     def with_server(
         self, size: Size, image_properties: ImageProperties | None = None, *, count: int = 1
     ) -> typing.Self:
-        """Return a copy that holds one more server, which is being built; or less, for -1."""
+        """Return a copy with one more server, in creation; with count=-1 one server less."""
         after = copy.copy(self)
         after.vcpus_used += count * size.vcpus
         after.memory_mb_used += count * size.memory_mb
@@ -220,8 +220,8 @@ class HostState:
 class Snapshot:
     """The hosts of all cells that answered, as they were read.
 
-    hosts: {node uuid: HostState}; taken: monotonic seconds; version: of what it
-    was read at (see host_states.py); missing: names of cells that did not answer
+    hosts: {node uuid: HostState}; taken: monotonic seconds; version: see host_states.HostStates
+    missing: names of the cells that did not answer
     """
 
     def __init__(
@@ -241,13 +241,13 @@ class Snapshot:
 
     @functools.cached_property
     def minimum_version(self) -> int:
-        """Return the oldest compute service's version; 0 when there is no host."""
+        """Return the lowest version of a compute service; 0 if there is no host."""
         return min((host.version for host in self.hosts.values()), default=0)
 
     def named(
         self, host: str | None = None, node: str | None = None, cell_uuid: str | None = None
     ) -> list[HostState]:
-        """Return nodes of exactly these names (None: any), in that cell if one is given."""
+        """Return the nodes with these names (None: any) in the cell (None: in all cells)."""
         return [
             state
             for state in self.hosts.values()
@@ -257,7 +257,7 @@ class Snapshot:
         ]
 
     def replace(self, host: HostState) -> None:
-        """Take a newer state of one host."""
+        """Replace the state of one host by a newer one."""
         if host.uuid in self.hosts:
             self.hosts[host.uuid] = host
 

@@ -1,4 +1,4 @@
-"""The scheduler daemon's answers. Only delegation: `decide` holds the work."""
+"""The manager of the scheduler. It delegates: `decide` makes the decisions."""
 
 import collections.abc
 import contextlib
@@ -31,7 +31,7 @@ from nova_lite.scheduler import why
 
 LOG = log.getLogger(__name__)
 
-# Decisions about one server group follow each other: so many groups at a time do not.
+# Decisions about the same server group are made one after the other. So many groups have a lock.
 GROUP_LOCKS = 64
 
 BINARY, TOPIC = 'nova-scheduler', 'scheduler'
@@ -41,7 +41,7 @@ class SchedulerManager:
     """Implements SchedulerAPI.
 
     cells: cells.Cells; placement: clients.placement.Placement
-    network: the network service's client, for routed networks alone
+    network: the network service's client, for routed networks only
     notices: notify.watch.Notices, to which decisions are reported
     """
 
@@ -68,16 +68,16 @@ class SchedulerManager:
         self._group_locks = [runtime.Lock() for _ in range(GROUP_LOCKS)]
 
     def start(self) -> None:
-        """Make this scheduler known."""
+        """Add the service of this scheduler."""
         self.beat()
 
     def beat(self) -> None:
-        """Record this scheduler's heartbeat, where services above the cells are kept."""
+        """Record this scheduler's heartbeat in the API database."""
         world = self.world
         world.cells.cell0.db.write(services.beat, [world.conf.host], BINARY, TOPIC)
 
     def heartbeats(self) -> list[tuple[float, collections.abc.Callable[[], None]]]:
-        """Return (seconds between, method) of what tells that the scheduler is up."""
+        """Return [(seconds, method)] of the heartbeats of the scheduler."""
         return [(self.world.conf.report_interval, self.beat)]
 
     def select_destinations(
@@ -90,7 +90,7 @@ class SchedulerManager:
     ) -> list[list[selection.Selection]]:
         """Choose and claim a host for each server; see SchedulerAPI.
 
-        What comes for a saga of which there is a newer epoch claims nothing.
+        A call for a saga that has a newer epoch claims nothing.
         """
         if ctxt.saga is not None:
             api_db = self.world.cells.api_db
@@ -138,12 +138,12 @@ class SchedulerManager:
         host: str | None = None,
         scheduler: str | None = None,
     ) -> dict[str, typing.Any]:
-        """Return what became of hosts in the last decision about a server; see SchedulerAPI."""
+        """Return the reasons for hosts in the last decision about a server; see SchedulerAPI."""
         record = self.decisions.get(instance_uuid)
         return why.describe(self.world, ctxt, record, instance_uuid, host)
 
     def invalidate(self) -> None:
-        """Forget what was read of hosts and placement (SIGHUP, tests)."""
+        """Drop the cached hosts and answers of placement (SIGHUP, tests)."""
         self.world.source.invalidate()
         self.world.states.invalidate()
 
@@ -157,7 +157,7 @@ class SchedulerManager:
 
 
 def rules(conf: cfg.ConfigOpts) -> select.Rules:
-    """Return the Rules that a configuration names. Raise Invalid for names that are none."""
+    """Return the Rules that the configuration names. Raise Invalid for unknown names."""
     options = conf.filter_scheduler
     try:
         return select.Rules(

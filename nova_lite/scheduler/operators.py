@@ -28,9 +28,9 @@ OR, IN, ALL_IN = '<or>', '<in>', '<all-in>'
 def matches(value: typing.Any, requirement: str) -> bool:
     """Return whether a host's `value` fulfils `requirement`, such as '>= 8' or '<or> a <or> b'.
 
-    value: text, a number, a list or None; <in> and <all-in> look for their words
-    anywhere in its text. Without an operator both must be the same text. What
-    should be a number and is none fulfils nothing.
+    value: text, a number, a list or None; <in> and <all-in> look for their words anywhere in its
+        text. Without an operator both must be the same text. If an operator needs a number and gets
+        none, the result is False
     """
     words = requirement.split()
     name, wanted = (words[0], words[1:]) if words else (None, [])

@@ -1,7 +1,7 @@
 """Filters and weighers by class name: those of nova_lite, and those that other packages add.
 
-Another package names its class in an entry point of the family's group. The entry point is
-called as the class is.
+Another package names its class in an entry point of the family's group. The entry point has the
+name of the class.
 """
 
 import collections.abc
@@ -12,7 +12,7 @@ import typing
 
 from oslo_config import cfg
 
-# Stands for every class of nova_lite, where a family allows that.
+# In an option: every class of nova_lite, if the family allows that.
 ALL = 'all'
 
 
@@ -20,7 +20,7 @@ class Plugin(typing.Protocol):
     """Base class of filters and weighers."""
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
-        """Take what it needs of the configuration."""
+        """Read the options that the class needs."""
 
 
 Kind = typing.TypeVar('Kind', bound=Plugin)
@@ -29,8 +29,9 @@ Kind = typing.TypeVar('Kind', bound=Plugin)
 class Family(typing.Generic[Kind]):
     """Classes of one kind.
 
-    base: what they are derived from; modules: those of nova_lite that have some
-    group: of entry points; option: of [filter_scheduler] that names those in use
+    base: their base class; modules: the modules of nova_lite with such classes
+    group: the group of entry points; option: the option of [filter_scheduler] that names the
+        classes in use
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Family(typing.Generic[Kind]):
         self._group, self._option = group, option
 
     def known(self) -> dict[str, type[Kind]]:
-        """Return {class name: class} of those of nova_lite."""
+        """Return {class name: class} of the classes of nova_lite."""
         return {
             name: value
             for module in self._modules
@@ -54,11 +55,11 @@ class Family(typing.Generic[Kind]):
         }
 
     def load(self, conf: cfg.ConfigOpts, *, allow_all: bool = False) -> list[Kind]:
-        """Make those that the option names, in that order.
+        """Return objects of the classes that the option names, in that order.
 
-        allow_all: ALL may stand for every class of nova_lite
-        Raises ValueError for a name that is none, and for a class of another package that
-        cannot be imported or is not derived from the base.
+        allow_all: whether ALL may stand for every class of nova_lite
+        Raises ValueError for an unknown name, and for a class of another package that
+        cannot be imported or is not derived from the base class.
         """
         classes = self.known()
         names: list[str] = []
@@ -79,7 +80,7 @@ class Family(typing.Generic[Kind]):
         return sorted({point.name for point in importlib.metadata.entry_points(group=self._group)})
 
     def _added(self, names: collections.abc.Iterable[str]) -> dict[str, type[Kind]]:
-        """Return {class name: class} of the entry points of these names; looks for none in vain."""
+        """Return {class name: class} of the entry points with these names."""
         found = {}
         for name in sorted(names):
             for point in importlib.metadata.entry_points(group=self._group, name=name):

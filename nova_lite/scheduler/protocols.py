@@ -8,7 +8,7 @@ from nova_lite.clients import offers
 from nova_lite.clients import placement as client
 from nova_lite.clients import providers
 
-# Query strings that are asked together.
+# Query strings that are sent together.
 Queries: typing.TypeAlias = tuple[offers.Pairs, ...]
 # {'fixed_ips', ...} of a port
 Body: typing.TypeAlias = dict[str, typing.Any]
@@ -40,7 +40,7 @@ class Placement(typing.Protocol):
         """Return the resource providers."""
 
     def candidates(self, ctxt: context.RequestContext, query: offers.Pairs) -> offers.Offer:
-        """Ask for allocation candidates; raises Invalid for a query that contradicts itself."""
+        """Return the allocation candidates. Raise Invalid for a query that contradicts itself."""
 
     def claim(
         self,
@@ -59,7 +59,7 @@ class Placement(typing.Protocol):
         ctxt: context.RequestContext,
         claims: collections.abc.Iterable[tuple[client.Consumer, offers.AllocationRequest]],
     ) -> bool:
-        """Take them for several consumers that hold nothing yet, or for none."""
+        """Claim for several consumers that have no allocations yet, or for none of them."""
 
     def release(
         self,
@@ -67,7 +67,7 @@ class Placement(typing.Protocol):
         consumer: str,
         provider_uuids: collections.abc.Collection[str],
     ) -> bool:
-        """Give up what a consumer holds on some providers; False when that was nothing."""
+        """Release a consumer's allocations on `provider_uuids`. Return False if it had none."""
 
 
 class Network(typing.Protocol):

@@ -23,7 +23,7 @@ LOG = log.getLogger(__name__)
 
 KEY = re.compile(r'(resources|trait)([a-zA-Z0-9_-]{1,64})?:(.+)')
 POLICIES = ('none', 'isolate')
-# With these hints the right host may be beyond the first candidates.
+# With these hints a suitable host may not be among the first candidates.
 UNLIMITED_HINTS = ('group', 'same_host', 'different_host')
 
 
@@ -31,7 +31,7 @@ class ResourceRequest:
     """Resources and conditions, by group.
 
     groups: {suffix: RequestGroup}; '' is the group that may spread over a tree
-    limit: most candidates wanted, None for all
+    limit: maximum number of candidates; None: all
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -43,23 +43,23 @@ class ResourceRequest:
         self.limit = limit
 
     def group(self, suffix: str = '') -> request_spec.RequestGroup:
-        """Return the group of that suffix, made when there is none."""
+        """Return the group with a suffix. Create it if it does not exist."""
         if suffix not in self.groups:
             self.groups[suffix] = request_spec.RequestGroup(suffix=suffix)
         return self.groups[suffix]
 
     @property
     def required_traits(self) -> set[str]:
-        """Traits that any group requires; those of the root alone are not among them."""
+        """Return the traits that groups require, without those required of the root provider."""
         return {trait for group in self.groups.values() for trait in group.required_traits}
 
     @property
     def forbidden_traits(self) -> set[str]:
-        """Traits that any group forbids."""
+        """Return the traits that any group forbids."""
         return {trait for group in self.groups.values() for trait in group.forbidden_traits}
 
     def pairs(self) -> offers.Pairs:
-        """Return the query as (key, value) pairs in order of keys, equal for equal requests."""
+        """Return the query as (key, value) pairs sorted by key."""
         pairs: list[tuple[str, str]] = []
         for suffix, group in self.groups.items():
             pairs.extend(request_groups.pairs(suffix, group))
@@ -86,8 +86,8 @@ def build(
 ) -> ResourceRequest:
     """Return the ResourceRequest of a spec.
 
-    in_tree: uuid of the only provider tree allowed
-    pinned: ask for dedicated CPUs as PCPU; False asks old hosts, which have VCPU only
+    in_tree: uuid of the only provider tree that is allowed
+    pinned: request dedicated CPUs as PCPU; False: as VCPU, for old hosts
     """
     wanted = ResourceRequest(limit=_limit(spec, limit))
     unsuffixed = wanted.group()
@@ -125,8 +125,8 @@ def flavor_resources(flavor: flavors.Flavor, *, volume_backed: bool = False) -> 
 def held(flavor: objects.Data, stored: objects.Data, *, pinned: bool = True) -> dict[str, int]:
     """Return {resource class: amount} that a server holds in all of its groups together.
 
-    For who looks afterwards and has records only. flavor: plain values; stored: what
-    is kept of its request spec, empty if nothing is; pinned: as in `build`
+    For audits, which only have records. flavor: plain values; stored: the stored fields of the
+    request spec, empty if there are none; pinned: see `build`
     """
     wanted = build(request_spec.RequestSpec.restore({**stored, 'flavor': flavor}), pinned=pinned)
     total: collections.Counter[str] = collections.Counter()
@@ -187,7 +187,7 @@ def _read_trait(group: request_spec.RequestGroup, key: str, name: str, value: st
 
 
 def _read_image_traits(group: request_spec.RequestGroup, image: images.ImageMeta | None) -> None:
-    """Add the traits that an image requires: only `trait:NAME=required` is read."""
+    """Add the traits that an image requires by `trait:NAME=required`."""
     if image is None:
         return
     for key, value in image.properties.items():
@@ -196,7 +196,7 @@ def _read_image_traits(group: request_spec.RequestGroup, image: images.ImageMeta
 
 
 def _read_groups(wanted: ResourceRequest, spec: request_spec.RequestSpec) -> None:
-    """Ports and devices ask in groups of their own; two groups need a group policy."""
+    """Add the groups of ports and devices. Two groups need a group policy."""
     for group in spec.requested_resources:
         wanted.groups[group.suffix] = group
     if spec.requested_resources and wanted.group_policy is None and len(wanted.groups) > 2:

@@ -1,7 +1,7 @@
 """One scheduling request, as filters and weighers see it.
 
-The spec's nested objects are taken apart once, since their fields are slow to
-reach and are looked at for every host.
+The nested objects of the spec are read once into attributes, because access to their fields is slow
+and filters need them for each host. A filter reads the flavor's sizes from `size`.
 """
 
 import collections
@@ -12,7 +12,7 @@ import typing
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import hosts
 
-# Hosts by the uuids of the servers on them.
+# {server uuid: its hosts}
 HostsOf: typing.TypeAlias = dict[str, set[str]]
 
 
@@ -20,7 +20,7 @@ HostsOf: typing.TypeAlias = dict[str, set[str]]
 class Group:
     """The server group of a request.
 
-    members_on: {host: how many members}; it grows with each choice of a batch
+    members_on: {host: number of members}; each choice of a batch is added
     """
 
     uuid: str
@@ -29,12 +29,12 @@ class Group:
     max_per_host: int = 1
 
     def copy(self) -> typing.Self:
-        """Return a copy whose counts grow on their own."""
+        """Return a copy with counts of its own."""
         return dataclasses.replace(self, members_on=collections.Counter(self.members_on))
 
 
 class Request:
-    """A spec with the data that was read for it.
+    """A request spec with the data that was read for it.
 
     instance_uuids: the servers to place, all alike
     group: Group or None; hosts_of: {server uuid: {host, ...}} of servers named in hints

@@ -18,7 +18,7 @@ class Segments:
     def __call__(
         self, ctxt: context.RequestContext, network_id: str | None, port_id: str | None
     ) -> set[str] | None:
-        """Uuids of aggregates; empty when one segment has none, None if nothing is routed."""
+        """Return aggregate uuids; empty if a segment has none, None without segments."""
         segments = self._segments(ctxt, network_id, port_id)
         if not segments:
             return None
@@ -28,7 +28,7 @@ class Segments:
     def _segments(
         self, ctxt: context.RequestContext, network_id: str | None, port_id: str | None
     ) -> set[str]:
-        """Segments that will do: that of the port's address, else any of the network's."""
+        """Return the suitable segments: that of the port's address, or all of the network's."""
         if port_id is not None:
             port = self.network.get_port(ctxt, port_id)
             if port['fixed_ips']:
@@ -48,5 +48,5 @@ class Segments:
 
 
 def _named(subnets: list[protocols.Body]) -> set[str]:
-    """Return the segments that subnets name."""
+    """Return the ids of the segments that subnets name."""
     return {subnet['segment_id'] for subnet in subnets if subnet.get('segment_id') is not None}

@@ -1,7 +1,7 @@
-"""The decision: which host for which server, as a function of what is handed in.
+"""The decision: which host for which server, as a function of its arguments.
 
-Nothing here reads or writes anything but its arguments; the one effect, the
-claim, is a callable. The same arguments and generator give the same decision.
+It reads and writes only its arguments; the one effect, the claim, is a callable. The same
+arguments and the same generator give the same decision.
 Source: reference/nova/scheduling 1, 5 to 8.
 """
 
@@ -23,13 +23,13 @@ from nova_lite.scheduler.weighers import base as weighing
 
 HostState: typing.TypeAlias = known.HostState
 Request: typing.TypeAlias = scheduling_request.Request
-# Of a server, a host and an allocation request, which is None where placement is done
-# without: whether the claim was made.
+# The type of the claim: a function of a server, a host and an allocation request (None without
+# placement) that returns whether the claim was made.
 Claim: typing.TypeAlias = collections.abc.Callable[[str, HostState, typing.Any], bool]
 
 LOG = log.getLogger(__name__)
 
-# Of how many of the best hosts the weights are kept and logged.
+# Number of the best hosts whose weights are stored and logged.
 WEIGHED = 10
 
 
@@ -37,8 +37,8 @@ WEIGHED = 10
 class Rules:
     """The configured filters and weighers.
 
-    alternates: how many per server; subset: choose among that many of the best
-    shuffle: put hosts of equal weight in random order
+    alternates: number per server; subset: size of the subset of best hosts from which one is
+        picked at random; shuffle: put hosts of equal weight in random order
     """
 
     filters: tuple[filtering.Filter, ...]
@@ -50,7 +50,7 @@ class Rules:
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """A host for one server; request: the allocation request that was or would be claimed."""
+    """A host for one server. request: the allocation request that was or would be claimed"""
 
     host: HostState
     request: shapes.AllocationRequest | None
@@ -60,9 +60,9 @@ class Choice:
 class Outcome:
     """The result of a decision.
 
-    chosen: {server uuid: Choice}, fewer than asked for when hosts ran out
+    chosen: {server uuid: Choice}; servers without a host are missing
     alternates: {server uuid: [Choice, ...]}
-    weights: {server uuid: {host: {weigher: weight}}} of the best hosts there were for it
+    weights: {server uuid: {host: {weigher: weight}}} of the best hosts for the server
     """
 
     chosen: dict[str, Choice] = dataclasses.field(default_factory=dict)
@@ -82,10 +82,10 @@ def select(
 ) -> Outcome:
     """Choose a host, and alternates, for each server of a request.
 
-    hosts: [HostState, ...]; candidates: Candidates, or None to do without placement
-    claim: function (server uuid, HostState, allocation request) -> whether it was had
+    hosts: [HostState, ...]; candidates: Candidates, or None to decide without placement
+    claim: function of (server uuid, HostState, allocation request) that returns whether it claimed
     rng: random.Random
-    Returns an Outcome; it is for the caller to give back claims of an incomplete one.
+    Returns an Outcome. If it is incomplete, the caller must release the claims.
     """
     return _Selection(request, candidates, rules, claim=claim, rng=rng).run(hosts)
 
@@ -123,10 +123,10 @@ class _Selection:
         self._choose_alternates(ranked)
         return self.outcome
 
-    # ---- which hosts come into question at all ----
+    # ---- the suitable hosts ----
 
     def _admit(self, hosts: list[HostState]) -> list[HostState]:
-        """Return hosts that placement offers and the request does not rule out by name."""
+        """Return the hosts that placement offers and whose names the request allows."""
         admitted = []
         for host in hosts:
             if self.candidates is not None and not self.candidates.of(host.uuid):
@@ -163,7 +163,7 @@ class _Selection:
         return None
 
     def _filter(self, hosts: list[HostState], *, once: bool) -> list[HostState]:
-        """Hosts that pass every filter whose answers last for the batch, or those that do not."""
+        """Return the hosts that pass the filters with this value of `once`."""
         for rule_filter in self.rules.filters:
             if rule_filter.once is not once:
                 continue
@@ -188,10 +188,10 @@ class _Selection:
         LOG.debug('%s passes %s of %s hosts, refuses %s', name, len(passed), len(hosts), refused)
         return passed
 
-    # ---- which of them is best ----
+    # ---- the best host ----
 
     def _rank(self, uuid: str, hosts: list[HostState]) -> list[HostState]:
-        """Return hosts for the next server, best first."""
+        """Return the hosts for the next server, the best first."""
         self.refusals.clear(host.host for host in hosts)
         if not self.request.is_forced:
             hosts = self._filter(hosts, once=False)
@@ -208,14 +208,14 @@ class _Selection:
         return self._draw([hosts[index] for index in order])
 
     def _draw(self, ranked: list[HostState]) -> list[HostState]:
-        """Put one of the best few first, by chance."""
+        """Put one of the best hosts, picked at random, first."""
         if self.rules.subset < 2 or len(ranked) < 2:
             return ranked
         index = self.rng.randrange(min(self.rules.subset, len(ranked)))
         return [ranked[index], *ranked[:index], *ranked[index + 1 :]]
 
     def _take(self, uuid: str, ranked: list[HostState]) -> Choice | None:
-        """Claim the best host that lets itself be claimed; None when none does."""
+        """Claim on the hosts in order until a claim succeeds. Return the Choice, or None."""
         for host in ranked:
             wanted = None
             if self.candidates is not None:
@@ -227,15 +227,18 @@ class _Selection:
         return None
 
     def _consume(self, host: HostState) -> HostState:
-        """Return the host with the server on it; the server's group learns of it too."""
+        """Return a copy of the host with the server on it. Count it in the server's group."""
         if self.request.group is not None:
             self.request.group.members_on[host.host] += 1
         return host.with_server(self.request.size, self.request.image_properties)
 
-    # ---- what else would do ----
+    # ---- alternates ----
 
     def _choose_alternates(self, ranked: list[HostState]) -> None:
-        """Other hosts of the chosen host's cell, best first; they are not claimed."""
+        """Return alternates in the chosen host's cell, the best first.
+
+        Nothing is claimed on them.
+        """
         taken = {choice.host.uuid for choice in self.outcome.chosen.values()}
         free = [host for host in ranked if host.uuid not in taken]
         for uuid, choice in self.outcome.chosen.items():

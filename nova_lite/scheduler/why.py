@@ -1,4 +1,4 @@
-"""The answer to "why not this host?", from stored decisions and the state of placement."""
+"""The answer to "Why not this host?", from stored decisions and the state of placement."""
 
 import typing
 
@@ -9,9 +9,9 @@ from nova_lite.scheduler import decisions
 from nova_lite.scheduler import explain
 from nova_lite.scheduler import hosts
 
-# Hosts for which placement is asked when no single one was named.
+# Number of hosts for which placement is queried if the request names no host.
 EXPLAINED = 20
-# Hosts in one answer.
+# Maximum number of hosts in one answer.
 SHOWN = 1000
 
 
@@ -22,7 +22,7 @@ def describe(
     uuid: str,
     host: str | None = None,
 ) -> dict[str, typing.Any]:
-    """Return what SchedulerAPI.why returns. Raise ComputeHostNotFound for an unknown `host`."""
+    """Return the result of SchedulerAPI.why. Raise ComputeHostNotFound for an unknown `host`."""
     snapshot = world.states.get(world.states.version())
     states = sorted(snapshot.hosts.values(), key=lambda state: state.host)
     if host is not None:
@@ -54,7 +54,7 @@ def describe(
 
 
 def _fate(record: decisions.Record, uuid: str, state: hosts.HostState) -> dict[str, typing.Any]:
-    """Return what became of one host."""
+    """Return the stage, the reason and the weights of one host."""
     stage, reason = _stage(record, uuid, state)
     weights = record.weights.get(uuid, {}).get(state.host)
     weight = None if weights is None else sum(weights.values())
@@ -68,7 +68,7 @@ def _fate(record: decisions.Record, uuid: str, state: hosts.HostState) -> dict[s
 
 
 def _stage(record: decisions.Record, uuid: str, state: hosts.HostState) -> tuple[str, str | None]:
-    """Return how far one host came, and why not further."""
+    """Return the last stage that a host reached, and the reason of its refusal there."""
     if record.chosen.get(uuid) == state.host:
         return 'chosen', ''
     if state.host in record.alternates.get(uuid, ()):

@@ -9,15 +9,15 @@ from oslo_config import cfg
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
 
-# Says of a host why it is refused, or None if it passes.
+# The type of a rule: it takes a host and returns the reason of its refusal, or None.
 Refuse: typing.TypeAlias = collections.abc.Callable[[hosts.HostState], str | None]
 
 
 class Filter(abc.ABC):
     """Base of all filters, which are known by their class names.
 
-    once: its answer about a host is the same for every server of a batch
-    on_rebuild: also asked when a server is rebuilt with another image
+    once: the result for a host is the same for each server of a batch
+    on_rebuild: whether the filter also applies when a server is rebuilt with another image
     """
 
     once = False
@@ -33,9 +33,9 @@ class Filter(abc.ABC):
 
     @abc.abstractmethod
     def rule(self, request: scheduling_request.Request) -> Refuse | None:
-        """Return a function from HostState to the reason of a refusal, or None if it passes.
+        """Return a function that takes a HostState and returns the reason of its refusal, or None.
 
-        None in place of the function: the rule does not concern this request.
+        Return None in place of the function if the rule does not concern this request.
         """
 
 

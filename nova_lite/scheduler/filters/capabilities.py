@@ -17,7 +17,7 @@ AGGREGATE = 'aggregate_instance_extra_specs'
 class ComputeCapabilitiesFilter(base.Filter):
     """Extra specs `capabilities:path:to:fact`, or a fact's bare name, match the host.
 
-    A bare name that is no fact of the host belongs to someone else and passes.
+    A bare name that is no fact of the host is meant for another filter, and passes.
     """
 
     once = True
@@ -50,7 +50,7 @@ def _knows(host: hosts.HostState, name: str) -> bool:
 
 
 def _fact(host: hosts.HostState, path: list[str]) -> typing.Any:
-    """Return a host's value for a path such as cpu_info, topology, cores, or None."""
+    """Return a host's value at a path such as (cpu_info, topology, cores), or None."""
     name, *inner = path
     found = getattr(host, name) if name in hosts.FACTS else None
     if found is None:
@@ -106,7 +106,7 @@ class ImagePropertiesFilter(base.Filter):
 
 
 class NUMATopologyFilter(base.Filter):
-    """The host has as many NUMA nodes as the guest is to see, one for each."""
+    """The host has at least as many NUMA nodes as the guest."""
 
     once = True
     on_rebuild = True
@@ -172,7 +172,7 @@ def _version(value: object) -> Version | None:
 
 
 class AggregateInstanceExtraSpecsFilter(base.Filter):
-    """Every extra spec, bare or of the filter's scope, matches what an aggregate says."""
+    """Each extra spec, bare or with the filter's scope, matches the metadata of an aggregate."""
 
     once = True
 

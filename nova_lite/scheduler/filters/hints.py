@@ -60,7 +60,7 @@ class SimpleCIDRAffinityFilter(base.Filter):
         return refuse
 
 
-# What an operator makes of the values after it.
+# {operator: function of the values after it}
 Operator: typing.TypeAlias = collections.abc.Callable[[list[typing.Any]], bool]
 
 

@@ -45,13 +45,13 @@ class IoOpsFilter(base.Filter):
         return refuse
 
     def limit(self, host: hosts.HostState) -> int:
-        """Return how many operations the host may have."""
+        """Return the maximum number of busy operations on the host."""
         limit: int = self.options.max_io_ops_per_host
         return limit
 
 
 class AggregateIoOpsFilter(IoOpsFilter):
-    """As IoOpsFilter; the host's aggregates may name a limit of their own."""
+    """As IoOpsFilter, with limits in the metadata of the host's aggregates."""
 
     def limit(self, host: hosts.HostState) -> int:
         return base.aggregate_number(host, self.key, self.options.max_io_ops_per_host)
@@ -72,13 +72,13 @@ class NumInstancesFilter(base.Filter):
         return refuse
 
     def limit(self, host: hosts.HostState) -> int:
-        """Return how many servers the host may have."""
+        """Return the maximum number of servers on the host."""
         limit: int = self.options.max_instances_per_host
         return limit
 
 
 class AggregateNumInstancesFilter(NumInstancesFilter):
-    """As NumInstancesFilter; the host's aggregates may name a limit of their own."""
+    """As NumInstancesFilter, with limits in the metadata of the host's aggregates."""
 
     def limit(self, host: hosts.HostState) -> int:
         return base.aggregate_number(host, self.key, self.options.max_instances_per_host)

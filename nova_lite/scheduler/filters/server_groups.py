@@ -8,7 +8,7 @@ from nova_lite.scheduler.filters import base
 class ServerGroupAntiAffinityFilter(base.Filter):
     """A host takes at most max_server_per_host members of an anti-affinity group.
 
-    The host a moving member is on already passes: it adds nothing there.
+    The current host of a moving member passes, because the member adds nothing there.
     """
 
     def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
@@ -26,15 +26,15 @@ class ServerGroupAntiAffinityFilter(base.Filter):
 
 
 class ServerGroupAffinityFilter(base.Filter):
-    """Members of an affinity group go where its members are, if they are anywhere."""
+    """A host is refused unless it has members of the affinity group, or no host has."""
 
     def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         group = request.group
         if group is None or group.policy != 'affinity':
             return None
 
-        # A group with members nowhere may go anywhere; the batch's first choice
-        # decides for the rest.
+        # The first member of a group may go to any host. Its host then decides for the rest of
+        # the batch.
         def refuse(host: hosts.HostState) -> str | None:
             if group.members_on and not group.members_on[host.host]:
                 return f'group {group.uuid} is on {", ".join(sorted(group.members_on))}'

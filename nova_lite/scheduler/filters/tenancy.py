@@ -8,7 +8,7 @@ PROJECT_KEY = 'filter_tenant_id'
 
 
 class AggregateMultiTenancyIsolation(base.Filter):
-    """Hosts whose aggregates name projects are for these; all others are open."""
+    """Hosts whose aggregates name projects accept only these. Other hosts accept all projects."""
 
     once = True
 
@@ -28,7 +28,7 @@ class AggregateMultiTenancyIsolation(base.Filter):
 
 
 class AggregateTypeAffinityFilter(base.Filter):
-    """Hosts whose aggregates name flavors (`instance_type`) take only these."""
+    """Hosts whose aggregates name flavors (`instance_type`) accept only these."""
 
     once = True
 
@@ -70,7 +70,7 @@ class AggregateImagePropertiesIsolation(base.Filter):
 
 
 class IsolatedHostsFilter(base.Filter):
-    """Isolated images go to isolated hosts; these take nothing else if so restricted."""
+    """Isolated images go only to isolated hosts, which can be restricted to these images."""
 
     once = True
     on_rebuild = True

@@ -1,8 +1,8 @@
-"""Request filters: what is added to a spec before placement is asked.
+"""Request filters: they add conditions to a spec before the query to placement.
 
-Each is a function (spec, deployment) that adds conditions to the spec and returns
-what it did as text, or None when the request does not concern it. They run on
-every request, for moves and forced hosts too. Source: reference/nova/scheduling 2.
+Each is a function of (spec, deployment) that adds conditions to the spec and returns a text about
+them, or None if the request does not concern it. Request filters run for every request, also for
+moves and forced hosts. Source: reference/nova/scheduling 2.
 """
 
 from oslo_log import log
@@ -35,9 +35,9 @@ ORDER: tuple[base.RequestFilter, ...] = (
 
 
 def apply(spec: request_spec.RequestSpec, deployment: Deployment) -> list[tuple[str, str]]:
-    """Run all request filters; returns [(name, what it did), ...].
+    """Run all request filters. Return [(name, text about the added conditions), ...].
 
-    Raises RequestFilterFailed when no host can do.
+    Raises RequestFilterFailed if no host can be suitable.
     """
     notes = []
     for request_filter in ORDER:

@@ -19,7 +19,7 @@ REQUIRED = 'required'
 def require_tenant_aggregate(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """Restrict a project that aggregates name to these aggregates."""
+    """Require the aggregates that name the project, if any do."""
     if not deployment.options.limit_tenants_to_placement_aggregate:
         return None
     found = [
@@ -40,7 +40,7 @@ def require_tenant_aggregate(
 def map_az_to_placement_aggregate(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """Require an aggregate of the zone; a zone that none names restricts nothing."""
+    """Require an aggregate of the availability zone, if there is any."""
     zone = spec.availability_zone
     if not zone:
         return None
@@ -51,7 +51,7 @@ def map_az_to_placement_aggregate(
 
 
 def isolate_aggregates(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
-    """Keep out of aggregates that require a trait which is not asked for."""
+    """Forbid aggregates that require a trait which the request does not have."""
     if not deployment.options.enable_isolated_aggregate_filtering:
         return None
     asked = query.build(spec).required_traits
@@ -65,9 +65,9 @@ def isolate_aggregates(spec: request_spec.RequestSpec, deployment: base.Deployme
 def isolated(
     aggregates: collections.abc.Iterable[hosts.Aggregate], asked: collections.abc.Iterable[str]
 ) -> list[hosts.Aggregate]:
-    """Return those aggregates that a request for the traits `asked` must keep out of.
+    """Return the aggregates that are forbidden for a request with the traits `asked`.
 
-    An aggregate says `trait:NAME` = `required`; each such trait must be asked for.
+    An aggregate requires a trait by the metadata `trait:NAME` = `required`.
     """
     return [
         aggregate
@@ -77,7 +77,7 @@ def isolated(
 
 
 def required_traits(metadata: dict[str, str]) -> set[str]:
-    """Traits that an aggregate's metadata require of who wants in."""
+    """Return the traits that an aggregate's metadata require of requests."""
     return {
         key.removeprefix(TRAIT_KEY)
         for key, value in metadata.items()
@@ -88,7 +88,7 @@ def required_traits(metadata: dict[str, str]) -> set[str]:
 def routed_networks_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """Stay with the hosts that reach a segment of each network asked for."""
+    """Require hosts that reach a segment of each requested network."""
     if not deployment.options.query_placement_for_routed_network_aggregates:
         return None
     done = []

@@ -7,7 +7,7 @@ import typing
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import hosts
 
-# Of a network's id and a port's, either of which may be None.
+# A function of a network's id and a port's id, either of which may be None.
 SegmentAggregates: typing.TypeAlias = collections.abc.Callable[
     [str | None, str | None], set[str] | None
 ]
@@ -22,8 +22,8 @@ class Deployment:
     """The deployment, as request filters see it.
 
     options: [scheduler]; oldest_compute: lowest version of a compute service
-    segment_aggregates: function (network id or None, port id or None) -> uuids of
-        the aggregates of that network's segments, or None for one that is not routed
+    segment_aggregates: function of (network id or None, port id or None) that returns the uuids of
+        the aggregates of the network's segments, or None if the network is not routed
     """
 
     options: typing.Any

@@ -16,8 +16,8 @@ from nova_lite.scheduler.request_filters import base
 
 LOG = log.getLogger(__name__)
 
-# As nova has it. No trait begins with COMPUTE_VIOMMU_ and then a model's name (they
-# begin with COMPUTE_VIOMMU_MODEL_), so an image that names one adds nothing at all.
+# As in nova. No trait is COMPUTE_VIOMMU_ and then a model's name (traits of models begin with
+# COMPUTE_VIOMMU_MODEL_), so an image that names a model adds no trait.
 IMAGE_TRAITS = {
     'hw_cdrom_bus': 'COMPUTE_STORAGE_BUS_',
     'hw_disk_bus': 'COMPUTE_STORAGE_BUS_',
@@ -34,7 +34,7 @@ TPM_SECURITY = ('user', 'host', 'deployment')
 def require_image_type_support(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """Require a host that can read the image's disk format; a volume has none."""
+    """Require a host that supports the image's disk format, unless the server has a volume."""
     if not deployment.options.query_placement_for_image_type_support:
         return None
     if spec.is_bfv or spec.image is None or not spec.image.disk_format:
@@ -45,7 +45,7 @@ def require_image_type_support(
 def compute_status_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """Not a host whose service is disabled."""
+    """Forbid hosts whose compute service is disabled."""
     return _forbid(spec, os_traits.COMPUTE_STATUS_DISABLED)
 
 
@@ -65,7 +65,7 @@ def transform_image_metadata(
 
 
 def accelerators_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
-    """Require a host that handles accelerators."""
+    """Require a host that supports accelerators."""
     if not spec.flavor.extra_specs.get('accel:device_profile'):
         return None
     return _require(spec, [os_traits.COMPUTE_ACCELERATORS])
@@ -83,7 +83,7 @@ def packed_virtqueue_filter(
 def remote_managed_ports_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
-    """Require a host that handles ports that are managed remotely."""
+    """Require a host that supports remotely managed ports."""
     if not any(asked.get('vnic_type') == REMOTE_MANAGED for asked in spec.requested_networks):
         return None
     return _require(spec, [os_traits.COMPUTE_REMOTE_MANAGED_PORTS])
@@ -124,7 +124,7 @@ def tpm_secret_security_filter(
 
 
 def owner_nova_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
-    """Require a provider of a compute, once every compute marks its own."""
+    """Require the trait OWNER_NOVA, if each compute service is new enough to set it."""
     if deployment.oldest_compute < versions.OWNER_TRAIT_SINCE:
         LOG.debug(
             'OWNER_NOVA is not required: a compute service is at version %s',
@@ -145,7 +145,7 @@ def _forbid(spec: request_spec.RequestSpec, name: str) -> str:
 
 
 def _require_known(spec: request_spec.RequestSpec, names: list[str]) -> str | None:
-    """Require traits made from what users wrote: all of them, or none if one is no trait."""
+    """Require traits made from users' values: all of them, or none if one does not exist."""
     unknown = [name for name in names if name not in _standard_traits()]
     if unknown:
         LOG.error('Trait %s does not exist in placement; not requiring any of %s', unknown, names)

@@ -1,4 +1,4 @@
-"""Weighers: what makes one host better than another, one small class each.
+"""Weighers: each compares hosts by one property, in a small class.
 
 `load` finds them by class name, `weigh` applies them. Source: reference/nova/scheduling 7.
 """

@@ -17,16 +17,16 @@ from nova_lite.scheduler import scheduling_request
 LOG = logging.getLogger(__name__)
 
 
-# More is better.
+# The type of a measure: a function of a host; more is better.
 Measure: typing.TypeAlias = collections.abc.Callable[[hosts.HostState], float]
 
 
 class Weigher(abc.ABC):
     """Base of all weighers, which are known by their class names.
 
-    option: of the configuration group: the multiplier; key: the same in aggregates'
-        metadata, where it is called otherwise
-    minimum, maximum: ends of the scale, where it does not follow from the hosts
+    option: name of the option with the multiplier; key: the multiplier's key in the metadata of
+        aggregates, if it differs from the option
+    minimum, maximum: ends of the scale, if they do not follow from the hosts
     """
 
     group = 'filter_scheduler'
@@ -47,9 +47,9 @@ class Weigher(abc.ABC):
 
     @abc.abstractmethod
     def measure(self, request: scheduling_request.Request) -> Measure | None:
-        """Return a function from HostState to a number; more is better.
+        """Return a function that takes a HostState and returns a number; more is better.
 
-        None in place of the function: there is nothing to prefer in this request.
+        Return None in place of the function if the weigher prefers nothing in this request.
         """
 
     def multiplier(self, host: hosts.HostState) -> float:
@@ -73,7 +73,7 @@ def _number(text: str) -> float | None:
 class Weights:
     """The weights of a list of hosts, in its order.
 
-    sums: of each host; parts: [(name of a weigher, what it gave each host)], without the
+    sums: [weight of each host]; parts: [(name of a weigher, [its weight of each host])], without
         weighers that preferred nothing
     """
 
@@ -81,7 +81,7 @@ class Weights:
     parts: list[tuple[str, list[float]]] = dataclasses.field(default_factory=list)
 
     def add(self, weigher: Weigher, weights: list[float]) -> None:
-        """Add what a weigher gives each host."""
+        """Add the weights that a weigher gives the hosts."""
         self.parts.append((weigher.name, weights))
         self.sums = [old + new for old, new in zip(self.sums, weights, strict=True)]
 
@@ -95,9 +95,9 @@ def weigh(
     weighers: collections.abc.Iterable[Weigher],
     request: scheduling_request.Request,
 ) -> Weights:
-    """Return the weight of each host: what every weigher gives it from 0 to 1, times a multiplier.
+    """Return the weights of hosts: each weigher gives 0 to 1, times its multiplier.
 
-    A single host is not compared with any, so it has the weight 0.
+    A single host is compared with no other, so its weight is 0.
     """
     found = Weights([0.0] * len(hosts))
     if len(hosts) < 2:
@@ -123,7 +123,7 @@ def weigh(
 
 
 def _normalise(values: list[float], weigher: Weigher) -> list[float] | None:
-    """Values on a scale from 0 to 1; None when all are the same and nothing is preferred."""
+    """Return the values on a scale from 0 to 1; None if all are equal."""
     low = weigher.minimum
     high = weigher.maximum
     if low is not None:

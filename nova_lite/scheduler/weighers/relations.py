@@ -1,4 +1,4 @@
-"""Weighers of what is on a host already: members of a group, like images, the server itself."""
+"""Weighers of the servers on a host: members of a group, like images, the server itself."""
 
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
@@ -30,7 +30,7 @@ class ServerGroupSoftAntiAffinityWeigher(base.Weigher):
 
 
 class CrossCellWeigher(base.Weigher):
-    """The cell a moving server is in, where it may leave it."""
+    """Prefer the current cell of a server that may move to another cell."""
 
     option = 'cross_cell_move_weight_multiplier'
     minimum = -1
