@@ -4,6 +4,7 @@
 made from it. Source: reference/nova/api-surface 1 and 4.
 """
 
+from collections.abc import Mapping
 import re
 import typing
 
@@ -130,7 +131,7 @@ class Version(typing.NamedTuple):
     major: int
     minor: int
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.major}.{self.minor}'
 
 
@@ -144,7 +145,7 @@ class NotAcceptable(exception.NovaLiteError):
     )
 
 
-def parse(text):
+def parse(text: str) -> Version:
     """Return the Version that `text` (such as 2.90) names. Raise InvalidMicroversion."""
     found = FORM.fullmatch(text)
     if not found:
@@ -156,14 +157,14 @@ MINIMUM = parse(VERSIONS[0][0])
 MAXIMUM = parse(VERSIONS[-1][0])
 
 
-def negotiate(headers):
+def negotiate(headers: Mapping[str, str]) -> Version:
     """Return the version a request asks for.
 
     headers: {name in lower case: value}
     Raise InvalidMicroversion for what is no version, NotAcceptable out of range.
     """
     asked = microversion_parse.get_version(
-        headers, service_type=SERVICE, legacy_headers=[LEGACY_HEADER.lower()]
+        dict(headers), service_type=SERVICE, legacy_headers=[LEGACY_HEADER.lower()]
     )
     if asked is None:
         return MINIMUM

@@ -8,8 +8,9 @@ import microversion_parse
 from oslo_config import cfg
 
 from nova_lite import context
+from nova_lite import exception
+from nova_lite.api import app as state
 from nova_lite.api import faults
-from nova_lite.api import protocols
 from nova_lite.dialects import storable
 
 # So many lists and objects may be in each other in a body.
@@ -47,7 +48,7 @@ class Request:
     def __init__(
         self,
         http: falcon.Request,
-        app: protocols.App,
+        app: state.App,
         ctxt: context.RequestContext,
         version: microversion_parse.Version,
         *,
@@ -73,6 +74,18 @@ class Request:
     def content(self) -> typing.Any:
         """Return the content of the body's one key: {"server": content}."""
         return next(iter(self.body.values()))
+
+    @property
+    def project_id(self) -> str:
+        """Return the caller's project. Raise Forbidden for a token without a project."""
+        if self.ctxt.project_id is None:
+            raise exception.Forbidden('The token has no project.')
+        return self.ctxt.project_id
+
+    @property
+    def user_id(self) -> str:
+        """Return the user, without whom a request is not authenticated."""
+        return typing.cast(str, self.ctxt.user_id)  # see authentication.context_of
 
     def param(self, name: str, default: str | None = None) -> str | None:
         """Return the last value of a query parameter."""

@@ -4,19 +4,29 @@ A server is in a cell, in cell0, or is a build request that is in no cell yet.
 Source: reference/nova/cells-and-rpc 1.2, reference/nova/moves 1.3.
 """
 
+import abc
+from collections.abc import Callable
 import datetime
 import types
+import typing
+
+import sqlalchemy as sa
 
 from nova_lite import cells
+from nova_lite import context
 from nova_lite import exception
+from nova_lite import policies
+from nova_lite import transitions
 from nova_lite.api import formats
+from nova_lite.api import request
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import models
 
 _TIMES = ('created_at', 'updated_at', 'launched_at', 'terminated_at', 'deleted_at')
-_NOTHING = {
+_NOTHING: dict[str, typing.Any] = {
     **dict.fromkeys(models.Instance.__table__.c.keys()),
     'metadata': {},
     'deleted': False,
@@ -28,35 +38,59 @@ _NOTHING = {
 }
 
 
+A = typing.TypeVar('A')
+C = typing.TypeVar('C')
+T = typing.TypeVar('T')
+
+
 class Server:
     """A server as a handler sees it.
 
-    row: the record's columns as attributes
-    cell: where it is; None while it is a build request
-    build_request: the row, while it is one
+    row: the record's columns as attributes, those of the build request while there is no record
     mapping: its instance mapping
+    build_request: the row, None once the server is in a cell
     """
 
-    __slots__ = ('build_request', 'cell', 'mapping', 'row')
+    __slots__ = ('_cell', 'build_request', 'mapping', 'row')
 
-    def __init__(self, row, *, cell=None, build_request=None, mapping=None):
+    def __init__(
+        self,
+        row: rows.Row,
+        *,
+        mapping: rows.Row,
+        cell: cells.Cell | None = None,
+        build_request: rows.Row | None = None,
+    ) -> None:
         self.row = row
-        self.cell = cell
-        self.build_request = build_request
         self.mapping = mapping
+        self.build_request = build_request
+        self._cell = cell
 
     @property
-    def uuid(self):
-        return self.row.uuid
+    def uuid(self) -> str:
+        return typing.cast(str, self.row.uuid)  # a row knows no types of its columns
 
     @property
-    def target(self):
-        """Whose it is, as policies ask."""
+    def is_in_cell(self) -> bool:
+        """Return whether the server has a record; else it is a build request."""
+        return self._cell is not None
+
+    @property
+    def cell(self) -> cells.Cell:
+        """Return the cell of the server. Raise InstanceNotReady for a build request."""
+        if self._cell is None:
+            raise exception.InstanceNotReady(instance_id=self.uuid)
+        return self._cell
+
+    @property
+    def target(self) -> policies.Target:
+        """Return the project and the user of the server, as policies ask."""
         return {'project_id': self.row.project_id, 'user_id': self.row.user_id}
 
-    def follow(self, found):
-        """Be where the same server was found when it was loaded again."""
-        self.row, self.cell, self.mapping = found.row, found.cell, found.mapping
+    def follow(self, found: 'Server') -> None:
+        """Take row, cell and mapping of the same server that was loaded again."""
+        self.row, self.mapping = found.row, found.mapping
+        self._cell = found.cell if found.is_in_cell else None
 
 
 class Unreachable(exception.Unavailable):
@@ -64,32 +98,50 @@ class Unreachable(exception.Unavailable):
 
     msg = 'The cell of server %(uuid)s does not answer. Try again later.'
 
-    def __init__(self, mapping, reason):
+    def __init__(self, mapping: rows.Row, reason: Exception) -> None:
         super().__init__(uuid=mapping.instance_uuid, reason=reason)
         self.mapping = mapping
 
 
-class Reader:
-    """Reads of a server what `load` needs: its record.
+class Reader(abc.ABC, typing.Generic[A, C]):
+    """Reads a server in two transactions: of the API database, and of the server's cell."""
 
-    A subclass reads more in the same two transactions.
-    """
-
-    def from_api_db(self, _connection, _uuid):
+    @abc.abstractmethod
+    def from_api_db(self, connection: sa.Connection, uuid: str) -> A:
         """Return what `take` is to have of the API database."""
 
-    # (connection, uuid): what `take` is to have of the server's cell
-    from_cell = staticmethod(instances.find)
+    @abc.abstractmethod
+    def from_cell(self, connection: sa.Connection, uuid: str) -> C:
+        """Return what `take` is to have of the server's cell."""
 
-    def take(self, _uuid, _from_api_db, from_cell):
+    @abc.abstractmethod
+    def take(self, uuid: str, from_api_db: A, from_cell: C | None) -> rows.Row | None:
         """Return the row of the server, or None if it is hidden or not there.
 
         from_cell: what `from_cell` returned; None while the server is in no cell
         """
+
+
+class _RecordReader(Reader[None, rows.Row | None]):
+    """Reads the record alone."""
+
+    def from_api_db(self, connection: sa.Connection, uuid: str) -> None:
+        """Return nothing."""
+
+    def from_cell(self, connection: sa.Connection, uuid: str) -> rows.Row | None:
+        return instances.find(connection, uuid)
+
+    def take(self, uuid: str, from_api_db: None, from_cell: rows.Row | None) -> rows.Row | None:
         return None if from_cell is None or from_cell.hidden else from_cell
 
 
-def load(req, uuid, *, deleted=False, reader=None):
+def load(
+    req: request.Request,
+    uuid: str,
+    *,
+    deleted: bool = False,
+    reader: Reader[typing.Any, typing.Any] | None = None,
+) -> Server:
     """Return the server with this id that the caller may know of. Raise InstanceNotFound.
 
     deleted: find it after it was deleted too
@@ -97,7 +149,7 @@ def load(req, uuid, *, deleted=False, reader=None):
     """
     if not formats.is_uuid(uuid):
         raise exception.InstanceNotFound(instance_id=uuid)
-    reader = reader or Reader()
+    reader = reader or _RecordReader()
     server = _find(req, uuid, reader, deleted)
     if server is None:
         # Between the reads it may have moved from the build requests to a cell.
@@ -107,12 +159,14 @@ def load(req, uuid, *, deleted=False, reader=None):
     return server
 
 
-def may_know(ctxt, project_id):
+def may_know(ctxt: context.RequestContext, project_id: str | None) -> bool:
     """Return whether the caller may know that an object of this project exists."""
     return ctxt.is_admin or ctxt.project_id == project_id
 
 
-def _find(req, uuid, reader, deleted):
+def _find(
+    req: request.Request, uuid: str, reader: Reader[typing.Any, typing.Any], deleted: bool
+) -> Server | None:
     mapping, build_request, more = req.app.api_db.read(_mapping_and_request, uuid, reader)
     if mapping is None:
         return None
@@ -130,12 +184,19 @@ def _find(req, uuid, reader, deleted):
     return Server(row, cell=cell, mapping=mapping)
 
 
-def read_cell(req, cell, mapping, function, *args, **kwargs):
-    """Read from a server's cell; raises Unreachable when the cell is down.
+def read_cell(
+    req: request.Request,
+    cell: cells.Cell,
+    mapping: rows.Row,
+    function: Callable[..., T],
+    *args: typing.Any,
+    **options: typing.Any,
+) -> T:
+    """Return `function(connection, *args, **options)` of a cell. Raise Unreachable.
 
     One that is being deleted is not found then: it cannot be known whether it is gone.
     """
-    answer = req.app.cells.scatter(function, *args, cells=[cell], **kwargs)[cell]
+    answer = req.app.cells.scatter(function, *args, cells=[cell], **options)[cell]
     if isinstance(answer, cells.Unreachable):
         if mapping.queued_for_delete:
             raise exception.InstanceNotFound(instance_id=mapping.instance_uuid) from answer.error
@@ -143,7 +204,9 @@ def read_cell(req, cell, mapping, function, *args, **kwargs):
     return answer
 
 
-def _mapping_and_request(connection, uuid, reader):
+def _mapping_and_request(
+    connection: sa.Connection, uuid: str, reader: Reader[A, C]
+) -> tuple[rows.Row | None, rows.Row | None, A | None]:
     mapping = instance_mappings.find(connection, uuid)
     if mapping is None:
         return None, None, None
@@ -153,22 +216,23 @@ def _mapping_and_request(connection, uuid, reader):
     return mapping, build_request, reader.from_api_db(connection, uuid)
 
 
-def row_of(build_request):
+def row_of(build_request: rows.Row) -> rows.Row:
     """Return a build request's server with the columns of a record as attributes."""
     values = {**_NOTHING, 'created_at': build_request.created_at, **build_request.instance}
     for name in _TIMES:
         if isinstance(values.get(name), str):
             values[name] = datetime.datetime.fromisoformat(values[name])
-    return types.SimpleNamespace(**values)
+    # Handlers read it as they read a row.
+    return typing.cast(rows.Row, types.SimpleNamespace(**values))
 
 
-def require_unlocked(req, server):
+def require_unlocked(req: request.Request, server: Server) -> None:
     """Raise InstanceIsLocked for a locked server, unless an administrator asks."""
     if server.row.locked and not req.ctxt.is_admin:
         raise exception.InstanceIsLocked(instance_id=server.uuid)
 
 
-def require_state(server, guard):
+def require_state(server: Server, guard: transitions.Transition) -> None:
     """Raise InstanceInvalidState unless the transition may start."""
     row = server.row
     checks = [

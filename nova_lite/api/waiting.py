@@ -4,6 +4,10 @@ Each holds a thread of the API. They are bounded, so that threads are left for o
 requests, whatever a host or a cell does not answer.
 """
 
+from collections.abc import Iterator
+
+from oslo_config import cfg
+
 from nova_lite import exception
 from nova_lite import runtime
 
@@ -20,46 +24,45 @@ class TooManyWaiting(exception.Unavailable):
 class Waiters:
     """The requests that wait. options: [api]"""
 
-    def __init__(self, options):
+    def __init__(self, options: cfg.ConfigOpts.GroupAttr) -> None:
         self._options = options
-        self._requests = set()
+        self._requests: set[object] = set()
         self._lock = runtime.Lock()
 
     @property
-    def limit(self):
+    def limit(self) -> int:
         """Return the number of requests that may wait at the same time.
 
         Further ones are rejected at once. To let them wait for their turn would hold the
         same threads as to let them wait for the other process.
         """
-        return self._options.max_waiting_requests or max(1, self._options.threads * 3 // 4)
+        limit: int = self._options.max_waiting_requests or self._options.threads * 3 // 4
+        return max(1, limit)
 
-    def enter(self, req):
+    def enter(self, req: object) -> None:
         """Count a request until it is answered; raises TooManyWaiting. May be repeated."""
         with self._lock:
             if req not in self._requests and len(self._requests) >= self.limit:
                 raise TooManyWaiting(reason=f'{self.limit} requests wait')
             self._requests.add(req)
 
-    def leave(self, req):
+    def leave(self, req: object) -> None:
         """Forget a request that is answered, if it has waited."""
         with self._lock:
             self._requests.discard(req)
 
+    def pause(self, req: object, seconds: float) -> None:
+        """Sleep as a request that waits. Raise TooManyWaiting."""
+        self.enter(req)
+        runtime.sleep(seconds)
 
-def pause(req, seconds):
-    """Sleep as a request that waits."""
-    req.app.waiters.enter(req)
-    runtime.sleep(seconds)
-
-
-def looks(req, timeout_s):
-    """Yield, at growing intervals, until the time is up; at least once."""
-    deadline = runtime.monotonic() + timeout_s
-    seconds = FIRST_PAUSE_S
-    while True:
-        yield
-        if runtime.monotonic() >= deadline:
-            return
-        pause(req, seconds)
-        seconds = min(LONGEST_PAUSE_S, seconds * GROWTH)
+    def looks(self, req: object, timeout_s: float) -> Iterator[None]:
+        """Yield, at growing intervals, until the time is up; at least once."""
+        deadline = runtime.monotonic() + timeout_s
+        seconds = FIRST_PAUSE_S
+        while True:
+            yield
+            if runtime.monotonic() >= deadline:
+                return
+            self.pause(req, seconds)
+            seconds = min(LONGEST_PAUSE_S, seconds * GROWTH)

@@ -5,6 +5,7 @@ find them. A zone that is not among them is looked for at once.
 """
 
 from nova_lite import runtime
+from nova_lite.api import request
 from nova_lite.api import service_records
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import services
@@ -12,18 +13,18 @@ from nova_lite.db.cell import services
 KEPT_S = 10
 
 
-def exists(req, zone):
+def exists(req: request.Request, zone: str) -> bool:
     """Return whether an enabled compute service is in the zone."""
     return zone in _known(req) or zone in _known(req, again=True)
 
 
-def of_host(req, host):
+def of_host(req: request.Request, host: str) -> str:
     """Return the zone that a host is in."""
-    found = req.app.api_db.read(aggregates.zones)
-    return found.get(host, req.conf.default_availability_zone)
+    default: str = req.conf.default_availability_zone
+    return req.app.api_db.read(aggregates.zones).get(host, default)
 
 
-def _known(req, again=False):
+def _known(req: request.Request, again: bool = False) -> frozenset[str]:
     found, until = req.app.zones
     if again or runtime.monotonic() > until:
         records = service_records.every(req, binary=services.COMPUTE, disabled=False).records

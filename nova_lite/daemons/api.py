@@ -3,9 +3,9 @@
 from oslo_config import cfg
 
 from nova_lite import cells as cells_module
-from nova_lite.api import app as api_app
+from nova_lite.api import application as wsgi
+from nova_lite.clients import neighbours as neighbours_module
 from nova_lite.daemons import monitor
-from nova_lite.daemons import neighbours as neighbours_module
 from nova_lite.daemons import top
 from nova_lite.monitoring import app as monitoring
 from nova_lite.monitoring import checks
@@ -30,7 +30,7 @@ def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:
     def compute(cell: cells_module.Cell) -> compute_rpc.ComputeAPI:
         return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute, casts=casts.lane())
 
-    application = api_app.make_app(
+    application = wsgi.make_app(
         conf,
         api_db=api_db,
         cells=cells,

@@ -3,8 +3,8 @@
 from oslo_config import cfg
 
 from nova_lite import service
+from nova_lite.clients import neighbours as neighbours_module
 from nova_lite.compute import manager as compute_manager
-from nova_lite.daemons import neighbours as neighbours_module
 from nova_lite.daemons import process
 from nova_lite.monitoring import checks
 from nova_lite.rpc import transport

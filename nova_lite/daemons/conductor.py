@@ -3,8 +3,8 @@
 from oslo_config import cfg
 
 from nova_lite import service
+from nova_lite.clients import neighbours as neighbours_module
 from nova_lite.conductor import manager as conductor_manager
-from nova_lite.daemons import neighbours as neighbours_module
 from nova_lite.db import transactions
 from nova_lite.db.cell import services
 from nova_lite.monitoring import checks

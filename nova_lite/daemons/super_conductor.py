@@ -3,7 +3,7 @@
 from oslo_config import cfg
 
 from nova_lite import service
-from nova_lite.daemons import neighbours as neighbours_module
+from nova_lite.clients import neighbours as neighbours_module
 from nova_lite.daemons import top
 from nova_lite.monitoring import checks
 from nova_lite.monitoring import cloud

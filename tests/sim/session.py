@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from nova_lite.api import app as api
+from nova_lite.api import application as api
 from tests.sim import history
 from tests.sim import kernel
 from tests.sim import rehearsal

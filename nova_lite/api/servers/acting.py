@@ -11,7 +11,6 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.api import server_access
-from nova_lite.api import waiting
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -51,7 +50,7 @@ def require_host(server):
 
 def require_cell(server):
     """Raise InstanceNotReady for a server that is still a build request."""
-    if server.cell is None:
+    if not server.is_in_cell:
         raise exception.InstanceNotReady(instance_id=server.uuid)
 
 
@@ -87,7 +86,7 @@ def in_its_cell(req, server, write):
             if found.cell is server.cell:
                 if isinstance(error, exception.NotFound) or runtime.monotonic() > deadline:
                     raise
-                waiting.pause(req, LOOK_S)
+                req.app.waiters.pause(req, LOOK_S)
             server.follow(found)
 
 

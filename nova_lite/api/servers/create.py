@@ -5,6 +5,9 @@ transaction, and one cast asks the super-conductor to build them.
 Source: reference/nova/create-server.
 """
 
+from collections.abc import Sequence
+import typing
+
 from oslo_log import log
 
 from nova_lite import exception
@@ -12,6 +15,7 @@ from nova_lite import runtime
 from nova_lite.api import formats
 from nova_lite.api import links
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api.servers import create_accept
 from nova_lite.api.servers import create_bounds
@@ -28,6 +32,7 @@ from nova_lite.api.servers import create_reserve
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import create_volumes
 from nova_lite.api.servers import unique_names
+from nova_lite.clients import session
 from nova_lite.db.api import build_requests
 from nova_lite.policies import servers as rules
 
@@ -45,50 +50,82 @@ DRIVE_PROPERTY, MANDATORY = 'img_config_drive', 'mandatory'
     success=202,
     faults=(400, 403, 404, 409),
 )
-def create(req):
+def create(req: request.Request) -> operation.Answer:
     """Accept one or several servers."""
-    server = req.body['server']
-    plan = _plan(req, server)
-    boot_image = create_volumes.check(req, plan)
-    create_flavor.check(req, plan, boot_image)
-    _fill_columns(req, server, plan, boot_image)
-    create_bounds.check(plan)
-    create_networks.validate(req, plan)
-    create_networks.choose_groups(req, server.get('security_groups'), plan)
-    _bound_count(req, plan)
-    _check_names(req, plan)
-    plan.uuids = [runtime.new_uuid() for _ in range(plan.most)]
-    accepted = _accept(req, plan, boot_image)
-    _nudge(req, accepted)
-    return _answer(req, server, plan, accepted[0])
+    body = req.body['server']
+    checked = _check(req, body, _ask(req, body))
+    accepted = create_plan.Accepted(checked, _accept(req, checked))
+    _nudge(req, accepted.uuids)
+    return _answer(req, body, accepted)
 
 
-def _plan(req, server):
+def _ask(req: request.Request, body: operation.Body) -> create_plan.Asked:
     """Return what the body asks for, in nova's order of checks."""
-    least, most = _counts(server)
-    plan = create_plan.Plan(name=server['name'].strip(), least=least, most=most)
-    if server.get('trusted_image_certificates') is not None:
+    least, most = _counts(body)
+    if body.get('trusted_image_certificates') is not None:
         req.authorize(rules.TRUSTED_CERTS)
-    create_host.choose(req, server, plan)
-    if server.get('block_device_mapping') or server.get('block_device_mapping_v2'):
+    place = create_host.choose(req, body)
+    if body.get('block_device_mapping') or body.get('block_device_mapping_v2'):
         req.authorize(rules.ATTACH_VOLUME)
-    create_networks.parse(req, server.get('networks'), plan)
-    plan.flavor = create_flavor.flavor_of(req, server['flavorRef'])
-    create_hints.parse(req, plan)
-    plan.tags = sorted(set(server.get('tags', ())))
-    image_id = server.get('imageRef') or None
-    if image_id:
-        plan.image = create_flavor.image_of(req, image_id)
-    plan.devices = create_devices.parse(server, plan.image)
-    create_devices.add_flavor_disks(plan.devices, plan.flavor)
-    create_devices.check_local(plan.devices, plan.flavor, req.conf.max_local_block_devices)
-    root = create_devices.root_of(plan.devices)
-    plan.boots_from_volume = root['destination_type'] == create_devices.VOLUME
-    _check_certificates(server, root)
-    return plan
+    networks = create_networks.parse(req, body.get('networks'), most)
+    flavor = create_flavor.flavor_of(req, body['flavorRef'])
+    hints = create_hints.parse(req.body)
+    server_group = create_hints.group_of(req, hints)
+    image_id = body.get('imageRef') or None
+    image = create_flavor.image_of(req, image_id) if image_id else None
+    devices = create_devices.parse(body, image)
+    devices += create_devices.flavor_disks(devices, flavor)
+    create_devices.check_local(devices, flavor, req.conf.max_local_block_devices)
+    _check_certificates(body, create_devices.root_of(devices))
+    return create_plan.Asked(
+        name=body['name'].strip(),
+        least=least,
+        most=most,
+        place=place,
+        networks=networks,
+        flavor=flavor,
+        hints=hints,
+        server_group=server_group,
+        tags=sorted(set(body.get('tags', ()))),
+        image=image,
+        devices=devices,
+    )
 
 
-def _counts(server):
+def _check(
+    req: request.Request, body: operation.Body, asked: create_plan.Asked
+) -> create_plan.Checked:
+    """Check whether what is asked for fits together and into quotas, in nova's order of checks."""
+    sources = create_volumes.check(req, asked)
+    create_flavor.check(
+        req,
+        create_flavor.as_dict(asked.flavor),
+        sources.boot_image,
+        boots_from_volume=asked.boots_from_volume,
+    )
+    create_content.check_quota(req, body.get('metadata', {}), body.get('personality', ()))
+    password = body.get('adminPass') or create_content.password()
+    columns = _columns(req, body, asked, sources.boot_image)
+    create_bounds.check(columns, sources.devices)
+    networks, most = create_networks.validate(req, asked)
+    groups = create_networks.choose_groups(req, body.get('security_groups'))
+    most = _bound_count(req, asked, most)
+    unique_names.require(req, create_names.display_names(asked.name, most), req.project_id)
+    return create_plan.Checked(
+        asked=asked,
+        uuids=[runtime.new_uuid() for _ in range(most)],
+        zone=sources.zone,
+        boot_image=sources.boot_image,
+        devices=sources.devices,
+        networks=networks,
+        groups=groups,
+        columns=columns,
+        files=[[each['path'], each['contents']] for each in body.get('personality', ())],
+        password=password,
+    )
+
+
+def _counts(server: operation.Body) -> tuple[int, int]:
     least = int(server.get('min_count', 1))
     most = int(server.get('max_count', least))
     if least > most:
@@ -98,20 +135,20 @@ def _counts(server):
     return least, most
 
 
-def _bound_count(req, plan):
-    """Reduce a large max_count to what quotas permit, and one transaction can hold.
+def _bound_count(req: request.Request, asked: create_plan.Asked, most: int) -> int:
+    """Return how many of at most `most` servers quotas permit and one transaction can hold.
 
     Raise OverQuota or Invalid if min_count is more. The quotas are checked again when the
     servers are accepted.
     """
-    if plan.most > MOST:
-        plan.most = req.app.api_db.read(create_accept.admitted, req, plan)
-    if plan.least > MOST:
+    if most > MOST:
+        most = req.app.api_db.read(create_accept.admitted, req, asked, most)
+    if asked.least > MOST:
         raise exception.Invalid(f'min_count must be at most {MOST}')
-    plan.most = min(plan.most, MOST)
+    return min(most, MOST)
 
 
-def _check_certificates(server, root):
+def _check_certificates(server: operation.Body, root: create_devices.Device) -> None:
     if server.get('trusted_image_certificates') is None:
         return
     if root['source_type'] in ('volume', 'snapshot'):
@@ -120,60 +157,61 @@ def _check_certificates(server, root):
         )
 
 
-def _fill_columns(req, server, plan, boot_image):
-    """Fill the columns that all of the servers have in common."""
+def _columns(
+    req: request.Request,
+    body: operation.Body,
+    asked: create_plan.Asked,
+    boot_image: session.Json | None,
+) -> dict[str, typing.Any]:
+    """Return the columns that all of the servers have in common."""
     properties = (boot_image or {}).get('properties') or {}
-    metadata = server.get('metadata', {})
-    create_content.check_quota(req, metadata, server.get('personality', ()))
-    plan.files = [[each['path'], each['contents']] for each in server.get('personality', ())]
-    key_name = server.get('key_name')
-    drive = _has_config_drive(req, server, properties)
-    plan.password = server.get('adminPass') or create_content.password()
-    plan.columns = {
-        **create_flavor.columns(plan, properties),
+    key_name = body.get('key_name')
+    drive = _has_config_drive(req, body, properties)
+    return {
+        **create_flavor.columns(asked.flavor, asked.image, properties),
         'image_properties': create_properties.of(boot_image),
         'reservation_id': 'r-' + runtime.new_uuid()[:8],
-        'display_description': server.get('description'),
-        'hostname': server.get('hostname', '').strip(),
-        'metadata': metadata,
+        'display_description': body.get('description'),
+        'hostname': body.get('hostname', '').strip(),
+        'metadata': body.get('metadata', {}),
         'key_name': key_name,
         'key_data': create_content.public_key(req, key_name),
-        'user_data': server.get('user_data'),
-        'access_ip_v4': server.get('accessIPv4'),
-        'access_ip_v6': formats.shortest_ipv6(server.get('accessIPv6')),
-        'auto_disk_config': create_flavor.disk_config(server.get('OS-DCF:diskConfig'), properties),
+        'user_data': body.get('user_data'),
+        'access_ip_v4': body.get('accessIPv4'),
+        'access_ip_v6': formats.shortest_ipv6(body.get('accessIPv6')),
+        'auto_disk_config': create_flavor.disk_config(body.get('OS-DCF:diskConfig'), properties),
         'config_drive': 'True' if drive else '',
-        'trusted_certs': server.get('trusted_image_certificates'),
+        'trusted_certs': body.get('trusted_image_certificates'),
     }
 
 
-def _has_config_drive(req, server, properties):
+def _has_config_drive(
+    req: request.Request, server: operation.Body, properties: session.Json
+) -> bool:
     if req.conf.force_config_drive or properties.get(DRIVE_PROPERTY) == MANDATORY:
         return True
     return schema_parts.is_true(server.get('config_drive', False))
 
 
-def _check_names(req, plan):
-    names = create_names.display_names(plan.name, plan.most)
-    unique_names.require(req, names, req.ctxt.project_id)
+def _accept(req: request.Request, checked: create_plan.Checked) -> Sequence[str]:
+    """Reserve volumes and store the servers; return the uuids of those that are accepted.
 
-
-def _accept(req, plan, boot_image):
-    """Reserve volumes and store the servers. Release reservations of rejected servers."""
-    reservation = create_reserve.Reservation(req, plan)
+    Release reservations of rejected servers.
+    """
+    reservation = create_reserve.Reservation(req, checked)
     devices = reservation.make()
-    accepted = ()
+    accepted: Sequence[str] = ()
     try:
-        accepted = create_accept.accept(req, plan, devices, boot_image)
+        accepted = create_accept.accept(req, checked, devices)
     except exception.Unavailable:
         # The connection may have been lost after the transaction had been committed.
         try:
             accepted = reservation.accepted()
         except exception.Unavailable:
-            accepted = plan.uuids
+            accepted = checked.uuids
             LOG.error(
                 'Lost the database: unknown whether servers %s were accepted. The super-conductor finds out.',
-                plan.uuids,
+                checked.uuids,
             )
             raise
         if not accepted:
@@ -183,7 +221,7 @@ def _accept(req, plan, boot_image):
     return accepted
 
 
-def _nudge(req, uuids):
+def _nudge(req: request.Request, uuids: Sequence[str]) -> None:
     """Ask for the build; if the bus does not take it, the sweep finds the requests."""
     try:
         req.app.super_conductor.build_servers(req.ctxt, uuids=uuids)
@@ -192,15 +230,20 @@ def _nudge(req, uuids):
         req.app.api_db.write(build_requests.expire, dict.fromkeys(uuids, 0))
 
 
-def _answer(req, server, plan, uuid):
-    if schema_parts.is_true(server.get('return_reservation_id', False)):
-        return operation.Answer({'reservation_id': plan.columns['reservation_id']})
+def _answer(
+    req: request.Request, body: operation.Body, accepted: create_plan.Accepted
+) -> operation.Answer:
+    """Return the answer: the first of the servers, or the reservation id on request."""
+    checked, uuid = accepted.checked, accepted.uuids[0]
+    if schema_parts.is_true(body.get('return_reservation_id', False)):
+        return operation.Answer({'reservation_id': checked.columns['reservation_id']})
+    own = links.resource(req, 'servers', uuid)
     shown = {
         'id': uuid,
-        'links': links.resource(req, 'servers', uuid),
-        'OS-DCF:diskConfig': 'AUTO' if plan.columns['auto_disk_config'] else 'MANUAL',
-        'security_groups': [{'name': name} for name in plan.groups],
+        'links': own,
+        'OS-DCF:diskConfig': 'AUTO' if checked.columns['auto_disk_config'] else 'MANUAL',
+        'security_groups': [{'name': name} for name in checked.groups],
     }
     if req.conf.api.enable_instance_password:
-        shown['adminPass'] = plan.password
-    return operation.Answer({'server': shown}, headers={'Location': shown['links'][0]['href']})
+        shown['adminPass'] = checked.password
+    return operation.Answer({'server': shown}, headers={'Location': own[0]['href']})

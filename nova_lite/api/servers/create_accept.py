@@ -4,15 +4,25 @@ From then on they will be built or fail visibly, whatever dies: a build request 
 the journal of its build. Source: reference/nova/create-server 3.
 """
 
+from collections.abc import Mapping
+from collections.abc import Sequence
 import datetime
+import typing
+
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.api import quota
+from nova_lite.api import request
+from nova_lite.api.servers import create_devices
 from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import create_names
+from nova_lite.api.servers import create_plan
 from nova_lite.api.servers import unique_names
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
@@ -24,46 +34,57 @@ from nova_lite.objects import request_spec
 
 IMAGE_FIELDS = tuple(image_objects.ImageMeta.fields)
 MEMBERS = 'server_group_members'
+# {server: its block devices}
+Devices: typing.TypeAlias = Mapping[str, Sequence[create_devices.Device]]
 
 
-def accept(req, plan, devices, boot_image):
+def accept(req: request.Request, plan: create_plan.Checked, devices: Devices) -> list[str]:
     """Store the plan's servers; returns the uuids of those that quota allowed.
 
-    devices: {uuid: block devices}; boot_image: what the root disk is made from
+    devices: {uuid: block devices}
     Raises OverQuota, for members of a server group too, and Conflict when what was
     reserved for them was given back meanwhile. Raises AlreadyExists for a name that was
     taken since `unique_names.require`.
     """
     image = image_meta(
-        boot_image, plan.columns['image_properties'], boots_from_volume=plan.boots_from_volume
+        plan.boot_image,
+        plan.columns['image_properties'],
+        boots_from_volume=plan.asked.boots_from_volume,
     )
     return quota_locks.write(req.app.api_db, _store, req, plan, devices=devices, image=image)
 
 
-def _store(connection, req, plan, *, devices, image):
+def _store(
+    connection: sa.Connection,
+    req: request.Request,
+    plan: create_plan.Checked,
+    *,
+    devices: Devices,
+    image: session.Json | None,
+) -> list[str]:
     count = _count(connection, req, plan)
-    uuids = plan.uuids[:count]
-    names = create_names.display_names(plan.name, count)
-    unique_names.decide(connection, req, names, req.ctxt.project_id)
+    uuids = list(plan.uuids[:count])
+    names = create_names.display_names(plan.asked.name, count)
+    unique_names.decide(connection, req, names, req.project_id)
     if plan.reserves:
         build_requests.redeem(connection, uuids)
     now = runtime.naive_now()
-    flavor = plan.flavor
+    flavor = plan.asked.flavor
     mapping = {
-        'project_id': req.ctxt.project_id,
-        'user_id': req.ctxt.user_id,
+        'project_id': req.project_id,
+        'user_id': req.user_id,
         'vcpus': flavor.vcpus,
         'memory_mb': flavor.memory_mb,
     }
     instance_mappings.create(connection, [{'instance_uuid': uuid, **mapping} for uuid in uuids])
-    _join_group(connection, req, plan, uuids)
+    _join_group(connection, req, plan.asked.server_group, uuids)
     arguments = _arguments(plan, image)
     build_requests.create(
         connection,
         [
             {
                 'instance_uuid': uuid,
-                'project_id': req.ctxt.project_id,
+                'project_id': req.project_id,
                 'reservation_id': plan.columns['reservation_id'],
                 'request_id': req.ctxt.request_id,
                 'instance': _record(req, plan, uuid, name=names[index], index=index, now=now),
@@ -71,7 +92,7 @@ def _store(connection, req, plan, *, devices, image):
                     {**device, 'uuid': runtime.new_uuid(), 'instance_uuid': uuid}
                     for device in devices[uuid]
                 ],
-                'tags': plan.tags,
+                'tags': plan.asked.tags,
                 'arguments': arguments,
             }
             for index, uuid in enumerate(uuids)
@@ -84,56 +105,66 @@ def _store(connection, req, plan, *, devices, image):
     return uuids
 
 
-def _count(connection, req, plan):
+def _count(connection: sa.Connection, req: request.Request, plan: create_plan.Checked) -> int:
     """Return how many servers may be made; holds the project's lock where that matters."""
     found = _scopes(connection, req)
-    bounding = quota.COUNTED if plan.server_group is None else (*quota.COUNTED, MEMBERS)
-    if quota.bounds(found, bounding):
-        quota_locks.hold(connection, req.ctxt.project_id)
-    return _admitted(connection, found, req, plan)
+    is_member = plan.asked.server_group is not None
+    if quota.bounds(found, (*quota.COUNTED, MEMBERS) if is_member else quota.COUNTED):
+        quota_locks.hold(connection, req.project_id)
+    return _admitted(connection, found, req, plan.asked, len(plan.uuids))
 
 
-def admitted(connection, req, plan):
-    """Return how many servers the quotas permit now. Raise OverQuota."""
-    return _admitted(connection, _scopes(connection, req), req, plan)
+def admitted(
+    connection: sa.Connection, req: request.Request, asked: create_plan.Asked, most: int
+) -> int:
+    """Return how many of `most` servers the quotas permit now. Raise OverQuota."""
+    return _admitted(connection, _scopes(connection, req), req, asked, most)
 
 
-def _scopes(connection, req):
-    return quota.scopes(connection, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+def _scopes(connection: sa.Connection, req: request.Request) -> list[quota.Scope]:
+    return quota.scopes(connection, req.conf, req.project_id, req.user_id)
 
 
-def _admitted(connection, found, req, plan):
+def _admitted(
+    connection: sa.Connection,
+    found: Sequence[quota.Scope],
+    req: request.Request,
+    asked: create_plan.Asked,
+    most: int,
+) -> int:
     return quota.admit(
         connection,
         found,
-        req.ctxt.project_id,
-        wanted=plan.most,
-        least=plan.least,
-        vcpus=plan.flavor.vcpus,
-        memory_mb=plan.flavor.memory_mb,
+        req.project_id,
+        wanted=most,
+        least=asked.least,
+        vcpus=asked.flavor.vcpus,
+        memory_mb=asked.flavor.memory_mb,
     )
 
 
-def _join_group(connection, req, plan, uuids):
+def _join_group(
+    connection: sa.Connection, req: request.Request, group: rows.Row | None, uuids: list[str]
+) -> None:
     """Make the servers members of their group. Raises OverQuota."""
-    group = plan.server_group
     if group is None:
         return
     try:
         server_groups.add_members(connection, group, uuids)
     except exception.ServerGroupNotFound as error:
         raise exception.Invalid(error.message) from error
-    limits = quota.limits(connection, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    limits = quota.limits(connection, req.conf, req.project_id, req.user_id)
     members = server_groups.members(connection, [group.id]).get(group.id, [])
     quota.require(limits[MEMBERS], len(members), MEMBERS)
 
 
-def _arguments(plan, image):
-    options = {'injected_files': plan.files, 'retry': plan.retries}
+def _arguments(plan: create_plan.Checked, image: session.Json | None) -> dict[str, typing.Any]:
+    asked = plan.asked
+    options: dict[str, typing.Any] = {'injected_files': plan.files, 'retry': asked.retries}
     if plan.columns['config_drive']:
         # The drive is the one place for it: without one no record has the password.
         options['admin_pass'] = plan.password
-    group = plan.server_group
+    group = asked.server_group
     if group is not None:
         options['group'] = {
             'uuid': group.uuid,
@@ -143,23 +174,32 @@ def _arguments(plan, image):
     return {
         'requested_networks': plan.networks,
         'image': image,
-        'destination': plan.destination,
-        'retry': plan.retries,
+        'destination': asked.place.destination,
+        'retry': asked.retries,
         'options': options,
     }
 
 
-def _record(req, plan, uuid, *, name, index, now):
+def _record(
+    req: request.Request,
+    plan: create_plan.Checked,
+    uuid: str,
+    *,
+    name: str,
+    index: int,
+    now: datetime.datetime,
+) -> dict[str, typing.Any]:
     """Return the columns of one server's record to be, as JSON can hold them."""
+    group = plan.asked.server_group
     values = {
         **plan.columns,
         'uuid': uuid,
-        'project_id': req.ctxt.project_id,
-        'user_id': req.ctxt.user_id,
+        'project_id': req.project_id,
+        'user_id': req.user_id,
         'display_name': name,
         'vm_state': str(states.VmState.BUILDING),
         'task_state': str(states.TaskState.SCHEDULING),
-        'group_uuid': plan.server_group.uuid if plan.server_group else None,
+        'group_uuid': group.uuid if group else None,
         'availability_zone': plan.zone,
         'launch_index': index,
         'created_at': (now + datetime.timedelta(microseconds=index)).isoformat(),
@@ -172,7 +212,12 @@ def _record(req, plan, uuid, *, name, index, now):
     return values
 
 
-def image_meta(boot_image, properties, *, boots_from_volume):
+def image_meta(
+    boot_image: session.Json | None,
+    properties: Mapping[str, str | None],
+    *,
+    boots_from_volume: bool,
+) -> session.Json | None:
     """Return the image as the scheduler and the build need it; without id behind a volume."""
     if boot_image is None:
         return None
@@ -183,20 +228,27 @@ def image_meta(boot_image, properties, *, boots_from_volume):
     return found
 
 
-def _spec(req, plan, uuid, *, count, image):
-    hosts, nodes = plan.forced
+def _spec(
+    req: request.Request,
+    plan: create_plan.Checked,
+    uuid: str,
+    *,
+    count: int,
+    image: session.Json | None,
+) -> request_spec.RequestSpec:
+    asked, group = plan.asked, plan.asked.server_group
     return request_spec.RequestSpec(
         instance_uuid=uuid,
-        project_id=req.ctxt.project_id,
-        user_id=req.ctxt.user_id,
+        project_id=req.project_id,
+        user_id=req.user_id,
         num_instances=count,
-        flavor=flavor_objects.Flavor(**create_flavor.as_dict(plan.flavor)),
+        flavor=flavor_objects.Flavor(**create_flavor.as_dict(asked.flavor)),
         image=image_objects.ImageMeta(**image) if image else None,
         availability_zone=plan.zone,
-        scheduler_hints=plan.hints,
-        force_hosts=list(hosts),
-        force_nodes=list(nodes),
-        group_uuid=plan.server_group.uuid if plan.server_group else None,
-        is_bfv=plan.boots_from_volume,
+        scheduler_hints=asked.hints,
+        force_hosts=list(asked.place.forced_hosts),
+        force_nodes=list(asked.place.forced_nodes),
+        group_uuid=group.uuid if group else None,
+        is_bfv=asked.boots_from_volume,
         security_groups=plan.groups,
     )

@@ -4,19 +4,23 @@ What the body says has passed its schema. The rest comes from the image: its own
 give it properties of any length, and a mapping of block devices of any form.
 """
 
+from collections.abc import Sequence
+
 from nova_lite import exception
+from nova_lite.api.servers import create_devices
 from nova_lite.db import bounds
+from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 DEVICES = models.BlockDevice.__table__
 INSTANCES = models.Instance.__table__
 
 
-def check(plan):
-    """Raise Invalid or InvalidBDM for a plan that no cell could record."""
-    for name, fault in bounds.faults(INSTANCES, plan.columns).items():
+def check(columns: rows.Values, devices: Sequence[create_devices.Device] = ()) -> None:
+    """Raise Invalid or InvalidBDM for a server or devices that no cell could record."""
+    for name, fault in bounds.faults(INSTANCES, columns).items():
         raise exception.Invalid(f'Property {name} of the image or server {fault}.')
-    for device in plan.devices:
+    for device in devices:
         for name, fault in bounds.faults(DEVICES, device).items():
             raise exception.InvalidBDM(reason=f'{name} {fault}.')
         size = device['volume_size']

@@ -3,29 +3,36 @@
 Of new servers and of those that are rebuilt. Source: reference/nova/create-server 1.1.
 """
 
+from collections.abc import Mapping
+from collections.abc import Sequence
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import quota
+from nova_lite.api import request
 from nova_lite.db.api import keypairs
 
 PASSWORD_LENGTH = 12
 
 
-def public_key(req, name):
+def public_key(req: request.Request, name: str | None) -> str | None:
     """Return the public key of a key pair of the caller, or None. Raise KeypairNotUsable."""
     if name is None:
         return None
     try:
-        return req.app.api_db.read(keypairs.get, req.ctxt.user_id, name).public_key
+        found: str = req.app.api_db.read(keypairs.get, req.user_id, name).public_key
     except exception.KeypairNotFound:
         raise exception.KeypairNotUsable() from None
+    return found
 
 
-def check_quota(req, metadata, files):
+def check_quota(
+    req: request.Request, metadata: Mapping[str, str], files: Sequence[Mapping[str, str]]
+) -> None:
     """Check the limits of a single server. Raise OverQuota."""
     if not metadata and not files:
         return
-    limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    limits = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
     quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
     quota.require(limits['injected_files'], len(files), 'injected_files')
     for each in files:
@@ -35,6 +42,6 @@ def check_quota(req, metadata, files):
         quota.require(limits['injected_file_content_bytes'], size, 'injected_file_content_bytes')
 
 
-def password():
+def password() -> str:
     """Return a new password for the administrator."""
     return runtime.new_secret().replace('-', 'x').replace('_', 'y')[:PASSWORD_LENGTH]

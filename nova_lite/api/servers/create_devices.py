@@ -3,12 +3,21 @@
 Source: reference/nova/create-server 1.5.
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
 import json
+import typing
 
 from oslo_utils import strutils
 
 from nova_lite import exception
+from nova_lite.api import operation
 from nova_lite.api import schema_parts
+from nova_lite.clients import session
+from nova_lite.db import rows
+
+# Columns of a block device, without those that only a server's device has.
+Device: typing.TypeAlias = dict[str, typing.Any]
 
 LOCAL, VOLUME = 'local', 'volume'
 SOURCES = ('volume', 'snapshot', 'image')
@@ -24,7 +33,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def parse(server, image):
+def parse(server: operation.Body, image: session.Json | None) -> list[Device]:
     """Return the devices of a body, completed by the image's own ones. Raise InvalidBDM.
 
     image: what imageRef names, as the image client has it, or None
@@ -40,13 +49,13 @@ def parse(server, image):
     else:
         devices = [_device(item) for item in second or () if not item.get('no_device')]
     roots = [device for device in devices if device['boot_index'] == 0]
-    if image_id and not roots:
-        devices[:0] = of_image(image) or [_root(image_id)]
+    if image and not roots:
+        devices[:0] = of_image(image) or [_root(image['id'])]
     _check_boot_order(devices, image_id)
     return devices
 
 
-def _root(image_id):
+def _root(image_id: str) -> Device:
     return _columns(
         source_type='image',
         destination_type=LOCAL,
@@ -57,11 +66,11 @@ def _root(image_id):
     )
 
 
-def _columns(**values):
+def _columns(**values: typing.Any) -> Device:
     return {**dict.fromkeys(COLUMNS), 'delete_on_termination': False, **values}
 
 
-def of_image(image):
+def of_image(image: session.Json) -> list[Device]:
     """Return the devices that an image of a server with volumes names, if it boots from them."""
     text = image['properties'].get('block_device_mapping')
     if not text or not strutils.bool_from_string(image['properties'].get('bdm_v2')):
@@ -79,7 +88,7 @@ def of_image(image):
 # ---- the second form ----
 
 
-def _device(item):
+def _device(item: session.Json) -> Device:
     source, identifier = _source(item)
     destination = item.get('destination_type') or (
         VOLUME if source in ('volume', 'snapshot') else LOCAL
@@ -120,7 +129,7 @@ def _device(item):
     return found
 
 
-def _source(item):
+def _source(item: session.Json) -> tuple[str, str | None]:
     """Return (source_type, id): stated, or implied by the one id that is given."""
     named = [source for source in SOURCES if item.get(f'{source}_id')]
     source = item.get('source_type') or (named[0] if named else None)
@@ -138,12 +147,12 @@ def _source(item):
     return source, identifier
 
 
-def _size(item):
+def _size(item: session.Json) -> int | None:
     size = item.get('volume_size')
     return None if size in (None, '') else int(size)
 
 
-def _boot_index(item):
+def _boot_index(item: session.Json) -> int | None:
     value = item.get('boot_index')
     if value is None or int(value) < 0:
         return None
@@ -153,9 +162,9 @@ def _boot_index(item):
 # ---- the first form ----
 
 
-def _from_legacy(items, image_id):
-    devices = [_legacy_device(item) for item in items if not item.get('no_device')]
-    devices = [device for device in devices if device is not None]
+def _from_legacy(items: session.Jsons, image_id: str | None) -> list[Device]:
+    found = [_legacy_device(item) for item in items if not item.get('no_device')]
+    devices = [device for device in found if device is not None]
     if not image_id:
         volumes = [device for device in devices if device['destination_type'] == VOLUME]
         named = [device for device in volumes if device['device_name'] in ROOT_NAMES]
@@ -164,7 +173,7 @@ def _from_legacy(items, image_id):
     return devices
 
 
-def _legacy_device(item):
+def _legacy_device(item: session.Json) -> Device | None:
     virtual = item.get('virtual_name') or ''
     more = {
         'device_name': item.get('device_name'),
@@ -188,7 +197,7 @@ def _legacy_device(item):
 # ---- as a whole ----
 
 
-def _check_boot_order(devices, image_id):
+def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
     order = sorted(d['boot_index'] for d in devices if d['boot_index'] is not None)
     if not order and not image_id:
         if devices:
@@ -206,21 +215,23 @@ def _check_boot_order(devices, image_id):
             )
 
 
-def root_of(devices):
+def root_of(devices: Iterable[Device]) -> Device:
     """Return the device a server boots from."""
     return next(device for device in devices if device['boot_index'] == 0)
 
 
-def add_flavor_disks(devices, flavor):
-    """Add swap and ephemeral disks of the flavor that the body leaves to it."""
+def flavor_disks(devices: Sequence[Device], flavor: rows.Row) -> list[Device]:
+    """Return the swap and ephemeral disks of the flavor that no device of the body replaces."""
     swap, ephemeral = _blanks(devices)
+    found = []
     if flavor.swap and not swap:
-        devices.append(_blank(SWAP, flavor.swap))
+        found.append(_blank(SWAP, flavor.swap))
     if flavor.ephemeral_gb and not ephemeral:
-        devices.append(_blank(None, flavor.ephemeral_gb))
+        found.append(_blank(None, flavor.ephemeral_gb))
+    return found
 
 
-def _blank(guest_format, size):
+def _blank(guest_format: str | None, size: int) -> Device:
     return _columns(
         source_type='blank',
         destination_type=LOCAL,
@@ -231,7 +242,7 @@ def _blank(guest_format, size):
     )
 
 
-def _blanks(devices):
+def _blanks(devices: Iterable[Device]) -> tuple[list[Device], list[Device]]:
     local = [
         device
         for device in devices
@@ -241,7 +252,7 @@ def _blanks(devices):
     return swap, [device for device in local if device['guest_format'] != SWAP]
 
 
-def check_local(devices, flavor, most):
+def check_local(devices: Sequence[Device], flavor: rows.Row, most: int) -> None:
     """Raise InvalidBDM when local disks exceed the flavor or [DEFAULT] (`most`)."""
     swap, ephemeral = _blanks(devices)
     if len(swap) > 1:

@@ -3,16 +3,24 @@
 Source: reference/nova/create-server 1.1 and 1.2.
 """
 
+from collections.abc import Mapping
+import typing
+
 from oslo_utils import strutils
 
 from nova_lite import exception
+from nova_lite.api import request
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.api import flavors
 from nova_lite.policies import servers as rules
 
 GIB = 1 << 30
+# A flavor as records and sagas have it: see `as_dict`.
+Flavor: typing.TypeAlias = dict[str, typing.Any]
 
 
-def flavor_of(req, reference):
+def flavor_of(req: request.Request, reference: str | int) -> rows.Row:
     """Return the flavor that the caller may use. Raise FlavorNotUsable."""
     flavorid = str(reference).rstrip('/').rsplit('/', 1)[-1]
     project_id = None if req.ctxt.is_admin else req.ctxt.project_id
@@ -25,7 +33,7 @@ def flavor_of(req, reference):
     return row
 
 
-def image_of(req, image_id):
+def image_of(req: request.Request, image_id: str) -> session.Json:
     """Return the image, which must be active. Raise ImageNotUsable."""
     try:
         image = req.app.image.get(req.ctxt, image_id)
@@ -38,40 +46,46 @@ def image_of(req, image_id):
     return image
 
 
-def check(req, plan, boot_image):
+def check(
+    req: request.Request,
+    flavor: Flavor,
+    boot_image: session.Json | None,
+    *,
+    boots_from_volume: bool,
+) -> None:
     """Raise Invalid or Forbidden when flavor and image do not fit.
 
     boot_image: what the root disk is made from, for a volume what it was made from
     """
-    flavor = plan.flavor
-    if not plan.boots_from_volume and not flavor.root_gb:
+    root_gb = flavor['root_gb']
+    if not boots_from_volume and not root_gb:
         _require_zero_disk(req)
     if boot_image is None:
         return
-    if flavor.memory_mb < boot_image['min_ram']:
+    if flavor['memory_mb'] < boot_image['min_ram']:
         raise exception.Invalid("Flavor's memory is too small for requested image.")
-    if plan.boots_from_volume or not flavor.root_gb:
+    if boots_from_volume or not root_gb:
         return
-    if (boot_image['size'] or 0) > flavor.root_gb * GIB:
+    if (boot_image['size'] or 0) > root_gb * GIB:
         raise exception.Invalid(
             "Flavor's disk is too small for requested image. Flavor disk is "
-            f'{flavor.root_gb} GiB, image is {boot_image["size"]} bytes.'
+            f'{root_gb} GiB, image is {boot_image["size"]} bytes.'
         )
-    if boot_image['min_disk'] > flavor.root_gb:
+    if boot_image['min_disk'] > root_gb:
         raise exception.Invalid(
             "Flavor's disk is smaller than the minimum size specified in image metadata. Flavor "
-            f'disk is {flavor.root_gb} GiB, minimum size is {boot_image["min_disk"]} GiB.'
+            f'disk is {root_gb} GiB, minimum size is {boot_image["min_disk"]} GiB.'
         )
 
 
-def _require_zero_disk(req):
+def _require_zero_disk(req: request.Request) -> None:
     if not req.allows(rules.ZERO_DISK_FLAVOR):
         raise exception.Forbidden(
             'Only volume-backed servers are allowed for flavors with zero disk.'
         )
 
 
-def disk_config(wanted, properties):
+def disk_config(wanted: str | None, properties: Mapping[str, typing.Any]) -> bool:
     """Return whether the guest's partition grows with the disk. Raise Invalid."""
     allowed = properties.get('auto_disk_config')
     if wanted is None:
@@ -81,9 +95,10 @@ def disk_config(wanted, properties):
     return wanted == 'AUTO'
 
 
-def columns(plan, properties):
+def columns(
+    flavor: rows.Row, image: session.Json | None, properties: session.Json
+) -> dict[str, typing.Any]:
     """Return the columns of a record that follow from flavor and image."""
-    flavor = plan.flavor
     values = {
         'vcpus': flavor.vcpus,
         'memory_mb': flavor.memory_mb,
@@ -91,7 +106,7 @@ def columns(plan, properties):
         'ephemeral_gb': flavor.ephemeral_gb,
         'flavor': as_dict(flavor),
         'flavor_id': flavor.id,
-        'image_ref': plan.image['id'] if plan.image else None,
+        'image_ref': image['id'] if image else None,
         'kernel_id': properties.get('kernel_id') or '',
         'ramdisk_id': properties.get('ramdisk_id') or '',
         'os_type': properties.get('os_type'),
@@ -107,6 +122,6 @@ FLAVOR_FIELDS = (
 )  # fmt: skip
 
 
-def as_dict(flavor):
+def as_dict(flavor: rows.Row) -> Flavor:
     """Return a flavor's row as the record of a server keeps it."""
     return {name: getattr(flavor, name) for name in FLAVOR_FIELDS}

@@ -3,19 +3,21 @@
 Source: reference/nova/create-server 3.
 """
 
+from collections.abc import Mapping
 import re
+import typing
 
 LONGEST = 63
 LONGEST_NAME = 255
 
 
-def stripped(columns):
+def stripped(columns: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
     """Return columns of a server whose names do not end with a line break, as nova's."""
     names = ('display_name', 'hostname')
     return {name: value.strip() if name in names else value for name, value in columns.items()}
 
 
-def display_names(name, count):
+def display_names(name: str, count: int) -> list[str]:
     """Return the names of `count` servers; several are numbered from 1."""
     if count == 1:
         return [name]
@@ -23,7 +25,7 @@ def display_names(name, count):
     return [name[: LONGEST_NAME - len(suffix)] + suffix for suffix in suffixes]
 
 
-def hostname(name, uuid):
+def hostname(name: str, uuid: str) -> str:
     """Return the hostname that follows from a display name."""
     found = re.sub(r'[ _.]', '-', name.lower())
     found = re.sub(r'[^a-z0-9-]', '', found)[:LONGEST].strip('-')

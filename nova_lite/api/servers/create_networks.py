@@ -3,39 +3,47 @@
 Source: reference/nova/create-server 1.4.
 """
 
+import typing
+
 from nova_lite import exception
 from nova_lite.api import formats
+from nova_lite.api import request
+from nova_lite.api.servers import create_plan
+from nova_lite.clients import requested
 from nova_lite.clients import resource_requests
+from nova_lite.clients import session
 from nova_lite.policies import servers as rules
 
-NONE, AUTO = 'none', 'auto'
 DEFAULT_GROUP = 'default'
 # Servers may have ports that ask placement for resources.
 RESOURCE_REQUESTS_SINCE = 72
 
 
-def parse(req, wanted, plan):
-    """Fill networks from the body: None, 'auto', 'none' or a list of plain requests."""
-    if wanted in (NONE, AUTO):
-        plan.networks = wanted
-    else:
-        plan.networks = [_request(each) for each in wanted or ()] or None
-    if plan.networks != NONE:
+def parse(req: request.Request, asked: typing.Any, most: int) -> requested.Wanted | None:
+    """Return the networks of a body: None, 'auto', 'none' or a list of plain requests.
+
+    asked: value of `networks`; most: servers that are to have them
+    """
+    if asked == requested.NONE:
+        return requested.NONE
+    if asked == requested.AUTO:
         req.authorize(rules.ATTACH_NETWORK)
-    if not isinstance(plan.networks, list):
-        return
-    ports = [each['port_id'] for each in plan.networks if each['port_id']]
+        return requested.AUTO
+    wanted = [_request(each) for each in asked or ()]
+    req.authorize(rules.ATTACH_NETWORK)
+    ports = [each['port_id'] for each in wanted if each['port_id']]
     if len(ports) != len(set(ports)):
         raise exception.Invalid('The same port is requested more than once.')
-    if plan.most > 1 and ports:
+    if most > 1 and ports:
         raise exception.Invalid(
             'Unable to launch multiple servers with a single configured port ID.'
         )
-    if plan.most > 1 and any(each['fixed_ip'] for each in plan.networks):
+    if most > 1 and any(each['fixed_ip'] for each in wanted):
         raise exception.Invalid('max_count cannot be greater than 1 if a fixed_ip is specified.')
+    return wanted or None
 
 
-def _request(entry):
+def _request(entry: session.Json) -> session.Json:
     port_id, network_id, fixed_ip = entry.get('port'), entry.get('uuid'), entry.get('fixed_ip')
     if port_id:
         if fixed_ip:
@@ -59,23 +67,26 @@ def _request(entry):
     }
 
 
-def validate(req, plan):
-    """Ask the network service, and make `most` what its quota allows; raises OverQuota."""
-    if plan.networks == NONE:
-        return
+def validate(req: request.Request, asked: create_plan.Asked) -> tuple[requested.Wanted | None, int]:
+    """Return the networks as the network service has them, and how many servers its quota allows.
+
+    Raise OverQuota.
+    """
+    if asked.networks == requested.NONE:
+        return asked.networks, asked.most
     networks, count = req.app.network.validate(
         req.ctxt,
-        plan.networks,
-        plan.most,
+        asked.networks,
+        asked.most,
         may_attach_external=req.allows(rules.EXTERNAL_NETWORK),
     )
     _require_supported(req, networks)
-    if count < plan.least:
+    if count < asked.least:
         raise exception.OverQuota('Maximum number of ports exceeded')
-    plan.networks, plan.most = networks, count
+    return networks, count
 
 
-def _require_supported(req, networks):
+def _require_supported(req: request.Request, networks: requested.Wanted) -> None:
     """Raise Invalid for a port with a resource request before the microversion that has them."""
     for port in resource_requests.of_requested(networks):
         if req.minor < RESOURCE_REQUESTS_SINCE:
@@ -85,13 +96,14 @@ def _require_supported(req, networks):
             )
 
 
-def choose_groups(req, wanted, plan):
-    """Fill the security groups, each once.
+def choose_groups(req: request.Request, wanted: session.Jsons | None) -> list[str]:
+    """Return the names or ids of the security groups, each once.
 
     They must exist also when the server has no networks, as in nova. Raise SecurityGroupNotUsable
     or NoUniqueMatch.
     """
     names = list(dict.fromkeys(each['name'] for each in wanted or () if 'name' in each))
-    plan.groups = names or [DEFAULT_GROUP]
-    if plan.groups != [DEFAULT_GROUP]:
-        req.app.network.security_groups.validate(req.ctxt, plan.groups)
+    groups = names or [DEFAULT_GROUP]
+    if groups != [DEFAULT_GROUP]:
+        req.app.network.security_groups.validate(req.ctxt, groups)
+    return groups

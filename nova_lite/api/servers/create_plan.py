@@ -1,53 +1,102 @@
-"""Plan: the checked contents of a create request.
+"""The stages of a create request: what is asked for, what was checked, what was accepted.
 
-Each create_* module fills its part; `create_accept` stores the whole.
+Each stage is complete when it is made, and no field of it changes afterwards.
 """
 
+from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
+import typing
+
+from nova_lite.api.servers import create_devices
+from nova_lite.clients import requested
+from nova_lite.clients import session
+from nova_lite.db import rows
 
 
-@dataclasses.dataclass
-class Plan:
-    """Servers to be made. least, most: how many.
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """The place where the servers are to be.
 
-    flavor: the flavors row; image: what the image service says, or None
-    zone: availability zone asked for, or its volumes'; volume_zone: where volumes have to be
-    forced: ([hosts], [nodes]) past the filters
+    zone: availability zone, None for any
+    forced_hosts, forced_nodes: past the scheduler's filters
     destination: {'host', 'node'} within the filters, or None
-    devices: block devices without server; networks: 'auto', 'none' or a list
-    groups: security groups by name or id; server_group: its row, or None
-    columns: further columns of every server's record
-    password: of the administrator; files: personality, as (path, base64 text)
+    """
+
+    zone: str | None
+    forced_hosts: tuple[str, ...] = ()
+    forced_nodes: tuple[str, ...] = ()
+    destination: dict[str, str | None] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """The contents of the body. The objects that it names exist, and the caller may use them.
+
+    least, most: number of servers
+    networks: None, 'auto', 'none' or a list
+    flavor: the flavors row; image: as the image service describes it, or None
+    devices: columns of block devices, without those that only a server has
+    server_group: its row, or None
     """
 
     name: str
     least: int
     most: int
-    flavor: object = None
-    image: dict | None = None
-    zone: str | None = None
-    volume_zone: str | None = None
-    forced: tuple = ((), ())
-    destination: dict | None = None
-    devices: list = dataclasses.field(default_factory=list)
-    boots_from_volume: bool = False
-    networks: object = None
-    groups: list = dataclasses.field(default_factory=list)
-    hints: dict = dataclasses.field(default_factory=dict)
-    server_group: object = None
-    tags: list = dataclasses.field(default_factory=list)
-    files: list = dataclasses.field(default_factory=list)
-    password: str | None = dataclasses.field(default=None, repr=False)
-    columns: dict = dataclasses.field(default_factory=dict)
-    uuids: list = dataclasses.field(default_factory=list)
+    place: Place
+    networks: requested.Wanted | None
+    flavor: rows.Row
+    hints: Mapping[str, list[str]]
+    server_group: rows.Row | None
+    tags: Sequence[str]
+    image: session.Json | None
+    devices: Sequence[create_devices.Device]
 
     @property
-    def reserves(self):
+    def boots_from_volume(self) -> bool:
+        """Return whether the root disk is a volume."""
+        root = create_devices.root_of(self.devices)
+        return bool(root['destination_type'] == create_devices.VOLUME)
+
+    @property
+    def retries(self) -> bool:
+        """Return whether a failed build may try another host: not when one was forced."""
+        return not (len(self.place.forced_hosts) == 1 or len(self.place.forced_nodes) == 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """The servers to be, which fit together with everything that they use.
+
+    uuids: one for each server that the quotas seem to allow
+    zone: the availability zone that was asked for, or the one of the volumes
+    boot_image: what the root disk is made from, None if unknown
+    devices, networks: as asked, completed by the volume and the network service
+    groups: security groups by name or id
+    columns: columns that the records of all servers have in common
+    files: personality, as [path, base64 text]; password: of the administrator
+    """
+
+    asked: Asked
+    uuids: Sequence[str]
+    zone: str | None
+    boot_image: session.Json | None
+    devices: Sequence[create_devices.Device]
+    networks: requested.Wanted | None
+    groups: list[str]
+    columns: Mapping[str, typing.Any]
+    files: Sequence[list[str]]
+    password: str = dataclasses.field(repr=False)
+
+    @property
+    def reserves(self) -> bool:
         """Return whether existing volumes are reserved before the servers are accepted."""
         return any(device['volume_id'] for device in self.devices)
 
-    @property
-    def retries(self):
-        """Return whether a failed build may try another host: not when one was forced."""
-        hosts, nodes = self.forced
-        return not (len(hosts) == 1 or len(nodes) == 1)
+
+@dataclasses.dataclass(frozen=True)
+class Accepted:
+    """Servers on record: they will be built, or fail visibly. uuids: of these servers"""
+
+    checked: Checked
+    uuids: Sequence[str]

@@ -8,6 +8,7 @@ shown with the server, so they are bounded here: in the same way on each kind of
 import json
 
 from nova_lite import exception
+from nova_lite.clients import session
 
 # As in nova's system metadata.
 VALUE_LENGTH = 255
@@ -16,7 +17,7 @@ SKIPPED = ('mappings', 'block_device_mapping', 'img_mappings', 'img_block_device
 SIZE = 256 * 1024
 
 
-def of(image):
+def of(image: session.Json | None) -> dict[str, str | None]:
     """Return {name: text or None} of an image (or None), values cut to VALUE_LENGTH characters.
 
     Raises ImageNotUsable if they are more than SIZE bytes together.

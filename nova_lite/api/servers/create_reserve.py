@@ -7,10 +7,18 @@ and the super-conductor ends the attachments as it does for servers that were de
 before they were built.
 """
 
+from collections.abc import Collection
+from collections.abc import Sequence
+import typing
+
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api import request
+from nova_lite.api.servers import create_devices
+from nova_lite.api.servers import create_plan
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 
@@ -18,17 +26,17 @@ LOG = log.getLogger(__name__)
 
 
 class Reservation:
-    """The reservations of one request at the volume service. plan: its `create_plan.Plan`"""
+    """The reservations of one request at the volume service. plan: the servers"""
 
-    def __init__(self, req, plan):
+    def __init__(self, req: request.Request, plan: create_plan.Checked) -> None:
         self._req, self._plan = req, plan
         # The volume service may take as long as its timeout for one answer.
         self._lease_s = req.conf.conductor.build_lease_s + (req.conf.cinder.timeout or 0)
         self._renewed = 0.0
-        self._made = {}  # {server: [id of an attachment, ...]}
+        self._made: dict[str, list[str]] = {}  # {server: [id of an attachment, ...]}
         self._is_certain = True
 
-    def make(self):
+    def make(self) -> dict[str, list[create_devices.Device]]:
         """Reserve the volumes: {uuid: the server's devices with attachments}.
 
         On an error nothing stays reserved. Raises Conflict when it took too long.
@@ -49,7 +57,7 @@ class Reservation:
             self.give_back()
             raise
 
-    def accepted(self):
+    def accepted(self) -> list[str]:
         """Return those of the servers that are accepted; the others can not be from now on.
 
         For an acceptance whose transaction may have been committed, or may yet be.
@@ -57,7 +65,7 @@ class Reservation:
         found = self._req.app.api_db.write(_settle, self._plan.uuids)
         return [uuid for uuid in self._plan.uuids if uuid in found]
 
-    def give_back(self, but=()):
+    def give_back(self, but: Collection[str] = ()) -> None:
         """End what was reserved. but: servers that keep it
 
         Whatever cannot be ended now is left to the super-conductor.
@@ -77,7 +85,7 @@ class Reservation:
                     error,
                 )
 
-    def _intents(self):
+    def _intents(self) -> list[dict[str, typing.Any]]:
         """Return the intents. A volume of the user is not deleted if no server is created."""
         devices = [
             {**device, 'delete_on_termination': False}
@@ -99,7 +107,7 @@ class Reservation:
             for uuid in self._plan.uuids
         ]
 
-    def _attach(self, uuid, device):
+    def _attach(self, uuid: str, device: create_devices.Device) -> create_devices.Device:
         if not device['volume_id']:
             return dict(device)
         self._renew()
@@ -111,7 +119,7 @@ class Reservation:
         self._made.setdefault(uuid, []).append(attachment['id'])
         return {**device, 'attachment_id': attachment['id']}
 
-    def _renew(self):
+    def _renew(self) -> None:
         """Hold the intents for longer, when a part of their lease is over."""
         now = runtime.boottime()
         if now - self._renewed >= self._lease_s / 3:
@@ -120,7 +128,7 @@ class Reservation:
             )
             self._renewed = now
 
-    def _end(self, attachment_id):
+    def _end(self, attachment_id: str) -> bool:
         try:
             self._req.app.volume.delete_attachment(self._req.ctxt, attachment_id)
         except exception.NovaLiteError as error:
@@ -133,7 +141,7 @@ class Reservation:
         return True
 
 
-def _settle(connection, uuids):
+def _settle(connection: sa.Connection, uuids: Sequence[str]) -> set[str]:
     """Abandon build requests. Return the servers that are mapped and may have a record."""
     build_requests.abandon(connection, uuids)
     return {row.instance_uuid for row in instance_mappings.of(connection, uuids)}

@@ -9,7 +9,7 @@ from nova_lite.api import schema_parts
 FLAVOR_REF = {'type': ['string', 'integer'], 'minLength': 1}
 _SHORT = {'type': 'string', 'maxLength': 255}
 _DEVICE_TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*$'}
-_DEVICE = {
+_DEVICE: dict[str, schema.Source] = {
     'virtual_name': _SHORT,
     'volume_id': schema_parts.UUID,
     'snapshot_id': schema_parts.UUID,
@@ -31,7 +31,7 @@ _DEVICE_V2 = {
     'disk_bus': _SHORT,
     'boot_index': {'type': ['integer', 'string', 'null'], 'pattern': r'^-?[0-9]{1,255}$'},
 }  # fmt: skip
-_NETWORK = {
+_NETWORK: dict[str, schema.Source] = {
     'fixed_ip': {'type': 'string', 'format': 'ip'},
     'port': schema_parts.null_or(schema_parts.UUID),
     'uuid': schema_parts.UUID,
@@ -63,19 +63,19 @@ CERTIFICATES = schema_parts.null_or(
 )
 
 
-def _devices(**more):
+def _devices(**more: schema.Source) -> schema.Source:
     return {'type': 'array', 'items': schema_parts.whole({**_DEVICE_V2, **more})}
 
 
-def _networks(**more):
+def _networks(**more: schema.Source) -> schema.Source:
     return {'type': 'array', 'items': schema_parts.whole({**_NETWORK, **more})}
 
 
-def _old_networks(**more):
+def _old_networks(**more: schema.Source) -> schema.Source:
     return _networks(uuid=schema_parts.ANY_TEXT, **more)
 
 
-def _auto_networks(**more):
+def _auto_networks(**more: schema.Source) -> schema.Source:
     return {'oneOf': [_networks(**more), {'type': 'string', 'enum': ['none', 'auto']}]}
 
 
@@ -145,7 +145,7 @@ HINTS = schema_parts.open_object(
 )
 
 
-def _body(server):
+def _body(server: schema.Source) -> schema.Source:
     hints = {'os:scheduler_hints': HINTS, 'OS-SCH-HNT:scheduler_hints': HINTS}
     return schema_parts.whole({'server': server, **hints}, required=['server'])
 

@@ -3,46 +3,94 @@
 Source: reference/nova/create-server 1.5.
 """
 
+import dataclasses
+import typing
+
 from nova_lite import exception
+from nova_lite.api import request
 from nova_lite.api.servers import create_devices
 from nova_lite.api.servers import create_flavor
+from nova_lite.api.servers import create_plan
 from nova_lite.api.servers import volume_owners
+from nova_lite.clients import session
 
 GIB = 1 << 30
 MULTIATTACH = 60
 
 
-def check(req, plan):
-    """Look at everything the devices name; returns what the root disk is made from.
+@dataclasses.dataclass(frozen=True)
+class Sources:
+    """The origin of the devices of new servers.
 
-    That is an image as the image client has it, or None where nothing is known.
-    Raises Invalid.
+    boot_image: what the root disk is made from, as the image client has it; None if unknown
+    devices: with the sizes of their snapshots
+    zone: availability zone of the servers
     """
-    root = create_devices.root_of(plan.devices)
-    boot_image = plan.image
-    for device in plan.devices:
-        found = _check_one(req, plan, device)
-        if device is root and device['destination_type'] == create_devices.VOLUME:
-            boot_image = found
-    return boot_image
+
+    boot_image: session.Json | None
+    devices: list[create_devices.Device]
+    zone: str | None
 
 
-def _check_one(req, plan, device):
-    if device['destination_type'] != create_devices.VOLUME:
-        return None
+def check(req: request.Request, asked: create_plan.Asked) -> Sources:
+    """Look at everything that the devices name. Raise Invalid."""
+    zone = _Zone(req, asked.place.zone)
+    boot_image, devices = asked.image, []
+    for device in asked.devices:
+        is_volume = device['destination_type'] == create_devices.VOLUME
+        found = _check_one(req, asked, device, zone) if is_volume else _Source(None)
+        if is_volume and device['boot_index'] == 0:
+            boot_image = found.image
+        size = device['volume_size'] if found.size is None else found.size
+        devices.append({**device, 'volume_size': size})
+    return Sources(boot_image, devices, zone.of_server)
+
+
+class _Source(typing.NamedTuple):
+    """image: what a device is made from, if known; size: in GiB, of a device without one"""
+
+    image: session.Json | None
+    size: int | None = None
+
+
+class _Zone:
+    """The availability zone of new servers: the one asked for, or that of their first volume."""
+
+    def __init__(self, req: request.Request, asked: str | None) -> None:
+        self.of_server = asked
+        self._of_volumes: str | None = None
+        self._default: str = req.conf.default_availability_zone
+        self._is_free = req.conf.cinder.cross_az_attach
+
+    def require(self, volume: session.Json) -> str | None:
+        """Return the zone that a volume has to be in; None for any."""
+        if self._is_free:
+            return None
+        if self._of_volumes is None:
+            if self.of_server is None and volume['availability_zone'] != self._default:
+                self.of_server = volume['availability_zone']
+            self._of_volumes = self.of_server or self._default
+        return self._of_volumes
+
+
+def _check_one(
+    req: request.Request, asked: create_plan.Asked, device: create_devices.Device, zone: _Zone
+) -> _Source:
     if device['volume_type']:
         req.app.volume.require_type(req.ctxt, device['volume_type'])
     source = device['source_type']
     if source == 'volume':
-        return _check_volume(req, plan, device)
+        return _Source(_check_volume(req, asked, device, zone))
     if source == 'snapshot':
         return _check_snapshot(req, device)
     if source == 'image':
-        return _check_image(req, device)
-    return None
+        return _Source(_check_image(req, device))
+    return _Source(None)
 
 
-def _check_volume(req, plan, device):
+def _check_volume(
+    req: request.Request, asked: create_plan.Asked, device: create_devices.Device, zone: _Zone
+) -> session.Json | None:
     volume_id = device['volume_id']
     try:
         volume = req.app.volume.get(req.ctxt, volume_id)
@@ -53,52 +101,41 @@ def _check_volume(req, plan, device):
             raise exception.VolumeNotUsable(
                 volume_id=volume_id, reason='multiattach needs microversion 2.60'
             )
-    elif plan.most > 1:
+    elif asked.most > 1:
         raise exception.VolumeNotUsable(
             volume_id=volume_id, reason='it cannot be attached to several servers'
         )
     # A server with an image boots from a volume as asked, whatever the volume holds.
-    if device['boot_index'] == 0 and plan.image is None and not volume['bootable']:
+    if device['boot_index'] == 0 and asked.image is None and not volume['bootable']:
         raise exception.VolumeNotUsable(volume_id=volume_id, reason='it is not bootable')
-    req.app.volume.check_attachable(volume, availability_zone=_zone(req, plan, volume))
+    req.app.volume.check_attachable(volume, availability_zone=zone.require(volume))
     volume_owners.require_none(req, volume)
-    return volume['image']
+    image: session.Json | None = volume['image']
+    return image
 
 
-def _zone(req, plan, volume):
-    """Return the zone that volumes have to be in, which the first one decides for the server."""
-    if req.conf.cinder.cross_az_attach:
-        return None
-    if plan.volume_zone is None:
-        default = req.conf.default_availability_zone
-        if plan.zone is None and volume['availability_zone'] != default:
-            plan.zone = volume['availability_zone']
-        plan.volume_zone = plan.zone or default
-    return plan.volume_zone
-
-
-def _check_snapshot(req, device):
+def _check_snapshot(req: request.Request, device: create_devices.Device) -> _Source:
     snapshot_id = device['snapshot_id']
     try:
         snapshot = req.app.volume.get_snapshot(req.ctxt, snapshot_id)
     except exception.SnapshotNotFound:
         raise exception.InvalidBDM(reason=f'failed to get snapshot {snapshot_id}.') from None
-    device['volume_size'] = device['volume_size'] or snapshot['size']
+    size = device['volume_size'] or snapshot['size']
     if device['boot_index'] != 0:
-        return None
+        return _Source(None, size)
     try:
-        return req.app.volume.get(req.ctxt, snapshot['volume_id'])['image']
+        return _Source(req.app.volume.get(req.ctxt, snapshot['volume_id'])['image'], size)
     except exception.VolumeNotFound:
-        return None
+        return _Source(None, size)
 
 
-def _check_image(req, device):
+def _check_image(req: request.Request, device: create_devices.Device) -> session.Json:
     image = create_flavor.image_of(req, device['image_id'])
     check_size(image, device['volume_size'])
     return image
 
 
-def check_size(image, size):
+def check_size(image: session.Json, size: int) -> None:
     """Raise InvalidBDM for an image that does not fit onto a volume of `size` GiB."""
     if image['min_disk'] > size:
         raise exception.InvalidBDM(

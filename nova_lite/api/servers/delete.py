@@ -80,7 +80,7 @@ EVENT = 'compute_soft_delete_instance'
 def delete(req, server):
     """Delete a server, whatever its state."""
     for _attempt in range(TRIES):
-        if server.cell is not None:
+        if server.is_in_cell:
             delete_from_cell(req, server)
             return
         if _delete_request(req, server):

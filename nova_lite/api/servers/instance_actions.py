@@ -36,7 +36,7 @@ def index(req):
     """List all actions, newest first."""
     server = _load(req, rules.ACTIONS_LIST)
     answer = {'instanceActions': []}
-    if server.cell is None:
+    if not server.is_in_cell:
         return answer
     options = {}
     if req.minor >= 58:
@@ -55,7 +55,7 @@ def show(req):
     """Show one action with its events."""
     server = _load(req, rules.ACTIONS_SHOW)
     request_id = req.args['request_id']
-    if server.cell is None:
+    if not server.is_in_cell:
         raise exception.ActionNotFound(request_id=request_id, instance_id=server.uuid)
     row, events = server_access.read_cell(
         req, server.cell, server.mapping, _read, server.uuid, request_id

@@ -9,7 +9,6 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.api import waiting
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 
@@ -27,7 +26,7 @@ class MayRunElsewhere(exception.Conflict):
 
 def remove(req, server):
     """Remove guests of the server from other hosts; raise MayRunElsewhere if that is impossible."""
-    if server.cell is None:
+    if not server.is_in_cell:
         return
     for migration in server.cell.db.read(migrations.left_behind, server.uuid):
         place = migration.data[migrations.LEFT]
@@ -70,4 +69,4 @@ def _remove(req, server, cell, migration, place):
         )
         if 'done' in answer or runtime.monotonic() > deadline:
             return 'done' in answer
-        waiting.pause(req, min(answer['pending'], LONGEST_LOOK_S))
+        req.app.waiters.pause(req, min(answer['pending'], LONGEST_LOOK_S))

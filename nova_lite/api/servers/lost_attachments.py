@@ -12,7 +12,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import transitions
-from nova_lite.api import waiting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import outcomes
 from nova_lite.db.api import sagas
@@ -75,7 +74,7 @@ def _detach_lost(req, server, device):
         instance_uuid=server.uuid,
         arguments=kinds.arguments(KIND, {'volume_id': device.volume_id, 'lost': True}),
         order=intents.order(guard, guard.verb, host=server.row.host),
-        pause=functools.partial(waiting.pause, req),
+        pause=functools.partial(req.app.waiters.pause, req),
     )
     # In our own name: the user has requested something else.
     intents.begin(req.app.api_db, server.cell, context.admin(), intent)

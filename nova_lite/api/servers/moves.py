@@ -11,7 +11,6 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import quota
 from nova_lite.api import server_access
-from nova_lite.api import waiting
 from nova_lite.api.servers import acting
 from nova_lite.lifecycle import intents
 from nova_lite.moves import kinds
@@ -53,7 +52,7 @@ def begin(req, server, *, kind, guard, action, **options):
         arguments=kinds.arguments(kind, options.get('arguments') or {}),
         order=intents.order(guard, action, host=server.row.host, **options),
         timeout_s=options.get('timeout_s', intents.END_TIMEOUT_S),
-        pause=functools.partial(waiting.pause, req),
+        pause=functools.partial(req.app.waiters.pause, req),
         **_counting(req, server, options.get('size')),
     )
     try:

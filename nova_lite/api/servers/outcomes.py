@@ -3,7 +3,6 @@
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import server_access
-from nova_lite.api import waiting
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
 
@@ -32,7 +31,7 @@ def wait(req, uuid, is_reached, *, timeout_s, meaning, meanwhile=nothing):
         where its kind says that
     meanwhile(row): called at each look; what it raises ends the wait, and the saga goes on
     """
-    for _look in waiting.looks(req, timeout_s):
+    for _look in req.app.waiters.looks(req, timeout_s):
         row = req.app.api_db.read(sagas.get, uuid)
         if is_reached(row) or journal.outcome(row) == journal.DONE:
             return row

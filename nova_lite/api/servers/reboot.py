@@ -33,7 +33,7 @@ def reboot(req, server):
     """Reboot the guest."""
     if _guard(req) is transitions.REBOOT_HARD:
         left_guest.remove(req, server)
-    if server.cell is not None:
+    if server.is_in_cell:
         lost_attachments.settle(req, server)
     instance = acting.begin(req, server, 'reboot', _guard(req))
     acting.send(

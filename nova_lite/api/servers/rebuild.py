@@ -5,7 +5,6 @@ What follows is the saga's (conductor.rebuild). Source: reference/nova/api-surfa
 
 import contextlib
 import dataclasses
-import types as python_types
 
 from nova_lite import exception
 from nova_lite import transitions
@@ -99,7 +98,7 @@ def rebuild(req, server):
         raise CertificatesOfVolume()
     create_content.check_quota(req, asked.get('metadata', {}), asked.get('personality', ()))
     changes = {**_changes(req, asked), **plan.columns, 'progress': 0}
-    create_bounds.check(python_types.SimpleNamespace(columns=changes, devices=()))
+    create_bounds.check(changes)
     left_guest.remove(req, server)
     with _named(req, server, changes.get('display_name')):
         moves.begin(

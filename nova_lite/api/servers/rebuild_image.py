@@ -5,7 +5,6 @@ from 2.93 on the image is written onto it, below that it stays as it is.
 """
 
 import dataclasses
-import types as python_types
 
 from nova_lite import exception
 from nova_lite.api.servers import acting
@@ -51,9 +50,7 @@ def plan(req, server, image_id, disk_config):
         changed = row.image_ref != image['id']
     else:
         changed = _is_other(req, root, image)
-    flavor = python_types.SimpleNamespace(**row.flavor)
-    wanted = python_types.SimpleNamespace(flavor=flavor, boots_from_volume=root is not None)
-    create_flavor.check(req, wanted, image)
+    create_flavor.check(req, row.flavor, image, boots_from_volume=root is not None)
     columns = _columns(image, disk_config)
     if root is not None:
         # That it has none tells users and clients that it boots from a volume.

@@ -4,8 +4,6 @@ What the scheduler says comes later, in the migration and the record of actions.
 Source: reference/nova/moves 2.2.
 """
 
-import types as python_types
-
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
@@ -68,8 +66,9 @@ def resize(req, server):
     req.app.api_db.read(quota.admit_growth, req.conf, row, size)
     create_flavor.check(
         req,
-        python_types.SimpleNamespace(flavor=flavor, boots_from_volume=bool(spec.get('is_bfv'))),
+        create_flavor.as_dict(flavor),
         spec.get('image') or None,
+        boots_from_volume=bool(spec.get('is_bfv')),
     )
     moves.begin(
         req,

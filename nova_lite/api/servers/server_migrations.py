@@ -67,7 +67,7 @@ def show(req, server):
 
 def _read(req, server, function, *args):
     """Read from the server's cell; None while it is in none."""
-    if server.cell is None:
+    if not server.is_in_cell:
         return None
     return server_access.read_cell(req, server.cell, server.mapping, function, server.uuid, *args)
 

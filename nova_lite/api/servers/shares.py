@@ -20,7 +20,7 @@ QUERY = {'2.1': schema_parts.query({}, strict=True)}
 )
 def index(req, server):
     """List the shares of a server."""
-    found = {} if server.cell is None else server.cell.db.read(shares.of, [server.uuid])
+    found = {} if not server.is_in_cell else server.cell.db.read(shares.of, [server.uuid])
     return {'shares': [brief(row) for row in found.get(server.uuid, ())]}
 
 
@@ -30,7 +30,7 @@ def index(req, server):
 def show(req, server):
     """Show a share of a server."""
     share_id = req.args['share_id']
-    if server.cell is None:
+    if not server.is_in_cell:
         raise exception.ShareNotAttached(instance_id=server.uuid, share_id=share_id)
     return {'share': detail(req, server, server.cell.db.read(shares.get, server.uuid, share_id))}
 

@@ -70,14 +70,14 @@ def represent(req, server, *, full=True):
     """
     reader = _Reader(view.Viewer(req, full=full, show=True))
     uuid, found = server.uuid, None
-    if server.cell is not None:
+    if server.is_in_cell:
         found = server_access.read_cell(req, server.cell, server.mapping, reader.from_cell, uuid)
     row = reader.take(uuid, req.app.api_db.read(reader.from_api_db, uuid), found)
     return _view(reader.viewer, server, row or server.row)
 
 
 def _view(viewer, server, row):
-    if server.cell is None:
+    if not server.is_in_cell:
         viewer.tags[server.uuid] = sorted(server.build_request.tags)
     viewer.name_groups([row])
     return view.detail(viewer, row)

@@ -120,7 +120,7 @@ def _write(req, server, function, wanted):
 
 
 def _of(server):
-    if server.cell is None:
+    if not server.is_in_cell:
         return sorted(server.build_request.tags)
     return server.cell.db.read(children.tags, [server.uuid]).get(server.uuid, [])
 

@@ -8,13 +8,22 @@ both find it free. Build requests are read before cells, since a server goes fro
 to the other.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
 from nova_lite import exception
+from nova_lite.api import request
+from nova_lite.api import server_access
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import quota_locks
 from nova_lite.db.cell import instance_lists
 
 
-def require(req, names, project_id):
+def require(req: request.Request, names: Sequence[str], project_id: str) -> None:
     """Raise AlreadyExists for names that are taken, before anything is done for them.
 
     They may be taken by another request afterwards, which `decide` finds out.
@@ -24,7 +33,14 @@ def require(req, names, project_id):
         _refuse(req, names, pending, project_id)
 
 
-def decide(connection, req, names, project_id, *, but=None):
+def decide(
+    connection: sa.Connection,
+    req: request.Request,
+    names: Sequence[str],
+    project_id: str,
+    *,
+    but: str | None = None,
+) -> None:
     """Raise AlreadyExists for names that are taken; hold their lock until the end.
 
     connection: in a transaction of `quota_locks.write`, in which the names are taken too
@@ -36,7 +52,9 @@ def decide(connection, req, names, project_id, *, but=None):
         _refuse(req, names, pending, project_id, but=but)
 
 
-def rename(req, server, name, write):
+def rename(
+    req: request.Request, server: server_access.Server, name: str, write: Callable[[], object]
+) -> None:
     """Call `write()`, which gives a server in a cell another name; raises AlreadyExists."""
     if _scope(req):
         quota_locks.write(req.app.api_db, _rename, req, server, name, write)
@@ -44,31 +62,44 @@ def rename(req, server, name, write):
         write()
 
 
-def _rename(connection, req, server, name, write):
+def _rename(
+    connection: sa.Connection,
+    req: request.Request,
+    server: server_access.Server,
+    name: str,
+    write: Callable[[], object],
+) -> None:
     decide(connection, req, [name], server.row.project_id, but=server.uuid)
     write()
 
 
-def are_unique(req):
+def are_unique(req: request.Request) -> bool:
     """Return whether names of servers are unique at all."""
     return bool(_scope(req))
 
 
-def _scope(req):
-    return req.conf.osapi_compute_unique_server_name_scope
+def _scope(req: request.Request) -> str:
+    scope: str = req.conf.osapi_compute_unique_server_name_scope
+    return scope
 
 
-def _project(req, project_id):
+def _project(req: request.Request, project_id: str) -> str | None:
     """Return the project within which names are unique; None for all."""
     return project_id if _scope(req) == 'project' else None
 
 
-def _holder(req, project_id):
-    project_id = _project(req, project_id)
-    return 'names' if project_id is None else f'names of {project_id}'
+def _holder(req: request.Request, project_id: str) -> str:
+    project = _project(req, project_id)
+    return 'names' if project is None else f'names of {project}'
 
 
-def _refuse(req, names, pending, project_id, but=None):
+def _refuse(
+    req: request.Request,
+    names: Sequence[str],
+    pending: Iterable[rows.Row],
+    project_id: str,
+    but: str | None = None,
+) -> None:
     """Raise AlreadyExists. pending: build requests"""
     lowered = {name.lower() for name in names}
     if not any(row.instance['display_name'].lower() in lowered for row in pending):

@@ -11,7 +11,6 @@ from nova_lite.api import operation
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
-from nova_lite.api import waiting
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_names
 from nova_lite.api.servers import show
@@ -78,10 +77,10 @@ def update(req, server):
 
 def _reach_cell(req, server):
     """Wait until the server is in a cell. Raise InstanceNotReady, or InstanceNotFound."""
-    for _look in waiting.looks(req, SCHEDULED_S):
-        if server.cell is None:
+    for _look in req.app.waiters.looks(req, SCHEDULED_S):
+        if not server.is_in_cell:
             server.follow(server_access.load(req, server.uuid))
-        if server.cell is not None:
+        if server.is_in_cell:
             return
     acting.require_cell(server)
 

@@ -50,7 +50,7 @@ def find(server, volume_id):
 
 def found(server, volume_id):
     """Return the block device of a volume, or None."""
-    if server.cell is None:
+    if not server.is_in_cell:
         return None
     return server.cell.db.read(devices.find, server.uuid, volume_id)
 
@@ -73,6 +73,6 @@ def view(req, server, device):
 
 
 def _all(server):
-    if server.cell is None:
+    if not server.is_in_cell:
         return []
     return server.cell.db.read(children.block_devices, [server.uuid]).get(server.uuid, [])

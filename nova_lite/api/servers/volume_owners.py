@@ -7,6 +7,9 @@ no other server gets it.
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.api import request
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.cell import devices
 
 
@@ -14,7 +17,7 @@ class AttachedElsewhere(exception.VolumeNotUsable):
     msg = 'Invalid volume: volume %(volume_id)s is already attached to instances: %(servers)s'
 
 
-def require_none(req, volume):
+def require_none(req: request.Request, volume: session.Json) -> None:
     """Raise AttachedElsewhere if a server in any cell that answers has the volume.
 
     Servers may share a multiattach volume. The volumes of a server that could not be built, or
@@ -31,7 +34,7 @@ def require_none(req, volume):
         raise AttachedElsewhere(volume_id=volume['id'], servers=', '.join(servers))
 
 
-def _uses(row):
+def _uses(row: rows.Row) -> bool:
     """Return whether a server with a volume needs it any longer."""
     was_built = row.host is not None or row.vm_state != states.VmState.ERROR
-    return was_built and row.task_state != states.TaskState.DELETING
+    return was_built and bool(row.task_state != states.TaskState.DELETING)

@@ -10,7 +10,7 @@ import testtools
 
 from nova_lite import conf as configuration
 from nova_lite import exception
-from nova_lite.api import app
+from nova_lite.api import application
 from nova_lite.api import faults
 from nova_lite.api import request
 from nova_lite.api import schema
@@ -202,7 +202,9 @@ class TestKeystone(testtools.TestCase):
         clients = types.SimpleNamespace(
             image=None, network=None, volume=None, share=None, placement=None
         )
-        wsgi = app.make_app(conf, api_db=None, cells=None, clients=clients, super_conductor=None)
+        wsgi = application.make_app(
+            conf, api_db=None, cells=None, clients=clients, super_conductor=None
+        )
         return testing.TestClient(wsgi)
 
     def test_only_documents_need_no_token(self):

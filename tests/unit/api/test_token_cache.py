@@ -9,7 +9,7 @@ import fixtures
 import testtools
 
 from nova_lite import conf as conf_module
-from nova_lite.api import app as api_app
+from nova_lite.api import application as api_app
 from nova_lite.api import authentication
 from nova_lite.conf import keystone_authtoken
 from tests.fixtures import imported

@@ -3,10 +3,10 @@
 import testtools
 
 from nova_lite import exception
+from nova_lite.clients import neighbours as neighbour_clients
 from nova_lite.clients import placement
 from nova_lite.clients import release
 from nova_lite.compute import site
-from nova_lite.daemons import neighbours as neighbour_clients
 from tests.fixtures import neighbours
 from tests.unit.superconductor import build_base
 

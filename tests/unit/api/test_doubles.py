@@ -1,0 +1,50 @@
+"""The doubles of the API's clients, compared with the clients."""
+
+import testtools
+
+from nova_lite.clients import group_names
+from nova_lite.clients import image
+from nova_lite.clients import network
+from nova_lite.clients import placement
+from nova_lite.clients import providers
+from nova_lite.clients import security_groups
+from nova_lite.clients import share
+from nova_lite.clients import volume
+from tests.fixtures import api_neighbours
+from tests.fixtures import shares
+from tests.fixtures import signatures
+
+
+class DoublesTest(testtools.TestCase):
+    def test_doubles_take_what_clients_take(self):
+        """Given a double and its client, then their methods take the same arguments."""
+        for double, real in (
+            (api_neighbours.Image, image.Image),
+            (api_neighbours.Network, network.Network),
+            (api_neighbours.SecurityGroups, security_groups.SecurityGroups),
+            (api_neighbours.SecurityGroups, group_names.GroupNames),
+            (api_neighbours.Volume, volume.Volume),
+            (api_neighbours.Placement, placement.Placement),
+            (api_neighbours.Placement, providers.Providers),
+            (shares.Shares, share.Share),
+        ):
+            with self.subTest(double=double.__name__, real=real.__name__):
+                self.assertEqual([], signatures.differences(double, real))
+
+    def test_differences_are_found(self):
+        """Given a double that takes other arguments, then each difference is reported."""
+
+        class Double:
+            def get(self, ctxt, image_id, *, unknown=None):
+                """A parameter too much."""
+
+            def delete(self, ctxt):
+                """A parameter too few."""
+
+        self.assertEqual(
+            [
+                'Double.delete: image_id is missing',
+                'Double.get: unknown is no parameter of the class',
+            ],
+            signatures.differences(Double, image.Image),
+        )
