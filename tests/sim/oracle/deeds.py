@@ -28,7 +28,7 @@ HOST, TASK = outcomes.HOST, effects.TASK
 CLIENT, LIVE = 'client', 'live-migration'
 # An audit asks for it, too, of servers that were shelved some time ago.
 OFFLOAD = 'shelveOffload'
-WITH_IMAGES = ('createImage', 'createBackup', 'shelve', 'unshelve')
+WITH_IMAGES = ('createImage', 'createBackup', 'shelve', 'unshelve', OFFLOAD)
 # A reboot does, of volumes of which Cinder has no attachment.
 DETACH = 'detach_volume'
 # What a host says of a guest that it does not have.
