@@ -36,5 +36,8 @@ def cache(req):
             raise ImageTwice(image_id=image_id)
     req.app.api_db.read(aggregates.get, aggregate_id)
     for image_id in images:
-        req.app.image.get(req.ctxt, image_id)
+        try:
+            req.app.image.get(req.ctxt, image_id)
+        except exception.ImageNotFound as error:
+            raise exception.Invalid(str(error)) from error
     req.app.super_conductor.cache_images(req.ctxt, aggregate_id=aggregate_id, image_ids=images)

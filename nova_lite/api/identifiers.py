@@ -16,6 +16,13 @@ def number(text: str, name: str = 'id') -> int:
     return min(int(text), LARGEST) if len(text) <= 20 else LARGEST
 
 
+def short(text: str, name: str) -> str:
+    """Return `text` if a column of 255 characters holds it. Raise Invalid."""
+    if len(text) > 255:
+        raise exception.Invalid(f'{name} has {len(text)} characters, more than 255.')
+    return text
+
+
 def uuid(text: str) -> str:
     """Return `text` if it is a UUID. Raise Invalid."""
     if not formats.is_uuid(text):

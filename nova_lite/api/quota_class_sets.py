@@ -3,6 +3,7 @@
 Source: reference/nova/api-surface 2.5.
 """
 
+from nova_lite.api import identifiers
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import quota_names
@@ -31,7 +32,8 @@ def show(req):
 def update(req):
     """Set limits of a class."""
     wanted = quota_names.given(quota_names.settable(req.minor), req.content)
-    limits = req.app.api_db.write(_set, req.conf, req.args['quota_class'][:255], wanted)
+    name = identifiers.short(req.args['quota_class'], 'quota_class_name')
+    limits = req.app.api_db.write(_set, req.conf, name, wanted)
     return {'quota_class_set': quota_names.shown(_names(req), limits)}
 
 

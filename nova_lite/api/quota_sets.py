@@ -7,6 +7,7 @@ import collections
 import math
 
 from nova_lite import exception
+from nova_lite.api import identifiers
 from nova_lite.api import operation
 from nova_lite.api import projects
 from nova_lite.api import quota
@@ -54,7 +55,7 @@ def show(req):
 def show_in_detail(req):
     """Limits with what is used of them."""
     project_id = _project(req, rules.DETAIL)
-    used = req.app.api_db.read(usage, project_id, req.param('user_id'))
+    used = req.app.api_db.read(usage, project_id, _user(req))
     limits = _limits(req, project_id)
     shown = {
         name: {'limit': limits.get(known, -1), 'in_use': used.get(known, 0), 'reserved': 0}
@@ -77,7 +78,7 @@ def update(req):
     wanted = quota_names.given(_names(req), req.content)
     forced = schema_parts.is_true(req.content.get('force', False))
     limits = req.app.api_db.write(
-        _set, req.conf, wanted, project_id=project_id, user_id=req.param('user_id'), forced=forced
+        _set, req.conf, wanted, project_id=project_id, user_id=_user(req), forced=forced
     )
     return {'quota_set': quota_names.shown(_names(req), limits)}
 
@@ -86,7 +87,7 @@ def update(req):
 def delete(req):
     """Go back to the defaults."""
     project_id = _authorized(req, rules.DELETE)
-    req.app.api_db.write(quotas.clear, project_id, req.param('user_id'))
+    req.app.api_db.write(quotas.clear, project_id, _user(req))
 
 
 # ---- parts ------------------------------------------------------------------
@@ -106,12 +107,18 @@ def _authorized(req, rule):
     return project_id
 
 
+def _user(req):
+    """Return the user that the query names, or None. Raise Invalid."""
+    user_id = req.param('user_id')
+    return None if user_id is None else identifiers.short(user_id, 'user_id')
+
+
 def _names(req):
     return quota_names.of_sets(req.minor)
 
 
 def _limits(req, project_id):
-    return req.app.api_db.read(stored_limits, req.conf, project_id, req.param('user_id'))
+    return req.app.api_db.read(stored_limits, req.conf, project_id, _user(req))
 
 
 def _answer(req, project_id, limits):

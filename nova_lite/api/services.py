@@ -108,6 +108,7 @@ def update_named(req):
     if action is None or (action is _force_down and req.minor < 11):
         raise UnknownAction()
     host, binary = req.body['host'], req.body['binary']
+    _require_compute(binary)
     values, shown = action(req.body)
     cell = req.app.cells.of_host(host)
     row = cell.db.read(services.find, host, binary)
@@ -115,6 +116,14 @@ def update_named(req):
         raise NoSuchBinary(binary=binary, host=host)
     service_changes.apply(req, cell, row, values)
     return {'service': {'host': host, 'binary': binary, **shown}}
+
+
+def _require_compute(binary):
+    if binary != services.COMPUTE:
+        raise exception.Invalid(
+            f'Updating a {binary} service is not supported. Only {services.COMPUTE} services can '
+            'be updated.'
+        )
 
 
 def _enable(_body):
@@ -164,11 +173,7 @@ _ACTIONS = {
 def update(req):
     """Change status, reason or forced_down of a compute service."""
     record = _by_uuid(req, identifiers.uuid(req.args['service_id']))
-    if record.row.binary != services.COMPUTE:
-        raise exception.Invalid(
-            f'Updating a {record.row.binary} service is not supported. Only '
-            f'{services.COMPUTE} services can be updated.'
-        )
+    _require_compute(record.row.binary)
     service_changes.apply(req, record.cell, record.row, _changes(req.body))
     return {'service': _view(req, _by_uuid(req, record.row.uuid))}
 

@@ -24,6 +24,7 @@ SOURCES = ('volume', 'snapshot', 'image')
 BUSES = frozenset((
     'virtio', 'scsi', 'sata', 'ide', 'usb', 'fdc', 'xen', 'lxc', 'uml', 'sd',
 ))  # fmt: skip
+TYPES = frozenset(('disk', 'cdrom', 'floppy', 'fs', 'lun'))
 SWAP = 'swap'
 ROOT_NAMES = ('vda', '/dev/vda', 'sda', '/dev/sda')
 COLUMNS = (
@@ -111,6 +112,10 @@ def _device(item: session.Json) -> Device:
         )
     if item.get('disk_bus') and item['disk_bus'] not in BUSES:
         raise exception.InvalidBDM(reason=f'Disk bus {item["disk_bus"]} is invalid.')
+    if item.get('device_type') is not None and item['device_type'] not in TYPES:
+        raise exception.InvalidBDM(
+            reason=f'Device type {item["device_type"]} is none of {", ".join(sorted(TYPES))}.'
+        )
     found = _columns(
         source_type=source,
         destination_type=destination,
@@ -206,6 +211,10 @@ def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
     if order != list(range(len(order))):
         raise exception.InvalidBDMBootSequence()
     for device in devices:
+        if device['boot_index'] != 0 and _has_roots_name(device):
+            raise exception.InvalidBDM(
+                reason=f'{device["device_name"]} is the name of the root device.'
+            )
         if device['source_type'] != 'image' or device['destination_type'] != LOCAL:
             continue
         if device['boot_index'] != 0 or device['image_id'] != image_id:
@@ -213,6 +222,10 @@ def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
                 reason='An image can be the source of a local device only as the root disk, '
                 'with the imageRef of the server.'
             )
+
+
+def _has_roots_name(device: Device) -> bool:
+    return device['destination_type'] == VOLUME and device['device_name'] in ROOT_NAMES[:2]
 
 
 def root_of(devices: Iterable[Device]) -> Device:

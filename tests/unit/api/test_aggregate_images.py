@@ -44,7 +44,7 @@ class CacheTest(base.ApiTest):
 
     def test_an_unknown_image(self):
         unknown = runtime.new_uuid()
-        self.assertIn(unknown, self.refused(404, KNOWN, unknown))
+        self.assertIn(unknown, self.refused(400, KNOWN, unknown))
 
     def test_an_unknown_aggregate(self):
         self.refused(404, KNOWN, number=4711)

@@ -82,6 +82,8 @@ class SetsTest(QuotaTest):
         self.assertEqual(8, self.show()['cores'])
         self.put('?user_id=alice', status=400, cores=9)
         self.put('?user_id=alice', status=400, cores=-1)
+        self.put(f'?user_id={"x" * 256}', status=400, cores=1)
+        self.show(f'?user_id={"x" * 256}', status=400)
         self.admin('DELETE', URL + '?user_id=alice', status=202)
         self.assertEqual(8, self.show('?user_id=alice')['cores'])
 
@@ -139,6 +141,9 @@ class ClassesTest(QuotaTest):
         other = self.admin('GET', '/os-quota-class-sets/other')['quota_class_set']
         self.assertEqual(('other', 20), (other['id'], other['cores']))
         self.admin('PUT', self.CLASS, {'quota_class_set': {'id': 'x'}}, status=400)
+        long = f'/os-quota-class-sets/{"x" * 256}'
+        self.admin('PUT', long, body, status=400)
+        self.admin('PUT', long[:-1], body)
         self.get(self.CLASS, status=403)
 
 

@@ -144,7 +144,7 @@ class NamedTest(ServiceTest):
         self.put('enable', {'host': 'h1'}, status=400)
         self.put('enable', {**self.BODY, 'unknown': 1}, status=400)
         self.put('enable', {**self.BODY, 'host': 'h9'}, status=404)
-        self.put('enable', {**self.BODY, 'binary': 'nova-scheduler'}, status=404)
+        self.put('enable', {**self.BODY, 'binary': 'nova-scheduler'}, status=400)
         self.put('enable', {**self.BODY, 'forced_down': True}, version='2.10', status=400)
         self.put('enable', self.BODY, version='2.53', status=400)
         self.request('PUT', f'{URL}/enable', self.BODY, status=403)
