@@ -2,7 +2,6 @@
 
 import json
 import socket
-import types
 
 from falcon import testing
 import fixtures
@@ -14,6 +13,7 @@ from nova_lite.api import application
 from nova_lite.api import faults
 from nova_lite.api import request
 from nova_lite.api import schema
+from nova_lite.clients import neighbours
 from tests.fixtures import compute_api
 from tests.unit.api.servers import base
 
@@ -199,7 +199,7 @@ class TestKeystone(testtools.TestCase):
         }
         for name, value in values.items():
             conf.set_override(name, value, 'keystone_authtoken')
-        clients = types.SimpleNamespace(
+        clients = neighbours.Neighbours(
             image=None, network=None, volume=None, share=None, placement=None
         )
         wsgi = application.make_app(
