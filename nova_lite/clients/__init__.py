@@ -1,5 +1,5 @@
 """Clients of placement and of the neighbour services, over their public REST APIs.
 
-`session` knows who calls, how failures are retried and what they are called
-here; the other modules know one service each and return plain values.
+`session` has the identity of the caller, the retries and the mapping of errors. Each of the other
+modules calls one service and returns plain values.
 """

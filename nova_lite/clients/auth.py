@@ -12,7 +12,7 @@ from oslo_config import cfg
 from nova_lite import exception
 
 OWN_GROUPS = ('service_user', 'keystone_authtoken')
-# Options of a plugin that say what a token is for.
+# Options of a plugin for the scope of a token.
 SCOPE = (
     'project_id',
     'project_name',
@@ -27,7 +27,7 @@ SCOPE = (
 class Credentials:
     """Our own credentials in a configuration, as the clients of one daemon use them.
 
-    Groups that name the same have one plugin, and so one token, which a daemon gets once.
+    Groups with equal options share one plugin, and so one token, which a daemon gets once.
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
@@ -35,10 +35,10 @@ class Credentials:
         self._plugins: dict[tuple[str, str], plugin.BaseAuthPlugin] = {}
 
     def of(self, group: str, **scope: str | None) -> plugin.BaseAuthPlugin:
-        """Return the authentication plugin of a group, else of our own groups.
+        """Return the authentication plugin of a group, or that of [service_user] if it has none.
 
         scope: options that replace those of SCOPE; such a plugin is not shared
-        Raises Unavailable when none is configured or a needed option is missing.
+        Raises Unavailable if no plugin is configured or a required option is missing.
         """
         for name in (group, *OWN_GROUPS):
             if name not in self.conf or not self.conf[name].auth_type:
@@ -50,13 +50,13 @@ class Credentials:
         )
 
     def vouching(self) -> plugin.BaseAuthPlugin | None:
-        """Return the plugin of [service_user] for service tokens, or None without one."""
+        """Return the plugin of [service_user] for service tokens, or None if there is none."""
         if not self.sends_service_tokens():
             return None
         return self._shared('service_user') if self.conf.service_user.auth_type else None
 
     def sends_service_tokens(self) -> bool:
-        """Return whether requests in a user's name carry a service token too."""
+        """Return whether requests in a user's name also have a service token."""
         conf = self.conf
         return 'service_user' in conf and conf.service_user.send_service_user_token
 
@@ -96,5 +96,5 @@ def _load(section: str, kind: str, values: dict[str, typing.Any]) -> plugin.Base
 
 @functools.cache
 def _options(kind: str) -> list[typing.Any]:
-    """Return the options of a plugin. keystoneauth1 makes them by copying, many times a daemon."""
+    """Return the options of a plugin, cached, because keystoneauth1 copies them at each call."""
     return list(loading.get_auth_plugin_conf_options(kind))

@@ -24,8 +24,8 @@ KEY = 'image_order'
 class Order:
     """A requested image of a server.
 
-    request_id: of the request for it
-    backup_type, rotation: of a backup: its kind, and the number of that kind to keep
+    request_id: id of the request for the image
+    backup_type, rotation: for a backup: its kind, and the number of backups of that kind to keep
     """
 
     image_id: str
@@ -49,17 +49,17 @@ class Server(typing.Protocol):
 
 
 def noted(system_metadata: Mapping[str, str | None], request_id: str | None) -> Order | None:
-    """Return the order of a request, or None if another one or none is noted."""
+    """Return the noted Order of a request, or None if none or that of another request is noted."""
     text = system_metadata.get(KEY)
     found = Order(**json.loads(text)) if text else None
     return found if found is not None and found.request_id == request_id else None
 
 
 def rotate(image: release.Image, ctxt: session.Ctxt, server: Server, order: Order) -> list[str]:
-    """Delete the oldest backups of a kind beyond `rotation`. Return why others stay.
+    """Delete the oldest backups of a kind beyond `rotation`. Return reasons of failed deletions.
 
-    Only images with contents count: one that is still empty replaces no other.
-    Raise Unavailable when the image service does not answer; a repetition continues.
+    Only images with contents count: an empty image does not replace a backup.
+    Raise Unavailable if the image service does not answer. The call may be repeated.
     """
     if order.rotation is None:
         return []
@@ -77,7 +77,10 @@ def rotate(image: release.Image, ctxt: session.Ctxt, server: Server, order: Orde
 
 
 def _delete(image: release.Image, ctxt: session.Ctxt, image_id: str) -> str | None:
-    """Delete a backup. Return why the image service refuses, for example of a protected one."""
+    """Delete a backup.
+
+    Return the reason of a refusal, for example of a protected image, or None.
+    """
     try:
         image.delete(ctxt, image_id, missing_ok=True)
     except release.REFUSED as error:

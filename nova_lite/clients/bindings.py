@@ -1,7 +1,7 @@
-"""Bindings of ports to hosts: one is active, others wait for a move.
+"""Bindings of ports to hosts: one is active, the others are prepared for a move.
 
-Every call may be repeated: what is already as wanted is no error. Ports that are the server's no
-longer are passed over, see `owned_ports`.
+Each call may be repeated: an effect that is already there is no error. Ports that no longer belong
+to the server are skipped, see `owned_ports`.
 """
 
 from collections.abc import Iterable
@@ -33,14 +33,14 @@ def require_bound(port: session.Json, host: str) -> None:
 
 
 class Bindings:
-    """Calls about bindings, made by ourselves."""
+    """Calls about bindings, made with our own credentials."""
 
     def __init__(self, network: 'networks.Network') -> None:
         self.network = network
         self.service = network.service
 
     def are_supported(self, ctxt: session.Ctxt) -> bool:
-        """Return whether a port may have bindings to several hosts."""
+        """Return whether the network service supports bindings of a port to several hosts."""
         return self.network.has_extension(ctxt, EXTENSION)
 
     def list(self, ctxt: session.Ctxt, port_id: str) -> session.Jsons:
@@ -59,9 +59,9 @@ class Bindings:
         *,
         allocations: Allocations = NO_ALLOCATIONS,
     ) -> None:
-        """Add an inactive binding to `host` to every port of a server, or to none.
+        """Add an inactive binding to `host` to all ports of a server, or to none of them.
 
-        allocations: what is allocated there for ports, by their ids
+        allocations: {port id: `allocation` of its binding} on the host
         Raises PortBindingFailed.
         """
         made = []
@@ -100,7 +100,7 @@ class Bindings:
             if 'already exists' not in responses.detail(response):
                 raise failed(reason=responses.detail(response))
             if allocation is not None:
-                # An earlier attempt may have made it, with what was allocated then.
+                # An earlier attempt may have created the binding, with its allocation.
                 self._set_profile(ctxt, vif['id'], host, profile)
         elif response.json()['binding']['vif_type'] == FAILED:
             raise failed(reason='see the log of the network service')
@@ -126,9 +126,9 @@ class Bindings:
     ) -> None:
         """Make the bindings of a server's ports to `host` the active ones.
 
-        The service unbinds a binding when another one is activated, and does not bind it
-        when it is activated again, which a move does that goes back to its source. A binding
-        that does not exist, because somebody deleted it, is made again.
+        The service unbinds a binding when another one is activated, and does not bind it again when
+        it is activated again, as in a move that goes back to its source. A binding that was deleted
+        is created again.
         """
 
         def activate(vif: session.Json) -> None:
@@ -172,7 +172,7 @@ class Bindings:
         network_info: Iterable[session.Json],
         host: str,
     ) -> None:
-        """Remove the bindings of a server's ports to `host`, where they are."""
+        """Remove the bindings of a server's ports to `host`, if they exist."""
         missing = session.raising(exception.Invalid, reason='a host must have a name')
 
         def delete(vif: session.Json) -> None:

@@ -12,19 +12,21 @@ V = typing.TypeVar('V')
 
 
 class Cache(typing.Generic[K, V]):
-    """Values by key, each for `seconds`; 0 keeps nothing. Safe to use from threads."""
+    """Keeps values by key for `seconds` (0: not at all). Safe to use from several threads."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.entries: dict[K, tuple[V, float]] = {}  # key -> (value, when it ends); oldest first
+        self.entries: dict[
+            K, tuple[V, float]
+        ] = {}  # {key: (value, time of its end)}, the oldest first
 
     def get(self, key: K) -> V | None:
-        """Return the value, or None when there is none (any more)."""
+        """Return the value of a key, or None if it is missing or has expired."""
         value, ends = self.entries.get(key, (None, 0))
         return value if ends > runtime.monotonic() else None
 
     def put(self, key: K, value: V) -> V:
-        """Keep a value; returns it."""
+        """Keep a value, and return it."""
         if self.seconds:
             self.entries.pop(key, None)
             self.entries[key] = (value, runtime.monotonic() + self.seconds)
@@ -34,5 +36,5 @@ class Cache(typing.Generic[K, V]):
         return value
 
     def drop(self, key: K) -> None:
-        """Forget a value, if it is there."""
+        """Remove the value of a key, if any."""
         self.entries.pop(key, None)

@@ -1,4 +1,4 @@
-"""The clients of the services beside compute, each as the user of the set needs it."""
+"""The clients of the services beside compute, with types that the user of the set chooses."""
 
 import typing
 

@@ -1,7 +1,7 @@
 """The connections to a service, as keystoneauth1 uses them.
 
-Proxies and .netrc of the environment are not looked at: this is traffic within
-the control plane. For the same reason cookies are neither kept nor sent.
+They ignore proxies and .netrc of the environment, because this traffic stays within the control
+plane. For the same reason cookies are neither kept nor sent.
 """
 
 from http import cookiejar
@@ -13,9 +13,9 @@ import requests
 
 
 class Plain(requests.Session):
-    """A session without cookies, parameters and hooks of its own.
+    """A session without its own cookies, parameters and hooks.
 
-    To merge those with each request's costs a third of the time of its client's part.
+    Merging these into each request would take a third of the client's time for the request.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Plain(requests.Session):
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
         """Return the request with the headers of the session."""
         url = request.url
-        # A URL may name a user and a password, which requests makes a header of.
+        # requests makes a header of the user and the password in a URL.
         if request.auth is not None or not isinstance(url, str) or '@' in url:
             return super().prepare_request(request)
         headers = {**self.headers, **request.headers}
@@ -43,7 +43,7 @@ class Plain(requests.Session):
     def get_redirect_target(self, resp: requests.Response) -> None:
         """Return None: keystoneauth1 follows redirects by itself.
 
-        To prepare the next request, requests would look for the cookies of this one.
+        Otherwise requests would read the cookies of the response to prepare the next request.
         """
 
 

@@ -20,7 +20,7 @@ if typing.TYPE_CHECKING:
 
 # A network with its subnets.
 Subnetted: typing.TypeAlias = tuple[session.Json, session.Jsons]
-# Ports with what is known of each, such as what was decided when it was plugged.
+# Pairs of a port and its former entry in network_info, with the decisions when it was plugged.
 Plugged: typing.TypeAlias = Sequence[tuple[session.Json, session.Json | None]]
 
 
@@ -35,7 +35,7 @@ class Descriptions:
     def of(
         self, ctxt: session.Ctxt, plugged: Plugged, floating_ips: Iterable[session.Json] = ()
     ) -> session.Jsons:
-        """Return the network_info of (port, what is known of it) pairs."""
+        """Return the network_info of pairs (port, its former entry)."""
         networks = self._networks(ctxt, [port for port, _known in plugged])
         for port, _known in plugged:
             if port['network_id'] not in networks:
@@ -59,8 +59,8 @@ class Descriptions:
     ) -> dict[str, session.Jsons]:
         """Return {uuid: network_info} of servers that have these ports.
 
-        known: {uuid: network_info as it was}. The order of its ports is kept
-        A network that does not exist was deleted with its ports since they were read.
+        known: {uuid: former network_info}, whose order of ports is kept
+        A network that does not exist was deleted, with its ports, after the ports were read.
         """
         ports = list(ports)
         networks = self._networks(ctxt, ports)
@@ -86,7 +86,7 @@ class Descriptions:
 
 
 def _in_order(ports: Mapping[str, session.Json], known: Iterable[session.Json]) -> Plugged:
-    """Return (port, its entry in `known` or None), those first that are known."""
+    """Return pairs (port, its entry in `known` or None), the known ports first."""
     before = {vif['id']: vif for vif in known}
     order = [port_id for port_id in before if port_id in ports]
     order += [port_id for port_id in ports if port_id not in before]

@@ -26,7 +26,8 @@ SILENT_S = 30.0
 SERVICE = 'network'
 # Name of a group that the caller may not see.
 HIDDEN = ''
-# What the network service decides by, of a token: who has the same of it, sees the same names.
+# The attributes of a token by which the network service decides about permissions: callers with
+# equal attributes see the same names.
 # A policy of Neutron's that tells users of one project apart who have the same roles is not
 # followed before the names have expired.
 Caller: typing.TypeAlias = tuple[str | None, str | None, bool | None, frozenset[str]]
@@ -45,8 +46,8 @@ class GroupNames:
     def of(self, ctxt: session.Ctxt, ids: Iterable[str]) -> dict[str, str] | None:
         """Return {id: name} of the groups that the caller may see, asking with their token.
 
-        Return None if the network service refuses the caller, does not answer, or has not a short
-        time ago.
+        Return None if the network service refuses the caller, does not answer, or did not answer a
+        short time ago.
         """
         caller = _caller(ctxt)
         found = {group: self._known(caller, group) for group in ids}

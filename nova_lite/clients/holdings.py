@@ -8,7 +8,7 @@ import typing
 from nova_lite.clients import offers
 from nova_lite.clients import session
 
-# {provider uuid: {resource class: amount}}, as it is held
+# {provider uuid: {resource class: amount}} of existing allocations
 Allocations: typing.TypeAlias = dict[str, dict[str, int]]
 
 
@@ -38,15 +38,15 @@ class Holding:
         return bool(self.allocations)
 
     def of(self, providers: Container[str | None]) -> Allocations:
-        """Return what is held on these providers."""
+        """Return the allocations on `providers`."""
         return {uuid: held for uuid, held in self.allocations.items() if uuid in providers}
 
     def besides(self, providers: Container[str | None]) -> Allocations:
-        """Return what is held on all other providers."""
+        """Return the allocations on all providers except `providers`."""
         return {uuid: held for uuid, held in self.allocations.items() if uuid not in providers}
 
     def covers(self, wanted: offers.Wanted) -> bool:
-        """Return whether all of `wanted` ({provider: {'resources': …}}) is held already."""
+        """Return whether the allocations include `wanted` ({provider: {'resources': …}})."""
         return all(
             self.allocations.get(provider, {}).get(resource, 0) >= amount
             for provider, part in wanted.items()

@@ -1,4 +1,4 @@
-"""The identity service, asked whether projects exist."""
+"""The identity service, which is asked whether projects exist."""
 
 from nova_lite import exception
 from nova_lite.clients import auth
@@ -12,9 +12,9 @@ class Identity:
         self.service = session.Neighbour(credentials, 'keystone', title='identity', version='/v3')
 
     def require_project(self, ctxt: session.Ctxt, project_id: str) -> None:
-        """Raise Invalid when the identity service knows no such project.
+        """Raise Invalid if the identity service does not know the project.
 
-        One that we may not ask about counts as existing, as in nova.
+        A project that we may not read counts as existing, as in nova.
         """
         missing = session.raising(
             exception.Invalid, message=f'Project ID {project_id} is not a valid project.'

@@ -48,7 +48,7 @@ OTHERS = {
 }
 # A property of images that servers were shelved in.
 SHELVED = 'nova_lite_shelved'
-# What describes the one image only, and not a snapshot of a server made from it.
+# Properties that describe only the image itself, and not a snapshot of a server made from it.
 NOT_INHERITED = {
     SHELVED,
     'cache_in_nova',
@@ -145,7 +145,7 @@ class Image:
         return f'{self.service.endpoint()}/images/{image_id}'
 
     def list(self, ctxt: session.Ctxt, /, **filters: typing.Any) -> session.Jsons:
-        """Return images that the user sees and that match; marker and limit page through them."""
+        """Return the user's images that match the filters, which include marker and limit."""
         limit = filters.pop('limit', None)
         found: session.Jsons = []
         params = {'limit': min(limit or PAGE, PAGE), **filters}
@@ -161,10 +161,10 @@ class Image:
     def create(
         self, ctxt: session.Ctxt, values: session.Json, *, image_id: str | None = None
     ) -> session.Json:
-        """Create an image without contents (status queued); returns it.
+        """Create an image without contents (status queued), and return it.
 
         values:   attributes and properties, by name
-        image_id: the id it is to have; an image that has it already is returned
+        image_id: id of the new image; an existing image with this id is returned
         Raises Forbidden for more properties than an image may have.
         """
         if image_id is not None:
@@ -192,13 +192,12 @@ class Image:
         kind: str = 'snapshot',
         image_id: str | None = None,
     ) -> session.Json:
-        """Create the image that a snapshot of a server will be uploaded to; returns it.
+        """Create the queued image for a snapshot of a server, and return it.
 
-        server:     has uuid, project_id, user_id; no server with a smaller root disk than
-                    its flavor's can boot from the image
-        base:       the image that the server was made from, as `get` returns it
-        properties: further ones, which win over the base's and over image_type
-        kind:       'snapshot' or 'backup', its property image_type
+        server:     its root disk (flavor) is the smallest that can boot from the image
+        base:       the image of the server, as `get` returns it
+        properties: further properties, which override those of the base, and image_type
+        kind:       'snapshot' or 'backup', the property image_type
         """
         values = {'disk_format': 'qcow2', 'container_format': 'bare', 'min_disk': 0, 'min_ram': 0}
         if base is not None:
@@ -230,9 +229,9 @@ class Image:
         values: session.Json | None = None,
         remove: Iterable[str] = (),
     ) -> session.Json:
-        """Set attributes and properties, remove properties; returns the image.
+        """Set attributes and properties, and remove properties. Return the image.
 
-        Raises Forbidden for more properties than an image may have.
+        Raises Forbidden if the image would have too many properties.
         """
         patch = [
             {'op': 'add', 'path': _pointer(name), 'value': value}
@@ -254,8 +253,8 @@ class Image:
     def upload(self, ctxt: session.Ctxt, image_id: str, data: bytes | Iterable[bytes]) -> None:
         """Store the image's contents (bytes or a file) and make it active.
 
-        An image that is active already stays as it is. Raise ImageNotFound also for one that is
-        deleted meanwhile.
+        An image that is already active does not change. Raise ImageNotFound, also if the image is
+        deleted during the upload.
         """
         response = self._images.call(
             ctxt,
@@ -284,9 +283,9 @@ class Image:
         return response.iter_content(chunk_size)
 
     def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
-        """Delete the image; raises ImageNotFound unless `missing_ok`.
+        """Delete the image. Raise ImageNotFound unless `missing_ok`.
 
-        Raises Forbidden for a protected image, Conflict for one in use.
+        Raises Forbidden for a protected image, Conflict for an image in use.
         """
         errors: dict[int, session.Raising | None] = {409: exception.Conflict}
         if missing_ok:

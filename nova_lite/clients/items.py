@@ -11,7 +11,7 @@ class Items:
     """The resources of one kind, each at `path`/{id}.
 
     missing: (error, name of its argument for the id), raised for an id that does not exist
-    as_user: what calls ask for that do not say it themselves; see Neighbour.call
+    as_user: default of the argument of calls; see Neighbour.call
     """
 
     def __init__(

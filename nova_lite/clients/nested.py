@@ -1,7 +1,7 @@
-"""Nested resource providers: those below a compute node's that are ours to keep.
+"""Nested resource providers: our providers below that of a compute node.
 
-The uuid of such a provider follows from the node's uuid and the provider's name. So others'
-providers below the node, such as those of a real Neutron, are recognized and left alone.
+The uuid of such a provider depends on the node's uuid and the provider's name. So providers of
+other services below the node, such as those of a real Neutron, are recognized and not changed.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,10 @@ LOG = logging.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class Nested:
-    """One nested provider. name: without the node's; parent: the name of one before, or None"""
+    """One nested provider.
+
+    name: without the node's name; parent: name of an earlier one, or None
+    """
 
     name: str
     inventories: providers.Inventories
@@ -53,7 +56,7 @@ def keep(
     wanted: Sequence[Nested],
     known: Iterable[providers.Provider],
 ) -> None:
-    """Create or bring up to date the nested providers of a node, and remove former ones.
+    """Create or update the nested providers of a node, and remove former ones.
 
     wanted: each parent before its children; known: the providers of the node's tree
     Inventories come last, as those of nodes do. A provider that would lose a resource class in use

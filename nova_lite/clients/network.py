@@ -1,11 +1,11 @@
 """The network service: ports of servers, from the request to the last address.
 
-What a user asks for is checked in the user's name; ports are made and bound by
-ourselves, for the server's project. Source: reference/nova/create-server 1.4.
+A user's request is checked in the user's name. Ports are created and bound with our own
+credentials, for the server's project. Source: reference/nova/create-server 1.4.
 
-A requested network is {'network_id', 'fixed_ip', 'port_id', 'tag'}, absent keys
-meaning None; the request as a whole is a list of them, 'auto' or 'none'. One with a port
-that asks for resources has 'resource_request', and 'allocation' once a host is chosen.
+A requested network is {'network_id', 'fixed_ip', 'port_id', 'tag'}; absent keys mean None. A
+request is a list of requested networks, 'auto' or 'none'. If a port requests resources, its network
+has 'resource_request', and 'allocation' as soon as a host is chosen.
 """
 
 from collections.abc import Collection
@@ -50,7 +50,7 @@ class Owner(typing.Protocol):
 class Network:
     """The network service.
 
-    bindings: of ports to hosts, for moves; security_groups: by name
+    bindings: calls about bindings of ports, for moves; security_groups: calls about their groups
     """
 
     def __init__(self, credentials: auth.Credentials) -> None:
@@ -74,7 +74,7 @@ class Network:
     def list(
         self, ctxt: session.Ctxt, kind: str, *, as_user: bool = False, **filters: object
     ) -> session.Jsons:
-        """Return all things of a kind that match the filters; see `network_lists`."""
+        """Return all objects of a kind that match the filters; see `network_lists`."""
         return network_lists.read(self.service, ctxt, kind, filters, as_user=as_user)
 
     def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
@@ -97,7 +97,7 @@ class Network:
         return self.list(ctxt, 'subnets', **filters)
 
     def has_extension(self, ctxt: session.Ctxt, alias: str) -> bool:
-        """Return whether the service has one of its optional parts."""
+        """Return whether the service has an extension."""
         aliases = self.known_extensions.get(EXTENSIONS)
         if aliases is None:
             aliases = {item['alias'] for item in self.list(ctxt, 'extensions')}
@@ -112,16 +112,16 @@ class Network:
     def info(
         self, ctxt: session.Ctxt, server_uuid: str, known: Iterable[session.Json] = ()
     ) -> session.Jsons:
-        """network_info as it is now.
+        """Return the current network_info of a server.
 
-        known: network_info as it was, whose order and decisions are kept
+        known: the former network_info, whose order and decisions are kept
         """
         return self.infos(ctxt, {server_uuid: known})[server_uuid]
 
     def infos(
         self, ctxt: session.Ctxt, known: Mapping[str, Iterable[session.Json]]
     ) -> dict[str, session.Jsons]:
-        """Return {uuid: network_info as it is now} of servers. known: the same as it was"""
+        """Return {server uuid: current network_info}. known: {server uuid: former network_info}"""
         return self._descriptions.of_servers(
             ctxt, known, self.list(ctxt, 'ports', device_id=list(known))
         )
@@ -146,12 +146,12 @@ class Network:
         groups: Iterable[str] = (),
         again: bool = False,
     ) -> session.Jsons:
-        """Give a server its ports, bound to `host`; returns its network_info.
+        """Create the ports of a server, bound to `host`. Return its network_info.
 
-        server: an Owner; wanted: as `validate` returned it
+        server: an Owner; wanted: result of `validate`
         groups: names or ids of security groups; none means the project's default
-        again:  part of it may have been done before: ports there are taken up
-        On an error nothing stays. Raises PortInUse, FixedIpInUse, NoMoreFixedIps,
+        again:  an earlier attempt may have created ports, which are reused
+        After an error no port stays. Raises PortInUse, FixedIpInUse, NoMoreFixedIps,
         PortBindingFailed, OverQuota and others.
         """
         wanted = self.requested.resolve(ctxt, server.project_id, wanted)
@@ -186,11 +186,11 @@ class Network:
         host: str,
         known: Collection[str],
     ) -> session.Json:
-        """Give a server one more port, bound to `host`; returns its entry of network_info.
+        """Add one port to a server, bound to `host`. Return its entry of network_info.
 
-        known: ids of the ports it had before; another one of the network that is wanted
-            was made by this same call, whose answer was lost
-        Raises as `allocate`; on an error the server has no more than before.
+        known: ids of the server's ports before. A further port on the requested network was created
+            by an earlier attempt whose reply was lost
+        Raises the errors of `allocate`. After an error the server has only its former ports.
         """
         present = [port for port in self.ports(ctxt, server.uuid) if port['id'] not in known]
         port = self._plug(ctxt, server, request, host=host, groups=(), present=present)
@@ -208,7 +208,7 @@ class Network:
     def undo_attach(
         self, ctxt: session.Ctxt, server_uuid: str, request: session.Json, *, known: Collection[str]
     ) -> None:
-        """Take back what `attach` gave a server, also where its answer was lost."""
+        """Undo `attach`, even if its reply was lost."""
         given = request.get('port_id')
         wanted = ('id', given) if given else ('network_id', request['network_id'])
         made = [
@@ -228,7 +228,7 @@ class Network:
         groups: Sequence[str],
         present: session.Jsons,
     ) -> session.Json:
-        """Return the port for one requested network, made or taken over."""
+        """Create the port of a requested network, or take over the user's port. Return the port."""
         body: session.Json = {
             'device_id': server.uuid,
             'device_owner': f'compute:{server.availability_zone or ""}',
@@ -257,9 +257,9 @@ class Network:
         return self._without_request(ctxt, response.json()['port'])
 
     def _without_request(self, ctxt: session.Ctxt, made: session.Json) -> session.Json:
-        """Return a port made for a server. Delete it and raise if it asks for resources."""
+        """Return a port made for a server. Delete it and raise if it requests resources."""
         if made.get(resource_requests.REQUEST):
-            # The host was chosen without what the port asks for.
+            # The host was chosen without the resource request of the port.
             self.release(ctxt, [{'id': made['id'], 'preserve_on_delete': False}])
             raise exception.NetworksWithQoSPolicyNotSupported(network_id=made['network_id'])
         return made
@@ -267,7 +267,7 @@ class Network:
     def _take_over(
         self, ctxt: session.Ctxt, server: Owner, request: session.Json, body: session.Json
     ) -> session.Json:
-        """Make a user's port the server's, unless another server was quicker."""
+        """Assign a user's port to the server, unless another server was first."""
         port_id = request['port_id']
         port = self.get_port(ctxt, port_id)
         if port['device_id'] not in ('', server.uuid):
@@ -313,8 +313,8 @@ class Network:
     ) -> None:
         """Bind a server's ports to another host at once, without a binding prepared for it.
 
-        allocations: what is allocated there for ports, by their ids
-        Ports that are the server's no longer are passed over, see `owned_ports`.
+        allocations: {port id: `allocation` of its binding} on the host
+        Ports that no longer belong to the server are skipped, see `owned_ports`.
         """
 
         def move(vif: session.Json) -> None:
@@ -326,7 +326,7 @@ class Network:
     def unbind(
         self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json]
     ) -> None:
-        """Unbind ports, which stay those of their server. Others are passed over."""
+        """Unbind the ports of a server, which keeps them. Ports of other servers are skipped."""
 
         def unbind(vif: session.Json) -> None:
             body = {'port': _binding_of(vif, '', None)}
@@ -341,7 +341,7 @@ class Network:
     ) -> None:
         """Take all ports from a server: delete those made for it, unplug the others.
 
-        network_info: says which ones are to be preserved
+        network_info: has which ports must be preserved
         """
         preserved = {vif['id'] for vif in network_info if vif['preserve_on_delete']}
         ports = self.list(ctxt, 'ports', device_id=server_uuid, fields='id')
@@ -353,12 +353,12 @@ class Network:
     def release_from(
         self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json]
     ) -> None:
-        """Release those ports that are this server's."""
+        """Release the ports in network_info that belong to the server."""
         own = {port['id'] for port in self.list(ctxt, 'ports', device_id=server_uuid, fields='id')}
         self.release(ctxt, [vif for vif in network_info if vif['id'] in own])
 
     def release(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
-        """Release these ports of their server. Deleted ports are not an error."""
+        """Release the ports in network_info. Deleted ports are no error."""
         for vif in network_info:
             path = f'/ports/{vif["id"]}'
             if vif['preserve_on_delete']:
@@ -376,7 +376,7 @@ class Network:
 def _binding_of(
     vif: session.Json, host: str, allocation: resource_requests.Allocation | None
 ) -> session.Json:
-    """Return what binds a port to a host. The profile is left alone where nothing is allocated."""
+    """Return the attributes that bind a port to a host, with a profile if it has an allocation."""
     former = vif.get('profile') or {}
     if allocation is None and resource_requests.ALLOCATION not in former:
         return {'binding:host_id': host}

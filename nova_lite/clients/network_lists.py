@@ -1,4 +1,4 @@
-"""Lists of what the network service has: ports, networks, security groups and so on."""
+"""Lists of objects of the network service: ports, networks, security groups and so on."""
 
 from collections.abc import Mapping
 import typing
@@ -16,9 +16,9 @@ def read(
     filters: Mapping[str, object],
     **options: typing.Any,
 ) -> session.Jsons:
-    """Return all things of a kind ('ports', 'networks', …) that match the filters.
+    """Return all objects of a kind ('ports', 'networks', …) that match the filters.
 
-    Ids of any number are asked for in parts.
+    A filter with many ids is sent in several requests.
 
     options: of each request, see `session.Neighbour.call`
     """

@@ -17,7 +17,7 @@ Wanted: typing.TypeAlias = dict[str, Part]
 
 
 class AllocationRequest(typing.TypedDict):
-    """One way to give a server what it asks for. mappings: {suffix of a group: providers}"""
+    """One way to allocate the requested resources. mappings: {suffix of a group: providers}"""
 
     allocations: Wanted
     mappings: typing.NotRequired[dict[str, list[str]]]

@@ -1,8 +1,8 @@
-"""The ports on a server's record, as far as they are still the server's.
+"""The ports in a server's record that still belong to the server.
 
-Ports belong to their owners, who may delete them, or give them to other servers, at any time. A
-call about the ports of a server passes over those: they need nothing any more, or are the
-concern of others. `network-vif-deleted`, or the next refresh, takes them off the record.
+Owners may delete their ports, or attach them to other servers, at any time. A call about the ports
+of a server skips such ports. `network-vif-deleted`, or the next refresh, removes them from the
+record.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from nova_lite.clients import session
 
 LOG = log.getLogger(__name__)
 
-# Does something to the port of an entry of network_info.
+# A function that changes the port of an entry of network_info.
 Act: typing.TypeAlias = Callable[[session.Json], object]
 
 
 class Lists(typing.Protocol):
-    """The network service, as far as it is used here."""
+    """The part of the network service's client that this module uses."""
 
     def list(
         self, ctxt: session.Ctxt, kind: str, *, as_user: bool = False, **filters: object
@@ -37,9 +37,9 @@ class OwnedPorts:
         self._network, self._ctxt, self._server_uuid = network, ctxt, server_uuid
 
     def each(self, network_info: Iterable[session.Json], act: Act) -> session.Jsons:
-        """Call `act` for each entry whose port is the server's. Return these entries.
+        """Call `act` for each entry whose port belongs to the server. Return these entries.
 
-        An error of a port that is the server's no longer by then is none.
+        An error of `act` is ignored if the port no longer belongs to the server afterwards.
         """
         vifs = list(network_info)
         own, done = self._own(vifs), []

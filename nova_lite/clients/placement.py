@@ -1,7 +1,7 @@
 """Placement: candidates, claims and other changes of allocations.
 
-Every change may be repeated after a lost reply or by another process that took
-over: what is already as wanted counts as done. Source: reference/nova/scheduling 3, 7, 11.
+Each change may be repeated after a lost reply, or by another process that took over: a change
+whose result exists counts as done. Source: reference/nova/scheduling 3, 7, 11.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ Holding: typing.TypeAlias = holdings.Holding
 MICROVERSION = 'placement 1.36'
 TRIES = 4
 PAUSE_S = 0.1
-# Time that another process has to complete a claim that it has written in part.
+# Seconds for another process to complete a claim that it has written in part.
 HALF_WRITTEN_S = 1.0
 # Consumers of one POST /allocations. A longer request would conflict with other changes more often.
 TOGETHER = 20
@@ -40,13 +40,13 @@ class Outcome(enum.Enum):
     """The result of a change of allocations."""
 
     DONE = enum.auto()
-    REFUSED = enum.auto()  # no room, or no such provider
-    STALE = enum.auto()  # the consumer's generation is another
+    REFUSED = enum.auto()  # no resources, or no such provider
+    STALE = enum.auto()  # the consumer's generation differs
     RACED = enum.auto()  # the providers changed at every try
 
 
 class Placement:
-    """The placement service, called as ourselves. `providers` knows its providers."""
+    """The placement service, called with our own credentials. `providers` has its providers."""
 
     def __init__(self, credentials: auth.Credentials) -> None:
         self.service = session.Neighbour(
@@ -65,7 +65,7 @@ class Placement:
         return typing.cast(offers.Offer, found)
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> Holding:
-        """Return what the consumer (a uuid) holds."""
+        """Return the Holding of a consumer (a uuid)."""
         body = self.service.get(ctxt, f'/allocations/{consumer}')
         return Holding(
             {provider: part['resources'] for provider, part in body['allocations'].items()},
@@ -84,15 +84,14 @@ class Placement:
         free: bool = False,
         beside: Iterable[str] | None = None,
     ) -> bool:
-        """Take the resources of an allocation request, in addition to what is held.
+        """Claim an allocation request, in addition to the consumer's allocations.
 
-        request: {'allocations': …, 'mappings'?: …} as candidates have it
-        new:     the consumer is known to hold nothing, which saves a request
-        free:    as a rule it holds nothing: that is tried first
-        beside:  nodes of which it may hold something already; None: any
-        Returns False when they are no longer there to be had. Raises
-        AllocationConflict when another process changes the consumer's allocations, or
-        it holds something of other providers.
+        request: {'allocations': …, 'mappings'?: …} as in the candidates
+        new:     the consumer is known to have no allocations, which saves a request
+        free:    the consumer probably has no allocations: try that first
+        beside:  nodes on which it may have allocations already; None: any
+        Returns False if the resources are no longer available. Raises AllocationConflict if another
+        process changes the consumer's allocations, or if it has allocations on other providers.
         """
         wanted = request['allocations']
         if free and not new:
@@ -115,17 +114,17 @@ class Placement:
                 return True
             runtime.sleep(HALF_WRITTEN_S)
             body['consumer_generation'] = self._left_behind(ctxt, consumer)
-            body['allocations'] = wanted  # it holds nothing now, whatever it held before
+            body['allocations'] = wanted  # the consumer has no allocations now
             outcome = self._write(ctxt, 'PUT', path, body)
         return self._claimed(outcome, consumer)
 
     def replace(
         self, ctxt: session.Ctxt, consumer: Consumer, wanted: offers.Wanted, generation: int | None
     ) -> bool:
-        """Hold `wanted` ({provider: {'resources': …}}) instead of what was held, at once.
+        """Replace the consumer's allocations by `wanted` ({provider: {'resources': …}}), at once.
 
-        generation: the consumer's, as it was read; another raises AllocationConflict
-        Returns False, and leaves what was held, when they are not there to be had.
+        generation: the consumer's, as it was read; if it differs, AllocationConflict is raised
+        Returns False, and changes nothing, if the resources are not available.
         """
         body = holdings.entry(consumer, wanted, generation)
         outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
@@ -134,10 +133,10 @@ class Placement:
     def claim_all(
         self, ctxt: session.Ctxt, claims: Iterable[tuple[Consumer, offers.AllocationRequest]]
     ) -> bool:
-        """Take resources for several consumers that hold nothing yet, or for none.
+        """Claim for several consumers without allocations, or for none of them.
 
         claims: pairs of a Consumer and an allocation request
-        Returns and raises as `claim`.
+        Returns False and raises AllocationConflict as `claim`.
         """
         claims = list(claims)
         body = {
@@ -167,9 +166,9 @@ class Placement:
         return outcome is Outcome.DONE
 
     def _has(self, ctxt: session.Ctxt, consumer: Consumer, wanted: offers.Wanted) -> bool:
-        """After a stale generation: whether an earlier try of ours had succeeded.
+        """Return whether an earlier try of ours has succeeded, after a stale generation.
 
-        False when the consumer holds nothing; other holdings raise AllocationConflict.
+        Return False if the consumer has no allocations. Raise AllocationConflict for others.
         """
         held = self.holding(ctxt, consumer.uuid)
         if held and not held.covers(wanted):
@@ -179,8 +178,8 @@ class Placement:
     def _left_behind(self, ctxt: session.Ctxt, consumer: Consumer) -> int:
         """Return the generation of a consumer without allocations.
 
-        Placement that is killed within a claim leaves one behind, and tells its
-        generation in refusals only. Raise AllocationConflict when it holds something.
+        A placement that is killed during a claim leaves such a consumer, and shows its generation
+        only in refusals. Raise AllocationConflict if the consumer has allocations.
         """
         response = self.service.call(
             ctxt,
@@ -190,7 +189,7 @@ class Placement:
             errors={409: None},
         )
         if response.status_code < 400:
-            return 0  # it was gone meanwhile, and the request has made it
+            return 0  # the consumer was deleted since, and the request has created it
         named = NAMED_GENERATION.search(responses.detail(response))
         if named is None or self.holding(ctxt, consumer.uuid):
             raise exception.AllocationConflict(consumer=consumer.uuid)
@@ -206,14 +205,14 @@ class Placement:
         once: bool = False,
         keep: Iterable[str | None] = (),
     ) -> Allocations:
-        """Give all that `source` holds to `target` (uuids), in one step.
+        """Move all allocations of `source` to `target` (uuids), in one step.
 
-        What `target` held before is dropped. The project and user stay.
-        new: `target` is known to hold nothing, which saves a request
-        once: if `target` holds something, it was done before and `source` holds new things
-        keep: nodes of which both keep what they hold
-        Returns what is given, or what `target` holds if it was done before; nothing when
-        neither holds anything else.
+        The former allocations of `target` are deleted. The project and user stay.
+        new: `target` is known to have no allocations, which saves a request
+        once: if `target` has allocations, a former call has moved them, and `source` has new ones
+        keep: nodes whose allocations are not moved
+        Returns the moved allocations, those of `target` if a former call has moved them, or an
+        empty result if neither has any.
         """
         for attempt in range(TRIES):
             held = self.holding(ctxt, source)
@@ -255,14 +254,14 @@ class Placement:
         *,
         unless: Callable[[], bool] | None = None,
     ) -> bool:
-        """Give up what the consumer (a uuid) holds on some nodes, and keep the rest.
+        """Release the allocations of a consumer (a uuid) on `nodes`, and keep the others.
 
-        nodes: None stands for all
-        unless: called once it is known what is held; nothing is given up if it is true,
-            or raises
-        A change of the consumer after that call is noticed by its generation, unless it
+        nodes: None means all
+        unless: function that is called after the allocations were read; if it returns true or
+            raises, nothing is released A change of the consumer after that call is noticed by its
+            generation, unless the consumer
         became empty: placement forgets it then, and a new claim starts at 1 (see `advance`).
-        Returns False when it held nothing there, or keeps it.
+        Returns False if nothing was released.
         """
         for _ in range(TRIES):
             held = self.holding(ctxt, consumer)
@@ -289,11 +288,11 @@ class Placement:
         claims: Iterable[tuple[Consumer, offers.AllocationRequest]],
         generation: int,
     ) -> None:
-        """Raise the generations of new claims, which begin at 1; keep just what was claimed.
+        """Raise the generations of new claims, which begin at 1, to `generation`.
 
-        Late changes by others that read a lower generation are refused from then on.
+        Afterwards placement refuses late changes by processes that read a lower generation.
 
-        claims: as of `claim_all`
+        claims: see `claim_all`
         Raises AllocationConflict if placement does not accept a change: the claim was changed
         since, or its providers changed at every try.
         """
@@ -311,10 +310,10 @@ class Placement:
     def delete_allocations(
         self, ctxt: session.Ctxt, consumer: str, *, force: bool = False, keep: Iterable[str] = ()
     ) -> bool:
-        """Give up all that the consumer (a uuid) holds; False when that was nothing.
+        """Delete all allocations of a consumer (a uuid). Return False if it has none.
 
-        Without `force` what it holds of the nodes `keep` stays, and a change by another
-        process in the meantime raises AllocationConflict.
+        Without `force` the allocations on the nodes `keep` stay, and a concurrent change by another
+        process raises AllocationConflict.
         """
         path = f'/allocations/{consumer}'
         if force:
@@ -334,13 +333,13 @@ class Placement:
     def _besides(
         self, ctxt: session.Ctxt, held: Holding, nodes: Iterable[str | None]
     ) -> Allocations:
-        """Return what is held outside the trees of nodes."""
+        """Return the allocations outside the trees of `nodes`."""
         return held.besides(self._trees(ctxt, nodes, held))
 
     def _trees(
         self, ctxt: session.Ctxt, nodes: Iterable[str | None], *found: Holding
     ) -> set[str | None]:
-        """Return nodes and, if more than they is held, the providers of their trees.
+        """Return nodes and, if `found` has allocations on other providers, those of their trees.
 
         nodes: uuids of nodes, or of providers below them; None is ignored
         """
@@ -360,7 +359,7 @@ class Placement:
             raise exception.ProviderConflict(provider=f'of consumer {consumer}')
 
     def _write(self, ctxt: session.Ctxt, method: str, path: str, body: session.Json) -> Outcome:
-        """Send allocations, again while their providers change under the request."""
+        """Send allocations. Repeat the request while their providers change concurrently."""
         for attempt in range(1, TRIES + 1):
             response = self.service.call(
                 ctxt, method, path, json=body, errors={400: None, 409: None}

@@ -1,7 +1,7 @@
-"""Ports that a host has yet to plug, as builds and moves wait for them.
+"""Ports that a host still has to plug, for which builds and moves wait.
 
-The status of a port in the network service is the truth, and survives restarts on both
-sides. An event says earlier what has become of it.
+The status of a port in the network service is authoritative, and survives restarts of both
+services. An event reports a change earlier.
 """
 
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from nova_lite import exception
 from nova_lite.clients import session
 
 ACTIVE, ERROR = 'ACTIVE', 'ERROR'
-# The name of the event, and what it says.
+# The name of the event, and its statuses.
 EVENT = 'network-vif-plugged'
 COMPLETED, FAILED = 'completed', 'failed'
 
 
 class Ports(typing.Protocol):
-    """The network service, as far as it is used here."""
+    """The part of the network service's client that this module uses."""
 
     def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
         """Return the ports that belong to a server."""
@@ -45,10 +45,10 @@ def with_events(network_info: session.Jsons, events: Mapping[str, str]) -> sessi
 def reread(
     network: Ports, ctxt: session.Ctxt, server_uuid: str, network_info: session.Jsons
 ) -> session.Jsons:
-    """Return network_info with the present status of the ports.
+    """Return network_info with the current status of the ports.
 
-    A port that was deleted is not waited for. Raises VirtualInterfaceCreateException if a
-    port could not be plugged.
+    A deleted port counts as plugged. Raises VirtualInterfaceCreateException if a port could not
+    be plugged.
     """
     ports = {port['id']: port for port in network.ports(ctxt, server_uuid)}
     enabled = {each for each, port in ports.items() if port.get('admin_state_up', True)}

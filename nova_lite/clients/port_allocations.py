@@ -1,7 +1,7 @@
 """Allocations of the ports of a server in placement, when a port is attached or detached.
 
-How much that is follows from the server's ports, not from what is held. So a repetition
-changes nothing, whatever became of the attempt before. The server must not move meanwhile.
+The amounts follow from the server's ports, not from its allocations. So a repetition changes
+nothing, whatever the former attempt has done. The server must not move at the same time.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ TRIES = 4
 
 
 class Server(typing.Protocol):
-    """The server whose ports they are."""
+    """The server of the ports."""
 
     @property
     def uuid(self) -> str: ...
@@ -47,7 +47,7 @@ class Providers(typing.Protocol):
 
 
 class Placement(typing.Protocol):
-    """Placement, as it is used here."""
+    """The part of placement's client that this module uses."""
 
     @property
     def providers(self) -> Providers: ...
@@ -69,14 +69,14 @@ class Placement(typing.Protocol):
 
 
 class Network(typing.Protocol):
-    """The network service, as it is used here."""
+    """The part of the network service's client that this module uses."""
 
     def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
         """Return the ports that belong to a server."""
 
 
 class Services(typing.Protocol):
-    """The services that know what the ports of a server hold and need."""
+    """The services that have the allocations and the requests of a server's ports."""
 
     @property
     def placement(self) -> Placement: ...
@@ -88,7 +88,7 @@ class Services(typing.Protocol):
 def claim(
     placement: Placement, ctxt: session.Ctxt, server: Server, node: str, port: session.Fields
 ) -> resource_requests.Allocation | None:
-    """Allocate on a node (its uuid) what a port asks for; returns the port's `allocation`.
+    """Allocate the resources of a port on a node (its uuid). Return the port's `allocation`.
 
     Raises PortResourcesNotAvailable.
     """
@@ -129,13 +129,13 @@ def release(
     but: str | None = None,
     unless: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Give up what no port of a server needs of the providers below a node (its uuid).
+    """Release allocations below a node (its uuid) that no port of a server needs.
 
     but: the id of a port that does not count
-    unless: called once it is known what is held; nothing is given up if it is true, nor what
-        was claimed after that
-    Nothing is given up either while a port is bound to another host than the server's: its
-    binding does not say what it needs of the node. Raises AllocationConflict.
+    unless: function that is called after the allocations were read; nothing is released if it
+        returns true. Later claims are not released either
+    Nothing is released while a port is bound to another host than the server's, because its
+    binding does not show its needs on the node. Raises AllocationConflict.
     """
     owner = _consumer(server)
     for attempt in range(1, TRIES + 1):
@@ -162,7 +162,7 @@ def release(
 def _needed(
     services: Services, ctxt: session.Ctxt, server: Server, *, but: str | None
 ) -> holdings.Allocations | None:
-    """Return what the ports of a server need; None if one of them is bound to another host."""
+    """Return the amounts that a server's ports need; None if one is bound to another host."""
     needed: holdings.Allocations = {}
     for port in services.network.ports(ctxt, server.uuid):
         amounts = resource_requests.amounts(port) if port['id'] != but else {}
@@ -181,7 +181,7 @@ def _needed(
 
 
 def are_of_ports(allocations: holdings.Allocations) -> bool:
-    """Return whether any of the allocations is of what only ports ask for."""
+    """Return whether any allocation has a resource class that only ports request."""
     return any(map(_of_ports, allocations.values()))
 
 
@@ -193,7 +193,7 @@ def _of_ports(resources: dict[str, int]) -> dict[str, int]:
 def _reduced(
     held: holdings.Holding, needed: holdings.Allocations, tree: set[str]
 ) -> holdings.Allocations:
-    """Return what is held, but of the providers of a tree no more for ports than is needed."""
+    """Return the allocations, reduced in a tree to the amounts that ports need."""
     reduced = dict(held.allocations)
     for provider in tree & reduced.keys():
         for name, amount in _of_ports(reduced[provider]).items():
@@ -210,9 +210,9 @@ def _change(
     server: Server,
     change: Callable[[holdings.Holding], holdings.Allocations],
 ) -> bool:
-    """Hold what `change` makes of what is held; False when it is not there to be had.
+    """Replace a server's allocations by the result of `change`. Return False if not available.
 
-    Raises AllocationConflict when others keep changing what the server holds.
+    Raises AllocationConflict if other processes keep changing the server's allocations.
     """
     owner = _consumer(server)
     for attempt in range(1, TRIES + 1):

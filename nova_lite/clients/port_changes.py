@@ -1,4 +1,4 @@
-"""Changes of a port that depend on what it has: no other request's change is lost by them."""
+"""Changes of a port that depend on its attributes, without losing changes of other requests."""
 
 from collections.abc import Callable
 import typing
@@ -7,10 +7,10 @@ from nova_lite import exception
 from nova_lite.clients import items
 from nova_lite.clients import session
 
-# Each loss of the race is another change of the same port. These are rare.
+# Maximum number of tries. Each failure is a concurrent change of the port, which is rare.
 ATTEMPTS = 5
 
-# What to set, given the port; None to leave it as it is.
+# A function of the port that returns the attributes to set, or None for no change.
 Change: typing.TypeAlias = Callable[[session.Json], session.Json | None]
 
 
@@ -25,10 +25,10 @@ def change(
     values_of: Change,
     **options: typing.Any,
 ) -> None:
-    """Change a port, computed again from the port when another request changed it meanwhile.
+    """Change a port. Compute the change again if another request has changed the port.
 
     port: as it was read; options: as_user and errors, see Neighbour.call
-    Raises PortNotFound, or PortChanged when it loses the race each time.
+    Raises PortNotFound, or PortChanged if other requests keep changing the port.
     """
     ports = items.Items(service, '/ports', missing=(exception.PortNotFound, 'port_id'))
     changed = session.raising(PortChanged, port_id=port['id'])

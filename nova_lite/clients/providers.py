@@ -1,7 +1,7 @@
 """Placement's resource providers: inventories, traits, aggregates, usage.
 
-A provider's generation changes with everything written about it. Where the
-generation we know is old, the provider is read again and the change repeated.
+A provider's generation changes with each write. If the known generation is old, the provider is
+read again and the change is repeated.
 Source: reference/nova/scheduling 3.3, 4, 10, 11.
 """
 
@@ -25,9 +25,9 @@ LOG = logging.getLogger(__name__)
 # The fields of an inventory by name, and inventories by resource class.
 Inventory: typing.TypeAlias = dict[str, int | float]
 Inventories: typing.TypeAlias = dict[str, Inventory]
-# What a provider has of a kind, such as its traits.
+# A part of a provider, such as its traits.
 Part = typing.TypeVar('Part', Inventories, set[str])
-# Returns a part of the provider with this uuid, and the provider's generation.
+# A function of a provider's uuid that returns a part of the provider, and its generation.
 Read: typing.TypeAlias = Callable[[session.Ctxt, str], tuple[Part, int]]
 
 TRIES = 4
@@ -44,7 +44,7 @@ INVENTORY_DEFAULTS = {
 
 @dataclasses.dataclass(frozen=True)
 class Provider:
-    """A resource provider; for a compute node uuid and name are the node's."""
+    """A resource provider. That of a compute node has the node's uuid and name."""
 
     uuid: str
     name: str
@@ -54,7 +54,7 @@ class Provider:
 
     @classmethod
     def of(cls, body: session.Json) -> typing.Self:
-        """From placement's representation."""
+        """Return the Provider of placement's representation."""
         return cls(
             body['uuid'],
             body['name'],
@@ -73,7 +73,7 @@ def is_concurrent(response: requests.Response) -> bool:
 
 
 class Providers:
-    """Calls about resource providers, on the placement service given."""
+    """Calls of the placement service about resource providers."""
 
     def __init__(self, service: session.Neighbour) -> None:
         self.service = service
@@ -102,9 +102,9 @@ class Providers:
     def ensure(
         self, ctxt: session.Ctxt, uuid: str, name: str, *, parent: str | None = None
     ) -> Provider:
-        """Create the provider, or rename it, unless it is as wanted. Returns it.
+        """Create or rename the provider if necessary. Return it.
 
-        Raises AlreadyExists when another provider has the name.
+        Raises AlreadyExists if another provider has the name.
         """
         body = {'uuid': uuid, 'name': name}
         if parent is not None:
@@ -128,7 +128,7 @@ class Providers:
         return Provider.of(response.json())
 
     def delete(self, ctxt: session.Ctxt, uuid: str) -> None:
-        """Delete the provider, if it exists; raises Conflict while it has allocations."""
+        """Delete the provider, if it exists. Raise Conflict while it has allocations."""
         self.service.call(
             ctxt,
             'DELETE',
@@ -161,14 +161,13 @@ class Providers:
         generation: int | None = None,
         keep_ratios: Container[str] = (),
     ) -> int:
-        """Replace the provider's inventories, unless they are as wanted.
+        """Replace the provider's inventories, if they differ.
 
         wanted:      {resource class: {'total': …, 'reserved'?: …, …}}
         generation:  the provider's, when its inventories are known to differ
-        keep_ratios: resource classes whose allocation ratio stays what placement has,
-                     if it has one: an operator may have set it
-        Returns the provider's generation. Raises Conflict when a class that is in
-        use would go.
+        keep_ratios: resource classes whose allocation ratio in placement, if any, is kept, because
+                     an operator may have set it
+        Returns the provider's generation. Raises Conflict if a class in use would be removed.
         """
 
         def change(current: Inventories) -> Inventories:
@@ -192,7 +191,7 @@ class Providers:
     def set_traits(
         self, ctxt: session.Ctxt, uuid: str, traits: Iterable[str], *, generation: int | None = None
     ) -> int:
-        """Make these the provider's traits; returns its generation.
+        """Replace the provider's traits. Return its generation.
 
         generation: the provider's, when its traits are known to differ
         """
@@ -205,7 +204,7 @@ class Providers:
     def change_traits(
         self, ctxt: session.Ctxt, uuid: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
     ) -> int:
-        """Add and remove traits and leave the others alone; returns the generation."""
+        """Add and remove traits, and keep the others. Return the generation."""
         return self._replace(
             ctxt,
             uuid,
@@ -232,10 +231,10 @@ class Providers:
     def change_aggregates(
         self, ctxt: session.Ctxt, uuid: str, change: Callable[[set[str]], set[str]]
     ) -> None:
-        """Replace the provider's aggregates by what `change` makes of the current ones.
+        """Replace the provider's aggregates by the result of `change`.
 
-        change: set of uuids -> set of uuids; called again when the provider was changed
-            by others since it was read
+        change: function of the current set of uuids that returns the new set; called again if the
+            provider was changed since it was read
         """
         self._replace(ctxt, uuid, 'aggregates', read=self.aggregates, change=change)
 
@@ -266,9 +265,9 @@ class Providers:
         read: Read[Part],
         change: Callable[[Part], Part],
     ) -> int:
-        """Read a part of the provider, write what `change` makes of it; returns the generation.
+        """Read a part of the provider and write the result of `change`. Return the generation.
 
-        Raises ProviderConflict when others keep changing the provider.
+        Raises ProviderConflict if others keep changing the provider.
         """
         missing = session.raising(exception.ResourceProviderNotFound, name_or_uuid=uuid)
         for attempt in range(1, TRIES + 1):
@@ -297,9 +296,9 @@ class Providers:
     def _prepare_retry(
         self, ctxt: session.Ctxt, response: requests.Response, part: str, wanted: Iterable[str]
     ) -> None:
-        """Mend what can be mended of a refused change, or raise.
+        """Create missing custom traits and resource classes of a refused change, or raise.
 
-        Custom traits and resource classes exist once someone has defined them.
+        Placement does not know custom traits and resource classes before they are created.
         """
         reason = responses.detail(response)
         if response.status_code == 409:

@@ -1,4 +1,4 @@
-"""Registration of a fleet: many compute nodes made known to placement at once."""
+"""Registration of a fleet: the providers of many compute nodes are created at once."""
 
 import collections
 from collections.abc import Collection
@@ -21,7 +21,7 @@ Tree: typing.TypeAlias = dict[str, providers.Provider]
 Trees: typing.TypeAlias = dict[str | None, Tree]
 Generations: typing.TypeAlias = dict[str, int]
 
-# One list of so many providers costs placement as much as one request about one of them.
+# A list of so many providers costs placement as much as a request for one provider.
 LISTED_AT_ONCE = 50
 
 
@@ -29,10 +29,10 @@ LISTED_AT_ONCE = 50
 class Node:
     """The data of a compute node for placement.
 
-    inventories, keep_ratios: as Providers.set_inventories
-    traits:     those the node has; traits set by others stay
-    not_traits: those of ours that it has not
-    children:   providers below it, each parent before its children
+    inventories, keep_ratios: see Providers.set_inventories
+    traits:     traits of the node; traits set by others are kept
+    not_traits: traits of ours that the node does not have
+    children:   providers below the node's, each parent before its children
     """
 
     uuid: str
@@ -77,14 +77,14 @@ class Providers(typing.Protocol):
 
 
 class Registration:
-    """Registers nodes, a bounded number of them at the same time."""
+    """Registers nodes, a limited number of them at the same time."""
 
     def __init__(self, providers: Providers, *, threads: int) -> None:
         self.providers = providers
         self.threads = threads
-        # By the uuids of nodes, as they were registered last.
+        # {node uuid: Node} as they were last registered.
         self._nested: dict[str, tuple[nested.Nested, ...]] = {}
-        # Generations of the providers of trees, by the uuids of nodes, as they were read last.
+        # {node uuid: generations of the providers of its tree} as they were last read.
         self._generations: dict[str, Generations] = {}
         # The number of providers that placement listed last.
         self._listed = 0
@@ -92,9 +92,9 @@ class Registration:
     def register(
         self, ctxt: session.Ctxt, nodes: Iterable[Node]
     ) -> dict[str, exception.NovaLiteError]:
-        """Create or bring up to date the providers of `nodes`.
+        """Create or update the providers of `nodes`.
 
-        Returns {node uuid: error} of those that failed; the others are registered.
+        Returns {node uuid: error} of failures; the other nodes are registered.
         """
         waiting = collections.deque(nodes)
         total = len(waiting)
@@ -134,7 +134,7 @@ class Registration:
         """Return registered nodes whose providers are missing, and those with changed providers.
 
         uuids: of the registered nodes
-        A provider is changed if its generation is not the one that was read last.
+        A provider has changed if its generation differs from the one that was last read.
         """
         known = self._known(ctxt, uuids)
         missing, changed = set[str](), set[str]()
@@ -148,7 +148,7 @@ class Registration:
         return missing, changed
 
     def withdraw(self, ctxt: session.Ctxt, uuid: str) -> None:
-        """Delete the providers of a node, unless servers hold something of them."""
+        """Delete the providers of a node, unless servers have allocations on them."""
         self._generations.pop(uuid, None)
         self._nested.pop(uuid, None)
         try:
@@ -171,7 +171,7 @@ class Registration:
         return trees
 
     def _register(self, ctxt: session.Ctxt, node: Node, known: Trees | None) -> None:
-        """Inventories come last: before them no server can be put there."""
+        """Register a node. The inventories come last, so that no server is placed there before."""
         tree = known.get(node.uuid, {}) if known is not None else None
         if tree is None and node.uuid in self._generations:
             tree = self._tree(ctxt, node.uuid)
@@ -179,7 +179,7 @@ class Registration:
         if provider is None or provider.name != node.name:
             provider = self.providers.ensure(ctxt, node.uuid, node.name)
         self._keep_nested(ctxt, node, provider, tree)
-        if provider.generation == 0:  # nothing was ever written about it
+        if provider.generation == 0:  # the provider is new
             generation = 0
             if node.traits:
                 generation = self.providers.set_traits(
@@ -203,7 +203,7 @@ class Registration:
         provider: providers.Provider,
         tree: Tree | None,
     ) -> None:
-        """See `nested.keep`. tree: the node's, as far as it is known"""
+        """See `nested.keep`. tree: the known providers of the node's tree"""
         if self._nested.get(node.uuid) == node.children:
             return
         if tree is not None or provider.generation == 0:

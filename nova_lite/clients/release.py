@@ -1,8 +1,8 @@
 """Release the resources of a server at the neighbours, if no host does it.
 
-The server's task must be 'deleting' already, so that no move goes on with it; one that
-was under way may still make an attachment, which is ended too. Every part may be
-repeated. Source: reference/nova/create-server 7.
+The server's task must be 'deleting' already, so that no move continues. A move that was in progress
+may still create an attachment, which is deleted too. Each part may be repeated.
+Source: reference/nova/create-server 7.
 """
 
 from collections.abc import Collection
@@ -21,19 +21,19 @@ from nova_lite.clients import share as shares
 from nova_lite.clients import volume as volumes
 
 LOG = log.getLogger(__name__)
-# How long to wait for a volume whose status the volume service is about to change.
+# Seconds to wait for a volume whose status the volume service is about to change.
 STUCK_S = 600
-# The volume service has answered, and will not delete the volume.
+# Errors with which the volume service refuses to delete a volume.
 REFUSED = exception.Conflict, exception.Forbidden, exception.NeighbourError
 # Key of a server's system metadata while it is shelved; the name is nova's.
 SHELVED_IMAGE = 'shelved_image_id'
 
 
 class Images(typing.NamedTuple):
-    """Images that end with a server.
+    """Images that are deleted with a server.
 
-    copying: whether some of it were being made
-    shelved: the id of the one that it is shelved in, or None
+    copying: whether images of the server are in creation
+    shelved: the id of the image of a shelved server, or None
     """
 
     copying: bool = False
@@ -44,7 +44,7 @@ NO_IMAGES = Images()
 
 
 class Row(typing.Protocol):
-    """The record of a server, as far as it names images."""
+    """The columns of a server's record that name images."""
 
     @property
     def system_metadata(self) -> Mapping[str, str]: ...
@@ -56,7 +56,7 @@ class Placement(typing.Protocol):
     def delete_allocations(
         self, ctxt: session.Ctxt, consumer: str, *, force: bool = False, keep: Collection[str] = ()
     ) -> bool:
-        """Give up all that a consumer holds; False when that was nothing."""
+        """Delete all allocations of a consumer. Return False if it has none."""
 
 
 class Allocations(typing.Protocol):
@@ -70,7 +70,10 @@ class Allocations(typing.Protocol):
         *,
         unless: typing.Callable[[], bool] | None = None,
     ) -> bool:
-        """Give up what a consumer holds on nodes, or on all; False when that was nothing."""
+        """Release a consumer's allocations on `nodes`, or all.
+
+        Return False if nothing was released.
+        """
 
 
 class Network(typing.Protocol):
@@ -89,7 +92,7 @@ class Volume(volumes.Named, typing.Protocol):
         """Return the volume. Raise VolumeNotFound."""
 
     def delete(self, ctxt: session.Ctxt, volume_id: str) -> None:
-        """Delete the volume, if it exists; raises Conflict while it is in use."""
+        """Delete the volume, if it exists. Raise Conflict while it is in use."""
 
     def list_attachments(self, ctxt: session.Ctxt, instance_uuid: str) -> session.Jsons:
         """Return the attachments of the server."""
@@ -109,18 +112,18 @@ class Image(typing.Protocol):
     """The image service, as images end with their server."""
 
     def list(self, ctxt: session.Ctxt, /, **filters: typing.Any) -> session.Jsons:
-        """Images that match."""
+        """Return the images that match."""
 
     def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
-        """Delete the image; raises ImageNotFound unless `missing_ok`."""
+        """Delete the image. Raise ImageNotFound unless `missing_ok`."""
 
 
-# The clients of all services that hold something for servers.
+# The clients of all services with resources of servers.
 Clients: typing.TypeAlias = client_set.Clients[Placement, Network, Volume, Share, Image]
 
 
 def images_of(row: Row, copying: bool) -> Images:
-    """Return the Images that end with the server of this record."""
+    """Return the Images that are deleted with the server of a record."""
     return Images(copying, row.system_metadata.get(SHELVED_IMAGE))
 
 
@@ -133,19 +136,19 @@ def release(
     ports: Sequence[session.Fields],
     images: Images = NO_IMAGES,
 ) -> None:
-    """Give up a server's allocations, ports, volumes and images.
+    """Release a server's allocations, ports, volumes and images.
 
     clients: has placement, network, volume and image
     devices: rows of block devices as dicts; images: Images
-    ports: [{'id', 'preserve_on_delete'}] of those on its record
+    ports: [{'id', 'preserve_on_delete'}] of the ports in its record
     """
     clients.placement.delete_allocations(ctxt, uuid, force=True)
     if ports:
         clients.network.deallocate(ctxt, uuid, ports)
     attachments = {device['attachment_id'] for device in devices if device['attachment_id']}
     if attachments or any(device['volume_id'] for device in devices):
-        # A move under way may have made others, which no record names yet. Of a server that
-        # was never accepted none is named.
+        # A move in progress may have created further attachments, which no record names yet. A
+        # server that was never accepted has no recorded attachments.
         attachments.update(each['id'] for each in clients.volume.list_attachments(ctxt, uuid))
     for attachment in sorted(attachments):
         clients.volume.delete_attachment(ctxt, attachment)
@@ -162,7 +165,7 @@ def revoke_shares(
 ) -> None:
     """Take the access and locks of a server's shares back. Raises Unavailable if it may be later.
 
-    As in nova, the server goes though the service refuses.
+    As in nova, the server is deleted even if the service refuses.
     """
     for attachment in attachments:
         try:
@@ -181,7 +184,7 @@ def revoke_shares(
 def drop_images(image: Image, ctxt: session.Ctxt, uuid: str, images: Images) -> None:
     """Delete the Images of a server. Raises Unavailable when they may be deleted later.
 
-    One that the image service refuses to delete stays: it is protected, for instance.
+    An image that the image service refuses to delete stays, for example a protected one.
     """
     if images.copying:
         drop_snapshots(image, ctxt, uuid)
@@ -190,9 +193,9 @@ def drop_images(image: Image, ctxt: session.Ctxt, uuid: str, images: Images) -> 
 
 
 def drop_snapshots(image: Image, ctxt: session.Ctxt, uuid: str) -> None:
-    """Delete a server's images that wait for contents which will not come.
+    """Delete a server's images without contents, which will get none.
 
-    Their image_type does not matter: users may set it. One that may not be deleted stays.
+    Their image_type does not matter, because users may set it. Protected images stay.
     """
     for each in image.list(ctxt, instance_uuid=uuid):
         if each['status'] in ('queued', 'saving'):
@@ -211,11 +214,11 @@ def _drop_image(image: Image, ctxt: session.Ctxt, uuid: str, image_id: str) -> N
 
 
 def delete_volume(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
-    """Delete a volume that ends with its server.
+    """Delete a volume with delete_on_termination.
 
-    As in nova, one that the volume service refuses to delete stays, and the server goes:
-    it has snapshots, for instance, or has been `creating` for STUCK_S. Raises Unavailable when
-    it may be deleted later, and StaleEpoch when another owner of the saga has to do it.
+    As in nova, a volume that the volume service refuses to delete stays, and the server is deleted:
+    for example if it has snapshots, or has been `creating` for STUCK_S. Raises Unavailable if
+    it may be deleted later, and StaleEpoch if another owner of the saga has to delete it.
     """
     try:
         _delete(volume, ctxt, uuid, volume_id)
@@ -252,7 +255,7 @@ def _delete(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> No
     except exception.StaleEpoch:
         raise
     except exception.Conflict:
-        # A move under way may have attached it once more since the attachments were listed.
+        # A move in progress may have attached the volume after the attachments were listed.
         left = volume.list_attachments(ctxt, uuid)
         if not left:
             raise

@@ -1,4 +1,4 @@
-"""Networks that a user asks for: what may be had, and what errors mean.
+"""Networks that a user requests: checks, and the meaning of errors.
 
 Source: reference/nova/create-server 1.2 and 1.4.
 """
@@ -19,14 +19,14 @@ if typing.TYPE_CHECKING:
 Wanted: typing.TypeAlias = session.Jsons | typing.Literal['auto', 'none']
 AUTO: typing.Final = 'auto'
 NONE: typing.Final = 'none'
-# The kind of port that asks nothing of its host.
+# The kind of port without requirements for its host.
 NORMAL = 'normal'
 ADDRESSLESS = ('deferred', 'none')
 ADDRESS_IN_USE = {'IpAddressInUse', 'IpAddressAlreadyAllocated'}
 
 
 class Requested:
-    """Checks of what a user asks for, on the network service."""
+    """Checks of requested networks, by the network service."""
 
     def __init__(self, network: 'networks.Network') -> None:
         self.network = network
@@ -42,13 +42,12 @@ class Requested:
     ) -> tuple[Wanted, int]:
         """Check the networks and ports that a request names, in the user's name.
 
-        wanted: None (nothing was said), 'auto', 'none' or a list
-        count:  servers that are to have them
-        Returns (wanted, count): with networks found in place of None and, where
-        it can be decided now, of 'auto'; count is less where the quota of ports
-        does not suffice. Ports of another kind than 'normal' have a 'vnic_type' then, and
-        those that ask for resources a 'resource_request'.
-        Raises what the API answers.
+        wanted: None (the request has no networks), 'auto', 'none' or a list
+        count:  number of servers that get the networks
+        Returns (wanted, count). A list replaces None and, if it can be decided now, 'auto'. The
+        count is smaller if the quota of ports does not suffice. Ports of another kind than 'normal'
+        get a 'vnic_type', and ports that request resources a 'resource_request'. Raises the errors
+        that the API returns.
         """
         if wanted == NONE:
             return NONE, count
@@ -121,7 +120,7 @@ class Requested:
         self._read_resource_requests(ctxt, wanted)
 
     def _read_resource_requests(self, ctxt: session.Ctxt, wanted: session.Jsons) -> None:
-        """Ask as ourselves: users do not see what ports ask for."""
+        """Read the resource requests of ports with our own credentials: users do not see them."""
         requests = {each['port_id']: each for each in wanted if each.get('port_id')}
         if not requests:
             return
@@ -154,7 +153,7 @@ class Requested:
                 self._check_address(ctxt, request)
 
     def _check_address(self, ctxt: session.Ctxt, request: session.Json) -> None:
-        """Ask as ourselves: on a shared network the address may be another project's."""
+        """Check an address with our own credentials: it may be another project's."""
         if self.network.list(
             ctxt,
             'ports',
@@ -165,7 +164,7 @@ class Requested:
             raise exception.FixedIpInUse(address=request['fixed_ip'])
 
     def _within_quota(self, ctxt: session.Ctxt, wanted: session.Jsons, count: int) -> int:
-        """Return how many servers the project's quota of ports allows, of `count`."""
+        """Return `count`, or the smaller number of servers that the quota of ports allows."""
         each = sum(1 for request in wanted if not request.get('port_id'))
         if not each:
             return count
@@ -186,7 +185,7 @@ class Requested:
 
 
 def port_error(response: requests.Response, request: session.Json) -> exception.NovaLiteError:
-    """Return the error behind the service's refusal to make or change a port."""
+    """Return the error for a refusal of the service to create or change a port."""
     reason = responses.detail(response)
     kind = responses.error_type(response)
     network_id, port_id = request.get('network_id'), request.get('port_id')

@@ -1,9 +1,9 @@
-"""Resource requests of ports: what a port asks of placement, and what it was given.
+"""Resource requests of ports, and the providers chosen for them.
 
-The network service shows a request as `resource_request` of the port: groups of resources,
-each of which one provider has to have. It learns of the chosen providers by `allocation` in
-the profile of the port's binding, {id of a group: provider uuid}. In the former format there
-is one group without an id, and `allocation` is the provider's uuid; its id is the port's then.
+The network service shows a request as `resource_request` of the port: groups of resources, each of
+which needs one provider. It gets the chosen providers as `allocation` in the profile of the port's
+binding, {id of a group: provider uuid}. In the former format there is one group without an id, and
+`allocation` is the provider's uuid; the group then has the port's id.
 Source: reference/nova/scheduling 3.1.
 """
 
@@ -21,14 +21,14 @@ from nova_lite.objects import selection as selections
 REQUEST, ALLOCATION, PROFILE = 'resource_request', 'allocation', 'binding:profile'
 # Prefixes of the resource classes that network agents have.
 CLASSES = ('NET_BW_', 'NET_PACKET_RATE_')
-# What the groups of one request for candidates were given: {suffix: [provider uuid]}.
+# The providers of the groups of one request for candidates: {suffix: [provider uuid]}.
 Mappings: typing.TypeAlias = Mapping[str, Sequence[str]]
 # {group id: provider uuid}, or the uuid in the former format.
 Allocation: typing.TypeAlias = dict[str, str] | str
 
 
 def groups(port: session.Fields) -> list[request_spec.RequestGroup]:
-    """Return the groups of resources that a port asks for."""
+    """Return the groups of resources that a port requests."""
     return [
         request_spec.RequestGroup(
             suffix=group.get('id') or port['id'],
@@ -57,7 +57,7 @@ def of_requested(networks: object) -> list[session.Json]:
 
 
 def put_in(spec: request_spec.RequestSpec, ports: Iterable[session.Fields]) -> None:
-    """Make the requests of ports part of a request spec."""
+    """Add the resource requests of ports to a request spec."""
     ports = list(ports)
     spec.requested_resources = [group for port in ports for group in groups(port)]
     subtrees = [(port.get(REQUEST) or {}).get('same_subtree', ()) for port in ports]
@@ -65,7 +65,7 @@ def put_in(spec: request_spec.RequestSpec, ports: Iterable[session.Fields]) -> N
 
 
 def mappings(selection: selections.Selection) -> Mappings:
-    """Return what the groups of a request were given where a host was selected."""
+    """Return {suffix of a group: providers} of a selected host."""
     found: Mappings = json.loads(selection.allocation_request or '{}').get('mappings', {})
     return found
 
@@ -80,7 +80,7 @@ def allocation(port: session.Fields, given: Mappings) -> Allocation | None:
 
 
 def allocated(networks: object, selection: selections.Selection) -> typing.Any:
-    """Return requested networks with what is allocated for their ports on the selected host."""
+    """Return requested networks with the `allocation` of their ports on the selected host."""
     ports = {port['id']: port for port in of_requested(networks)}
     if not ports or not isinstance(networks, list):
         return networks

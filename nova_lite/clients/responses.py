@@ -9,7 +9,7 @@ MARKS = re.compile('<head>.*?</head>|<[^<>]*>', re.DOTALL)
 
 
 def detail(response: requests.Response) -> str:
-    """Return what an error response says, in whichever of OpenStack's forms it says it."""
+    """Return the message of an error response, in any of OpenStack's formats."""
     try:
         body = response.json()
     except requests.exceptions.JSONDecodeError:
@@ -18,7 +18,7 @@ def detail(response: requests.Response) -> str:
 
 
 def error_type(response: requests.Response) -> str | None:
-    """Return the type of a network service's error; None if it is another's, such as a proxy's."""
+    """Return the type of a network service's error; None for an error of a proxy, for example."""
     try:
         found: str = response.json()['NeutronError']['type']
         return found
@@ -27,7 +27,7 @@ def error_type(response: requests.Response) -> str | None:
 
 
 def _plain(response: requests.Response) -> str:
-    """Return the text of a response, of a page without its head and marks."""
+    """Return the text of a response. Of an HTML page, return the body without tags."""
     text = response.text[:4000]
     if response.headers.get('Content-Type', '').startswith('text/html'):
         text = ' '.join(html.unescape(MARKS.sub(' ', text)).split())

@@ -16,7 +16,7 @@ DEFAULT = group_names.DEFAULT
 
 
 class SecurityGroups:
-    """Calls about security groups. names: by id, for responses"""
+    """Calls about security groups. names: GroupNames, for responses"""
 
     def __init__(self, network: 'networks.Network') -> None:
         self.network = network
@@ -25,9 +25,9 @@ class SecurityGroups:
     def find(
         self, ctxt: session.Ctxt, project_id: str | None, name_or_id: str, *, as_user: bool = False
     ) -> session.Json:
-        """Return the project's group of this id, else of this name.
+        """Return the project's group with this id, or with this name.
 
-        Raise SecurityGroupNotFound, or NoUniqueMatch for a name given twice.
+        Raise SecurityGroupNotFound, or NoUniqueMatch if two groups have the name.
         """
         groups = self.network.list(
             ctxt, 'security-groups', as_user=as_user, tenant_id=project_id, fields=['id', 'name']
@@ -47,9 +47,9 @@ class SecurityGroups:
         return named[0]
 
     def validate(self, ctxt: session.Ctxt, names_or_ids: Iterable[str]) -> list[str]:
-        """Check the groups a user asks for; returns their ids, each once.
+        """Check the groups that a user requests. Return their ids, each once.
 
-        Raises SecurityGroupNotUsable for one that does not exist, or NoUniqueMatch.
+        Raises SecurityGroupNotUsable for a group that does not exist, or NoUniqueMatch.
         """
         return self._resolve(ctxt, ctxt.project_id, names_or_ids, as_user=True)
 
@@ -138,7 +138,7 @@ class SecurityGroups:
         self, ctxt: session.Ctxt, ports: session.Jsons, values_of: port_changes.Change
     ) -> None:
         for port in ports:
-            # A port that was deleted in the meantime is no longer the server's.
+            # The port was deleted since.
             with contextlib.suppress(exception.PortNotFound):
                 port_changes.change(self.network.service, ctxt, port, values_of)
 

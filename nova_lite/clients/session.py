@@ -1,10 +1,10 @@
-"""Calls to a neighbour service: as whom, over which connections, with what retries.
+"""Calls to a neighbour service: the identity of the caller, the connections and the retries.
 
-A call is made for ourselves, with the credentials of the service's group, or for
-the user of the request, with the user's token. Where the user's context has no
-token (periodics, a saga taken over after a restart) our own credentials serve. What
-must belong to the user's project then is made with a token of ours for that project.
-With auth_type `none` the headers that keystonemiddleware would set say who calls.
+A call is made with our own credentials, those of the service's group, or in the name of the user of
+the request, with the user's token. If the user's context has no token (periodic tasks, a saga taken
+over after a restart), our own credentials are used. An object that must belong to the user's
+project is then created with a token of ours for that project. With auth_type `none` the caller
+sends the headers that keystonemiddleware would set.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 Jsons: typing.TypeAlias = list[Json]
 # Plain values by name, which are only read.
 Fields: typing.TypeAlias = Mapping[str, typing.Any]
-# None stands for a header that is not sent.
+# {name: value}; a header with the value None is not sent.
 Headers: typing.TypeAlias = Mapping[str, str | None]
 # A class of errors or a function that makes one; see `raising`.
 Raising: typing.TypeAlias = Callable[..., exception.NovaLiteError]
@@ -63,12 +63,12 @@ VERSION = re.compile(r'/v\d+(\.\d+)?(/.*)?$')
 
 
 def raising(error: Raising, **kwargs: object) -> Raising:
-    """Return an entry of `errors`: raise `error` with these arguments and the reason."""
+    """Return an entry of `errors` that raises `error` with these arguments and the reason."""
     return functools.partial(error, **kwargs)
 
 
 def verbatim(error: type[exception.NovaLiteError]) -> Raising:
-    """Return an entry of `errors`: raise `error` with the reason as its whole message."""
+    """Return an entry of `errors` that raises `error` with the reason as its whole message."""
 
     def made(reason: str) -> exception.NovaLiteError:
         return error(reason)
@@ -78,7 +78,7 @@ def verbatim(error: type[exception.NovaLiteError]) -> Raising:
 
 @dataclasses.dataclass(frozen=True)
 class ByType:
-    """An entry of `errors` that depends on what type the network service gives its error."""
+    """An entry of `errors` that depends on the type of the network service's error."""
 
     types: Mapping[str, Raising]
     otherwise: Raising
@@ -90,9 +90,9 @@ def or_quota(otherwise: Raising) -> ByType:
 
 
 def segment(value: str, missing: Raising) -> str:
-    """Return an id in the form in which it may be part of a path.
+    """Return an id quoted as a part of a path.
 
-    Ids come from users: one that cannot be an id is not found, which `missing` raises.
+    Ids come from users. For a text that cannot be an id, raise `missing`.
     """
     if value in ('', '.', '..') or len(value) > MAX_ID:
         raise missing()
@@ -104,9 +104,9 @@ class Neighbour:
 
     title:        the service's name in messages
     version:      path of the API version, such as /v2.0; '' where there is none
-    microversion: what the header of this name asks for, such as 'placement 1.36'
-    own_vouched:  send a service token with our own calls too, for a service that asks
-                  for one even of service users
+    microversion: value of the header with this name, such as 'placement 1.36'
+    own_vouched:  send a service token with our own calls too, for a service that requires one even
+                  of service users
     """
 
     def __init__(
@@ -149,12 +149,12 @@ class Neighbour:
         """Send one request and return the response.
 
         path:    below the API version
-        as_user: in the user's name, where the context allows it; PROJECT: else in ours,
-                 in the user's project, or Forbidden is raised
-        errors:  {status: what to raise}, see `raising`; None returns the response
-                 instead. Other statuses from 400 on raise errors of their own
-        request: json, data, headers, params, timeout as requests takes them; stream;
-                 once: do not send again when the service does not answer
+        as_user: call in the user's name if the context has a token, otherwise in ours; PROJECT:
+                 otherwise in ours in the user's project, or raise Forbidden
+        errors:  {status: error}, see `raising`; None: return the response. For other statuses from
+            400 on the error depends on the status
+        request: json, data, headers, params, timeout, stream as in requests;
+                 once: do not send again if the service does not answer
         """
         headers = {'Accept': 'application/json', 'X-OpenStack-Request-ID': ctxt.global_id}
         if self.microversion is not None:
@@ -163,7 +163,7 @@ class Neighbour:
 
         def identify() -> Headers:
             found = self._identity(ctxt, as_user)
-            # As late as can be: getting a token may have taken long.
+            # As late as possible, because getting a token may take long.
             if ctxt.guard is not None and method not in READING:
                 ctxt.guard()
             metrics.REQUESTS.labels(self.title, method).inc()
@@ -186,12 +186,12 @@ class Neighbour:
     def has_user(self, ctxt: Ctxt) -> bool:
         """Return whether a call can be made in the user's name.
 
-        A context that was made from records has neither a token nor roles.
+        A context from records has neither a token nor roles.
         """
         return bool(ctxt.user_id and ctxt.roles if self.trusting else ctxt.auth_token)
 
     def _identity(self, ctxt: Ctxt, as_user: AsUser) -> Headers:
-        """Headers that say who calls; none where keystoneauth1 adds our token."""
+        """Return the headers with the caller's identity; none if keystoneauth1 adds our token."""
         if as_user == PROJECT and not self.has_user(ctxt):
             return self._ours_in(ctxt.project_id)
         if not as_user or not self.has_user(ctxt):
@@ -213,10 +213,11 @@ class Neighbour:
     def _forget_tokens(
         self, response: requests.Response, request: Mapping[str, object], for_project: bool
     ) -> bool:
-        """Forget our tokens of a request that got 401; whether to send it again.
+        """Drop our tokens of a request with the answer 401. Return whether to send it again.
 
-        They may have been revoked. keystoneauth1 replaces only the token that it sends itself.
-        for_project: the request had our token for the user's project
+        The tokens may have been revoked. keystoneauth1 replaces only the token that it sends
+        itself.
+        for_project: whether the request had our token for the user's project
         """
         if not _is_repeatable(request):
             return False
@@ -228,7 +229,7 @@ class Neighbour:
             return False
         try:
             for plugin in (self.voucher, self.own_voucher):
-                # Another thread may have got a new one already.
+                # Another thread may have a new token already.
                 if plugin is not None and plugin.get_token(self.session) == sent:
                     plugin.invalidate()
         except exceptions.ClientException as error:
@@ -236,7 +237,7 @@ class Neighbour:
         return True
 
     def _ours_in(self, project_id: str | None) -> Headers:
-        """Headers with our own identity in another project; raises Forbidden."""
+        """Return headers with our own identity in another project. Raise Forbidden."""
         if not project_id:
             raise exception.Forbidden('The request context has neither a user nor a project.')
         if self.trusting:
@@ -251,7 +252,7 @@ class Neighbour:
             ) from error
 
     def endpoint(self) -> str:
-        """Return the address of the service without a version, which the catalog may have."""
+        """Return the URL of the service, without the version that the catalog may have."""
         if self._base is None:
             base: str | None = self.options.endpoint_override or self.session.get_endpoint(
                 self.auth,
@@ -276,9 +277,9 @@ class Neighbour:
         once: bool = False,
         **request: typing.Any,
     ) -> requests.Response:
-        """Send, and send again while that is safe and may help, but not if `once`.
+        """Send a request, and repeat it while that is safe and may help, unless `once`.
 
-        identify: returns the headers that identify the caller, or raises
+        identify: function that returns the headers of the caller's identity, or raises
         """
         repeatable = method in REPEATABLE and _is_repeatable(request)
         attempt = self.options.connect_retries if once else 0
@@ -303,14 +304,14 @@ class Neighbour:
                     raise self._unavailable(error) from error
                 reason: object = error
             except NO_IDENTITY as error:
-                # Our own token could not be had, so nothing was sent.
+                # Keystone did not give us a token, so nothing was sent.
                 if last:
                     raise self._unavailable(error) from error
                 reason = error
             except exceptions.ClientException as error:
                 raise self._unavailable(error) from error
             else:
-                # A proxy may answer so after the service has done what was asked.
+                # A proxy may answer so although the service has carried out the request.
                 if response.status_code != 503 or last or not repeatable:
                     return response
                 reason = 'it answered 503'
@@ -327,7 +328,7 @@ class Neighbour:
         return exception.Unavailable(service=self.title, reason=error)
 
     def _refuse(self, response: requests.Response, errors: Errors, *, as_user: AsUser) -> None:
-        """Raise what a response with an error status means here."""
+        """Raise the error for a response with an error status."""
         status = response.status_code
         reason = responses.detail(response)
         if status in errors:
@@ -357,7 +358,7 @@ def _is_repeatable(request: Mapping[str, object]) -> bool:
 
 
 def _never_arrived(error: Exception) -> bool:
-    """Return whether no connection came about, so that nothing can have been done."""
+    """Return whether no connection was opened, so that the request has had no effect."""
     cause = error.__context__
     inner = cause.args[0] if cause is not None and cause.args else None
     return isinstance(getattr(inner, 'reason', inner), urllib3.exceptions.NewConnectionError)

@@ -1,11 +1,10 @@
-"""The shared file system service: shares, who may mount them, and locks.
+"""The shared file system service: shares, access rules and locks.
 
-A share is read in the user's name. Access and locks are ours, so that users can neither remove
-them nor read whom they admit. Several servers may use one access rule, such as those of a host.
-So each attachment places a lock of its own on the share and on the rule, and the rule ends with
-its last lock, if an attachment made it: such a rule is hidden by a lock of ours. A rule that
-users have made for the same host is used and stays. The locks name the attachment; nothing else
-is kept.
+A share is read in the user's name. Access rules and locks are ours, so that users can neither
+remove the rules nor read their addresses. Several servers, such as those of a host, may use one
+access rule. So each attachment places its own lock on the share and on the rule. A rule that an
+attachment has created is hidden by a lock of ours, and deleted with its last lock. A rule of users
+for the same host is used and kept. The locks name the attachment; nothing else is stored.
 """
 
 import typing
@@ -18,8 +17,8 @@ from nova_lite.clients import items
 from nova_lite.clients import session
 
 VERSION = {'X-OpenStack-Manila-API-Version': '2.82'}  # access rules are locked
-# Protocols whose shares hosts can mount for guests, and what is granted access to them: the
-# address of the host, or one user on behalf of all hosts.
+# Protocols whose shares hosts can mount for guests, with the type of access: the address of the
+# host, or one user for all hosts.
 NFS, CEPHFS = 'NFS', 'CEPHFS'
 ADDRESS, USER = 'ip', 'cephx'
 CEPH_USER = 'nova'
@@ -28,13 +27,13 @@ REASON = 'nova-lite attachment '
 SHARE, RULE = 'share', 'access_rule'
 # Locks per request. The service gives no more than 1,000 unless it is configured otherwise.
 PAGE = 1000
-# A rule that another attachment removes at this moment is created again.
+# Tries to create a rule that another attachment removes at the same time.
 ATTEMPTS = 3
 IN_USE: session.Errors = {403: exception.Conflict, 404: None, 409: exception.Conflict}
 
 
 class Attachment(typing.TypedDict):
-    """A share that is attached to a server. uuid: of the attachment"""
+    """A share that is attached to a server. uuid: that of the attachment"""
 
     uuid: str
     share_id: str
@@ -43,17 +42,17 @@ class Attachment(typing.TypedDict):
 
 
 class Access(typing.Protocol):
-    """The client, as attachments are made and given back."""
+    """The methods of the client that attach and detach shares."""
 
     def grant(self, ctxt: session.Ctxt, attachment: Attachment) -> bool:
         """Lock a share and let the attachment's host mount it. Return whether it may now."""
 
     def revoke(self, ctxt: session.Ctxt, attachment: Attachment) -> None:
-        """Take back what `grant` gave."""
+        """Undo `grant`."""
 
 
 def access_of(protocol: str, host_ip: str | None) -> tuple[str, str]:
-    """Return (access type, whom it admits) for a host and a share of this protocol."""
+    """Return (access type, address or user) for a host and a share of this protocol."""
     if protocol == CEPHFS:
         return USER, CEPH_USER
     return ADDRESS, host_ip or ''
@@ -111,9 +110,9 @@ class Share:
         raise exception.Conflict(reason=f'access to share {attachment["share_id"]} is changing')
 
     def revoke(self, ctxt: session.Ctxt, attachment: Attachment) -> None:
-        """Take back what `grant` gave.
+        """Undo `grant`.
 
-        The rule stays while other attachments use it, or if users have made it.
+        The rule stays while other attachments use it, or if users have created it.
         """
         rule = self._rule(ctxt, attachment)
         if rule is not None:

@@ -1,4 +1,4 @@
-"""network_info: what is stored of a server's ports, one dict per port.
+"""network_info: the stored data of a server's ports, one dict per port.
 
 The keys are those of nova's network info cache, security_groups [id] as the port has them, and
 groups_version, which `db.cell.network_info` explains:
@@ -30,8 +30,8 @@ def build(
 
     port, network, subnets, floating_ips: as the network service shows them;
         subnets and floating_ips may hold more than this port's
-    known:  {'preserve_on_delete', 'tag'} as decided when the port was plugged, and
-        'groups_version' as recorded before the port was read
+    known:  {'preserve_on_delete', 'tag'} from the time when the port was plugged, and
+            'groups_version' as recorded before the port was read
     bridge: the bridge for ports that do not name one
     """
     known = known or {}
@@ -68,13 +68,13 @@ def build(
 def _subnets(
     port: session.Json, subnets: Iterable[session.Json], floating_ips: Iterable[session.Json]
 ) -> session.Jsons:
-    """Return the subnets that the port has addresses in, with those addresses."""
+    """Return the subnets of the port's addresses, with those addresses."""
     by_id = {subnet['id']: subnet for subnet in subnets}
     found: dict[str, session.Json] = {}
     for fixed in port['fixed_ips']:
         subnet = by_id.get(fixed['subnet_id'])
         if subnet is None:
-            continue  # deleted since the port was read
+            continue  # The subnet was deleted after the port was read.
         entry = found.setdefault(
             subnet['id'],
             {

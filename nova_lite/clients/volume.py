@@ -1,7 +1,7 @@
 """The volume service: volumes, their attachments to servers, snapshots.
 
-What concerns a user's volumes is called in the user's name; attachments belong to
-us and are made by ourselves, since a move may outlive the user's token.
+Calls about a user's volumes are made in the user's name. Attachments are ours, and created with our
+own credentials, since a move may outlive the user's token.
 """
 
 from collections.abc import Iterable
@@ -54,7 +54,7 @@ class Attaching(typing.Protocol):
 
 
 def marks_of(instance_uuid: str, device: Device) -> session.Json:
-    """Name and metadata that tell a volume which was made for a server's block device."""
+    """Return the name and the metadata of a volume that is created for a server's block device."""
     kind = f'{device.get("source_type")}-{device.get("destination_type")}'
     return {'name': f'{instance_uuid}-{kind}', 'metadata': {DEVICE: device.get('uuid')}}
 
@@ -62,7 +62,7 @@ def marks_of(instance_uuid: str, device: Device) -> session.Json:
 def made_for(
     client: Named, ctxt: session.Ctxt, instance_uuid: str, device: Device
 ) -> session.Jsons:
-    """Return the volumes created for a block device, also those whose reply was lost."""
+    """Return the volumes created for a block device, even if the reply was lost."""
     if device.get('destination_type') != 'volume' or device.get('source_type') == 'volume':
         return []
     marks = marks_of(instance_uuid, device)
@@ -79,7 +79,7 @@ def strays(
     instance_uuid: str,
     devices: Iterable[Device],
 ) -> list[str]:
-    """Return ids of volumes that were made for block devices which do not name them."""
+    """Return the ids of volumes that were created for block devices which do not name them."""
     return [
         volume['id']
         for device in devices
@@ -98,7 +98,8 @@ class Volume:
             title='volume',
             version='/v3',
             microversion=MICROVERSION,
-            # Since CVE-2023-2088 Cinder lets no one else end an attachment of a server.
+            # Since CVE-2023-2088 Cinder allows only service users to delete an attachment of a
+            # server.
             own_vouched=True,
         )
         self._volumes = items.Items(
@@ -122,7 +123,7 @@ class Volume:
         return volume_record.of(self._volumes.call(ctxt, 'GET', volume_id).json()['volume'])
 
     def named(self, ctxt: session.Ctxt, name: str) -> session.Jsons:
-        """Return the volumes of that name: the user's, or without a user those of everyone."""
+        """Return the user's volumes of that name; without a user, those of all projects."""
         params: session.Json = {'name': name}
         if not self.service.has_user(ctxt):
             params['all_tenants'] = 1
@@ -163,19 +164,19 @@ class Volume:
             )
 
     def serves(self, volume: session.Json, availability_zone: str | None) -> bool:
-        """Return whether servers of this zone, if one is known, may use the volume."""
+        """Return whether servers of an availability zone (None: unknown) may use the volume."""
         zone = volume['availability_zone']
         return self._conf.cross_az_attach or availability_zone in (None, zone)
 
     def create(
         self, ctxt: session.Ctxt, *, size: int, name: str = '', **options: object
     ) -> session.Json:
-        """Start to create a volume of `size` GiB in the user's name; returns it.
+        """Start to create a volume of `size` GiB in the user's name. Return it.
 
         Without the user's token it is created in our name, in the user's project.
         options: image_id, snapshot_id, volume_type, metadata; availability_zone: the server's,
-            which counts unless servers may use volumes of other zones
-        Raises OverQuota, Invalid for what cannot be, and Forbidden where we have no role.
+            which is sent unless servers may use volumes of other zones
+        Raises OverQuota, Invalid for a request that is not valid, and Forbidden if we have no role.
         """
         body = {'size': size, 'name': name}
         if self._conf.cross_az_attach:
@@ -194,7 +195,7 @@ class Volume:
         return volume_record.of(response.json()['volume'])
 
     def delete(self, ctxt: session.Ctxt, volume_id: str) -> None:
-        """Delete the volume, if it exists; raises Conflict while it is in use."""
+        """Delete the volume, if it exists. Raise Conflict while it is in use."""
         self._volumes.call(ctxt, 'DELETE', volume_id, errors={404: None, **CONFLICT})
 
     def begin_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None:
@@ -208,9 +209,9 @@ class Volume:
     def complete_migration(
         self, ctxt: session.Ctxt, volume_id: str, new_volume_id: str, *, error: bool = False
     ) -> str:
-        """Report that a server uses the new volume in place of one. Return the id that it keeps.
+        """Report that a server uses a new volume in place of the old. Return the id that it keeps.
 
-        error: report that it does not: the new volume is deleted
+        error: report that the server does not use the new volume, which is then deleted
         """
         wanted = {'new_volume': new_volume_id, 'error': error}
         response = self._act(ctxt, volume_id, 'os-migrate_volume_completion', wanted, as_user=False)
@@ -257,19 +258,19 @@ class Volume:
         connector: session.Json | None = None,
         mountpoint: str | None = None,
     ) -> session.Json:
-        """Reserve the volume for a server; returns {'id', 'connection_info'}.
+        """Reserve the volume for a server. Return {'id', 'connection_info'}.
 
-        connector: as the driver tells it, to connect at once; mountpoint: what the server
-            calls the volume, for a connector
-        A volume that another attachment of the server connects can be connected to a second
-        host only so, unless it is multiattach.
+        connector: the driver's connector, to connect at once; None
+        mountpoint: the device name in the server, with a connector
+        Unless the volume is multiattach, only this call with a connector can connect it to a second
+        host while another attachment of the server connects it.
         Raises VolumeNotFound and VolumeNotUsable.
         """
         body = {
             'volume_uuid': volume_id,
             'instance_uuid': instance_uuid,
             'connector': _connector(connector, mountpoint) if connector else {},
-            'mode': 'rw',  # Cinder keeps none of an attachment that is connected at once
+            'mode': 'rw',  # Cinder stores no mountpoint of an attachment that is connected at once.
         }
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
         missing = self._volumes.missing(volume_id)
@@ -303,7 +304,7 @@ class Volume:
         *,
         mountpoint: str | None = None,
     ) -> session.Json:
-        """Connect the volume to the host of `connector`; returns {'id', 'connection_info'}."""
+        """Connect the volume to the host of `connector`. Return {'id', 'connection_info'}."""
         return _attachment(
             self._attachments.call(
                 ctxt,
@@ -315,7 +316,7 @@ class Volume:
         )
 
     def complete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
-        """Report that the host has the volume: it is in use from now on."""
+        """Report that the host uses the volume, whose status becomes in-use."""
         self._attachments.call(
             ctxt, 'POST', attachment_id, '/action', json={'os-complete': {}}, errors=CONFLICT
         )
@@ -348,7 +349,7 @@ class Volume:
         *,
         metadata: dict[str, str] | None = None,
     ) -> session.Json:
-        """Start a snapshot of the volume, in use or not; returns it.
+        """Start a snapshot of the volume, which may be in use. Return it.
 
         Without the user's token it is created in our name, in the user's project.
         """
@@ -366,9 +367,9 @@ class Volume:
         return snapshot
 
     def report_snapshot(self, ctxt: session.Ctxt, snapshot_id: str, status: str) -> None:
-        """Report the part of a host in a snapshot as done: it is 'creating' or 'deleting'.
+        """Report the host's part of a snapshot as done. status: 'creating' or 'deleting'
 
-        Raises SnapshotNotFound, and Conflict for a snapshot with which that does not go.
+        Raises SnapshotNotFound, and Conflict if the snapshot's status does not allow that.
         """
         body = {'os-update_snapshot_status': {'status': status, 'progress': '90%'}}
         self._snapshots.call(

@@ -12,11 +12,10 @@ from nova_lite.clients import session
 def of(body: session.Json) -> session.Json:
     """Return a volume from the service's representation. size is in GiB.
 
-    attachments: {server uuid: {'attachment_id', 'host', 'mountpoint'}}; with several
-    attachments of one server, as during a move, any of them. Only administrators are
-    sent to the host
-    changed_at: the time at which its record was last changed
-    image: {'properties', 'min_disk', 'min_ram', …} of the image it was made from
+    attachments: {server uuid: {'attachment_id', 'host', 'mountpoint'}}; if a server has several
+        attachments, as during a move, any of them. Only administrators get the host
+    changed_at: time of the last change of its record
+    image: {'properties', 'min_disk', 'min_ram', …} of the image of the volume
     """
     metadata = dict(body.get('volume_image_metadata') or {})
     return {
@@ -54,7 +53,7 @@ def require_type(types: session.Jsons, id_or_name: str) -> None:
 
 
 def _time(text: str | None) -> datetime.datetime:
-    """Return a time that the service wrote in UTC without a zone, the present one for None."""
+    """Return a time that the service wrote in UTC without a zone; for None, the current time."""
     if text is None:
         return runtime.now()
     return timeutils.normalize_time(timeutils.parse_isotime(text)).replace(tzinfo=datetime.UTC)
@@ -76,7 +75,7 @@ def _image(metadata: dict[str, str]) -> session.Json:
 
 
 def _integer(text: str | None) -> int:
-    """Return the number that a text is; 0 for another text, which users may put there."""
+    """Return the number in a text; 0 for another text, which users may set."""
     try:
         return int(text or 0)
     except ValueError:

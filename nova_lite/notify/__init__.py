@@ -1,5 +1,5 @@
 """Versioned notifications: created from records and sent to the message buses.
 
-`derive` says which records become which notifications, `payloads` what they carry,
-`watch` sees the records being made, `notifier` and `outlets` send without holding anyone up.
+`derive` maps records to notifications, `payloads` has the contents, `watch` reads the records in
+their transactions, `notifier` and `outlets` send in threads of their own.
 """

@@ -1,8 +1,8 @@
-"""Tables from changed records to notifications, and nothing else.
+"""The tables from changed records to notifications.
 
-The records are those of the servers' actions and their events, which every operation
-makes anyway; so a notification says what is on record, and is sent when that is
-committed. Source: reference/nova/moves 7, reference/nova/cells-and-rpc 6.
+The records are those of servers' actions and their events, which each operation writes. So a
+notification agrees with the record, and is sent when the record is committed.
+Source: reference/nova/moves 7, reference/nova/cells-and-rpc 6.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ SCHEDULER = 'nova-scheduler'
 START, END, ERROR = 'start', 'end', 'error'
 BOTH = (START, END)
 ALL = (START, END, ERROR)
-# At which host of a move it happened: the event's own, or an end of the migration.
+# The host of a notification: that of the event, or the source of the migration.
 OWN, SOURCE = 'own', 'source'
 
 
@@ -24,9 +24,9 @@ OWN, SOURCE = 'own', 'source'
 class Notification:
     """The notification of one event of a server's action: `instance.ACTION.PHASE`.
 
-    phases: of the event, those with a notification; at: OWN or SOURCE
-    error_as: the action whose `.error` stands for a failure, if it is another
-    plain: its type is `instance.ACTION`, without a phase
+    phases: phases of the event that have a notification; at: OWN or SOURCE
+    error_as: action whose `.error` is sent for a failure, if it is not this action
+    plain: whether its type is `instance.ACTION`, without a phase
     """
 
     action: str
@@ -47,7 +47,7 @@ class Notification:
         return f'instance.{self.action}' + ('' if self.plain else f'.{phase}')
 
     def types(self) -> list[str]:
-        """Return every event type this leads to."""
+        """Return the event types of all phases."""
         return [found for found in map(self.type_of, ALL) if found]
 
 
@@ -55,7 +55,7 @@ def _moves(action: str, **more: typing.Any) -> Notification:
     return Notification(action, move=True, **more)
 
 
-# The server before the move, for accounting.
+# The state of the server before the move, for accounting.
 _EXISTS = _moves('exists', phases=(START,), payload=payloads.InstanceExistsPayload, plain=True)
 _PREP = (
     _EXISTS,
@@ -139,7 +139,7 @@ TASKS = {
     'conductor_live_migrate_instance': 'migrate_server',
     'rebuild_server': 'rebuild_server',
 }
-# Notification when the conductor's part has ended well.
+# Notification when the conductor's part has succeeded.
 SCHEDULED = {
     'rebuild_server': Notification(
         'rebuild_scheduled',
@@ -159,7 +159,7 @@ ACTIONS = {
 UPDATE = 'instance.update'
 EXCEPTION = 'compute.exception'
 
-# Records that are no server's: the kind of note, and its phases (none: one notification).
+# Records without a server: {kind of note: its phases} (none: one notification).
 RECORDS = {
     'aggregate.create': (payloads.AggregatePayload, BOTH),
     'aggregate.delete': (payloads.AggregatePayload, BOTH),
@@ -220,7 +220,7 @@ def needs_tags(note: notes.Note) -> bool:
 
 
 def every_type() -> dict[str, tuple[type[payloads.Payload], str]]:
-    """Return {event type: (payload class, what publishes it)} of all there are."""
+    """Return {event type: (payload class, publisher)} of all event types."""
     found: dict[str, tuple[type[payloads.Payload], str]] = {}
     for declared in [each for several in EVENTS.values() for each in several]:
         found |= dict.fromkeys(declared.types(), (declared.payload, declared.binary))
@@ -237,7 +237,7 @@ def every_type() -> dict[str, tuple[type[payloads.Payload], str]]:
 
 
 def publisher_of(what: str) -> str:
-    """Return the binary that publishes a record that is no server's."""
+    """Return the binary that publishes a record without a server."""
     if what.startswith('service.'):
         return 'the service'
     if what.startswith('aggregate.cache_images'):

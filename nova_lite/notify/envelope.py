@@ -1,4 +1,4 @@
-"""Message bodies: the envelope around a payload, and who publishes it."""
+"""Message bodies: the envelope around a payload, with the publisher."""
 
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ HIGH = 'ERROR'
 # Plain values, as messages have them.
 Json: typing.TypeAlias = dict[str, typing.Any]
 Facts: typing.TypeAlias = Mapping[str, typing.Any]
-# The host at which it happened, or None, the message, and its unversioned form, if there is one.
+# The host of the event or None, the message, and its unversioned form or None.
 Bodies: typing.TypeAlias = tuple[str | None, Json, Json | None]
 
 
@@ -44,7 +44,7 @@ class Builder:
 
     @staticmethod
     def context_of(change: watch.Change) -> Json:
-        """Return what of the request travels with the message: never a token."""
+        """Return the fields of the request's context in the message, without a token."""
         server, facts = change.server, change.note.facts
         if server is None:
             return {'request_id': facts.get('request_id')}

@@ -1,6 +1,6 @@
 """Payloads from records: a server, a failure, a flavor, an aggregate, a service.
 
-No I/O: what is read of the databases was read with the record (see `watch`).
+It reads nothing: `watch` has read the data together with the record.
 """
 
 from collections.abc import Iterable
@@ -61,7 +61,7 @@ RENAMED = {
     'state': 'vm_state',
 }
 RESCUE_IMAGE = 'rescue_image_base_ref'
-# How a traceback's last line names what was raised, and its frames where.
+# Patterns of the class in a traceback's last line, and of the places in its frames.
 RAISED = re.compile(r'^(?:(?P<module>[\w.]+)\.)?(?P<name>\w+)(?::|$)')
 FRAME = re.compile(r'^\s+File ".*?(?P<path>nova_lite/[\w/]+)\.py", line \d+, in (?P<function>\w+)')
 
@@ -75,7 +75,7 @@ def of_server(
 ) -> K:
     """Return the payload `kind` (a subclass of InstancePayload) of a watch.Server.
 
-    facts: further ones of the action, such as 'volume_id'
+    facts: further values of the action, such as 'volume_id'
     """
     row, facts = server.row, facts or {}
     made = kind(
@@ -151,7 +151,7 @@ SPECIAL = {
 
 
 def of_update(server: 'watch.Server', former: Facts) -> payloads.InstanceUpdatePayload:
-    """Return what `instance.update` carries. former: the columns before"""
+    """Return the payload of `instance.update`. former: {column: value} before the change"""
     row = server.row
     made = of_server(payloads.InstanceUpdatePayload, server)
     made.state_update = payloads.InstanceStateUpdatePayload(
@@ -168,7 +168,7 @@ def of_update(server: 'watch.Server', former: Facts) -> payloads.InstanceUpdateP
 def of_task(
     server: 'watch.Server', fault: payloads.ExceptionPayload | None
 ) -> payloads.ComputeTaskPayload:
-    """Return what `compute_task.*.error` carries."""
+    """Return the payload of `compute_task.*.error`."""
     row = server.row
     return payloads.ComputeTaskPayload(
         instance_uuid=row.uuid,
@@ -184,7 +184,7 @@ def of_task(
 
 
 def of_spec(spec: request_spec.RequestSpec) -> payloads.RequestSpecPayload:
-    """Return what `scheduler.select_destinations` carries. spec: an objects.RequestSpec"""
+    """Return the payload of `scheduler.select_destinations`. spec: an objects.RequestSpec"""
     return _spec(
         spec,
         uuid=spec.instance_uuid,
@@ -236,7 +236,7 @@ def _names(groups: Iterable[typing.Any] | None) -> list[str]:
 
 
 def of_flavor(values: Facts, projects: list[str] | None = None) -> payloads.FlavorPayload:
-    """values: a flavor's, as kept with servers or as a row's mapping."""
+    """Return the payload of a flavor. values: {name: value}, of a server's record or of a row"""
     names = [name for name in payloads.FlavorPayload.fields if name in values]
     return payloads.FlavorPayload(
         **{name: values[name] for name in names}, projects=projects, vcpu_weight=0
@@ -244,7 +244,7 @@ def of_flavor(values: Facts, projects: list[str] | None = None) -> payloads.Flav
 
 
 def of_device(row: rows.Row) -> payloads.BlockDevicePayload:
-    """Return one block device."""
+    """Return the payload of a block device."""
     return payloads.BlockDevicePayload(
         **{name: getattr(row, name) for name in payloads.BlockDevicePayload.fields}
     )
@@ -269,7 +269,7 @@ def addresses(network_info: Iterable[Json] | None) -> list[payloads.IpPayload]:
 
 
 def of_error(message: str, traceback: str | None) -> payloads.ExceptionPayload:
-    """Return what is known of a failure: its text and, as a rule, its traceback."""
+    """Return the payload of a failure. traceback: text, or None if it is not known"""
     lines = (traceback or '').strip().splitlines()
     raised = next((found for found in map(RAISED.match, reversed(lines)) if found), None)
     frame = next((found for found in map(FRAME.match, reversed(lines)) if found), None)

@@ -1,8 +1,8 @@
 """The hub: passes the notifications of this process to its listeners.
 
-An embedded cloud has its buses in its own memory; `nova-lite events` listens here, by
-way of the cloud's local endpoint. Without a listener it costs nothing, and one that does not keep
-up loses the oldest and learns how many.
+An embedded cloud has its buses in its own memory, so `nova-lite events` uses a listener of the hub,
+through the cloud's local endpoint. A listener that does not keep up loses the oldest notifications,
+and is told their number.
 """
 
 import collections
@@ -19,7 +19,7 @@ _hubs_lock = runtime.Lock()
 
 
 def of(state_path: str) -> 'Hub':
-    """Return the hub of the cloud whose state is in that directory, made on first use."""
+    """Return the hub of the cloud with this state directory. The first call creates it."""
     with _hubs_lock:
         return _hubs.setdefault(state_path.rstrip('/'), Hub())
 
@@ -37,25 +37,25 @@ class Hub:
         return bool(self._listeners)
 
     def listen(self) -> 'Listener':
-        """Return a new Listener, that must be closed."""
+        """Return a new Listener. The caller must close it."""
         listener = Listener(self)
         with self._lock:
             self._listeners = (*self._listeners, listener)
         return listener
 
     def publish(self, bus: str, message: Json) -> None:
-        """Hand a message, as it would be on the bus of that name, to all listeners."""
+        """Give a message of the bus `bus` to all listeners."""
         for listener in self._listeners:
             listener.put({'bus': bus, **message})
 
     def drop(self, listener: 'Listener') -> None:
-        """Hand nothing more to a listener."""
+        """Remove a listener."""
         with self._lock:
             self._listeners = tuple(each for each in self._listeners if each is not listener)
 
 
 class Listener:
-    """One who listens: messages wait here, the newest `KEPT` of them."""
+    """A queue of the newest `KEPT` messages of a hub."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -72,7 +72,7 @@ class Listener:
             self._arrived.notify_all()
 
     def take(self, seconds: float) -> tuple[list[Json], int]:
-        """Return (messages that wait, how many were lost) after at most `seconds`."""
+        """Return (waiting messages, number of lost messages) after at most `seconds`."""
         with self._arrived:
             if not self._waiting:
                 self._arrived.wait(seconds)

@@ -1,5 +1,5 @@
 """The unversioned form of notifications of servers: a flat dictionary, as consumers of
-old expect it. Only sent when asked for; there is none of other records.
+old expect it. It is only sent if configured. Other records have no such form.
 
 Source: reference/nova/moves 7.
 """
@@ -8,7 +8,7 @@ import typing
 
 from nova_lite.notify import watch
 
-# Where the unversioned name is not `compute.instance.` and the versioned action.
+# Unversioned names that are not `compute.instance.` and the versioned action.
 NAMES = {
     'resize_prep': 'resize.prep',
     'resize_finish': 'finish_resize',
@@ -54,7 +54,7 @@ TIMES = ('created_at', 'launched_at', 'terminated_at', 'deleted_at')
 
 
 def body(versioned: Json, change: watch.Change) -> Json | None:
-    """Return the unversioned message for a versioned one of a server; None when there is none."""
+    """Return the unversioned form of a server's versioned message; None if there is none."""
     first, _dot, rest = versioned['event_type'].partition('.')
     if first != 'instance':
         return None
@@ -69,7 +69,7 @@ def body(versioned: Json, change: watch.Change) -> Json | None:
 
 
 def payload(server: watch.Server, data: Json) -> Json:
-    """Return the flat payload. data: of the versioned one"""
+    """Return the flat payload. data: the data of the versioned payload"""
     row = server.row
     flavor = row.flavor
     found = {

@@ -1,8 +1,8 @@
-"""The notifier: builds messages of records that changed and sends each to its bus.
+"""The notifier: builds messages of changed records and sends each to its bus.
 
-One thread for each process that sends notifications. Records wait in a bounded queue,
-so the transaction that was change never waits. Where a message belongs: what happened on
-a host goes to the bus of the host's cell, the rest to this process's own bus.
+Each process that sends notifications has one such thread. Records wait in a bounded queue, so that
+no transaction waits. An event on a host goes to the bus of the host's cell, any other event to the
+bus of this process.
 """
 
 import collections
@@ -22,10 +22,10 @@ from nova_lite.rpc import transport
 
 LOG = log.getLogger(__name__)
 
-# A thread without work ends after so long.
+# Seconds without work after which the thread ends.
 IDLE_S = 30.0
 CLOSE_S = 2.0
-# How long it is believed which cell a host is in.
+# Seconds for which the cell of a host is cached.
 HOME_S = 60.0
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -34,7 +34,7 @@ Home: typing.TypeAlias = tuple[str, str]
 
 
 class Cell(typing.Protocol):
-    """A cells.Cell, as it is used here."""
+    """The part of cells.Cell that this module uses."""
 
     @property
     def is_cell0(self) -> bool: ...
@@ -44,7 +44,7 @@ class Cell(typing.Protocol):
 
 
 class Cells(typing.Protocol):
-    """A cells.Cells, as it is used here; processes of one cell do not import that."""
+    """The part of cells.Cells that this module uses; processes of one cell do not import it."""
 
     def of_host(self, host: str, /) -> Cell:
         """Return the cell of a compute host. Raise HostMappingNotFound."""
@@ -82,7 +82,7 @@ class Message:
 class Notifier:
     """Creates and sends the notifications of a daemon.
 
-    own: URL of its own bus; cells: cells.Cells, for a daemon that knows them all
+    own: URL of the daemon's own bus; cells: cells.Cells, for a daemon that knows all cells
     hub: hub.Hub of listeners in this process
     """
 
@@ -122,7 +122,7 @@ class Notifier:
         self._wake.set()
 
     def close(self) -> None:
-        """Hand on what waits and close the outlets, in a few seconds at most."""
+        """Send the waiting notifications and close the outlets, in a few seconds at most."""
         with self._lock:
             self._closing = True
             thread = self._thread
@@ -154,7 +154,7 @@ class Notifier:
                 for host, body, legacy in self._builder.bodies(change):
                     self._hand_on(self._home(host, cell), change, body, legacy)
             except Exception:
-                # The end of the line: a notification that cannot be made is lost alone.
+                # An error of one notification must not end the thread and lose the others.
                 LOG.exception('Cannot create a notification of %s', change.note.what)
 
     def _hand_on(self, home: Home, change: watch.Change, body: Json, legacy: Json | None) -> None:
@@ -166,10 +166,10 @@ class Notifier:
             self._outlets[name] = outlets.Outlet(self._conf, name, url)
         self._outlets[name].send(Message(body, legacy, self._builder.context_of(change)))
 
-    # ---- where it belongs ----
+    # ---- the bus of an event ----
 
     def _home(self, host: str | None, cell: Cell | None) -> Home:
-        """Return (name, URL) of the bus for what happened on `host`, None: on none."""
+        """Return (name, URL) of the bus for an event on `host` (None: on no host)."""
         if host is None or host == self._conf.host or self._cells is None:
             return self._own
         home, until = self._homes.get(host, (self._own, 0.0))
@@ -179,7 +179,7 @@ class Notifier:
         return home
 
     def _find_home(self, cells: Cells, host: str, cell: Cell | None) -> Home:
-        """Return the bus of the host's cell or, if that is unknown, of the cell of the record."""
+        """Return the bus of the host's cell or, if that is unknown, of the record's cell."""
         try:
             found: Cell | None = cells.of_host(host)
         except exception.NovaLiteError as error:

@@ -22,19 +22,19 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 
 MESSAGING = {'messaging': 1.0, 'messagingv2': 2.0}
 SILENT = ('noop',)
-# A thread without work ends after so long.
+# Seconds without work after which the thread ends.
 IDLE_S = 30.0
 CLOSE_S = 2.0
 
 
 def drivers(conf: cfg.ConfigOpts) -> list[str]:
-    """Return the names of the drivers that send anything."""
+    """Return the names of the configured drivers, without those that send nothing."""
     found = conf.oslo_messaging_notifications.driver
     return [name for name in found if name not in SILENT]
 
 
 class Message(typing.Protocol):
-    """A message that an outlet sends: see notifier.Message."""
+    """The part of notifier.Message that an outlet uses."""
 
     @property
     def context(self) -> Json: ...
@@ -49,7 +49,7 @@ class Message(typing.Protocol):
 
 
 class Outlet:
-    """Sends to the bus at `url`. name: of the bus, for logs and listeners"""
+    """Sends to the bus at `url`. name: name of the bus, for logs and listeners"""
 
     def __init__(self, conf: cfg.ConfigOpts, name: str, url: str) -> None:
         self.name = name
@@ -78,7 +78,7 @@ class Outlet:
         self._wake.set()
 
     def close(self) -> None:
-        """Send what waits, for a moment at most, and give the bus back."""
+        """Send the waiting messages, for a moment at most, and close the bus."""
         with self._lock:
             self._closing = True
             thread = self._thread
@@ -114,7 +114,7 @@ class Outlet:
         try:
             self._deliver(message)
         except Exception as error:
-            # The end of the line: a broker, TLS, a driver's own bug; none may end the thread.
+            # No error of a broker, TLS or a driver may end the thread.
             self._again_at = runtime.monotonic() + self._conf.notifications.pause_s
             self._dropped += 1
             LOG.warning(
@@ -140,7 +140,7 @@ class Outlet:
                     self._by_driver(driver, topics, message, body)
 
     def _publish(self, topics: list[str], message: Message, body: Json, version: float) -> None:
-        # Not by oslo.messaging's Notifier, which would hide that a broker does not answer.
+        # oslo.messaging's Notifier is not used: it would hide that a broker does not answer.
         for topic in topics:
             messaging.send_notification(
                 self._bus,

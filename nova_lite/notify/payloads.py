@@ -1,6 +1,6 @@
 """Payloads of versioned notifications: the objects' names, versions and fields.
 
-They are nova's, so that its consumers understand them, and one field of ours:
+They are those of nova, so that its consumers understand them, with one additional field:
 `cross_cell_move`, for which the payloads of actions are a minor version ahead.
 """
 
@@ -14,7 +14,7 @@ P = typing.TypeVar('P', bound='Payload')
 
 
 class Payload(base.VersionedObject):
-    """A part of a notification's payload. It is sent, and not read from the wire."""
+    """A part of a notification's payload. It is only sent, never received."""
 
     OBJ_SERIAL_NAMESPACE = 'nova_object'
     OBJ_PROJECT_NAMESPACE = 'nova'
@@ -24,12 +24,12 @@ class Payload(base.VersionedObject):
         return self.obj_to_primitive()
 
     def obj_what_changed(self) -> set[str]:
-        """Return nothing: the changes of an object that is only sent do not matter."""
+        """Return an empty set: the changes of an object that is only sent do not matter."""
         return set()
 
 
 def payload(cls: type[P]) -> type[P]:
-    """Declare a payload. Not in the registry of objects: nothing is made from these names."""
+    """Declare a payload. It is not registered, because no receiver creates it by its name."""
     declared: type[P] = base.VersionedObjectRegistry.register_if(False)(cls)
     ALL[cls.__name__] = declared
     return declared
@@ -165,7 +165,7 @@ class InstancePayload(Payload):
 
 @payload
 class InstanceActionPayload(InstancePayload):
-    """cross_cell_move: of a move, whether it crosses cells; else null. Nova has no such field."""
+    """cross_cell_move: whether a move crosses cells; else null. Nova has no such field."""
 
     VERSION = '1.10'
     fields = {
@@ -348,7 +348,7 @@ class AggregatePayload(Payload):
 
 @payload
 class AggregateCachePayload(Payload):
-    """Of one of the aggregate's hosts, the `index`th of `total`."""
+    """The result for one of the aggregate's hosts, the `index`th of `total`."""
 
     fields = {
         'id': fields.IntegerField(),

@@ -1,8 +1,8 @@
-"""The watcher: reads what a transaction's notes are about and hands it to the notifier.
+"""The watcher: reads the records of a transaction's notes and gives them to the notifier.
 
-It reads within the transaction, so a notification has what was committed with the
-record it stands for. A hidden copy of a server that another cell's record stands for
-is passed over: only one of them speaks.
+It reads within the transaction, so a notification has the state that was committed with its
+record. A hidden copy of a server is skipped, because the visible record in another cell is
+the source of notifications.
 """
 
 import dataclasses
@@ -26,17 +26,16 @@ from nova_lite.objects import request_spec
 
 LOG = log.getLogger(__name__)
 
-# After these the transaction cannot go on.
+# Errors after which the transaction cannot continue.
 DATABASE_ERRORS = (db_exception.DBError, sa.exc.SQLAlchemyError)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Server:
-    """A server as it was when something of it was recorded.
+    """A server at the time of a recorded change.
 
-    devices: None when notifications leave them out; tags: empty where notifications have none;
-        asked: the row of the action it belongs to, or None; migration: the newest one, where
-        notifications name moves
+    devices: block devices, None if notifications omit them; tags: empty if notifications omit them
+    asked: the row of the action, or None; migration: the newest one, if notifications name moves
     """
 
     row: rows.Row
@@ -60,7 +59,7 @@ class Server:
         return None if self.migration is None else bool(self.migration.cross_cell_move)
 
     def at_rest(self) -> typing.Self:
-        """Return the same for what is no move: whichever there was has no part in it."""
+        """Return a copy without the migration, for a change that is not part of a move."""
         return dataclasses.replace(self, migration=None)
 
 
@@ -68,7 +67,7 @@ class Server:
 class Change:
     """A recorded change: a note with the server that it concerns, if any, and further facts.
 
-    covered: a conductor's failure for which its host has sent a notification
+    covered: whether the host has sent a notification for a conductor's failure
     """
 
     note: notes.Note
@@ -78,14 +77,14 @@ class Change:
 
     @property
     def subject(self) -> Server:
-        """Return the server of a note that is about one."""
+        """Return the server of the note. Raise ValueError if the note has no server."""
         if self.server is None:
             raise ValueError(f'a note of {self.note.what} is about no server')
         return self.server
 
 
 class Notifier(typing.Protocol):
-    """Takes recorded changes, see notifier.Notifier."""
+    """The part of notifier.Notifier that this module uses."""
 
     def is_wanted(self) -> bool:
         """Return whether notifications are enabled or have a listener."""
@@ -97,7 +96,7 @@ class Notifier(typing.Protocol):
 class Watcher:
     """Watches a Database, see nova_lite.db.notes.Watcher.
 
-    notifier: takes changes; cell: the cells.Cell whose database it is, or None
+    notifier: gets the changes; cell: the cells.Cell of the database, or None
     """
 
     def __init__(self, conf: cfg.ConfigOpts, notifier: Notifier, cell: typing.Any = None) -> None:
@@ -139,7 +138,7 @@ class Watcher:
                 found.append(Change(note))
                 continue
             if note.what == 'change':
-                # Of several changes of one transaction the first has the values before.
+                # If a transaction has several changes, the first has the former values.
                 if uuid in changed:
                     continue
                 changed.add(uuid)
@@ -157,7 +156,7 @@ class Watcher:
             if found:
                 self._notifier.take(self._cell, found)
         except Exception:
-            # It is committed, whatever becomes of the notification.
+            # The transaction is committed, even if the notification fails.
             LOG.exception('Cannot create notifications of %s records', len(found))
 
     def _server(
@@ -187,7 +186,7 @@ class Watcher:
 
 
 class Notices:
-    """Notifications of what is in no database."""
+    """Notifications of events that no database records."""
 
     def __init__(self, notifier: Notifier) -> None:
         self._notifier = notifier
@@ -197,7 +196,7 @@ class Notices:
     ) -> None:
         """Notify of the start or the end of a scheduling decision. phase: 'start' or 'end'"""
         if self._notifier.is_wanted():
-            # Made now: the spec is the scheduler's to change.
+            # The payload is created now, because the scheduler may change the spec afterwards.
             payload = from_records.of_spec(spec)
             self.tell(ctxt, 'scheduler.select_destinations', payload=payload, phase=phase)
 
