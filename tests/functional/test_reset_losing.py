@@ -4,6 +4,8 @@ In the first case the server keeps its guest. In the second it is in ERROR, if i
 or restore no guest.
 """
 
+import fixtures
+
 from nova_lite.virt import model
 from nova_lite.virt.sim import census
 from tests.fixtures import saga_faults
@@ -78,3 +80,19 @@ class LosingTest(own_cloud.OwnCloudTest):
         found = self.reset('revert-resize', 'finish-revert-on-source', 'revert_migration')
         self.assertEqual((False, 'ERROR'), (found[2], found[0].status))
         self.assertIn('revert_migration', found[0].fault['message'])
+
+    def test_deletion_after_the_guest_was_destroyed(self):
+        """It goes on when Cinder answers again: its owner was told that the server is deleted."""
+        pauses = 'nova_lite.compute.guest_work.PERSIST_PAUSES_S'
+        self.useFixture(fixtures.MonkeyPatch(pauses, (0.1,)))
+        server, manager = self.moving.boot_full(), self.moving.manager
+        request = 'DELETE */attachments/*'
+        self.cloud.cloud.faults.add({'service': 'volume', 'request': request, 'status': 503})
+        self.cloud.admin.compute.delete_server(server)
+        self.cloud.wait_for(
+            lambda: not (self.has_guest(server) or manager.site.jobs.keys()), 'the first try'
+        )
+        self.moving.act(server, 'os-resetState', {'state': 'active'})
+        self.cloud.cloud.faults.clear()
+        manager._resume.run(0)
+        self.cloud.wait_gone(server)

@@ -54,19 +54,18 @@ def require_cell(server):
         raise exception.InstanceNotReady(instance_id=server.uuid)
 
 
-def swap(req, server, guard, changes, *, action=None, forced=False):
+def swap(req, server, guard, changes, *, action=None):
     """Change columns if the states are still as `guard` demands, and record the action.
 
     A server that has moved to another host or cell meanwhile is read again. One that is
     about to change cells takes no other action than its deletion.
-    forced: to states that no action leads to; the action ends at once
     """
     require_cell(server)
     write = _end if guard.during == states.TaskState.DELETING else _change
     in_its_cell(
         req,
         server,
-        lambda: _persist(req, server, guard, write, changes=changes, action=action, forced=forced),
+        lambda: _persist(req, server, guard, write, changes=changes, action=action),
     )
 
 
@@ -120,11 +119,10 @@ def _with_other_keys(row, changes):
     return {**changes, 'system_metadata': {**row.system_metadata, **changes['system_metadata']}}
 
 
-def _store(connection, ctxt, row, *, guard, changes, action, forced):
+def _store(connection, ctxt, row, *, guard, changes, action):
     if guard.shareless:
         shares.require_none(connection, row.uuid)
-    write = instances.force if forced else instances.update
-    write(
+    instances.update(
         connection,
         row.uuid,
         changes,
@@ -134,8 +132,6 @@ def _store(connection, ctxt, row, *, guard, changes, action, forced):
     )
     if action is not None:
         actions.start(connection, ctxt, row.uuid, action)
-        if forced:
-            actions.end_open(connection, row.uuid, ctxt.request_id)
 
 
 def _texts(allowed):

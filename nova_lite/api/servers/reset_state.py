@@ -1,15 +1,16 @@
 """The action os-resetState: an administrator sets the state of a server."""
 
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema_parts
 from nova_lite.api.servers import acting
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import action_lists
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
 from nova_lite.policies import server_actions as rules
 
 # In the list of actions, without events, as in nova.
 ACTION = 'resetState'
-ANY_STATE = transitions.Transition('reset state', None, None, launched=False)
 BODY = schema_parts.body(
     'os-resetState',
     schema_parts.whole({'state': {'enum': ['active', 'error']}}, required=['state']),
@@ -27,9 +28,23 @@ BODY = schema_parts.body(
 )
 def reset_state(req, server):
     """Set the vm state and clear the task. A server that was softly deleted counts again."""
-    # The host must not clear away a build whose state an administrator has set.
-    changes = {'vm_state': req.content['state'], 'task_state': None, 'build': None}
-    acting.swap(req, server, ANY_STATE, {**changes, 'deleted_at': None}, action=ACTION, forced=True)
+    acting.require_cell(server)
+    state = req.content['state']
+    acting.in_its_cell(
+        req, server, lambda: server.cell.db.write(_reset, req.ctxt, server.uuid, state)
+    )
     if server.row.deleted_at is not None:
         # If this process is killed before that, a sweep of the super-conductor does it.
         req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
+
+
+def _reset(connection, ctxt, uuid, state):
+    row = instances.lock(connection, uuid)
+    # The host must not clear away a build whose state an administrator has set.
+    changes = {'vm_state': state, 'task_state': None, 'build': None, 'deleted_at': None}
+    if instances.is_gone(row) and action_lists.is_deleting(connection, uuid):
+        # It goes on: the guest may be destroyed, and the owner was told that the server is deleted.
+        del changes['task_state']
+    instances.force(connection, uuid, changes)
+    actions.start(connection, ctxt, uuid, ACTION)
+    actions.end_open(connection, uuid, ctxt.request_id)

@@ -23,6 +23,18 @@ _COPYING = (
     )
     .limit(1)
 )
+# Events of deletions: by the host of the server, and without it.
+DELETIONS = ('compute_terminate_instance', 'api_local_delete')
+_DELETING = (
+    sa.select(actions.EVENTS.c.id)
+    .join(TABLE, TABLE.c.id == actions.EVENTS.c.action_id)
+    .where(
+        TABLE.c.instance_uuid == sa.bindparam('uuid'),
+        actions.EVENTS.c.event.in_(DELETIONS),
+        actions.EVENTS.c.finish_time.is_(None),
+    )
+    .limit(1)
+)
 _NEWEST = actions.NEWEST_OF_REQUEST.with_only_columns(TABLE.c.id)
 _FOLLOWING = (
     sa.select(TABLE.c.id)
@@ -75,3 +87,8 @@ def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action
 def is_copying(connection: sa.Connection, uuid: str) -> bool:
     """Return whether an image of the server is being created, or its creation was interrupted."""
     return bool(lean.value(connection, _COPYING, {'uuid': uuid}))
+
+
+def is_deleting(connection: sa.Connection, uuid: str) -> bool:
+    """Return whether a deletion of the server has begun: its guest may be destroyed by now."""
+    return bool(lean.value(connection, _DELETING, {'uuid': uuid}))
