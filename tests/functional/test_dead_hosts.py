@@ -2,6 +2,7 @@
 
 import testtools
 
+from nova_lite.moves import live_migrate
 from nova_lite.moves import resize
 from nova_lite.moves import steps
 from nova_lite.moves import unshelve
@@ -110,3 +111,27 @@ class DeadHostTest(testtools.TestCase):
         self.cloud.wait_gone(server)
         self.stage.power_on(host)
         self.return_of(host)
+
+    def test_all_hosts_fail_and_the_server_is_deleted(self):
+        """No host that returns keeps a guest of it, though none could undo its part."""
+        hosts = self.stage.others()
+        for kind, step, ask in (
+            ('live-migration', live_migrate.COPY, self.stage.go),
+            ('migrate', resize.FINISH, lambda server: self.stage.act(server, 'migrate')),
+        ):
+            server = self.stage.boot_full()
+
+            def fail(server=server):
+                for host in hosts:
+                    self.stage.fail(host)
+                self.cloud.admin.compute.delete_server(server)
+
+            mode = saga_faults.Mode.DURING_AFTER
+            self.faults.fault = saga_faults.Fault(kind, step, mode, meanwhile=fail)
+            ask(server)
+            self.faults.ended(server)
+            self.cloud.wait_gone(server)
+            for host in hosts:
+                self.stage.come_back(host)
+                self.return_of(host)
+            self.assertEqual([], self.cloud.findings())

@@ -81,6 +81,11 @@ class LosingTest(own_cloud.OwnCloudTest):
         self.assertEqual((False, 'ERROR'), (found[2], found[0].status))
         self.assertIn('revert_migration', found[0].fault['message'])
 
+    def test_live_migration_that_no_host_can_end_or_undo(self):
+        """The audit of the destination removes the guest that was to arrive there."""
+        server, _image, has_guest = self.reset('live-migration', 'copy', '[!d]*')
+        self.assertEqual((True, 'ERROR'), (has_guest, server.status))
+
     def test_deletion_after_the_guest_was_destroyed(self):
         """It goes on when Cinder answers again: its owner was told that the server is deleted."""
         pauses = 'nova_lite.compute.guest_work.PERSIST_PAUSES_S'
