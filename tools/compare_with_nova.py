@@ -23,8 +23,8 @@ import signal
 import sys
 
 from nova_lite import runtime
-from nova_lite.bench import client
-from nova_lite.console import durations
+from nova_lite.lab.bench import client
+from nova_lite.lab.console import durations
 from tools import private_cloud
 from tools.comparison import environment
 from tools.comparison import goals

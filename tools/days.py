@@ -10,9 +10,9 @@ import math
 import sys
 
 from nova_lite import runtime
-from nova_lite.launcher import client_connections
-from nova_lite.launcher import control_client
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import control_client
+from nova_lite.lab.launcher import running
 from tools import detached_cloud
 
 WAIT_S, ADVANCE_S = 600, 3600

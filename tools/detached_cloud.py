@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import running
 from tests.fixtures import commands
 
 START_S, STOP_S = 300, 60

@@ -18,8 +18,8 @@ import unittest
 import requests
 
 from nova_lite import runtime
-from nova_lite.launcher import client_connections
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import running
 from tests.fixtures import browser as browser_fixture
 from tools import detached_cloud
 

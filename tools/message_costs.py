@@ -17,7 +17,7 @@ from nova_lite import conf
 from nova_lite import context
 from nova_lite import rpc
 from nova_lite import runtime
-from nova_lite.bench import results
+from nova_lite.lab.bench import results
 from nova_lite.objects import flavor
 from nova_lite.objects import instance
 from nova_lite.rpc import transport

@@ -18,9 +18,9 @@ import keystoneauth1.exceptions
 import openstack
 
 from nova_lite import runtime
-from nova_lite.launcher import client_connections
-from nova_lite.launcher import control_client
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import control_client
+from nova_lite.lab.launcher import running
 from tools import detached_cloud
 
 # Old daemons need this long to stop.

@@ -16,9 +16,9 @@ import sys
 import typing
 
 from nova_lite import runtime
-from nova_lite.bench import client
-from nova_lite.bench import idle
-from nova_lite.bench import results
+from nova_lite.lab.bench import client
+from nova_lite.lab.bench import idle
+from nova_lite.lab.bench import results
 from tools import curves
 from tools import private_cloud
 from tools.comparison import environment

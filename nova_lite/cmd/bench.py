@@ -8,11 +8,11 @@ Examples: nova-lite bench boot --count 100
           nova-lite bench profile show --count 2000 --concurrency 1
 """
 
-from nova_lite.bench import measuring
-from nova_lite.bench import moves
-from nova_lite.bench import scenarios
 from nova_lite.cmd import subcommands
-from nova_lite.console import durations
+from nova_lite.lab.bench import measuring
+from nova_lite.lab.bench import moves
+from nova_lite.lab.bench import scenarios
+from nova_lite.lab.console import durations
 
 HELP = 'measure a running cloud'
 

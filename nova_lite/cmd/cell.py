@@ -6,8 +6,8 @@ Example: nova-lite cell down cell2 --database
 """
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import injected_faults
-from nova_lite.launcher import control_request
+from nova_lite.lab.console import injected_faults
+from nova_lite.lab.launcher import control_request
 
 HELP = 'take a cell down or up'
 

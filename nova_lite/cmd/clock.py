@@ -8,9 +8,9 @@ Examples: nova-lite clock advance 24h
 """
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import durations
-from nova_lite.console import text_tables
-from nova_lite.launcher import control_request
+from nova_lite.lab.console import durations
+from nova_lite.lab.launcher import control_request
+from nova_lite.terminal import text_tables
 
 HELP = 'change the time of a running cloud'
 ACTIONS = {

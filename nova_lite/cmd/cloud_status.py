@@ -7,9 +7,9 @@ Example: nova-lite status --json
 """
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import output
-from nova_lite.console import text_tables
-from nova_lite.launcher import cloud_state
+from nova_lite.lab.console import output
+from nova_lite.lab.launcher import cloud_state
+from nova_lite.terminal import text_tables
 
 HELP = 'show whether a cloud runs'
 

@@ -6,8 +6,8 @@ the files of the drive with their sizes in bytes.
 Example: nova-lite config-drive my-server openstack/latest/meta_data.json
 """
 
-from nova_lite.launcher import config_drives
-from nova_lite.launcher import state_dir
+from nova_lite.lab.launcher import config_drives
+from nova_lite.lab.launcher import state_dir
 
 HELP = 'show the config drive of a server'
 

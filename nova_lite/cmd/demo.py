@@ -7,8 +7,8 @@ directory, plays scenes through its HTTP API with openstacksdk, and ends with
 Example: nova-lite demo --scene cross-cell --html moves.html
 """
 
-from nova_lite.demo import demo
-from nova_lite.demo import scenes
+from nova_lite.lab.demo import demo
+from nova_lite.lab.demo import scenes
 
 HELP = 'show the main features'
 

@@ -8,8 +8,8 @@ and 2 if the arguments are wrong or the API does not answer.
 Example: nova-lite drain-host cell1-host1 --plan
 """
 
-from nova_lite.maintenance import draining
-from nova_lite.maintenance import leaving
+from nova_lite.lab.maintenance import draining
+from nova_lite.lab.maintenance import leaving
 
 HELP = 'move all servers off a host'
 

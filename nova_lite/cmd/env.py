@@ -12,8 +12,8 @@ import os
 import shlex
 
 from nova_lite.cmd import subcommands
-from nova_lite.launcher import openrc
-from nova_lite.launcher import state_dir
+from nova_lite.lab.launcher import openrc
+from nova_lite.lab.launcher import state_dir
 
 HELP = 'print the settings of clients'
 

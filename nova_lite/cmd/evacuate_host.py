@@ -8,8 +8,8 @@ some are left, and 2 if the arguments are wrong or the API does not answer.
 Example: nova-lite evacuate-host cell1-host1 --force-down --yes
 """
 
-from nova_lite.maintenance import evacuating
-from nova_lite.maintenance import leaving
+from nova_lite.lab.maintenance import evacuating
+from nova_lite.lab.maintenance import leaving
 
 HELP = 'rebuild the servers of a failed host'
 

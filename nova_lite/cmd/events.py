@@ -8,8 +8,8 @@ Example: nova-lite events --count 10 --json
 """
 
 from nova_lite import exception
-from nova_lite.launcher import following
-from nova_lite.launcher import state_dir
+from nova_lite.lab.launcher import following
+from nova_lite.lab.launcher import state_dir
 
 HELP = 'print notifications as they are sent'
 

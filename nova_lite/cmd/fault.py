@@ -12,9 +12,9 @@ Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
 """
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import durations
-from nova_lite.console import injected_faults
-from nova_lite.launcher import control_request
+from nova_lite.lab.console import durations
+from nova_lite.lab.console import injected_faults
+from nova_lite.lab.launcher import control_request
 
 HELP = 'let operations of hosts or requests to services fail'
 ACTIONS = {

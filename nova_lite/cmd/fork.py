@@ -11,8 +11,8 @@ Example: nova-lite fork ./what-if
 
 from nova_lite.cmd import subcommands
 from nova_lite.daemons import leash
-from nova_lite.launcher import branches
-from nova_lite.launcher import foreground
+from nova_lite.lab.launcher import branches
+from nova_lite.lab.launcher import foreground
 
 HELP = 'start a second cloud from a running one'
 

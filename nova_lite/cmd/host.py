@@ -7,8 +7,8 @@ Example: nova-lite host off cell1-host1
 """
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import injected_faults
-from nova_lite.launcher import control_request
+from nova_lite.lab.console import injected_faults
+from nova_lite.lab.launcher import control_request
 
 HELP = 'power a host off or on'
 

@@ -5,9 +5,9 @@ A cloud that was started with another --state-dir is not found.
 Example: nova-lite list --json
 """
 
-from nova_lite.console import output
-from nova_lite.console import text_tables
-from nova_lite.launcher import known_clouds
+from nova_lite.lab.console import output
+from nova_lite.lab.launcher import known_clouds
+from nova_lite.terminal import text_tables
 
 HELP = 'list the default cloud and those with a name'
 COLUMNS = {

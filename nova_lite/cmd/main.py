@@ -13,9 +13,9 @@ import os
 import sys
 
 from nova_lite import exception
-from nova_lite.console import arguments
-from nova_lite.launcher import proxies
-from nova_lite.launcher import state_dir
+from nova_lite.lab.console import arguments
+from nova_lite.lab.launcher import proxies
+from nova_lite.lab.launcher import state_dir
 
 NOT_DONE, INTERRUPTED, UNREAD = 2, 130, 141
 COMMANDS = (
@@ -78,7 +78,7 @@ def _clock(args):
     if directory is None or not state_dir.has_clock(directory):
         return contextlib.nullcontext()
     # Few clouds have another time.
-    from nova_lite.launcher import clocks
+    from nova_lite.lab.launcher import clocks
 
     return clocks.installed(directory)
 

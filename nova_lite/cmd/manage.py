@@ -14,7 +14,7 @@ import traceback
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import manage as verbs_package
-from nova_lite.launcher import state_dir
+from nova_lite.lab.launcher import state_dir
 from nova_lite.manage import command
 
 PROG = 'nova-lite-manage'

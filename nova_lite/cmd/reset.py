@@ -11,9 +11,9 @@ Example: nova-lite reset --save three-servers && nova-lite reset three-servers
 """
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import saved_states
-from nova_lite.launcher import control_request
-from nova_lite.launcher import state_dir
+from nova_lite.lab.console import saved_states
+from nova_lite.lab.launcher import control_request
+from nova_lite.lab.launcher import state_dir
 
 HELP = 'return a cloud to a saved state'
 

@@ -15,11 +15,11 @@ Examples: nova-lite saga list --active
 """
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import breakpoints
-from nova_lite.console import durations
-from nova_lite.launcher import sagas
-from nova_lite.launcher import stepping
-from nova_lite.timeline import listing
+from nova_lite.lab.console import breakpoints
+from nova_lite.lab.console import durations
+from nova_lite.lab.launcher import sagas
+from nova_lite.lab.launcher import stepping
+from nova_lite.lab.timeline import listing
 
 HELP = 'show moves and their progress, or debug them'
 ACTIONS = {

@@ -13,11 +13,11 @@ Example: nova-lite snapshot save moving.snapshot && nova-lite snapshot show movi
 import os
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import output
-from nova_lite.console import text_tables
-from nova_lite.launcher import branches
-from nova_lite.launcher import cloud_snapshots
-from nova_lite.launcher import control_request
+from nova_lite.lab.console import output
+from nova_lite.lab.launcher import branches
+from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import control_request
+from nova_lite.terminal import text_tables
 
 HELP = 'write a cloud to a file'
 ACTIONS = {

@@ -9,10 +9,10 @@ Examples: nova-lite stop --state-dir ./cloud
 
 import os
 
-from nova_lite.console import durations
-from nova_lite.launcher import deletion
-from nova_lite.launcher import running
-from nova_lite.launcher import state_dir
+from nova_lite.lab.console import durations
+from nova_lite.lab.launcher import deletion
+from nova_lite.lab.launcher import running
+from nova_lite.lab.launcher import state_dir
 
 HELP = 'stop a cloud, or delete it'
 

@@ -1,6 +1,6 @@
 """Subcommands of a command, such as `list` of `nova-lite saga`."""
 
-from nova_lite.launcher import state_dir
+from nova_lite.lab.launcher import state_dir
 
 
 def add(parser, actions):

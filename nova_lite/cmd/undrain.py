@@ -8,9 +8,9 @@ it stays disabled or forced down, and 2 if it does not exist.
 Example: nova-lite undrain cell1-host1
 """
 
-from nova_lite.console import output
-from nova_lite.maintenance import client
-from nova_lite.maintenance import draining
+from nova_lite.lab.console import output
+from nova_lite.lab.maintenance import client
+from nova_lite.lab.maintenance import draining
 
 HELP = 'enable a host after drain-host or evacuate-host'
 SHOWN = ('host', 'status', 'state', 'disabled_reason', 'forced_down')

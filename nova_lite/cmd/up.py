@@ -9,9 +9,9 @@ With --detach, --json prints the URLs and the state directory for programs.
 
 from nova_lite.cmd import subcommands
 from nova_lite.daemons import leash
-from nova_lite.launcher import foreground
-from nova_lite.launcher import layout
-from nova_lite.launcher import options
+from nova_lite.lab.launcher import foreground
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import options
 
 HELP = 'start a cloud'
 

@@ -10,10 +10,10 @@ Example: nova-lite verify --settle 30 --json
 import sys
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import durations
-from nova_lite.console import progress_display
-from nova_lite.console import verdicts
-from nova_lite.launcher import verification
+from nova_lite.lab.console import durations
+from nova_lite.lab.console import verdicts
+from nova_lite.lab.launcher import verification
+from nova_lite.terminal import progress_display
 from nova_lite.verify import age_limits
 from nova_lite.verify import settling
 

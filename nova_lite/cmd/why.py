@@ -7,9 +7,9 @@ Example: nova-lite why my-server cell2-host1
 """
 
 from nova_lite.cmd import subcommands
-from nova_lite.console import explanation
-from nova_lite.console import output
-from nova_lite.launcher import decisions
+from nova_lite.lab.console import explanation
+from nova_lite.lab.console import output
+from nova_lite.lab.launcher import decisions
 
 HELP = 'explain the last scheduling decision'
 

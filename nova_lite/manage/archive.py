@@ -6,7 +6,6 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.console import progress_display
 from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
@@ -15,6 +14,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import archive
 from nova_lite.manage import command
+from nova_lite.terminal import progress_display
 
 BEFORE = command.option(
     '--before', metavar='DATE', help='only servers that were deleted before this time (UTC)'

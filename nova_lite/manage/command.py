@@ -12,8 +12,8 @@ from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite.clients import auth
 from nova_lite.clients import placement
-from nova_lite.console import text_tables
 from nova_lite.db import transactions
+from nova_lite.terminal import text_tables
 
 VERBS = collections.defaultdict(list)
 

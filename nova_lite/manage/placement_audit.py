@@ -2,9 +2,9 @@
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite.console import progress_display
 from nova_lite.manage import command
 from nova_lite.superconductor.audits import orphans
+from nova_lite.terminal import progress_display
 
 COLUMNS = {'resource_provider': 'Provider', 'consumer': 'Consumer', 'resources': 'Resources'}
 NONE, ERROR, FOUND, DELETED, BAD = 0, 1, 3, 4, 127

@@ -6,12 +6,12 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import placement
 from nova_lite.clients import resource_requests
-from nova_lite.console import progress_display
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.manage import command
 from nova_lite.scheduler import query
+from nova_lite.terminal import progress_display
 
 DONE, MORE, NO_NODE, FAILED, NOTHING, BAD = 0, 1, 2, 3, 4, 127
 

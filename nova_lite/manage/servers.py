@@ -2,11 +2,11 @@
 
 import sqlalchemy as sa
 
-from nova_lite.console import progress_display
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from nova_lite.manage import cells
 from nova_lite.manage import command
+from nova_lite.terminal import progress_display
 
 BATCH = 50
 

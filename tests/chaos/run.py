@@ -4,8 +4,8 @@ import os
 
 from nova_lite import runtime
 from nova_lite.db import transactions
-from nova_lite.launcher import layout
-from nova_lite.launcher import state_dir
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import state_dir
 from tests.chaos import accounting
 from tests.chaos import clients
 from tests.chaos import ledger as ledger_module

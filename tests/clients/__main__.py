@@ -12,7 +12,7 @@ import re
 import sys
 
 from nova_lite import runtime
-from nova_lite.launcher import verification
+from nova_lite.lab.launcher import verification
 from tests.clients import expected as expected_module
 from tests.clients import programs
 from tests.clients import rally

@@ -4,7 +4,7 @@ import pathlib
 
 import yaml
 
-from nova_lite.launcher import client_connections
+from nova_lite.lab.launcher import client_connections
 
 # As in devstack, whose flavors and only image the suites know by name.
 IMAGE = 'cirros-0.6.2-x86_64-disk'

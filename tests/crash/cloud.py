@@ -4,10 +4,10 @@ import contextlib
 import glob
 import os
 
-from nova_lite.launcher import daemon_config
-from nova_lite.launcher import layout
-from nova_lite.launcher import processes
-from nova_lite.launcher import supervisor
+from nova_lite.lab.launcher import daemon_config
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import processes
+from nova_lite.lab.launcher import supervisor
 from nova_lite.virt.sim import census
 from tests.crash import cases
 from tests.crash import points

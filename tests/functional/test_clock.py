@@ -10,7 +10,7 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
-from nova_lite.launcher import client_connections
+from nova_lite.lab.launcher import client_connections
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import howto

@@ -7,14 +7,14 @@ import sys
 
 import fixtures
 
-from nova_lite.launcher import client_connections
-from nova_lite.launcher import clocks
-from nova_lite.launcher import layout
-from nova_lite.launcher import running
-from nova_lite.launcher import sqlite_copies
-from nova_lite.launcher import state_dir
-from nova_lite.testing import clouds as testing_clouds
-from nova_lite.testing import fixture
+from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import clocks
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import running
+from nova_lite.lab.launcher import sqlite_copies
+from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.testing import clouds as testing_clouds
+from nova_lite.lab.testing import fixture
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import commands
 from tests.fixtures import forking

@@ -16,7 +16,7 @@ import testtools
 import yaml
 
 from nova_lite.cmd import main
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import running
 from tests.fixtures import units
 from tests.fixtures import warm_programs
 from tests.fixtures import wheel

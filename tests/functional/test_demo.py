@@ -5,8 +5,8 @@ import io
 
 import testtools
 
-from nova_lite.demo import demo
-from nova_lite.demo import scenes
+from nova_lite.lab.demo import demo
+from nova_lite.lab.demo import scenes
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests

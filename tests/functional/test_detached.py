@@ -11,9 +11,9 @@ import subprocess
 import fixtures
 import testtools
 
-from nova_lite.launcher import client_connections
-from nova_lite.launcher import layout
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import running
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import ports

@@ -16,7 +16,7 @@ import fixtures
 import testtools
 
 from nova_lite.cmd import main
-from nova_lite.launcher import client_connections
+from nova_lite.lab.launcher import client_connections
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import units
@@ -102,7 +102,7 @@ class ExitCodesTest(testtools.TestCase):
         self.maintain()
         self.exits(0, 'reset')
         self.copy_and_stop()
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.demo.scenes.SCENES', FAILING))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.lab.demo.scenes.SCENES', FAILING))
         self.exits(0, 'demo --scene passes', where=[])
         self.exits(1, 'demo --scene fails', where=[])
         self.assert_as_documented()

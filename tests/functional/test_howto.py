@@ -12,7 +12,7 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import running
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import howto

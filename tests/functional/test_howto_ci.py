@@ -9,7 +9,7 @@ import textwrap
 import fixtures
 import testtools
 
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import running
 from tests.fixtures import howto
 from tests.fixtures import units
 from tests.fixtures import warm_plugin

@@ -12,8 +12,8 @@ import requests
 from selenium.webdriver.common import keys
 
 from nova_lite.db import outages
-from nova_lite.launcher import layout
-from nova_lite.launcher import verification
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import verification
 from nova_lite.saga import breakpoints
 from tests.fixtures import browser as browser_fixture
 from tests.fixtures import live_moving
@@ -138,7 +138,7 @@ class LivePageTest(base.CloudTest):
 
     def test_many_servers_are_counted(self):
         self.cloud.boot('web')
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.page.reading.MOST_SERVERS', 0))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.lab.page.reading.MOST_SERVERS', 0))
         found = self.first(lambda found: found['states'] and not found['servers'])
         self.assertEqual({'active': 1}, found['states'])
         self.assertEqual(1, sum(cell['servers'] for cell in found['cells']))
@@ -244,7 +244,7 @@ class LivePageTest(base.CloudTest):
 
     def assert_small(self, browser):
         """The page loads its files and little more, and is painted soon."""
-        files = importlib.resources.files('nova_lite.page').joinpath('static').iterdir()
+        files = importlib.resources.files('nova_lite.lab.page').joinpath('static').iterdir()
         known = sum(len(file.read_bytes()) for file in files if file.name != 'icon.svg')
         loaded = browser.loaded_bytes()
         self.assertTrue(known <= loaded < MOST_BYTES, loaded)

@@ -8,8 +8,8 @@ import sys
 import fixtures
 import testtools
 
-from nova_lite.launcher import running
-from nova_lite.testing import clouds
+from nova_lite.lab.launcher import running
+from nova_lite.lab.testing import clouds
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import units

@@ -14,8 +14,8 @@ import requests
 
 from nova_lite import runtime
 from nova_lite.db import transactions
-from nova_lite.launcher import running
-from nova_lite.launcher import saved_states
+from nova_lite.lab.launcher import running
+from nova_lite.lab.launcher import saved_states
 from tests.fixtures import commands
 from tests.functional import base
 

@@ -5,13 +5,13 @@ import os
 import fixtures
 from openstack import exceptions as sdk_exceptions
 
-from nova_lite.launcher import client_connections
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import running
+from nova_lite.lab.testing import admin_requests
+from nova_lite.lab.testing import clouds
+from nova_lite.lab.testing import fixture
+from nova_lite.lab.testing import projects
 from nova_lite.simcloud import bodies
-from nova_lite.testing import admin_requests
-from nova_lite.testing import clouds
-from nova_lite.testing import fixture
-from nova_lite.testing import projects
 from tests.functional import base
 
 # Lists for one project: (service, path, further filters).

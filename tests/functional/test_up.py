@@ -18,7 +18,7 @@ import sqlite3
 import fixtures
 import testtools
 
-from nova_lite.launcher import client_connections
+from nova_lite.lab.launcher import client_connections
 from nova_lite.virt.sim import census
 from tests.fixtures import commands
 from tests.fixtures import forking

@@ -12,7 +12,7 @@ import requests
 import testtools
 
 from nova_lite import runtime
-from nova_lite.launcher import verification
+from nova_lite.lab.launcher import verification
 from tests.fixtures import boots
 from tests.fixtures import moving
 from tests.fixtures import postgresql

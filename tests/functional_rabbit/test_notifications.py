@@ -11,7 +11,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
-from nova_lite.launcher import verification
+from nova_lite.lab.launcher import verification
 from tests.fixtures import postgresql
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit

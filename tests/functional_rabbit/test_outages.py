@@ -10,7 +10,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import service
 from nova_lite.db.api import sagas
-from nova_lite.launcher import layout
+from nova_lite.lab.launcher import layout
 from nova_lite.saga import journal
 from tests.fixtures import boots
 from tests.fixtures import mariadb

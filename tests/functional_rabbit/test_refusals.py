@@ -11,7 +11,7 @@ import testtools
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
-from nova_lite.launcher import preflight
+from nova_lite.lab.launcher import preflight
 from tests.fixtures import forking
 from tests.fixtures import mariadb
 from tests.fixtures import ports

@@ -14,7 +14,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import rpc
 from nova_lite.db import transactions
-from nova_lite.launcher import preflight
+from nova_lite.lab.launcher import preflight
 from nova_lite.rpc import transport
 from tests.fixtures import certificates
 from tests.fixtures import mariadb

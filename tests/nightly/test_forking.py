@@ -9,7 +9,7 @@ import testtools
 
 from nova_lite import runtime
 from tests.fixtures import forking
-from tests.unit.launcher import test_supervisor
+from tests.unit.lab.launcher import test_supervisor
 
 SHARING = """
 import sys

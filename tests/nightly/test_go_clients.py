@@ -13,7 +13,7 @@ import fixtures
 import testtools
 import yaml
 
-from nova_lite.launcher import openrc
+from nova_lite.lab.launcher import openrc
 from tests.functional import base
 
 PACKER, PROMTOOL = 'packer', 'promtool'

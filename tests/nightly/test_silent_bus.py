@@ -7,7 +7,7 @@ import testtools
 from testtools import content
 
 from nova_lite import runtime
-from nova_lite.launcher import layout
+from nova_lite.lab.launcher import layout
 from tests.fixtures import accepted
 from tests.fixtures import casting
 from tests.fixtures import mariadb

@@ -13,7 +13,7 @@ import requests
 import testtools
 
 from nova_lite import runtime
-from nova_lite.launcher import running
+from nova_lite.lab.launcher import running
 from tests.fixtures import howto
 from tests.fixtures import units
 from tests.fixtures import wheel

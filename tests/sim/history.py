@@ -4,7 +4,7 @@ import functools
 import math
 
 from nova_lite import runtime
-from nova_lite.launcher import layout
+from nova_lite.lab.launcher import layout
 from tests.sim import kernel
 from tests.sim.oracle import changing
 from tests.sim.oracle import damage as damage_module

@@ -11,7 +11,7 @@ import os
 import pathlib
 import sys
 
-from nova_lite.launcher import verification
+from nova_lite.lab.launcher import verification
 from tests.clients import expected as expected_module
 from tests.software import programs
 from tests.software import runs

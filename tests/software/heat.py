@@ -2,7 +2,7 @@
 
 import fixtures
 
-from nova_lite.launcher import client_connections
+from nova_lite.lab.launcher import client_connections
 from tests.fixtures import mariadb
 from tests.fixtures import ports
 from tests.fixtures import processes

@@ -7,7 +7,7 @@ import sys
 
 import yaml
 
-from nova_lite.launcher import client_connections
+from nova_lite.lab.launcher import client_connections
 
 HOSTS = 4
 IMAGE, FLAVOR, LARGER, NETWORK = 'cirros', 'm1.nano', 'm1.micro', 'private'

@@ -11,8 +11,8 @@ import os
 import pathlib
 import sys
 
-from nova_lite.bench import idle
-from nova_lite.launcher import verification
+from nova_lite.lab.bench import idle
+from nova_lite.lab.launcher import verification
 from tests.tempest import clouds
 from tests.tempest import expected as expected_module
 from tests.tempest import resources

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from nova_lite.launcher import client_connections
+from nova_lite.lab.launcher import client_connections
 
 # devstack's flavors for Tempest: {id: (name, MiB of RAM)}
 FLAVORS = {'42': ('m1.nano', 192), '84': ('m1.micro', 256)}

@@ -16,10 +16,10 @@ import tempfile
 from nova_lite import runtime
 from nova_lite.db import transactions
 from nova_lite.db.api import sagas
-from nova_lite.launcher import embedded
-from nova_lite.launcher import layout
-from nova_lite.launcher import state_dir
-from nova_lite.launcher import verification
+from nova_lite.lab.launcher import embedded
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher import verification
 from nova_lite.saga import journal
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql

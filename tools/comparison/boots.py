@@ -1,7 +1,7 @@
 """Waiting for new servers, as cheap for the cloud as a client can make it.
 
-It lists the servers in BUILD, of which there are few. `nova_lite.bench.polling` lists those in the
-status that is waited for, which are all in the end.
+It lists the servers in BUILD, of which there are few. `nova_lite.lab.bench.polling` lists those
+in the status that is waited for, which are all in the end.
 """
 
 import types

@@ -10,8 +10,8 @@ import requests
 import yaml
 
 from nova_lite import runtime
-from nova_lite.bench import client
-from nova_lite.launcher import client_connections
+from nova_lite.lab.bench import client
+from nova_lite.lab.launcher import client_connections
 from tests.fixtures import ports
 from tests.fixtures import processes
 from tests.fixtures import rabbit

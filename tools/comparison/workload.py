@@ -1,7 +1,7 @@
 """The operations that are compared, sent to the compute API of either cloud.
 
 A workload boots servers, reads, moves and deletes them. Each of its scenarios returns the
-figures of nova_lite.bench.results: times, and CPU of all daemons of the cloud.
+figures of nova_lite.lab.bench.results: times, and CPU of all daemons of the cloud.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import types
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.bench import results
+from nova_lite.lab.bench import results
 from tools.comparison import boots
 
 NAME = 'compared'

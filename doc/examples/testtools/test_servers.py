@@ -4,7 +4,7 @@ import os
 
 import testtools
 
-from nova_lite.testing import fixture
+from nova_lite.lab.testing import fixture
 
 
 class ServersTest(testtools.TestCase):

@@ -103,14 +103,15 @@ def _of_step(step):
 
 
 class Packages(docutils.SphinxDirective):
-    """``.. packages::``: the packages and modules at the top, as their docstrings say."""
+    """``.. packages::``: packages and modules of the top and of the lab, by their docstrings."""
 
     def run(self):
         top = pathlib.Path(nova_lite.__file__).parent
         self.env.note_dependency(str(top))
         lines = ['.. list-table::', '   :widths: 20 80', '']
-        for path in sorted((*top.glob('*.py'), *top.glob('*/__init__.py'))):
-            name = path.stem if path.parent == top else f'{path.parent.name}/'
+        packages = (*top.glob('*/__init__.py'), *top.glob('lab/*/__init__.py'))
+        for path in sorted((*top.glob('*.py'), *packages)):
+            name = path.stem if path.parent == top else f'{path.parent.relative_to(top)}/'
             if name != '__init__':
                 doc = ast.get_docstring(ast.parse(path.read_text())).partition('\n\n')[0]
                 lines += [f'   * - ``{name}``', f'     - {" ".join(doc.split())}']

@@ -1,6 +1,6 @@
 """No project has more servers than its quota: asked after each commit that could add one."""
 
-from nova_lite.launcher import layout
+from nova_lite.lab.launcher import layout
 
 IN_CELL = 'SELECT uuid FROM instances WHERE NOT deleted'
 ACCEPTED = 'SELECT instance_uuid FROM build_requests WHERE NOT withdrawn'

@@ -6,7 +6,7 @@ not be, is not on its host yet. One whose deletion was accepted is no member of 
 
 import json
 
-from nova_lite.launcher import layout
+from nova_lite.lab.launcher import layout
 
 THERE = "host IS NOT NULL AND NOT deleted AND vm_state NOT IN ('building', 'error')"
 MEMBER = (

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from nova_lite.launcher import layout
+from nova_lite.lab.launcher import layout
 from tests.sim.world import maintenance
 
 SERVERS = 'SELECT uuid FROM instances'

@@ -1,6 +1,6 @@
 """The cloud with which histories begin: hosts registered, no server in it, daemons at rest."""
 
-from nova_lite.launcher import setup
+from nova_lite.lab.launcher import setup
 from tests.sim import kernel
 from tests.sim.world import cloud as cloud_module
 from tests.sim.world import places as places_module

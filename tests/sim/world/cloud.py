@@ -6,7 +6,7 @@ from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
-from nova_lite.launcher import layout
+from nova_lite.lab.launcher import layout
 from nova_lite.simcloud import app as simcloud
 from nova_lite.wsgi import front
 from nova_lite.wsgi import placement

@@ -9,9 +9,9 @@ import functools
 import os
 import shutil
 
-from nova_lite.launcher import daemon_config
-from nova_lite.launcher import layout
-from nova_lite.launcher import setup
+from nova_lite.lab.launcher import daemon_config
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import setup
 from tests.sim.world import databases as databases_module
 
 ROOT = '/proc/self/cwd/cloud'

@@ -6,7 +6,7 @@ from oslo_messaging._drivers import amqpdriver
 from oslo_messaging._drivers import impl_rabbit
 
 from nova_lite.daemons import local_endpoint
-from nova_lite.launcher import layout
+from nova_lite.lab.launcher import layout
 from nova_lite.rpc import transport
 from tests.sim import kernel
 from tests.sim.world import broker

@@ -6,7 +6,7 @@ import io
 import testtools
 
 from nova_lite.cmd import main
-from nova_lite.launcher import following
+from nova_lite.lab.launcher import following
 from nova_lite.notify import derive
 
 UUID = '3d0b8a4e-6a4c-4f0e-9f5e-0c6a3f8f2b11'

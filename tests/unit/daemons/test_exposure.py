@@ -8,10 +8,10 @@ import testtools
 
 from nova_lite.cmd import up
 from nova_lite.daemons import exposure
-from nova_lite.launcher import layout
-from nova_lite.launcher import options
-from nova_lite.launcher import saved_states
-from nova_lite.launcher import snapshot_file
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import options
+from nova_lite.lab.launcher import saved_states
+from nova_lite.lab.launcher import snapshot_file
 
 LOOPBACK = ('127.0.0.1', '127.3.2.1', '::1', '[::1]', 'localhost')
 OTHERS = ('0.0.0.0', '::', '192.0.2.1', 'example.org', '')

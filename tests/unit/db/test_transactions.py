@@ -10,9 +10,9 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite import exception
-from nova_lite.bench import counts
 from nova_lite.db import transactions
 from nova_lite.dialects import writing
+from nova_lite.lab.bench import counts
 from tests.fixtures import ports
 
 MISSING = sa.Table('missing', sa.MetaData(), sa.Column('secret', sa.String))

@@ -27,7 +27,7 @@ def _texts(check, text, path='nova_lite/x.py'):
 class TestFileNames(testtools.TestCase):
     def test_one_subject_for_a_name(self):
         wrong = ['report: this name stands for another subject. Choose its own']
-        self.assertEqual([], _texts(file_names.check, '', 'nova_lite/maintenance/report.py'))
+        self.assertEqual([], _texts(file_names.check, '', 'nova_lite/lab/maintenance/report.py'))
         self.assertEqual(wrong, _texts(file_names.check, '', 'nova_lite/daemons/report.py'))
         self.assertEqual(wrong, _texts(file_names.check, '', 'nova_lite/report.py'))
 
@@ -35,7 +35,7 @@ class TestFileNames(testtools.TestCase):
         wrong = ['driver: this name stands for another subject. Choose its own']
         for path in ('nova_lite/rpc/driver.py', 'nova_lite/virt/sim/driver.py'):
             self.assertEqual([], _texts(file_names.check, '', path))
-        self.assertEqual(wrong, _texts(file_names.check, '', 'nova_lite/bench/driver.py'))
+        self.assertEqual(wrong, _texts(file_names.check, '', 'nova_lite/lab/bench/driver.py'))
 
     def test_layers_of_one_subject(self):
         for path in ('nova_lite/db/cell/services.py', 'nova_lite/service.py', 'tests/report.py'):

@@ -7,7 +7,7 @@ import requests
 import testtools
 
 from nova_lite import exception
-from nova_lite.bench import client
+from nova_lite.lab.bench import client
 from tests.unit.tools import test_comparison
 from tools import compare_with_nova
 from tools.comparison import load

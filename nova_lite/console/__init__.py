@@ -1,1 +1,0 @@
-"""Progress and tables of commands, on a terminal and elsewhere."""

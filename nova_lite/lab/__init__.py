@@ -1,0 +1,1 @@
+"""Work with clouds on one machine: their launcher, commands, page, clock and test fixtures."""

@@ -1,0 +1,1 @@
+"""Words and tables of the commands of `nova-lite`."""

@@ -1,0 +1,96 @@
+"""Injected faults as people write and read them, for commands."""
+
+import json
+import re
+
+from nova_lite.terminal import text_tables
+
+MATCHES = ('host', 'flavor', 'server')
+OPTIONS = ('verb', 'when', 'error', 'message')
+OF_SERVICES = ('service', 'request', 'status', 'delay', 'lost')
+LIMITS = ('first', 'nth', 'probability')
+# Which requests to a service: all, or a pattern for METHOD /path. No query string is matched.
+REQUEST = re.compile(r'[A-Z*]+ [/*][^?\n]*|\*')
+# Options that faults of services do not have.
+OF_HOSTS = {*MATCHES, *OPTIONS, 'metadata', 'reschedule'}
+
+
+def entry(options):
+    """Return the fault with these options, as the cloud reads it. Raise ValueError.
+
+    options: {name: value, or None, [] or False if it was not given}
+    """
+    of_service = options['service'] is not None
+    others = OF_HOSTS if of_service else OF_SERVICES
+    # 0 and '' were given.
+    wrong = [name for name in others if options[name] or type(options[name]) in (int, float, str)]
+    if wrong:
+        names = ', '.join(f'--{name}' for name in sorted(wrong))
+        raise ValueError(f'{names} cannot be used with --{"service" if of_service else "verb"}')
+    if of_service:
+        made = {name: options[name] for name in (*OF_SERVICES, *LIMITS)}
+        made['lost'] = options['lost'] or None
+        if not REQUEST.fullmatch(options['request'] or '*'):
+            raise ValueError(
+                '--request must be a method and a path without a query string, such as '
+                f"'PUT /allocations*' or '* /v3/*', not {options['request']}"
+            )
+    else:
+        made = _of_host(options)
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def _of_host(options):
+    made = {name: options[name] for name in (*OPTIONS, *LIMITS)}
+    match = {name: options[name] for name in MATCHES}
+    metadata = {}
+    for text in options['metadata']:
+        key, equals, pattern = text.partition('=')
+        if not (key and equals):
+            raise ValueError(f'--metadata must be KEY=PATTERN, not {text}')
+        metadata[key] = pattern
+    match['metadata'] = metadata or None
+    made['match'] = {key: value for key, value in match.items() if value is not None} or None
+    made['reschedule'] = options['reschedule'] or None
+    return made
+
+
+def lines(shown):
+    """Return [(id or '', text)] of the faults that a cloud shows."""
+    found = [(str(each['id']), _failure(each)) for each in shown['failures']]
+    found += [('', f'host {name} is powered off') for name in shown['hosts_off']]
+    found += [('', f'database of {name} is down') for name in shown['databases_down']]
+    found += [('', f'bus of {name} is cut') for name in shown['buses_cut']]
+    found += [('', f'bus of {name} is frozen') for name in shown['buses_frozen']]
+    return found
+
+
+def show(shown):
+    """Print the faults that a cloud shows."""
+    text_tables.show(('Id', 'Fault'), lines(shown))
+
+
+def _failure(entry):
+    if 'service' in entry:
+        return _of_service(entry)
+    match = entry.get('match', {})
+    text = f'{entry["verb"]} fails'
+    if match.get('host'):
+        text += f' on {match["host"]}'
+    rest = {key: value for key, value in entry.items() if key not in ('id', 'verb', 'match')} | {
+        key: value for key, value in match.items() if key != 'host'
+    }
+    described = ', '.join(f'{key} {json.dumps(value)}' for key, value in rest.items())
+    return f'{text} ({described})' if described else text
+
+
+def _of_service(entry):
+    effects = [
+        f'wait {entry["delay"]:g} s' if 'delay' in entry else '',
+        f'fail with {entry["status"]}' if 'status' in entry else '',
+        'lose their answers' if 'lost' in entry else '',
+    ]
+    text = f'requests {entry.get("request", "*")} to {entry["service"]} '
+    text += ', '.join(filter(None, effects))
+    limits = ', '.join(f'{name} {entry[name]:g}' for name in LIMITS if name in entry)
+    return f'{text} ({limits})' if limits else text

@@ -1,0 +1,18 @@
+"""Saved states of a cloud as people read them, for commands."""
+
+from nova_lite.terminal import text_tables
+
+
+def show_names(found):
+    """Print the names of the saved states."""
+    text_tables.show(('State',), [(name,) for name in found['states']])
+
+
+def show_saved(found):
+    """Print that a state was saved, and how long it took."""
+    print(f'Saved state {found["state"]} in {found["seconds"] * 1000:.0f} ms')
+
+
+def show_reset(found):
+    """Print that the cloud was reset, and how long it took."""
+    print(f'Reset to state {found["state"]} in {found["seconds"] * 1000:.0f} ms')

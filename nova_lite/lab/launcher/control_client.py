@@ -1,0 +1,72 @@
+"""Requests to the control endpoint of the cloud that runs in a state directory."""
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from nova_lite import exception
+from nova_lite.daemons import local_endpoint
+from nova_lite.lab.control import endpoint
+from nova_lite.lab.launcher import running
+from nova_lite.lab.launcher import state_dir
+
+TIMEOUT_S = 120
+STARTING = 'it starts or stops. Repeat the command when `nova-lite status` shows that it runs'
+OF_PROCESSES = (
+    'it was started with --bus. Its daemons are processes without a common clock, faults, saved states '
+    'or debugger; `nova-lite up` without --bus has them'
+)
+GOES_ON = (
+    'it has not answered within %g s. The request goes on: `nova-lite clock show` shows how far an '
+    'advance is, and `nova-lite status` when the cloud answers again'
+)
+
+
+class Refused(exception.NovaLiteError):
+    msg = '%(reason)s'
+
+
+class Client:
+    """Calls the control endpoint. directory: the state directory of the cloud"""
+
+    def __init__(self, directory, *, timeout_s=TIMEOUT_S):
+        self._directory, self._timeout_s = directory, timeout_s
+
+    def get(self, name, /, **arguments):
+        """Return the answer to GET /control/NAME. Raise as `post`."""
+        return self._send(f'{name}?{urllib.parse.urlencode(arguments)}')
+
+    def post(self, name, /, **arguments):
+        """Return the answer to POST /control/NAME.
+
+        Raise Refused with the reason of the cloud, Unavailable if it does not run or answer.
+        """
+        return self._send(name, body=arguments)
+
+    def _place(self):
+        if running.holder(self._directory) is None:
+            up = state_dir.command('up', self._directory)
+            raise self._unavailable(f'it does not run. Start it with `{up}`')
+        try:
+            return local_endpoint.place_of(self._directory, endpoint.Endpoint.name)
+        except exception.Unavailable as error:
+            is_ready = running.read(self._directory) is not None
+            raise self._unavailable(OF_PROCESSES if is_ready else STARTING) from error
+
+    def _unavailable(self, reason):
+        return exception.Unavailable(service=f'The cloud in {self._directory}', reason=reason)
+
+    def _send(self, path, **options):
+        place = self._place()
+        try:
+            with local_endpoint.send(
+                place, endpoint.PREFIX + path, self._timeout_s, **options
+            ) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise Refused(reason=json.load(error)['error']) from error
+        except TimeoutError as error:
+            raise self._unavailable(GOES_ON % self._timeout_s) from error
+        except OSError as error:
+            raise self._unavailable(error) from error

@@ -1,0 +1,161 @@
+"""The process of `nova-lite up`: a cloud from its start to the signal that ends it."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import shlex
+import signal
+import sys
+
+from nova_lite import conf as conf_module
+from nova_lite import runtime
+from nova_lite import service
+from nova_lite.daemons import leash
+from nova_lite.daemons import process
+from nova_lite.lab.launcher import clocks
+from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import make
+from nova_lite.lab.launcher import malloc
+from nova_lite.lab.launcher import preflight
+from nova_lite.lab.launcher import proxies
+from nova_lite.lab.launcher import running
+from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher import swap
+from nova_lite.terminal import progress_display
+from nova_lite.virt.sim import profile
+
+# Memory that is free goes back to the system so often. It takes 5 ms of processor time.
+TRIM_S = 60
+
+
+def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, snapshot=None):
+    """Start the cloud of these settings, print how to use it, wait for a signal, stop it.
+
+    fresh: delete the former cloud first
+    detach: print nothing, and return the Running when a child process runs the cloud
+    until_exit: stop the cloud when this process ends; debug: log at level DEBUG
+    snapshot: the snapshots.Snapshot that a new cloud continues with
+    """
+    os.environ.update(proxies.exempt([settings.listen]))
+    preflight.check(settings, conf_module.make_conf(files=[]))
+    cloud = make.cloud(settings)
+    files = [] if snapshot is None else [snapshot.path]
+    if snapshot is None or not cloud_snapshots.brings_profile(cloud.places):
+        preflight.check_profile(settings.profile)
+        files += {settings.profile}.difference(profile.bundled())
+    if fresh:
+        for path in files:
+            preflight.check_outside(path, cloud.places.root)
+    cloud.places.hold()
+    if detach:
+        child = running.detach(cloud.places)
+        if child:
+            return _await(cloud.places, child)
+    signals = service.Signals()
+    if until_exit is not None:
+        leash.follow(until_exit)
+    preflight.check_port(settings)
+    swap.complete(cloud.places)
+    if snapshot is not None:
+        cloud_snapshots.extract(snapshot, cloud.places, fresh=fresh)
+    cloud.places.prepare(fresh=fresh and snapshot is None)
+    make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
+    malloc.limit_arenas()
+    with _clock(cloud):
+        _serve(cloud, fresh, signals)
+    process.leave()
+
+
+@contextlib.contextmanager
+def _clock(cloud):
+    """Use a clock that can be changed if all daemons are in this process."""
+    if cloud.places.settings.bus:
+        yield
+        return
+    with clocks.installed(cloud.places.root) as cloud.clock:
+        yield
+
+
+def _serve(cloud, fresh, signals):
+    """Run the cloud until a signal asks for its end."""
+    began = runtime.monotonic()
+    try:
+        _start(cloud, fresh)
+        signals.starting = False
+        ready = running.of(cloud.places)
+        running.write(cloud.places.root, ready)
+        print(f'\nReady after {runtime.monotonic() - began:.1f} s: {ready.compute_url}')
+        print(usage(ready, cloud.places))
+        up = state_dir.command('up', cloud.places.root)
+        print(f'\nCtrl-C stops the cloud. The next `{up}` continues with the same servers.')
+        sys.stdout.flush()
+        while not signals.wait(TRIM_S):
+            malloc.trim()
+            if signals.reload():
+                errors = cloud.reload()
+                for error in errors:
+                    _say(f'Cannot apply part of the new configuration: {error}')
+                if not errors:
+                    _say('The configuration was read again')
+    except service.Stopped:
+        signals.starting = False
+    except BaseException:
+        signals.starting = False
+        cloud.stop()
+        raise
+    _say('Stopping')
+    running.forget(cloud.places.root)
+    cloud.stop()
+    _say('Stopped')
+
+
+def _say(text):
+    """Print a line. A full disk, or a terminal that is gone, does not end the cloud."""
+    with contextlib.suppress(OSError):
+        print(text, flush=True)
+
+
+def _start(cloud, fresh):
+    settings = cloud.places.settings
+    with progress_display.Steps(
+        f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}'
+    ) as steps:
+        keep = {} if settings.bus else {'keep': True}
+        cloud.start(fresh=fresh, progress=steps.begin, **keep)
+
+
+def _await(places, child):
+    """Wait until the cloud of a child process is ready, and return its Running."""
+    try:
+        return running.wait_ready(places.root, child)
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGTERM)
+        raise
+
+
+def show(ready, directory, *, as_json):
+    """Print how to use a cloud that is detached. directory: its state directory"""
+    places = layout.Layout(layout.Settings(state_dir=directory))
+    if as_json:
+        print(json.dumps({'state_dir': places.root, **dataclasses.asdict(ready)}, indent=2))
+        return
+    print(f'Ready: {ready.compute_url}')
+    print(usage(ready, places))
+    print(f'\n`{state_dir.command("stop", places.root)}` stops the cloud.')
+
+
+def usage(ready, places):
+    """Return what a user pastes into a shell to use a cloud."""
+    text = f"""
+  export OS_CLIENT_CONFIG_FILE={shlex.quote(ready.clouds_yaml)}
+  openstack --os-cloud nova-lite hypervisor list
+  openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
+      --network private --wait my-server
+
+Variables OS_* for other clients: eval "$({state_dir.command('env', places.root)})"
+Metadata of servers: {ready.metadata_url}
+Sign requests with the secret in {places.metadata_secret_path}"""
+    page = '' if ready.page_url is None else f'\n\nLive page for a browser: {ready.page_url}'
+    return text + page

@@ -1,0 +1,75 @@
+"""The settings of a cloud, from the options of `nova-lite up`."""
+
+from nova_lite.daemons import exposure
+from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import given_options
+from nova_lite.lab.launcher import layout
+from nova_lite.wsgi import server
+
+
+def read(args):
+    """Return (Settings, snapshots.Snapshot or None) of the arguments. Raise ValueError."""
+    snapshot = None
+    if args.json and not args.detach:
+        raise ValueError('--json: a cloud in the foreground prints no JSON; use --detach')
+    changed = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
+    bus, database = _servers(args)
+    given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen['state_dir'] = args.state_dir
+    if changed:
+        chosen['options'] = changed
+    if args.snapshot is not None:
+        if bus or database:
+            raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
+        snapshot = cloud_snapshots.read(args.snapshot)
+        chosen = cloud_snapshots.settings_of(snapshot.manifest, args.state_dir, chosen)
+    given = given_options.check(chosen.get('options', {}))
+    auth = chosen.get('auth', layout.Settings.auth)
+    exposure.require_safe({auth, given.api.auth_strategy}, args.listen)
+    try:
+        port = args.port or server.free_port(args.listen)
+    except OSError as error:
+        raise ValueError(f'--listen: {args.listen}: {error.strerror}') from error
+    settings = layout.Settings(
+        bus=bus,
+        database=database,
+        listen=args.listen,
+        port=port,
+        lab=args.lab,
+        **chosen,
+    )
+    if settings.lab and settings.bus:
+        raise ValueError('--lab: no faults are injected into a cloud with --bus')
+    if settings.lab and not layout.Layout(settings).has_page:
+        raise ValueError(
+            '--lab: a cloud that listens on another address than one of loopback has no live page'
+        )
+    return settings, snapshot
+
+
+def _servers(args):
+    """Return (URLs of buses, URL of the database server or None) of options and their files."""
+    bus, databases = args.bus, [args.db] if args.db else []
+    if args.bus_file is not None:
+        if bus:
+            raise ValueError('--bus-file: the URLs are given with --bus already')
+        bus = _lines(args.bus_file, '--bus-file')
+    if args.db_file is not None:
+        databases += _lines(args.db_file, '--db-file')
+        if len(databases) > 1:
+            raise ValueError('--db-file: there is one database server, also given with --db')
+    return tuple(bus), databases[0] if databases else None
+
+
+def _lines(path, option):
+    """Return the lines of a file that are neither empty nor comments. Raise ValueError."""
+    try:
+        with open(path) as file:
+            found = [line.strip() for line in file]
+    except (OSError, UnicodeError) as error:
+        raise ValueError(f'{option}: {path} cannot be read: {error}') from error
+    found = [line for line in found if line and not line.startswith('#')]
+    if not found:
+        raise ValueError(f'{option}: {path} has no URL')
+    return found

@@ -1,0 +1,79 @@
+"""Move many servers off a host, a limited number at a time, until done or interrupted.
+
+After the first Ctrl-C (or SIGTERM) no further move is started. The second also ends the
+polling of the moves in progress, which continue in the cloud.
+"""
+
+import contextlib
+import signal
+
+from nova_lite import runtime
+from nova_lite.lab.maintenance import mover
+
+BEGAN, NOTE, ENDED, INTERRUPTED = 'began', 'note', 'ended', 'interrupted'
+
+
+class MoverPool:
+    """Runs a Mover for each entry.
+
+    heard(kind, entry, said): called in the caller's thread for each event; said is a text,
+        the Outcome, or the entries in progress
+    """
+
+    def __init__(self, one, most, heard):
+        self._mover, self._most, self._heard = one, most, heard
+        # SimpleQueue.put, unlike that of other queues, is safe in a signal handler.
+        self._news = runtime.SimpleQueue()
+        self.interrupted = 0
+
+    def work(self, entries):
+        """Move the entries and return their Outcomes in the order of completion."""
+        outcomes = []
+        with runtime.executor(self._most) as pool, self._signals():
+            futures = {}
+            for entry in entries:
+                future = pool.submit(self._one, entry)
+                futures[future] = entry
+                future.add_done_callback(lambda done: self._news.put((ENDED, None, done)))
+            while len(outcomes) < len(futures):
+                kind, entry, said = self._news.get()
+                if kind == INTERRUPTED:
+                    said = self._interrupt(futures)
+                elif kind == ENDED:
+                    entry = futures[said]
+                    said = _outcome(entry, said)
+                    outcomes.append(said)
+                self._heard(kind, entry, said)
+        return outcomes
+
+    def _one(self, entry):
+        self._news.put((BEGAN, entry, None))
+        return self._mover.move(entry, lambda about, text: self._news.put((NOTE, about, text)))
+
+    def _interrupt(self, futures):
+        """Cancel moves that were not started. Return the entries in progress."""
+        self.interrupted += 1
+        if self.interrupted > 1:
+            self._mover.leaving.set()
+        return [
+            entry for future, entry in futures.items() if not (future.cancel() or future.done())
+        ]
+
+    @contextlib.contextmanager
+    def _signals(self):
+        def note(_number, _frame):
+            self._news.put((INTERRUPTED, None, None))
+
+        before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _outcome(entry, future):
+    if not future.cancelled():
+        return future.result()
+    reason = 'not started: the command was interrupted'
+    return mover.Outcome(entry, mover.What.LEFT, entry.how, reason=reason)

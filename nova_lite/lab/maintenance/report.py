@@ -1,0 +1,147 @@
+"""Output of the commands: plan, progress and result; with --json one document at the end.
+
+A terminal shows a progress bar, other outputs get plain lines. With --json everything
+except the document goes to standard error.
+"""
+
+import collections
+import contextlib
+import json
+import sys
+
+from rich import console
+
+from nova_lite.lab.maintenance import mover
+from nova_lite.lab.maintenance import mover_pool
+from nova_lite.lab.maintenance import plan
+from nova_lite.terminal import progress_display
+
+
+class Report:
+    """Prints one run. A context manager, which removes the progress bar."""
+
+    def __init__(self, *, as_json=False):
+        self._as_json = as_json
+        self._console = console.Console(stderr=as_json, highlight=False, soft_wrap=True)
+        self._open, self._count = contextlib.ExitStack(), None
+        self._ended = self._total = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self._open.close()
+
+    def say(self, text):
+        """Print one line."""
+        self._console.print(text, markup=False)
+        # The reader of a pipe wants the line at once.
+        self._console.file.flush()
+
+    # ---- the plan ----
+
+    def plan(self, title, entries):
+        """Print the plan for each server."""
+        counts = collections.Counter(entry.how for entry in entries)
+        summary = ', '.join(f'{counts[how]} {how}' for how in plan.How if counts[how])
+        self.say(f'{title}: {summary or "no servers"}')
+        width = max((len(entry.name) for entry in entries), default=0)
+        status = max((len(entry.status) for entry in entries), default=0)
+        for entry in entries:
+            line = (
+                f'  {entry.how:<8}  {entry.uuid}  {entry.name:<{width}}  '
+                f'{entry.status:<{status}}  {entry.reason}'
+            )
+            self.say(line.rstrip())
+
+    # ---- progress ----
+
+    def begin(self, total):
+        """Start the progress bar."""
+        self._total = total
+        if self._console.is_terminal and total:
+            count = progress_display.Count('leaving', total, on=self._console)
+            self._count = self._open.enter_context(count)
+
+    def heard(self, kind, entry, said):
+        """Print an event of a MoverPool."""
+        if kind == mover_pool.BEGAN:
+            self.say(f'{entry.name}: {entry.how}')
+        elif kind == mover_pool.NOTE:
+            self.say(f'{entry.name}: {said}')
+        elif kind == mover_pool.ENDED:
+            self._ended += 1
+            self.say(f'[{self._ended}/{self._total}] {line_of(said)}')
+            if self._count is not None:
+                self._count.add()
+        else:
+            names = ', '.join(each.name for each in said) or 'nothing'
+            self.say(
+                f'Interrupted: no further move is started. In progress: {names}. Interrupt '
+                'again to exit; these moves continue.'
+            )
+
+    # ---- the result ----
+
+    def result(self, host, entries, outcomes):
+        """Print the result of each server. Return 0 if none is left on the host, else 1."""
+        rest = [
+            mover.Outcome(
+                entry,
+                mover.What.WAITS if entry.how is plan.How.WAITS else mover.What.LEFT,
+                entry.how,
+                reason=entry.reason,
+            )
+            for entry in entries
+            if not entry.is_work
+        ]
+        every = [*outcomes, *rest]
+        counts = collections.Counter(outcome.what for outcome in every)
+        summary = ', '.join(f'{counts[what]} {what}' for what in mover.What if counts[what])
+        self.say(f'{host}: {summary or "no servers"}')
+        for outcome in every:
+            if outcome.what in (mover.What.WAITS, mover.What.LEFT):
+                self.say(f'  {line_of(outcome)}')
+        if self._as_json:
+            self.document({'host': host, 'servers': [shown(outcome) for outcome in every]})
+        return 1 if counts[mover.What.LEFT] else 0
+
+    def document(self, content):
+        """Print the JSON document, if it was asked for."""
+        if self._as_json:
+            json.dump(content, sys.stdout, indent=2)
+            print(flush=True)
+
+
+def line_of(outcome):
+    """Return an Outcome as one line for people."""
+    if outcome.what in (mover.What.MOVED, mover.What.WAITS) and outcome.host:
+        text = f'{outcome.entry.name}: moved to {outcome.host} ({outcome.how})'
+    else:
+        text = f'{outcome.entry.name}: {outcome.what}'
+    if outcome.reason:
+        text += f': {outcome.reason}'
+    return text
+
+
+def planned(entry):
+    """Return an Entry for JSON."""
+    return {
+        'id': entry.uuid,
+        'name': entry.name,
+        'status': entry.status,
+        'how': entry.how,
+        'reason': entry.reason or None,
+    }
+
+
+def shown(outcome):
+    """Return an Outcome for JSON."""
+    return {
+        'id': outcome.entry.uuid,
+        'name': outcome.entry.name,
+        'how': outcome.how,
+        'outcome': outcome.what,
+        'host': outcome.host,
+        'reason': outcome.reason or None,
+    }

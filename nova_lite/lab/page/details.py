@@ -1,0 +1,154 @@
+"""Details that a viewer of the live page requests: of hosts, servers and sagas."""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+import dataclasses
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import cells as cells_module
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.api import models as api_models
+from nova_lite.lab.page import document
+from nova_lite.lab.page import placement_rows
+from nova_lite.lab.page import reading as reading_module
+from nova_lite.lab.timeline import story
+
+# Most that an answer lists; `more` says whether there are others.
+MOST = 200
+MOST_WORDS = 100
+# How long hosts are answered as the last document has them.
+FRESH_S = 10.0
+
+Json: typing.TypeAlias = dict[str, typing.Any]
+
+INSTANCES = reading_module.INSTANCES
+SAGAS = api_models.Saga.__table__
+
+
+class NotKnown(exception.Unavailable):
+    msg = 'Server %(uuid)s may be in a cell that does not answer: %(silent)s.'
+
+
+class Source:
+    """Reads the document and the details of a cloud.
+
+    reader: a reading.Reader
+    faults, audit: functions that return the injected faults and the last audit, see `document`
+    """
+
+    def __init__(
+        self,
+        reader: reading_module.Reader,
+        faults: Callable[[], Json],
+        audit: Callable[[], Json | None],
+    ) -> None:
+        self._reader, self._faults, self._audit = reader, faults, audit
+        self._last: tuple[float, reading_module.Reading] | None = None
+
+    def document(self) -> Json:
+        """Return the document of now. Raise Unavailable."""
+        return document.make(self._read(), self._faults(), self._audit())
+
+    def _read(self) -> reading_module.Reading:
+        found = self._reader.read()
+        self._last = runtime.monotonic(), found
+        return found
+
+    def hosts(self, *, cell: str = '', zone: str = '', q: str = '') -> Json:
+        """Return hosts, the most loaded first: of a cell, of a zone, with `q` in their names.
+
+        They are those of the last document unless that is old, so that a viewer who asks for
+        them causes no reading.
+        """
+        is_fresh = self._last is not None and runtime.monotonic() - self._last[0] < FRESH_S
+        reading = self._last[1] if self._last is not None and is_fresh else self._read()
+        found = [
+            host
+            for host in document.hosts(reading, self._faults()['hosts_off'])
+            if cell in ('', host['cell']) and zone in ('', host['zone']) and q in host['name']
+        ]
+        found.sort(key=lambda host: (-_load(host), host['name']))
+        return {'hosts': found[:MOST], 'more': len(found) > MOST}
+
+    def servers(self, *, q: str = '', host: str = '') -> Json:
+        """Return servers of all cells: on a host, or with `q` in the name or at the uuid's start.
+
+        `silent` has the names of cells that do not answer, whose servers are missing.
+        Raise Invalid for a `q` that is too long.
+        """
+        if len(q) > MOST_WORDS:
+            raise exception.Invalid(reason=f'q has more than {MOST_WORDS} characters')
+        conditions = [INSTANCES.c.host == host] if host else []
+        if q:
+            conditions.append(
+                sa.or_(
+                    INSTANCES.c.display_name.contains(q, autoescape=True),
+                    INSTANCES.c.uuid.startswith(q, autoescape=True),
+                )
+            )
+        query = reading_module.SERVER.where(*conditions).order_by(INSTANCES.c.id).limit(MOST + 1)
+        answers, silent = self._in_cells(query)
+        found = [document.server(cell.name, row) for cell, rows in answers for row in rows]
+        return {'servers': found[:MOST], 'more': len(found) > MOST, 'silent': silent}
+
+    def server(self, uuid: str) -> Json:
+        """Return a server with its sagas, the newest first. Raise InstanceNotFound, NotKnown."""
+        query = reading_module.SERVER.where(INSTANCES.c.uuid == uuid)
+        answers, silent = self._in_cells(query)
+        for cell, rows in answers:
+            for row in rows:
+                return {
+                    **document.server(cell.name, row),
+                    'project_id': row.project_id,
+                    'vcpus': row.vcpus,
+                    'memory_mb': row.memory_mb,
+                    'sagas': self._reader.api_db.read(_sagas_of, uuid),
+                }
+        if silent:
+            raise NotKnown(uuid=uuid, silent=', '.join(silent))
+        raise exception.InstanceNotFound(instance_id=uuid)
+
+    def saga(self, uuid: str) -> Json:
+        """Return the timeline of a saga: when and where each step ran. Raise SagaNotFound."""
+        found = self._reader.api_db.read(story.read, uuid)
+        values = dataclasses.asdict(found)
+        bars = [
+            {**bar, 'place': each.place}
+            for bar, each in zip(values.pop('bars'), found.bars, strict=True)
+        ]
+        return {**values, 'lasted': found.lasted, 'bars': bars}
+
+    def close(self) -> None:
+        """Give up the connections."""
+        self._reader.close()
+
+    def _in_cells(
+        self, query: sa.Select[typing.Any]
+    ) -> tuple[Iterable[tuple[cells_module.Cell, list[sa.Row[typing.Any]]]], list[str]]:
+        """Return (cell, rows) of the cells that answer, and the names of the others."""
+        answers, silent = cells_module.split(self._reader.cells.scatter(_rows, query))
+        return answers.items(), [cell.name for cell in silent]
+
+
+def _load(host: Json) -> float:
+    return max(document.share(host['load'], name) for name in placement_rows.CLASSES.values())
+
+
+def _rows(connection: sa.Connection, query: sa.Select[typing.Any]) -> list[sa.Row[typing.Any]]:
+    return list(connection.execute(query))
+
+
+def _sagas_of(connection: sa.Connection, uuid: str) -> list[Json]:
+    query = (
+        sa.select(SAGAS.c.uuid, SAGAS.c.kind, SAGAS.c.state, SAGAS.c.data)
+        .where(SAGAS.c.instance_uuid == uuid)
+        .order_by(SAGAS.c.created_at.desc())
+        .limit(MOST)
+    )
+    return [
+        {'uuid': row.uuid, 'kind': row.kind, 'state': document.saga_state(row)}
+        for row in connection.execute(query)
+    ]

@@ -1,0 +1,1 @@
+"""Tables and progress of commands, on a terminal and in a file."""

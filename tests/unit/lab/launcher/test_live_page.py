@@ -1,0 +1,36 @@
+"""Clouds that have a live page."""
+
+import testtools
+
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import live_page
+
+
+class TestLivePage(testtools.TestCase):
+    def page(self, listen):
+        settings = layout.Settings(state_dir='/nowhere', listen=listen)
+        return live_page.LivePage(layout.Layout(settings), self.services, show_faults=None)
+
+    def services(self, environ, start_response):
+        raise AssertionError('not called')
+
+    def test_on_loopback(self):
+        for listen in ('127.0.0.1', '::1', 'localhost'):
+            self.assertNotEqual(self.services, self.page(listen).application)
+
+    def test_its_url(self):
+        def url(**settings):
+            return layout.Layout(layout.Settings(state_dir='/nowhere', **settings)).page_url
+
+        self.assertEqual('http://127.0.0.1:1/', url(port=1))
+        self.assertRegex(url(port=1, lab=True), 'http://127.0.0.1:1/#.{32}')
+        self.assertIsNone(url(listen='0.0.0.0', lab=True))
+        # Its port is not known before it listens.
+        self.assertIsNone(url(bus=('rabbit://127.0.0.1/{cell}',)))
+
+    def test_elsewhere_there_is_none(self):
+        for listen in ('0.0.0.0', '::', '192.0.2.1', 'cloud.example'):
+            made = self.page(listen)
+            self.assertEqual(self.services, made.application)
+            made.renew(conf=None)
+            made.end()()

@@ -1,0 +1,37 @@
+"""Errors of clouds say what to do next: commands print them as they are."""
+
+import importlib
+import pkgutil
+import re
+
+import testtools
+
+from nova_lite import exception
+from nova_lite.lab import control
+from nova_lite.lab import launcher
+from nova_lite.lab import testclock
+
+NEXT = re.compile(
+    r'`nova-lite |\b(use|choose|copy|correct|repeat|restore|try|omit|advance|delete|must)\b'
+    r'|%\(known\)s',
+    re.IGNORECASE,
+)
+# Their text is the message of another error.
+PASSED_ON = {'Refused', 'NotReady'}
+
+
+def classes():
+    """Yield the errors that the packages define."""
+    for package in (control, launcher, testclock):
+        for found in pkgutil.iter_modules(package.__path__, f'{package.__name__}.'):
+            module = importlib.import_module(found.name)
+            kinds = [each for each in vars(module).values() if isinstance(each, type)]
+            own = [each for each in kinds if each.__module__ == found.name]
+            yield from (each for each in own if issubclass(each, exception.NovaLiteError))
+
+
+class MessagesTest(testtools.TestCase):
+    def test_what_to_do_next(self):
+        found = {each.__name__: each.msg for each in classes()}
+        lacking = {name for name, text in found.items() if not NEXT.search(text)}
+        self.assertEqual(PASSED_ON, lacking)

@@ -1,0 +1,22 @@
+"""Readings of databases by the live page."""
+
+import fixtures
+import testtools
+
+from nova_lite import conf as conf_module
+from nova_lite.lab.page import reading
+from tests.fixtures import database
+
+
+class TestPlacement(testtools.TestCase):
+    def test_a_database_that_cannot_be_read(self):
+        self.useFixture(fixtures.FakeLogger())
+        conf = conf_module.make_conf([], files=[])
+        url = self.useFixture(database.ApiDatabase()).url
+        conf.set_override('connection', url, group='api_database')
+        path = self.useFixture(fixtures.TempDir()).join('placement.sqlite')
+        with open(path, 'w') as file:
+            file.write('no database' * 1000)
+        reader = reading.Reader(conf, f'sqlite:///{path}')
+        self.addCleanup(reader.close)
+        self.assertIsNone(reader.read().loads)
