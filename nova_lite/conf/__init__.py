@@ -1,7 +1,7 @@
 """Configuration: one module per group, collected into a private ConfigOpts.
 
-Nothing imports a global configuration. `make_conf` registers every option and
-parses; the result is handed down. The sample file is generated from `list_opts`.
+There is no global configuration: `make_conf` registers all options, parses, and returns an object
+that callers pass on. The sample file is generated from `list_opts`.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ def modules() -> list[types.ModuleType]:
 
 
 def register_all(conf: cfg.ConfigOpts) -> None:
-    """Register all options of ours, and those that libraries read from our configuration."""
+    """Register our options, and those that libraries read from our configuration."""
     for module in modules():
         module.register(conf)
     messaging_api.register_options(conf)
@@ -36,7 +36,7 @@ def register_all(conf: cfg.ConfigOpts) -> None:
 
 @functools.cache
 def _registered() -> cfg.ConfigOpts:
-    # Registering takes milliseconds, copying a tenth of that.
+    # Registering takes milliseconds, and copying a tenth of that.
     conf = cfg.ConfigOpts()
     register_all(conf)
     return conf
@@ -51,7 +51,7 @@ def make_conf(
 ) -> cfg.ConfigOpts:
     """Parse `argv` and the configuration files into a private ConfigOpts.
 
-    files: paths to read; None searches the usual places for PROG.conf and PROG.conf.d
+    files: paths to read; None: search the usual directories for PROG.conf and PROG.conf.d
     """
     conf = config_api.copy_registered(_registered())
     conf(
@@ -66,7 +66,7 @@ def make_conf(
 
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return (group, options) of everything, for oslo.config's sample generator."""
+    """Return [(group, options)] of all groups, for oslo.config's sample generator."""
     found = []
     for module in modules():
         found.extend(module.list_opts())

@@ -5,7 +5,7 @@ import os
 from oslo_config import cfg
 
 GROUP = 'api'
-# Of the default: big machines have other work, and each process takes memory and connections.
+# Limit of the default: big machines have other work, and each process takes memory and connections.
 MOST_WORKERS = 8
 OPTS = [
     cfg.StrOpt(
@@ -43,8 +43,7 @@ OPTS = [
         'cell_timeout',
         default=5,
         min=1,
-        help='Seconds that the API waits for the answer of a cell to a query. After that it continues '
-        'without the cell.',
+        help='Timeout in seconds of queries to a cell. After that the API continues without the cell.',
     ),
     cfg.IntOpt(
         'max_limit', default=1000, min=1, help='Maximum number of items in one page of a list.'
@@ -81,7 +80,8 @@ OPTS = [
         'request_log',
         help='File to which each API process appends a JSON object per request: time, request_id, '
         'method, path, operation, microversion, client (the User-Agent header), project_id, status '
-        'and seconds. A file that was moved away is created again. Unset: nothing is written.',
+        'and seconds. If the file is moved (log rotation), a new one is created. Unset: nothing is '
+        'written.',
     ),
     cfg.StrOpt(
         'dhcp_domain',
@@ -92,7 +92,7 @@ OPTS = [
     cfg.BoolOpt(
         'local_metadata_per_cell',
         default=False,
-        help='Let the metadata service serve the servers of one cell, whose database is '
+        help='Limit the metadata service to the servers of one cell, whose database is '
         '[database]connection; the service then has no access to the API database. If false, it '
         'serves the servers of all cells.',
     ),

@@ -1,4 +1,4 @@
-"""[DEFAULT]: what every daemon needs to know."""
+"""[DEFAULT]: the options that every daemon reads."""
 
 import socket
 
@@ -26,17 +26,16 @@ OPTS = [
         'long_rpc_timeout',
         default=1800,
         min=1,
-        help='Seconds that a call of a compute may take that uploads or fetches images in one go, '
-        'as long as the compute gives signs of life. Other calls of moves are repeated until '
-        'their result is there. See rpc_response_timeout for how long a silent compute is '
-        'waited for.',
+        help='Timeout in seconds of RPC calls in which a compute uploads or downloads a whole image, '
+        'provided that it keeps sending RPC heartbeats. A call without heartbeats fails after '
+        'rpc_response_timeout. Other calls of moves are short and poll for their result.',
     ),
     cfg.FloatOpt(
         'rpc_publish_timeout',
         default=3,
         min=0.1,
-        help='Seconds that the message bus may take to confirm a message. After that, requests '
-        'that need an answer over the bus fail at once until the bus answers, and casts wait.',
+        help='Timeout in seconds of the confirmation of a message by the message bus. After a '
+        'timeout, RPC calls fail at once until the bus answers again, and casts wait.',
     ),
     cfg.IntOpt(
         'report_interval',
@@ -73,8 +72,8 @@ OPTS = [
     cfg.BoolOpt(
         'force_config_drive',
         default=False,
-        help='Give every new server a config drive, whatever its request says. Read by the compute '
-        'API.',
+        help='Give each new server a config drive, even if its request does not ask for one. Read '
+        'by the compute API.',
     ),
     cfg.IntOpt(
         'max_local_block_devices',
@@ -122,7 +121,7 @@ OPTS = [
         'heal_instance_info_cache_interval',
         default=60,
         min=-1,
-        help='Seconds between two comparisons of the ports on record with the network service, which '
+        help='Seconds between two comparisons of the recorded ports with the network service, which '
         'find changes whose event was lost. Each compares the next 500 servers of each cell, in '
         'requests for 50 servers. 0 and -1 disable the comparison. Used by the super-conductor.',
     ),

@@ -1,4 +1,4 @@
-"""[cinder]: how we reach the volume service."""
+"""[cinder]: access to the volume service."""
 
 from oslo_config import cfg
 

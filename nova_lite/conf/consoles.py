@@ -1,4 +1,4 @@
-"""[consoles]: where the proxies of graphical and serial consoles are."""
+"""[consoles]: the URLs of the proxies of graphical and serial consoles."""
 
 from oslo_config import cfg
 

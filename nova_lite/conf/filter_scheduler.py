@@ -26,7 +26,8 @@ OPTS = [
         'host_subset_size',
         default=1,
         min=1,
-        help='Number of best hosts from which one is chosen at random. 1 means always the best host.',
+        help='Size of the subset of best hosts from which one is picked at random. 1 means always the '
+        'best host.',
     ),
     cfg.BoolOpt(
         'shuffle_best_same_weighed_hosts',

@@ -1,4 +1,4 @@
-"""[glance]: how we reach the image service."""
+"""[glance]: access to the image service."""
 
 from oslo_config import cfg
 

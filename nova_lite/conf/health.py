@@ -1,4 +1,4 @@
-"""[health]: where a daemon tells how it is and what it measures."""
+"""[health]: the HTTP endpoint for the health and the metrics of a daemon."""
 
 from oslo_config import cfg
 

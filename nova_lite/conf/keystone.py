@@ -1,4 +1,4 @@
-"""[keystone]: how we reach the identity service to ask about projects."""
+"""[keystone]: access to the identity service, for checks of projects."""
 
 from oslo_config import cfg
 

@@ -1,7 +1,6 @@
-"""[keystone_authtoken]: how tokens are checked; keystonemiddleware's own options.
+"""[keystone_authtoken]: keystonemiddleware's own options, for the checks of tokens.
 
-The credentials among them are also ours towards the other services, where those
-have none of their own.
+The credentials in this group are also used with other services whose groups have none.
 """
 
 import copy
@@ -13,11 +12,11 @@ from oslo_config import cfg
 from nova_lite.conf import service_user
 
 GROUP = 'keystone_authtoken'
-# keystonemiddleware's own default is no limit: requests would wait for a Keystone that hangs.
+# keystonemiddleware's default is no limit: requests would wait for a Keystone that hangs.
 TIMEOUT_S = 10
 
 
-# What keystonemiddleware reaches memcached with: a module, and where it comes from.
+# The module with which keystonemiddleware uses memcached, and its package.
 CLIENTS = {
     'memcache': 'python-memcached (pip install nova-lite[memcached])',
     'bmemcached': 'python-binary-memcached',
@@ -29,7 +28,7 @@ def _options() -> list[cfg.Opt]:
     for _group, opts in auth_token.list_opts():
         known.update({opt.dest: copy.copy(opt) for opt in opts})
     known['http_connect_timeout'].default = TIMEOUT_S
-    # Without it a token that has access rules would be refused.
+    # Without this a token with access rules would be refused.
     known['service_type'].default = 'compute'
     for opt in service_user.credentials():
         known.setdefault(opt.dest, copy.copy(opt))
@@ -47,7 +46,7 @@ def register(conf: cfg.ConfigOpts) -> None:
 def check(conf: cfg.ConfigOpts) -> None:
     """Raise ValueError if tokens are to be cached in memcached and its client is missing.
 
-    keystonemiddleware notices it at the first request, and fails at each.
+    keystonemiddleware would notice that only at the first request, and fail at each request.
     """
     options = conf[GROUP]
     if not options.memcached_servers:

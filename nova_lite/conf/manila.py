@@ -1,4 +1,4 @@
-"""[manila]: how we reach the shared file system service, and how long we wait for it."""
+"""[manila]: access to the shared file system service."""
 
 from oslo_config import cfg
 

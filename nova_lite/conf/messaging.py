@@ -4,8 +4,8 @@ from oslo_config import cfg
 
 from nova_lite.private_apis import messaging
 
-# A broker that comes back is found soon; the queue for the replies to a process that
-# was killed goes away soon.
+# With these values a restarted broker is found soon, and the reply queue of a killed process is
+# deleted soon.
 cfg.set_defaults(
     messaging.impl_rabbit.rabbit_opts,
     rabbit_interval_max=5,
@@ -14,9 +14,9 @@ cfg.set_defaults(
 
 
 def register(_conf: cfg.ConfigOpts) -> None:
-    """Nothing: oslo.messaging registers its options when a bus is opened."""
+    """Do nothing: oslo.messaging registers its options when a bus is opened."""
 
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """None of ours; oslo.messaging lists its own."""
+    """Return an empty list: oslo.messaging lists its own options."""
     return []

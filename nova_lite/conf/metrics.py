@@ -1,4 +1,4 @@
-"""[metrics]: what a host reports of itself, as a reason to choose it."""
+"""[metrics]: the weights of the metrics that hosts report."""
 
 from oslo_config import cfg
 

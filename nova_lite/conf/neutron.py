@@ -1,4 +1,4 @@
-"""[neutron]: how we reach the network service."""
+"""[neutron]: access to the network service."""
 
 from oslo_config import cfg
 

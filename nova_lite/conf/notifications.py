@@ -52,7 +52,7 @@ OPTS = [
     ),
 ]
 
-# oslo.messaging's own default tries without end.
+# oslo.messaging's own default is to retry without limit.
 cfg.set_defaults(messaging.NOTIFIER_OPTIONS, retry=1)
 
 

@@ -1,4 +1,4 @@
-"""[placement]: how we reach the placement service."""
+"""[placement]: access to the placement service."""
 
 from oslo_config import cfg
 

@@ -1,4 +1,4 @@
-"""[scheduler]: choosing hosts."""
+"""[scheduler]: the selection of hosts."""
 
 from oslo_config import cfg
 

@@ -1,10 +1,10 @@
-"""[placement_server], [simcloud]: the neighbours that we can serve ourselves."""
+"""[placement_server], [simcloud]: the neighbour services that are part of nova-lite."""
 
 import os
 
 from oslo_config import cfg
 
-# Of placement's default: the database is what limits more of them.
+# Limit of placement's default: more processes would wait for the database.
 MOST_WORKERS = 4
 
 
@@ -12,7 +12,7 @@ def _listening(port: int, more: str = '') -> list[cfg.Opt]:
     return [
         cfg.StrOpt('listen', default='127.0.0.1', help='Address to listen on.'),
         cfg.PortOpt('port', default=port, help='Port to listen on.'),
-        cfg.IntOpt('threads', default=16, min=1, help=f'Threads of each process.{more}'),
+        cfg.IntOpt('threads', default=16, min=1, help=f'Number of threads in each process.{more}'),
         cfg.StrOpt(
             'connection', secret=True, help='SQLAlchemy URL of the database of this service.'
         ),

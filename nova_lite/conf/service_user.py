@@ -1,6 +1,6 @@
-"""[service_user]: our own identity, and what every neighbour's group has in common.
+"""[service_user]: our own identity, and the common options of the neighbours' groups.
 
-A neighbour's group without `auth_type` uses this one's credentials.
+A neighbour's group without `auth_type` uses the credentials of this group.
 """
 
 import copy
@@ -20,10 +20,10 @@ _SESSION = ('cafile', 'certfile', 'keyfile', 'insecure', 'timeout')
 
 
 def credentials() -> list[cfg.Opt]:
-    """Options that say who we are: those of keystoneauth1's `password`, none required.
+    """Return the options of our credentials: those of keystoneauth1's `password`, all optional.
 
-    Required by keystoneauth1 means required at parsing, even where another
-    group's credentials or another auth_type are used.
+    An option that keystoneauth1 requires would be required at parsing, even if the credentials of
+    another group or another auth_type are used.
     """
     found = []
     for opt in (
@@ -37,7 +37,7 @@ def credentials() -> list[cfg.Opt]:
 
 
 def neighbour(service_type: str) -> list[cfg.Opt]:
-    """Options of a service that is called by REST."""
+    """Return the options of a service that is called by REST."""
     adapter = [
         opt
         for opt in loading.get_adapter_conf_options(include_deprecated=False)

@@ -1,4 +1,4 @@
 """Create daemons from their configuration: one module for each kind, with only its imports.
 
-Beside them what all processes of daemons share: `process`, `monitor`, `guru_meditation`, `leash`.
+All processes of daemons share the modules `process`, `monitor`, `guru_meditation` and `leash`.
 """

@@ -1,4 +1,4 @@
-"""The compute API, and whatever [api]proxies puts beside it on its port."""
+"""The compute API, and the services of [api]proxies on its port."""
 
 from oslo_config import cfg
 
@@ -20,7 +20,7 @@ from nova_lite.wsgi import proxy
 def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:
     """Return the compute API as a WSGI callable.
 
-    alone: its process ends with it, so that `close` need not close connections
+    alone: whether the process ends with it, so that `close` need not close connections
     """
     api_db, cells, bus, notifier, closing = top.connect(conf)
     by_token = conf.api.auth_strategy == 'keystone'
@@ -47,7 +47,7 @@ def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:
 
 
 def watched(app):
-    """Return what the compute API needs, for `monitor`. app: nova_lite.api.app.App"""
+    """Return the service with the API's health checks, for `monitor`. app: nova_lite.api.app.App"""
     return monitor.Service(
         'api',
         {
@@ -59,7 +59,7 @@ def watched(app):
 
 
 def application(conf):
-    """Return the WSGI callable of a process of its own, with what is to be beside the API."""
+    """Return the WSGI callable for a separate process, with the services of [api]proxies."""
     compute = make(conf)
     monitor.serve(conf, [watched(compute.app)], workers=conf.api.workers)
     if not conf.api.proxies:

@@ -1,4 +1,4 @@
-"""The daemon of hosts, which loads nothing that asks a database."""
+"""The compute daemon. It imports nothing that uses a database."""
 
 from oslo_config import cfg
 
@@ -14,9 +14,9 @@ from nova_lite.virt import drivers
 
 
 def refuse_databases(conf, prog):
-    """End the process if `conf` names a database. prog: its name
+    """Exit if `conf` names a database. prog: name of the program
 
-    A host that is broken into must not give away a database, so it may not know one.
+    An attacker on a host must not find the credentials of a database.
     """
     for group in ('database', 'api_database'):
         if conf[group].connection:
@@ -66,7 +66,7 @@ def make(conf: cfg.ConfigOpts, *, reported: bool = False) -> service.Daemon:
 
 
 def expand(patterns):
-    """Host names from a list in which NAME[1-20] counts."""
+    """Return host names. NAME[1-20] in `patterns` stands for NAME1 to NAME20."""
     names = []
     for pattern in patterns:
         if not pattern.endswith(']') or '[' not in pattern:

@@ -1,4 +1,4 @@
-"""The daemon of a cell's conductor, which loads nothing of the API database."""
+"""The daemon of a cell's conductor. It imports nothing that uses the API database."""
 
 from oslo_config import cfg
 
@@ -19,7 +19,7 @@ from nova_lite.rpcapi import conductor as conductor_rpc
 
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
-    """Return the daemon that `conf` asks for."""
+    """Return the daemon for a configuration."""
     database = transactions.Database(conf.database.connection, limits=transactions.limits(conf))
     notifier = notifiers.Notifier(conf, conf.transport_url, hub.of(conf.state_path))
     database.watcher = watch.Watcher(conf, notifier)

@@ -8,7 +8,7 @@ from nova_lite.daemons import local_requests
 from nova_lite.wsgi import paths
 from nova_lite.wsgi import server
 
-# What a service listens on that is reached at all addresses, and that of loopback among them.
+# The addresses of a service that is reached at all addresses, and those of loopback.
 ANY_ADDRESS = {'0.0.0.0': '127.0.0.1', '::': '::1'}
 
 
@@ -42,13 +42,16 @@ def require_safe(auth_strategies, listen):
 
 
 def protected(application, auth_strategies, listen):
-    """Return what is to be served of an application. Raise Exposed as `require_safe`."""
+    """Return the application to serve, guarded if it has noauth.
+
+    Raise Exposed as `require_safe`.
+    """
     require_safe(auth_strategies, listen)
     return Guarded(application) if NOAUTH in auth_strategies else application
 
 
 def plain(application, options):
-    """Return what a server of others is to serve, such as uWSGI or mod_wsgi.
+    """Return the application for another server, such as uWSGI or mod_wsgi.
 
     options: auth_strategy and listen of the service. Raise Exposed as `require_safe`
     """
@@ -56,7 +59,7 @@ def plain(application, options):
 
 
 class Guarded:
-    """The application inside, for requests of this machine that no page of another site sent."""
+    """Serves an application only to this machine, and not to pages of other sites."""
 
     def __init__(self, application):
         self._application = application
@@ -86,10 +89,10 @@ def _problem(environ):
 
 
 def serve(load_application, options, *, workers=None):
-    """Serve what `load_application()` returns until SIGTERM, where it is safe to do so.
+    """Serve the result of `load_application()` until SIGTERM. Raise Exposed if it is not safe.
 
     options: listen, port, workers, threads and auth_strategy of the service
-    workers: number of processes; None: that of the options
+    workers: number of processes; None: options.workers
     """
     try:
         require_safe({options.auth_strategy}, options.listen)

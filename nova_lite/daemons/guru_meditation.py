@@ -23,7 +23,7 @@ def on_signal(conf, healths):
 
     healths: health.Health objects. Options marked as secret are masked.
     """
-    # A cloud in one process does without them.
+    # A cloud in one process does not need the reports.
     from oslo_reports import guru_meditation_report
     from oslo_reports.generators import conf as conf_generator
 

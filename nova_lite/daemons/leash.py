@@ -1,4 +1,4 @@
-"""The leash: a daemon ends in good order when its supervisor, or another process, is gone."""
+"""The leash: a daemon stops cleanly when its supervisor, or another process, has ended."""
 
 import argparse
 import os
@@ -6,12 +6,12 @@ import signal
 
 from nova_lite import runtime
 
-# A variable of the environment: the daemon's end of a pipe, a descriptor.
+# Name of the environment variable with the descriptor of the daemon's end of a pipe.
 LEASH = 'NOVA_LITE_LEASH'
 
 
 def put_on():
-    """In a child: end as by SIGTERM when the supervisor is gone."""
+    """End this child process as by SIGTERM when the supervisor has ended."""
     end = os.environ.pop(LEASH, None)
     if end is not None:
         runtime.spawn(_follow, int(end), name='leash')

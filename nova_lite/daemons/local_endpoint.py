@@ -1,10 +1,10 @@
 """Local endpoints: HTTP services of an embedded cloud on loopback, for commands in other processes.
 
-The buses of an embedded cloud are in its process, so `nova-lite why` cannot reach the
-scheduler by RPC, nor `nova-lite events` the notifications. They use such an endpoint instead. It
-serves one kind of request. It needs the key in the state directory, which only the owner
-of the cloud can read. It refuses what a web page may have sent, even one that knows the key:
-requests with an Origin, and those to another host name than one of loopback.
+The buses of an embedded cloud are in its process, so `nova-lite why` cannot reach the scheduler by
+RPC, and `nova-lite events` cannot read the notifications. They use such an endpoint instead, which
+serves one kind of request. A request needs the key in the state directory, which only the owner of
+the cloud can read. Requests that a web page may have sent are refused even with the key: those
+with an Origin, and those to a host name that is not loopback.
 """
 
 import abc
@@ -29,7 +29,7 @@ LOG = log.getLogger(__name__)
 
 KEY_HEADER = 'X-Endpoint-Key'
 TIMEOUT_S = 60
-# Without the proxies of the environment, which would be sent the key.
+# It ignores the proxies of the environment, which would receive the key.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -39,7 +39,7 @@ def path_of(state_path, name='scheduler'):
 
 
 class LocalEndpoint(abc.ABC):
-    """Serves a subclass's `answer` to those who have the key. name: of its file"""
+    """Serves a subclass's `answer` to requests with the key. name: name of its file"""
 
     name = ''
     threads = 2
@@ -61,7 +61,7 @@ class LocalEndpoint(abc.ABC):
     def close(self):
         """Stop serving and delete the file."""
         with contextlib.suppress(FileNotFoundError), open(self._path) as file:
-            # Not that of an endpoint that was opened since.
+            # Do not delete the file of an endpoint that was opened since.
             if json.load(file)['key'] == self._key:
                 os.unlink(self._path)
         self._server.stop()
@@ -99,7 +99,7 @@ def as_json(status, values):
 
 
 class SchedulerEndpoint(LocalEndpoint):
-    """Answers GET /why?server=UUID[&host=HOST] with what `manager.why` returns."""
+    """Answers GET /why?server=UUID[&host=HOST] with the result of `manager.why`."""
 
     name = 'scheduler'
 
@@ -135,7 +135,7 @@ def place_of(state_path, name):
 def send(place, path, timeout_s, *, body=None):
     """Send a request to an endpoint; return the response. Raise as urllib's `urlopen`.
 
-    place: as of `place_of`; body: of a POST, any JSON value; None for a GET
+    place: result of `place_of`; body: JSON value of a POST; None: a GET
     """
     headers, data = {KEY_HEADER: place['key']}, None
     if body is not None:
@@ -145,7 +145,7 @@ def send(place, path, timeout_s, *, body=None):
 
 
 def ask(state_path, instance_uuid, host=None):
-    """Return what SchedulerAPI.why returns, from the embedded cloud of `state_path`.
+    """Return the result of SchedulerAPI.why in the embedded cloud of `state_path`.
 
     Raise Invalid with the scheduler's reason, Unavailable if the cloud is not up.
     """

@@ -1,7 +1,7 @@
-"""Requests of this machine's programs and of a service's own pages, told from others.
+"""Distinguish requests of this machine's programs and of a service's own pages from others.
 
-A service that asks for no password refuses what a page of another site may have sent: a foreign
-Host (DNS rebinding), a foreign Origin, and requests that the browser itself marks as coming from
+A service without a password refuses requests that a page of another site may have sent: those with
+a foreign Host (DNS rebinding), a foreign Origin, and those that the browser marks as requests of
 another site.
 """
 
@@ -9,7 +9,7 @@ import re
 import typing
 
 LOOPBACK = re.compile(r'(127(\.[0-9]{1,3}){3}|localhost|\[::1\])(:[0-9]+)?', re.IGNORECASE)
-# What a browser says of a request by the page itself, or typed by its user.
+# Values with which a browser marks a request of the page itself, or of its user.
 OURS = ('same-origin', 'none')
 
 Environ: typing.TypeAlias = dict[str, typing.Any]

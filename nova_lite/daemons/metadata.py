@@ -1,4 +1,4 @@
-"""The metadata service. Of nova_lite it reaches databases alone: no bus, no neighbours."""
+"""The metadata service. It uses only databases: no bus and no neighbours."""
 
 from oslo_config import cfg
 
@@ -12,7 +12,7 @@ from nova_lite.monitoring import databases
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Raise ValueError for a configuration that the daemon cannot work with."""
+    """Raise ValueError if the daemon cannot work with the configuration."""
     callers.check(conf)
     group = 'database' if conf.api.local_metadata_per_cell else 'api_database'
     if not conf[group].connection:
@@ -50,7 +50,7 @@ class Metadata:
 
 
 def application(conf: cfg.ConfigOpts) -> Metadata:
-    """Return the WSGI callable of a process of its own."""
+    """Return the WSGI callable for a separate process."""
     made = Metadata(conf)
     monitor.serve(conf, [made], workers=conf.metadata.workers)
     return made

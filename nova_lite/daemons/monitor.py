@@ -1,4 +1,4 @@
-"""Serves /healthcheck and /metrics beside a daemon, where [health] says."""
+"""Serves /healthcheck and /metrics beside a daemon, as [health] configures."""
 
 import dataclasses
 
@@ -21,12 +21,12 @@ class Service:
 
 
 def serve(conf, daemons, *, workers=1):
-    """Serve in a thread of this process; the server, or None when [health]port is unset.
+    """Serve in a thread of this process. Return the server, or None if [health]port is unset.
 
-    A port that is taken is no reason not to do the daemon's work.
+    If the port is in use, log an error and return None: the daemon works without the endpoint.
 
-    workers: processes with this configuration; each takes the first port that none of the
-        others has, from [health]port on
+    workers: number of processes with this configuration; each takes the first free port from
+        [health]port on
     """
     options = conf.health
     if options.port is None:

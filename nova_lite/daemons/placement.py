@@ -1,4 +1,4 @@
-"""Real placement under its prefix, with a database of its own."""
+"""The real placement under its prefix, with its own database."""
 
 from nova_lite.conf import servers
 from nova_lite.daemons import monitor
@@ -24,7 +24,7 @@ TOKEN_OPTIONS = (
 
 
 def application(conf):
-    """Placement under its prefix, as this configuration asks for it."""
+    """Return the WSGI callable of placement, under its prefix."""
     options = conf.placement_server
     keystone = None
     if options.auth_strategy == 'keystone':
@@ -35,7 +35,7 @@ def application(conf):
         keystone=keystone,
         threads=options.threads,
     )
-    # Last: threads that serve would keep alive a worker whose application cannot be made.
+    # The endpoint comes last: its threads would keep a worker alive whose application fails.
     database = transactions.Database(options.connection, threads=1)
     watched = monitor.Service('placement', {'database': databases.answers(database)})
     monitor.serve(conf, [watched], workers=servers.placement_workers(conf))

@@ -15,7 +15,7 @@ from nova_lite.daemons import monitor
 from nova_lite.monitoring import health
 from nova_lite.rpc import pins
 
-# What a daemon has for closing connections, once its work has ended.
+# Seconds in which a daemon may close its connections after its work has ended.
 LEEWAY_S = 10
 QUIET = (
     'amqp=WARN',
@@ -34,7 +34,7 @@ QUIET = (
 
 
 def refuse(prog, reason):
-    """End the process, whose configuration cannot work: its code says not to try again."""
+    """Exit because the configuration cannot work, with the code that prevents a restart."""
     print(f'{prog}: {reason}', file=sys.stderr)
     raise SystemExit(os.EX_CONFIG)
 
@@ -42,7 +42,7 @@ def refuse(prog, reason):
 def configure(argv, prog, check=lambda conf: None):
     """Parse `argv` (--config-file and friends) and set up logging.
 
-    check: raises ValueError for a configuration that the daemon cannot work with
+    check: function that raises ValueError if the daemon cannot work with the configuration
     """
     leash.put_on()
     try:
@@ -83,10 +83,10 @@ def run(argv, prog, make):
 
 
 def leave():
-    """End this process, which has given all back, with exit code 0.
+    """Exit with code 0, after all resources were released.
 
-    A thread that hangs in a dead connection must not hold it, and taking the
-    interpreter down in good order takes from half a second to several.
+    A thread that hangs in a dead connection must not delay the exit, and a regular shutdown of the
+    interpreter takes up to several seconds.
     """
     logging.shutdown()
     sys.stdout.flush()

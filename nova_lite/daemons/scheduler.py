@@ -17,7 +17,7 @@ from nova_lite.scheduler import manager as scheduler_manager
 
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
-    """Return the daemon that `conf` asks for."""
+    """Return the daemon for a configuration."""
     api_db, cells, bus, notifier, closing = top.connect(conf)
     credentials = auth.Credentials(conf)
     found = placement.Placement(credentials)

@@ -1,4 +1,4 @@
-"""The four stand-ins in one process."""
+"""The simulated neighbour services in one process."""
 
 from nova_lite.daemons import monitor
 from nova_lite.db import transactions
@@ -24,7 +24,7 @@ def application(conf):
             'service_password': options.service_password,
         },
     )
-    # Last: threads that serve would keep alive a worker whose application cannot be made.
+    # The endpoint comes last: its threads would keep a worker alive whose application fails.
     database = transactions.Database(options.connection, threads=1)
     watched = monitor.Service('simcloud', {'database': databases.answers(database)})
     monitor.serve(conf, [watched], workers=options.workers)

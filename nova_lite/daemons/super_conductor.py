@@ -16,7 +16,7 @@ from nova_lite.superconductor import manager as super_module
 
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
-    """Return the daemon that `conf` asks for."""
+    """Return the daemon for a configuration."""
     api_db, cells, bus, notifier, closing = top.connect(conf)
     neighbours = neighbours_module.clients(conf)
     world = super_module.World(

@@ -9,7 +9,7 @@ from nova_lite.rpc import transport
 
 
 def connect(conf):
-    """Return (API database, cells, top bus), what tells notifications, and what closes them."""
+    """Return (API database, cells, top bus, notifier, [functions that close them])."""
     api_db = transactions.Database(conf.api_database.connection, limits=transactions.limits(conf))
     cells = cells_module.Cells(conf, api_db)
     bus = transport.open_bus(conf, conf.transport_url)

@@ -117,7 +117,10 @@ def _databases(deployment, all_cells):
 
 
 def _archive(deployment, args, database, *, cell_id, before, kept):
-    """Yield the number of rows that each batch moved, by table. kept: gets servers that stay"""
+    """Yield {table: number of moved rows} of each batch.
+
+    kept: set to which kept servers are added
+    """
 
     def busy(uuids):
         found = deployment.api_db.read(_busy, uuids)
@@ -142,12 +145,12 @@ def _archive(deployment, args, database, *, cell_id, before, kept):
 
 
 def _busy(connection, uuids):
-    """Return those of the servers whose sagas have not ended: these need their records."""
+    """Return the servers whose sagas have not ended, and so need the records."""
     return {saga.instance_uuid for saga in sagas.unfinished(connection, uuids)}
 
 
 def _forget(connection, cell_id, uuids):
-    """Delete the API database's rows of servers whose last cell is this one."""
+    """Delete the rows of servers in the API database, if their last cell is `cell_id`."""
     mappings = instance_mappings.TABLE
     mine = list(
         connection.scalars(

@@ -191,7 +191,7 @@ def delete_cell(deployment, args):
 
 
 def add(deployment, values):
-    """Add a mapping, so that every daemon notices."""
+    """Add a mapping, and note the change for all daemons."""
     deployment.api_db.write(_add, values)
     deployment.cells.every()
 
@@ -202,7 +202,7 @@ def is_url(text):
 
 
 def clashes(deployment, bus, url, but=None):
-    """Return whether another cell has that bus or database, and print it."""
+    """Return whether a cell other than `but` has the bus or the database, and print that cell."""
     for row in deployment.api_db.read(cell_mappings.every):
         if row.uuid != but and (row.transport_url == bus or row.database_connection == url):
             print(

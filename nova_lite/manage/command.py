@@ -34,7 +34,7 @@ class Verb:
     def _exit(self, deployment, args):
         """Run the verb and return the exit code. With --json print one document.
 
-        The document is the list that the verb made, or else its values and messages.
+        The document is the verb's list or, if it prints none, its values and messages.
         """
         if not args.json:
             return self.run(deployment, args) or 0
@@ -75,7 +75,8 @@ JSON = flag('--json', 'print JSON')
 class Deployment:
     """The deployment: its configuration, API database, cells and placement.
 
-    found: what --json prints of a verb besides its messages; listed: instead of them
+    found: {key: value} that --json prints with the messages; listed: list that --json prints
+        instead of the messages
     """
 
     def __init__(self, conf):
@@ -111,7 +112,7 @@ class Deployment:
 
     @property
     def cell_url(self):
-        """URL of the database that the configuration calls the local one, or None."""
+        """Return [database]connection, or None."""
         return self.conf.database.connection
 
 
@@ -127,11 +128,11 @@ def print_list(deployment, args, columns, lines):
 
 
 def moment(text):
-    """Return a time that was given as text, in UTC without a zone. Raise ValueError."""
+    """Return the time in a text, in UTC without a zone. Raise ValueError."""
     return timeutils.normalize_time(timeutils.parse_isotime(_with_time(text)))
 
 
 def _with_time(text):
-    """Dates may be given without a time, and with a blank before it."""
+    """Return the text with a time: a date may come without it, or with a blank before it."""
     text = text.strip().replace(' ', 'T')
     return text if 'T' in text else f'{text}T00:00:00'

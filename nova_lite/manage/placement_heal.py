@@ -18,7 +18,7 @@ DONE, MORE, NO_NODE, FAILED, NOTHING, BAD = 0, 1, 2, 3, 4, 127
 
 @dataclasses.dataclass
 class Tally:
-    """Result of the run. left: how many servers may be healed; None for no limit"""
+    """The result of a run. left: number of servers that may still be healed; None: no limit"""
 
     left: int | None
     healed: int = 0
@@ -132,7 +132,7 @@ def _heal(deployment, args, row, provider, *, tally):
 
 
 def _of_ports(deployment, ctxt, held, node):
-    """Return what ports hold below a node: that is no part of what is healed."""
+    """Return the allocations of ports below a node, which are not healed."""
     found = {
         provider: resources
         for provider, resources in held.besides({node}).items()

@@ -123,7 +123,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return success()
 
     def check_neutron(self):
-        """Check that the network service, if any, has what moves between cells need."""
+        """Check that the network service, if any, has the extension for moves between cells."""
         if not (self.conf.neutron.auth_type or self.conf.service_user.auth_type):
             return success('No network service is configured.')
         try:
