@@ -116,7 +116,23 @@ class Decision:
         raise exception.NoValidHost(reason=self._explain(), silent=self._silent())
 
     def _silent(self) -> str | None:
-        """Return `silent` of a NoValidHost: that of a host refused for want of heartbeats alone."""
+        """Return `silent` of a NoValidHost: why a host cannot be used that may be used soon."""
+        found = self._silence_of_hosts()
+        if self.snapshot.missing and self._wants_missing():
+            found.add(services.UNREACHABLE)
+        for silent in (services.UNHEARD, services.UNREACHABLE, services.SILENT):
+            if silent in found:
+                return silent
+        return None
+
+    def _wants_missing(self) -> bool:
+        """Return whether a host may fit that is in no cell which has answered."""
+        if self.record.wanted is None:
+            return self._named() == []
+        return not self.snapshot.hosts.keys() >= set(self.record.offered)
+
+    def _silence_of_hosts(self) -> set[str | None]:
+        """Return `silent` of the hosts that are refused for want of heartbeats alone."""
         refused, by = self.record.refusals.of_host, host_load.ComputeFilter.__name__
         awaited = [
             host
@@ -128,11 +144,7 @@ class Decision:
             refuse = None if rule_filter.name == by else rule_filter.rule(self.request)
             if refuse is not None:
                 awaited = [host for host in awaited if refuse(host) is None]
-        found = {host.silent for host in awaited}
-        for silent in (services.UNHEARD, services.SILENT):
-            if silent in found:
-                return silent
-        return None
+        return {host.silent for host in awaited}
 
     def _read(self, version: host_states.Version) -> None:
         """Apply the request filters to the spec, and read the hosts of its group's members."""

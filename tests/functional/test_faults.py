@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db.api import build_requests
 from nova_lite.virt.sim import strict_yaml
 from tests.functional import base
 from tests.functional import own_cloud
@@ -68,6 +69,22 @@ class FaultsTest(own_cloud.OwnCloudTest):
         self.assertEqual(['ACTIVE', 'UNKNOWN'], [self.status_of(each) for each in servers])
         self.faults.switch_cell('cell2', up=True)
         self.assertEqual(['ACTIVE', 'ACTIVE'], [self.status_of(each) for each in servers])
+
+    def test_build_for_a_cell_without_database(self):
+        """It waits for the only cell with a host for it."""
+        find = build_requests.find
+        with self.moving.disabled('cell1-host1'), self.moving.disabled('cell1-host2'):
+            self.faults.switch_cell('cell2', up=False, parts=['database'])
+            server = self.cloud.boot(wait=False)
+            self.cloud.wait_for(
+                lambda: (
+                    'waits_for_hosts' in self.moving.world.api_db.read(find, server.id).arguments
+                ),
+                'the build to wait',
+            )
+            self.assertEqual('BUILD', self.status_of(server))
+            self.faults.switch_cell('cell2', up=True)
+            self.cloud.wait(server, 'ACTIVE')
 
     def test_bus_of_a_cell(self):
         self.faults.switch_bus('cut', 'cell1')

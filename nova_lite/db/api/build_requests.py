@@ -29,8 +29,8 @@ _LEASE = {'lease_until': database_clock.after('lease_s')}
 _WITHDRAWN = {'withdrawn_at': database_clock.now(), **_LEASE}
 _TAKEN = {'epoch': TABLE.c.epoch + 1, **_LEASE}
 _FAILED = {'failures': TABLE.c.failures + 1}
-# The argument of builds that have waited for hosts that do not report.
-_WAITED = 'waited_for_silent_hosts'
+# The argument of builds that have waited for hosts: {why: since when, in seconds since 1970}.
+_WAITS = 'waits_for_hosts'
 _IS_DUE = database_clock.is_over(TABLE.c.lease_until, retries.LONGEST_LEASE_S)
 _IS_OLD = TABLE.c.withdrawn_at <= database_clock.after('age')
 _FIRST = (TABLE.c.lease_until, TABLE.c.id)
@@ -230,20 +230,21 @@ def count_failure(connection: sa.Connection, epoch_of: Mapping[str, int]) -> dic
     return counted
 
 
-def wait_once(connection: sa.Connection, epoch_of: Mapping[str, int]) -> bool:
-    """Note that the builds that these epochs own wait for hosts that do not report.
+def wait(connection: sa.Connection, epoch_of: Mapping[str, int], why: str, now: float) -> float:
+    """Note that the builds that these epochs own wait for a reason. Return since when.
 
-    Return whether none of them has done so before. epoch_of: {server's uuid: epoch}
+    epoch_of: {server's uuid: epoch}; now: in seconds since 1970, as is the result
     """
-    found = [
-        rows.find(connection, TABLE, instance_uuid=uuid, epoch=epoch, withdrawn=False)
-        for uuid, epoch in epoch_of.items()
-    ]
-    own = [row for row in found if row is not None]
-    for row in own:
-        values = {'arguments': {**row.arguments, _WAITED: True}}
+    waits = [now]
+    for uuid, epoch in epoch_of.items():
+        row = rows.find(connection, TABLE, instance_uuid=uuid, epoch=epoch, withdrawn=False)
+        if row is None:
+            continue
+        since = row.arguments.get(_WAITS, {})
+        waits.append(since.get(why, now))
+        values = {'arguments': {**row.arguments, _WAITS: {why: now, **since}}}
         rows.change(connection, TABLE, values, id=row.id, epoch=row.epoch)
-    return not any(row.arguments.get(_WAITED) for row in own)
+    return min(waits)
 
 
 def expire(connection: sa.Connection, epoch_of: Mapping[str, int], in_s: float = 0) -> None:

@@ -7,8 +7,10 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Sequence
 import datetime
+import math
 import typing
 
+from oslo_config import cfg
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -24,8 +26,11 @@ from nova_lite.dialects import lean
 TABLE = models.Service.__table__
 COMPUTE, CONDUCTOR = 'nova-compute', 'nova-conductor'
 KNOWN_S = 30
-# Of hosts that do not report: their cell hears its conductors; it hears nothing.
-SILENT, UNHEARD = 'silent', 'unheard'
+# Why hosts that may be well cannot be used: they do not report, while their cell hears its
+# conductors; their cell hears nothing; the database of their cell does not answer.
+SILENT, UNHEARD, UNREACHABLE = 'silent', 'unheard', 'unreachable'
+# How many times service_down_time a cell's database is waited for.
+OUTAGE = 3
 # The part of service_down_time after which a cell without a conductor's heartbeat is deaf.
 DEAF = 0.5
 # What every row has besides its columns: the instant at which it was read, and that of the
@@ -248,8 +253,16 @@ def silence(service: rows.Row, down_time_s: float) -> str | None:
     return SILENT if is_down(service, down_time_s) else UNHEARD
 
 
+def wait_s(silence: str, conf: cfg.ConfigOpts) -> float:
+    """Return how many seconds to wait for hosts for a reason: SILENT, UNHEARD or UNREACHABLE."""
+    if silence == UNHEARD:
+        return math.inf
+    seconds = conf.report_interval if silence == SILENT else OUTAGE * conf.service_down_time
+    return float(seconds)
+
+
 def silence_of(error: Exception) -> str | None:
-    """Return the reason of a NoValidHost if a host was refused for its silence alone, or None."""
+    """Return why a NoValidHost may be wrong soon, as of `wait_s`, or None."""
     kwargs = error.kwargs if isinstance(error, exception.NoValidHost) else {}
     found: str | None = kwargs.get('silent')
     return found

@@ -31,8 +31,8 @@ LOG = log.getLogger(__name__)
 
 # A note: alternates of the destination, Selections as plain values.
 ALTERNATES = saga.Result('alternates', list[saga.Data])
-# A note: when silent hosts were found first, in seconds since 1970.
-SILENT_SINCE = saga.Result('silent_since', float)
+# A note: {why hosts are waited for: since when, in seconds since 1970}.
+WAITS_SINCE = saga.Result('waits_since', dict[str, float])
 
 
 class Choice(part.Part):
@@ -87,24 +87,21 @@ class Choice(part.Part):
                 beside=sorted(beside),
             )
         except exception.NoValidHost as error:
-            self._wait_for_silent_hosts(error)
+            self._wait_for_hosts(error)
             raise
         return found[0]
 
-    def _wait_for_silent_hosts(self, error: exception.NoValidHost) -> None:
-        """Raise HostsSilent, which repeats the step, until silent hosts could have reported."""
+    def _wait_for_hosts(self, error: exception.NoValidHost) -> None:
+        """Raise HostsSilent, which repeats the step, while a host may be usable again soon."""
         silence = services.silence_of(error)
         if silence is None:
             return
         silent = services.HostsSilent(reason=error.message)
-        silent.outage = silence == services.UNHEARD
-        if silent.outage:
-            raise silent from error
+        silent.outage = silence != services.SILENT
         now = runtime.timestamp()
-        since = self.results.get(SILENT_SINCE)
-        if since is None:
-            since = self.results[SILENT_SINCE] = now
-        if now - since <= self.move.world.conf.report_interval:
+        since = self.results.get(WAITS_SINCE) or {}
+        self.results[WAITS_SINCE] = since = {silence: now, **since}
+        if now - since[silence] <= services.wait_s(silence, self.move.world.conf):
             raise silent from error
 
     def _alternate(self) -> selection.Selection:

@@ -33,6 +33,13 @@ class TestSilentHosts(moves_base.MoveTestCase):
             self.assertEqual('outage', self.look(services.UNHEARD))
             self.clock.advance(60)
 
+    def test_while_their_cell_does_not_answer(self):
+        """For some minutes."""
+        for _look in range(4):
+            self.assertEqual('outage', self.look(services.UNREACHABLE))
+            self.clock.advance(services.OUTAGE * self.cell.conf.service_down_time / 3)
+        self.assertIsNone(self.look(services.UNREACHABLE))
+
     def test_for_one_interval(self):
         interval_s = self.cell.conf.report_interval
         for _look in range(2):

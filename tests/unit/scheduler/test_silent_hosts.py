@@ -1,13 +1,14 @@
 """Decisions that find no host: those without heartbeats that may be waited for."""
 
 from nova_lite import exception
+from nova_lite.db.api import cell_mappings
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
 from tests.fixtures import clock
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
-SILENT, UNHEARD = services.SILENT, services.UNHEARD
+SILENT, UNHEARD, UNREACHABLE = services.SILENT, services.UNHEARD, services.UNREACHABLE
 # Longer than service_down_time.
 AWAY_S = 100
 
@@ -17,11 +18,11 @@ class SilentHostsTest(cloud.ManagerTestCase):
 
     def setUp(self):
         super().setUp()
-        virtual = self.useFixture(clock.ManualClock())
+        self.clock = self.useFixture(clock.ManualClock())
         self.add_host('a')
         self.add_host('small', memory_mb=256)
         self.report()
-        virtual.advance(AWAY_S)
+        self.clock.advance(AWAY_S)
 
     def report(self, cell=base.CELL1):
         """A conductor of a cell reports."""
@@ -96,6 +97,27 @@ class SilentHostsTest(cloud.ManagerTestCase):
         group = self.add_group('anti-affinity', [self.add_server('a')])
         member = base.make_spec(group_uuid=group)
         self.assertIsNone(self.heard(member))
+
+    def lose_cell2(self):
+        """The database of cell2, which has host far, does not answer."""
+        self.add_host('far', base.CELL2, memory_mb=64 * 1024)
+        url = 'postgresql+psycopg://nobody@127.0.0.1:9/x'
+        self.api_db.write(cell_mappings.update, base.CELL2, {'database_connection': url})
+        self.cells._known(again=True)
+
+    def test_in_a_cell_that_does_not_answer(self):
+        self.lose_cell2()
+        self.assertEqual(UNHEARD, self.silence())
+        self.assertEqual(UNREACHABLE, self.heard())
+        large = base.make_spec(sizes={'memory_mb': 32 * 1024})
+        self.assertEqual(UNREACHABLE, self.heard(large))
+        self.assertIsNone(self.heard(base.make_spec(sizes={'vcpus': 99})))
+
+    def test_named_in_a_cell_that_does_not_answer(self):
+        self.lose_cell2()
+        named = base.make_spec()
+        named.destination().host = 'far'
+        self.assertEqual(UNREACHABLE, self.heard(named))
 
     def test_for_some_of_a_batch(self):
         self.add_host('b', vcpus=2)

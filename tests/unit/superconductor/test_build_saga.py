@@ -5,7 +5,6 @@ from nova_lite import exception
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
-from nova_lite.db.cell import services
 from nova_lite.superconductor import build
 from nova_lite.superconductor import manager as super_module
 from tests.unit.superconductor import build_base
@@ -92,54 +91,6 @@ class BuildTest(build_base.BuildTestCase):
         self.scheduler.error = None
         batches = self.api_db.write(build_requests.take_over, 60)
         build.Build(self.world, context.admin(), batches['r-1']).run()
-        self.assertEqual((['cell1'], 'cell1', False), self.where())
-
-    def test_a_wait_for_hosts_is_no_failure(self):
-        """Nor do failures before it shorten it."""
-        failed = self.api_db.write(build_requests.count_failure, {self.uuid: 0})
-        self.assertEqual({self.uuid: 1}, failed)
-        for silent in (services.UNHEARD, services.SILENT):
-            self.silent(silent)
-            self.take_over().run()
-            self.assertEqual(([], None, True), self.where(), silent)
-            self.assertEqual(1, self.api_db.read(build_requests.find, self.uuid).failures)
-        self.take_over().run()
-        self.assertEqual((['cell0'], 'cell0', False), self.where())
-
-    def test_who_has_lost_a_build_waits_for_no_host(self):
-        """Its successor decides."""
-        self.silent(services.SILENT)
-        former = self.attempt()
-        self.scheduler.before = lambda: self.api_db.write(build_requests.take_over, 60)
-        self.api_db.write(build_requests.expire, self.epochs())
-        former.run()
-        self.assertEqual(([], None, True), self.where())
-        self.scheduler.before = lambda: None
-        for expected in (([], None, True), (['cell0'], 'cell0', False)):
-            self.take_over().run()
-            self.assertEqual(expected, self.where())
-
-    def silent(self, silent):
-        """The scheduler finds only hosts that do not report."""
-        self.scheduler.error = exception.NoValidHost(reason='silence', silent=silent)
-
-    def test_silent_hosts_are_awaited_for_one_interval(self):
-        self.silent(services.SILENT)
-        self.attempt().run()
-        self.assertEqual(([], None, True), self.where())
-        # Not before they could have reported.
-        self.assertEqual({}, self.api_db.write(build_requests.take_over, 60))
-        self.take_over().run()
-        self.assertEqual((['cell0'], 'cell0', False), self.where())
-
-    def test_hosts_that_cannot_be_heard_are_awaited(self):
-        self.silent(services.UNHEARD)
-        self.attempt().run()
-        for _attempt in range(10):
-            self.take_over().run()
-        self.assertEqual(([], None, True), self.where())
-        self.scheduler.error = None
-        self.take_over().run()
         self.assertEqual((['cell1'], 'cell1', False), self.where())
 
     def test_deleted_while_it_was_scheduled(self):
