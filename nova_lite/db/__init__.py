@@ -1,5 +1,5 @@
 """Databases: `api` is shared by all cells, `cell` is that of one cell or of cell0.
 
-Query functions live by noun and take a connection first, so that a caller
-decides what is one transaction: `database.write(function, ...)`.
+Each noun has a module of query functions, which take a connection first. So the caller decides
+about the transaction: `database.write(function, ...)`.
 """

@@ -1,7 +1,7 @@
 """Bounds of columns, checked before a value is accepted.
 
-SQLite stores anything; MariaDB and PostgreSQL refuse what is too long, too large or not
-text. A value that was accepted and cannot be stored would fail wherever it is tried.
+SQLite stores any value; MariaDB and PostgreSQL refuse a value that is too long, too large or not
+text. Without this check, an accepted value could fail at each attempt to store it.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ INTEGERS = range(-(1 << 31), 1 << 31)
 
 
 def fault_of(table: sa.Table, name: str, value: object) -> str | None:
-    """Why a column cannot hold a value, or None."""
+    """Return the reason why a column cannot store a value, or None."""
     kind = table.c[name].type
     if value is None or isinstance(kind, types.Json):
         return None
@@ -43,7 +43,7 @@ def _fault_of_text(kind: sa.String, value: object) -> str | None:
 
 
 def faults(table: sa.Table, values: Mapping[str, object]) -> dict[str, str]:
-    """Return {column: why it cannot hold its value}; names that are no columns are ignored."""
+    """Return {column: reason why it cannot store its value}. Ignore names that are no columns."""
     found = {
         name: fault_of(table, name, value) for name, value in values.items() if name in table.c
     }
@@ -51,7 +51,7 @@ def faults(table: sa.Table, values: Mapping[str, object]) -> dict[str, str]:
 
 
 def cut(table: sa.Table, name: str, value: object) -> object:
-    """Return what a column can hold of a value that it cannot: its beginning, nothing, or zero."""
+    """Return a valid value in place of one that the column cannot store: cut, empty or zero."""
     column = table.c[name]
     if isinstance(column.type, sa.String):
         text = str(value).replace('\0', '').encode(errors='replace').decode()

@@ -18,13 +18,13 @@ EXECUTE = ('do_execute', 'do_execute_no_params', 'do_executemany')
 
 
 def name_of(url: sqlalchemy.URL) -> str:
-    """Return the name of a database; of a file without its suffix."""
+    """Return the name of a database; for a file, without its suffix."""
     database = url.database or ''
     return os.path.splitext(os.path.basename(database))[0]
 
 
 class Transactions:
-    """Counts committed transactions. name: of the database"""
+    """Counts committed transactions. name: that of the database"""
 
     def __init__(self, name: str) -> None:
         of = functools.partial(metrics.TRANSACTIONS.labels, name)
@@ -36,7 +36,10 @@ class Transactions:
 
 
 def count(engine: sqlalchemy.Engine) -> Transactions:
-    """Count what an engine executes, whose dialect is its own. Return who counts transactions."""
+    """Count the statements of an engine with its own dialect.
+
+    Return the counter of transactions.
+    """
     name = name_of(engine.url)
     counter = metrics.STATEMENTS.labels(name)
     for method in EXECUTE:

@@ -1,8 +1,8 @@
-"""The database's clock, which is one for all processes that compare instants in it.
+"""The clock of the database, which is the same for all processes that compare times.
 
 Leases, wake-ups and heartbeats are written and compared with these expressions, to the
-microsecond and in UTC. A process whose own clock is wrong or is set does not matter.
-SQLite has no server: there it is the clock of `runtime.database_now`.
+microsecond and in UTC, so that a wrong clock of a process does no harm. SQLite has no server and
+uses `runtime.database_now`.
 """
 
 import datetime
@@ -28,7 +28,7 @@ class _After(functions.FunctionElement[datetime.datetime]):
 
 
 def after(seconds: float | str) -> sa.ColumnElement[datetime.datetime]:
-    """Return the expression of the instant in `seconds`: a number, or a parameter's name."""
+    """Return the expression of the time in `seconds`: a number, or a parameter's name."""
     if isinstance(seconds, str):
         return _After(sa.bindparam(seconds, type_=sa.Float))
     return _After(sa.bindparam(None, float(seconds), type_=sa.Float, unique=True))
@@ -38,22 +38,22 @@ _NOW = after(0)
 
 
 def now() -> sa.ColumnElement[datetime.datetime]:
-    """Return the expression of the present instant, always the same one."""
+    """Return the expression of the current time. It is always the same object."""
     return _NOW
 
 
 def is_over(
     column: sa.ColumnElement[datetime.datetime], longest_s: float
 ) -> sa.ColumnElement[bool]:
-    """Return the condition that a column's instant is not in the future.
+    """Return the condition that a column's time is not in the future.
 
-    One that lies further ahead than `longest_s` was written before the clock was set back.
+    A time more than `longest_s` ahead also counts: it was written before the clock was set back.
     """
     return sa.or_(column <= now(), column > after(longest_s))
 
 
 def read(connection: sa.Connection) -> datetime.datetime:
-    """Return the present instant, in UTC and without a zone."""
+    """Return the current time, in UTC and without a zone."""
     return connection.execute(sa.select(now())).scalar_one()
 
 

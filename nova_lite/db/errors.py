@@ -1,7 +1,7 @@
 """Classify errors of SQLite, MariaDB and PostgreSQL by error number and SQLSTATE.
 
-oslo.db translates errors by the text of their messages and passes on the ones it does
-not know. What a caller has to do follows from the code that the driver reports.
+oslo.db translates errors by the text of their messages and passes on unknown ones. The reaction to
+an error depends on the code that the driver reports.
 """
 
 import enum
@@ -21,7 +21,7 @@ class Kind(enum.Enum):
     BUSY = 'the server cannot do it now'
 
 
-# What statements and transactions raise: some classes of oslo.db's, others SQLAlchemy's.
+# The errors of statements and transactions: classes of oslo.db and of SQLAlchemy.
 ERRORS = (db_exception.DBError, sa.exc.DBAPIError)
 
 _MARIADB = {
@@ -91,7 +91,7 @@ _SQLITE = dict.fromkeys(
 
 
 def classify(error: BaseException) -> Kind | None:
-    """Return the Kind of an error out of a transaction; None for a defect of ours."""
+    """Return the Kind of an error of a transaction; None for a defect of ours."""
     if is_read_only(error):
         return Kind.LOST
     kind = _of_driver(error)
@@ -105,7 +105,7 @@ def classify(error: BaseException) -> Kind | None:
 
 
 def is_read_only(error: BaseException) -> bool:
-    """Return whether the server refuses writes: another one accepts them."""
+    """Return whether the server refuses writes, because another server accepts them."""
     cause = _cause(error)
     return _number(cause) in _MARIADB_READ_ONLY or _sqlstate(cause) == _POSTGRESQL_READ_ONLY
 
@@ -116,7 +116,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def may_have_committed(error: BaseException) -> bool:
-    """Return whether the outcome of a COMMIT that raised this is unknown.
+    """Return whether the result of a COMMIT that raised the error is unknown.
 
     Constraints that are checked at COMMIT roll the transaction back.
     """
@@ -127,7 +127,7 @@ def may_have_committed(error: BaseException) -> bool:
 def code(error: BaseException) -> int | str | None:
     """Return MariaDB's error number or PostgreSQL's SQLSTATE; None for other errors.
 
-    PyMySQL reports an SQLSTATE besides the number, a coarser one.
+    PyMySQL also reports an SQLSTATE, which is less precise.
     """
     cause = _cause(error)
     number = _number(cause)
@@ -149,7 +149,7 @@ def _of_driver(error: BaseException) -> Kind | None:
             (_POSTGRESQL[state[:size]] for size in (5, 4, 2) if state[:size] in _POSTGRESQL), None
         )
     if hasattr(cause, 'sqlstate') and isinstance(_inner(error), sa.exc.OperationalError):
-        # Of libpq or of nova_lite.db.postgresql, not of the server: it is gone.
+        # An error of libpq or of nova_lite.db.postgresql: the connection is lost.
         return Kind.LOST
     return None
 
@@ -169,6 +169,6 @@ def _sqlstate(cause: BaseException) -> str | None:
 
 
 def _number(cause: BaseException) -> int | None:
-    """MariaDB's error number, which PyMySQL puts first."""
+    """Return MariaDB's error number, the first argument of PyMySQL's errors."""
     number = cause.args[0] if cause.args else None
     return number if isinstance(number, int) else None

@@ -1,14 +1,14 @@
 """Rows that a transaction has read and need not read again.
 
-They are of what no other transaction changes, as far as their readers are concerned. The
-functions that change it forget them.
+No other transaction changes the columns of these rows that their readers use. Functions that change
+such a row remove it.
 """
 
 import typing
 
 import sqlalchemy as sa
 
-# In the `info` of a connection, during a transaction of `transactions.Database`.
+# Key in the `info` of a connection, during a transaction of `transactions.Database`.
 KNOWN = 'nova_lite_known'
 
 

@@ -1,8 +1,8 @@
 """Notes: facts that a transaction recorded, for notifications.
 
-The functions that record note it on their connection; when the transaction has been
-committed, and only then, the database's watcher sends them. Without a watcher no note
-is kept. `nova_lite.notify` makes notifications of them.
+Functions that record a fact add a note to their connection. After the commit of the transaction,
+and only then, the database's watcher sends the notes. Without a watcher no note is kept.
+`nova_lite.notify` makes notifications of the notes.
 """
 
 import dataclasses
@@ -18,9 +18,9 @@ KEY = 'nova_lite_notes'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Note:
-    """One fact. what: its kind, such as 'event' or 'flavor.create'; facts: by kind.
+    """One fact. what: its kind, such as 'event' or 'flavor.create'; facts: values, by the kind
 
-    at: when it was noted, which is shortly before it was committed
+    at: time of the note, shortly before the commit
     """
 
     what: str
@@ -38,10 +38,10 @@ class Watcher(typing.Protocol):
         """Return whether former states must be read when a server's states change."""
 
     def read(self, connection: sa.Connection, notes: list[Note]) -> typing.Any:
-        """Read, as the last thing in the transaction, what the notes are about."""
+        """Read the records of the notes, at the end of the transaction."""
 
     def send(self, found: typing.Any) -> None:
-        """Handle a commit. found: what `read` returned"""
+        """Handle a commit. found: result of `read`"""
 
 
 class PendingNotes:
@@ -60,7 +60,7 @@ def is_kept(connection: sa.Connection) -> bool:
 
 
 def wants_changes(connection: sa.Connection) -> bool:
-    """Return whether former states are worth a read in this transaction."""
+    """Return whether former states must be read in this transaction."""
     pending = connection.info.get(KEY)
     return pending is not None and pending.watcher.wants_changes()
 

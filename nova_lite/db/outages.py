@@ -6,7 +6,7 @@ _down: frozenset[str] = frozenset()
 
 
 def take_down(url: str) -> None:
-    """Make new transactions on a database fail. Those that have begun end."""
+    """Make new transactions on a database fail. Transactions in progress can end."""
     global _down
     _down |= {url}
 

@@ -1,7 +1,6 @@
-"""Pages of a list in any order: what comes after a marker.
+"""Pages of a list in any order: the rows after a marker.
 
-NULL sorts before everything on every database, so that pages join without
-gaps whichever it is.
+NULL sorts before all values on every database, so that pages have no gaps.
 """
 
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ import sqlalchemy as sa
 
 from nova_lite.db import rows
 
-# Those of a list: (column, 'asc' or 'desc') pairs.
+# The order of a list: pairs (column, 'asc' or 'desc').
 Keys: typing.TypeAlias = Sequence[tuple[sa.ColumnElement[typing.Any], str]]
 Query = typing.TypeVar('Query', bound=sa.Select[*tuple[typing.Any, ...]])
 

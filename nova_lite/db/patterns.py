@@ -1,8 +1,8 @@
-"""Regular expressions that users give: what they may be, and what they may cost.
+"""Regular expressions of users, with limits of their syntax and their time.
 
-They are what RE2 understands, which matches in linear time: no back-references, no
-look-around. SQLite matches with RE2. A database server has its own dialect and engine:
-it may refuse a pattern. Wherever a list of texts is matched, it may take TIME_S.
+The syntax is that of RE2, which matches in linear time: no back-references, no look-around. SQLite
+matches with RE2. A database server has its own dialect and engine, and may refuse a pattern. A
+match of a list of texts may take TIME_S.
 """
 
 from collections.abc import Iterable
@@ -21,13 +21,13 @@ from nova_lite import runtime
 from nova_lite.db import errors
 from nova_lite.db import rows
 
-# Below [api] cell_timeout: the user learns that it is the pattern's fault.
+# It is below [api]cell_timeout, so that the user gets an error about the pattern.
 TIME_S = 2
-# Time is linear in the text and in the pattern as RE2 stores it, where ten characters can
-# stand for thousands: with so many bytes a search of 255 characters takes some 30 ms at most.
+# The time is linear in the text and in the compiled pattern, where ten characters can stand for
+# thousands. With so many bytes a search in 255 characters takes 30 ms at most.
 LARGEST = 1 << 18
 MATCHER = 'nova_lite_matcher'
-# What the servers' drivers report, see `errors.code`.
+# The codes that the drivers of the servers report, see `errors.code`.
 BAD = ('2201B', 1139)
 LATE = ('57014', 1969)
 
@@ -42,7 +42,7 @@ class SlowPattern(exception.Invalid):
 
 @functools.lru_cache(maxsize=64)
 def compiled(pattern: str) -> typing.Any:
-    """Return the compiled pattern; its `search` takes linear time. Raises BadPattern."""
+    """Return the compiled pattern, whose `search` takes linear time. Raise BadPattern."""
     options = re2.Options()
     options.log_errors, options.max_mem = False, LARGEST
     try:
@@ -52,7 +52,7 @@ def compiled(pattern: str) -> typing.Any:
 
 
 class Matcher:
-    """Matches the texts of one list, for at most TIME_S of processor time in all."""
+    """Matches the texts of one list, in at most TIME_S of processor time together."""
 
     def __init__(self) -> None:
         self.spent_s: float = 0
@@ -62,7 +62,7 @@ class Matcher:
         return self.spent_s > TIME_S
 
     def matches(self, pattern: str, text: str) -> bool:
-        """Return whether the pattern occurs in the text; raise SlowPattern, BadPattern."""
+        """Return whether the pattern occurs in the text. Raise SlowPattern, BadPattern."""
         if self.exhausted:
             raise SlowPattern()
         began = runtime.cpu_time()
@@ -90,7 +90,7 @@ def prepare_sqlite(
 def bounded(connection: sa.Connection, conditions: Iterable[rows.Condition]) -> Iterator[None]:
     """Limit the time of the queries inside, if one of the conditions is a pattern.
 
-    Raises BadPattern or SlowPattern when the pattern is why the database refuses one.
+    Raises BadPattern or SlowPattern if the database refuses a query because of the pattern.
     """
     if not any(_is_pattern(condition) for condition in conditions):
         yield
@@ -107,7 +107,7 @@ def _is_pattern(condition: rows.Condition) -> bool:
 def _time_limit(connection: sa.Connection) -> Iterator[None]:
     dialect: typing.Any = connection.dialect
     if dialect.name == 'postgresql':
-        # Until the end of the transaction.
+        # The limit is valid until the end of the transaction.
         connection.exec_driver_sql(f'SET LOCAL statement_timeout = {TIME_S * 1000}')
         yield
     elif dialect.name in ('mysql', 'mariadb') and dialect.is_mariadb:
@@ -115,7 +115,7 @@ def _time_limit(connection: sa.Connection) -> Iterator[None]:
         try:
             yield
         finally:
-            # The limit of a connection that was lost has gone with it.
+            # A lost connection has lost its limit.
             if not connection.invalidated:
                 connection.exec_driver_sql('SET max_statement_time = DEFAULT')
     elif dialect.name == 'sqlite':
@@ -131,7 +131,7 @@ def _limited(matcher: Matcher) -> Iterator[None]:
     try:
         yield
     except errors.ERRORS as error:
-        # SQLite says only that a function of ours has raised something.
+        # SQLite only reports that a function of ours has raised an error.
         if matcher.exhausted:
             raise SlowPattern() from error
         raise

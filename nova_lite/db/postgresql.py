@@ -7,7 +7,7 @@ from psycopg import abc
 
 from nova_lite import runtime
 
-# The server, if it can, ends a statement before we give up on the server.
+# The server, if it is alive, ends a statement before the client's timeout.
 MARGIN_S = 1
 
 T = typing.TypeVar('T')
@@ -26,7 +26,7 @@ class Connection(psycopg.Connection):
     def _until(self, deadline: float, steps: abc.PQGen[T]) -> abc.PQGen[T]:
         """Run `steps` (a generator that yields what it waits for) until the deadline.
 
-        psycopg sends what is ready, or nothing a few times a second.
+        psycopg sends the socket's state when it is ready, and None a few times a second.
         """
         try:
             wanted = next(steps)

@@ -1,7 +1,7 @@
-"""Connections to a server, which are tried only after they have rested.
+"""Connections to a server, which are tested only after they were idle.
 
-To try each connection before each use takes a message for each transaction. A connection
-that was used a moment ago is alive as a rule.
+A test before each use would take a message for each transaction, and a connection that was used a
+moment ago is nearly always alive.
 """
 
 import os
@@ -12,12 +12,12 @@ from sqlalchemy import pool
 
 from nova_lite import runtime
 
-# A connection that rested longer is tried before it is used.
+# Seconds of idle time after which a connection is tested before its use.
 RESTED_S = 1.0
 
 
 def try_first(engine: sqlalchemy.Engine) -> None:
-    """Make an engine try connections that have rested, and leave alone those of a parent process.
+    """Make an engine test idle connections, and drop connections of a parent process unused.
 
     The engine has no connections yet, or they are disposed of before the next use.
     """
@@ -33,7 +33,7 @@ def try_first(engine: sqlalchemy.Engine) -> None:
     @sqlalchemy.event.listens_for(engine, 'checkout')
     def taken(dbapi_connection: typing.Any, record: typing.Any, proxy: typing.Any) -> None:
         if record.info['process'] != os.getpid():
-            # A parent's: left to it, neither used nor closed.
+            # The connection of a parent process: neither use nor close it.
             record.dbapi_connection = proxy.dbapi_connection = None
             raise sqlalchemy.exc.DisconnectionError()
         since = record.info.get('rests_since')
@@ -42,6 +42,6 @@ def try_first(engine: sqlalchemy.Engine) -> None:
         try:
             engine.dialect.do_ping(dbapi_connection)
         except engine.dialect.dbapi.Error as error:  # type: ignore[union-attr]  # it is imported
-            # Only this one is replaced. Others may live: a proxy or a firewall has closed the
-            # one that rested for long. After a restart of the server each fails once.
+            # Only this connection is replaced. Others may be alive, if a proxy or a firewall has
+            # closed the idle one. After a restart of the server each connection fails once.
             raise sqlalchemy.exc.DisconnectionError() from error

@@ -1,12 +1,12 @@
-"""Statements that every query module needs: insert, compare-and-swap, fetch.
+"""Statements that all query modules need: insert, compare-and-swap, fetch.
 
-To build a statement takes as long as to run it, so those of one shape are built once: the
-same table, columns and kinds of condition, whatever the values. Statements of other shapes
-are constants of their modules, with `sa.bindparam` for each value, or results of functions
-that `functools.cache` remembers; `dialects.lean` executes them.
+Building a statement takes as long as running it, so statements of the same shape (table, columns
+and kinds of condition, without the values) are built once. Statements of other shapes are constants
+of their modules, with `sa.bindparam` for each value, or results of functions with
+`functools.cache`; `dialects.lean` executes them.
 
-The SQL expressions that functions here take (conditions, columns, orders) are parts of a
-shape and must be constants as well. `given` has the values of their parameters, by name.
+SQL expressions in arguments of these functions (conditions, columns, orders) are parts of a shape,
+and must be constants as well. `given` has the values of their parameters, by name.
 """
 
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ from nova_lite import exception
 from nova_lite.dialects import lean
 from nova_lite.dialects import shapes
 
-# A row that a statement returns: a type checker takes its columns for attributes of any type.
+# A row of a result. For a type checker its columns are attributes of any type.
 Row: typing.TypeAlias = sa.Row[*tuple[typing.Any, ...]]
 Select: typing.TypeAlias = shapes.Select
-# Values of columns or parameters by name.
+# {name of a column or parameter: value}
 Values: typing.TypeAlias = Mapping[str, typing.Any]
 Expression: typing.TypeAlias = shapes.Expression
 Condition: typing.TypeAlias = shapes.Condition
-# Expressions of columns by name.
+# {name of a column: SQL expression}
 Computed: typing.TypeAlias = Mapping[str, Expression]
 
 MANY = (list, tuple, set, frozenset)
@@ -78,7 +78,7 @@ def insert_new(
     given: Values | None = None,
     **computed: Expression,
 ) -> typing.Any:
-    """Insert one row and return its first key; raises `error` when a unique key is taken.
+    """Insert one row and return its first key. Raise `error` if a unique key is taken.
 
     computed: SQL expressions of further columns
     """
@@ -99,9 +99,9 @@ def get(
     more: tuple[Expression, ...] = (),
     **where: typing.Any,
 ) -> Row:
-    """Return the one row whose columns equal `where`; raises `error` when there is none.
+    """Return the one row whose columns equal `where`. Raise `error` if it does not exist.
 
-    more: labelled SQL expressions that the row has besides its columns (a tuple)
+    more: tuple of labelled SQL expressions, which the row has in addition to its columns
     """
     row = find(connection, table, more=more, **where)
     if row is None:
@@ -117,18 +117,18 @@ def find(
     more: tuple[Expression, ...] = (),
     **where: typing.Any,
 ) -> Row | None:
-    """Return as `get` does, but None if there is none."""
+    """Return the row whose columns equal `where`, or None. more: see `get`"""
     query = _selecting(table, _shape(where), more)
     return lean.first(connection, query, _parameters(where))
 
 
 def one(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row:
-    """Return a row that is known to be there."""
+    """Return a row that is known to exist."""
     return lean.one(connection, _selecting(table, _shape(where)), _parameters(where))
 
 
 def lock(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row | None:
-    """Return as `find` does, and lock the row until the transaction ends."""
+    """Return the row whose columns equal `where`, locked until the transaction ends; or None."""
     return lean.first(connection, _locking(table, _shape(where)), _parameters(where))
 
 
@@ -142,7 +142,7 @@ def every(
     given: Values | None = None,
     **where: typing.Any,
 ) -> Sequence[Row]:
-    """Return all rows that fulfil the conditions. more: as of `get`"""
+    """Return all rows that meet the conditions. more: see `get`"""
     query = _selecting(table, _shape(where), more, conditions=conditions, order_by=order_by)
     return lean.every(connection, query, {**_parameters(where), **(given or {})})
 
@@ -157,7 +157,7 @@ def change(
     given: Values | None = None,
     **where: typing.Any,
 ) -> int:
-    """Set `values` in the rows that fulfil the conditions; how many there were.
+    """Set `values` in the rows that meet the conditions. Return their number.
 
     computed: {column: SQL expression} of further columns
     """
@@ -178,10 +178,10 @@ def swap(
     expected: Mapping[str, tuple[object, ...]],
     what: str,
 ) -> None:
-    """Set `values` where `key` matches and every column has an expected value.
+    """Set `values` in the row of `key` if each column in `expected` has an allowed value.
 
     key: {column: value}; expected: {column: allowed values, as a tuple}
-    Raises StateChanged when the row is gone or no longer as expected.
+    Raises StateChanged if the row does not exist or is not as expected.
     """
     shape = tuple((name, _kind_among(allowed)) for name, allowed in expected.items())
     statement = _updating(table, _shape(key), tuple(values), expected=shape)
@@ -208,7 +208,7 @@ def delete(
     given: Values | None = None,
     **where: typing.Any,
 ) -> int:
-    """Delete the rows that fulfil the conditions; how many there were."""
+    """Delete the rows that meet the conditions. Return their number."""
     statement = _deleting(table, _shape(where), conditions)
     return lean.change(connection, statement, {**_parameters(where), **(given or {})})
 
@@ -216,20 +216,20 @@ def delete(
 def among(column: sa.Column[typing.Any], name: str, *, many: bool) -> Condition:
     """Return the condition that a column has one of the values of a parameter.
 
-    many: False for a parameter that is one value. See `one_or_many`.
+    many: False if the parameter is a single value. See `one_or_many`.
     """
     parameter = sa.bindparam(name, type_=column.type, expanding=many)
     return column.in_(parameter) if many else column == parameter
 
 
 def one_or_many(values: Sequence[object]) -> tuple[bool, object]:
-    """Return whether there are not just one of the values, and the parameter for `among`."""
+    """Return (whether `values` has more or less than one value, the parameter for `among`)."""
     return len(values) != 1, _parameter(list(values))
 
 
 # ---- statements, each built once ----
 
-# Bounded, as an expression that is no constant makes another shape each time.
+# The cache is bounded, because an expression that is no constant is a new shape each time.
 _once = functools.lru_cache(maxsize=2000)
 
 
@@ -251,12 +251,12 @@ def _shape(where: Values) -> shapes.Shape:
 def _kind(value: object) -> str:
     if value is None:
         return shapes.NULL
-    # One of a list is compared as by itself: IN with a parameter costs a third more.
+    # A single value is compared by =, because IN with a parameter costs a third more.
     return shapes.IN if isinstance(value, MANY) and len(value) != 1 else shapes.IS
 
 
 def _kind_among(allowed: tuple[object, ...]) -> str:
-    """Return the kind of condition that a column is among `allowed`; None stands for NULL."""
+    """Return the kind of the condition that a column is in `allowed`; None means NULL."""
     if None in allowed:
         return shapes.IN_OR_NULL if len(allowed) > 1 else shapes.NULL
     return _kind(allowed) if allowed else shapes.NEVER

@@ -28,27 +28,26 @@ T = typing.TypeVar('T')
 
 
 def upgrade(url: str, which: str, revision: str = HEAD) -> None:
-    """Bring the database up to a revision, the newest by default.
+    """Upgrade the database to a revision, by default to the newest.
 
-    Raises Unavailable when it cannot be reached, alembic's CommandError for a
-    revision that there is not.
+    Raises Unavailable if it cannot be reached, alembic's CommandError for an unknown revision.
     """
     _run(url, _upgrade, which, revision)
 
 
 def version(url: str, which: str) -> str | None:
-    """Return the revision a database has; None for one that is empty."""
+    """Return the revision of a database; None if it is empty."""
     return _run(url, _version)
 
 
 @functools.cache
 def newest(which: str) -> str | None:
-    """Return the newest revision there is."""
+    """Return the newest revision."""
     return script.ScriptDirectory.from_config(_config(which)).get_current_head()
 
 
 def differences(url: str, which: str) -> typing.Any:
-    """Return what alembic finds to differ between a database and the models; empty if nothing."""
+    """Return alembic's list of differences between a database and the models."""
     return _run(url, _differences, which)
 
 
@@ -61,7 +60,7 @@ def _run(url: str, function: transactions.Function[P, T], *args: P.args, **kwarg
 
 
 def _upgrade(connection: sqlalchemy.Connection, which: str, revision: str) -> None:
-    # Alembic would read all revisions to find out that it has nothing to do.
+    # Without this check alembic would read all revisions although it has nothing to do.
     found = _version(connection)
     if revision == HEAD and found == newest(which):
         return

@@ -1,8 +1,8 @@
 """Timeouts of the drivers for connecting to a database server and for its answers.
 
-A server that is paused, or whose machine is gone, refuses nothing: connections
-stay open and no answer comes. PyMySQL has limits for that. libpq has them for
-connecting alone and psycopg adds none: `postgresql` gives its connections one.
+Connections to a server that is paused, or whose machine is lost, stay open without an answer.
+PyMySQL has timeouts for that. libpq has one only for connecting, and psycopg adds none, so
+`postgresql` has connections with a timeout.
 """
 
 import importlib
@@ -10,7 +10,7 @@ import typing
 
 import sqlalchemy as sa
 
-# In a URL: seconds to wait for each answer. Of PyMySQL's own name.
+# Query parameter of a URL: seconds to wait for each answer. The name is PyMySQL's.
 ANSWER = 'read_timeout'
 
 
@@ -41,7 +41,7 @@ def options(url: sa.URL, limits: Limits) -> dict[str, str]:
 def _connect(
     dialect: sa.Dialect, _record: object, args: list[typing.Any], options: dict[str, typing.Any]
 ) -> typing.Any:
-    """Connect as SQLAlchemy would, with our class where the URL limits the wait."""
+    """Connect as SQLAlchemy would, with our class if the URL has a timeout."""
     if dialect.driver != 'psycopg' or ANSWER not in options:
         return None
     answer_s = float(options.pop(ANSWER))

@@ -1,7 +1,7 @@
 """Database: one database, and transactions on it.
 
 A transaction is a function that takes a connection first. It may run more than
-once (deadlock, lost connection), so it does nothing but database work.
+once (deadlock, lost connection), so it must have no other effects.
 """
 
 from collections.abc import Callable
@@ -34,15 +34,15 @@ from nova_lite.dialects import sqlite
 from nova_lite.dialects import sqlite_pool
 from nova_lite.dialects import writing
 
-# How often a transaction is repeated that another one has rolled back, and the pauses.
+# How often a transaction is repeated after a deadlock, and the pauses in seconds.
 ATTEMPTS = 10
 FIRST_PAUSE_S = 0.01
 LONGEST_PAUSE_S = 1.0
 # Seconds after which a connection is replaced by a new one.
 RECYCLE_S = 3600
 POOL_TIMEOUT_S = 30
-# A transaction that waited for a lock would otherwise read what was there before the wait,
-# and count a use that has grown. Set on each connection, whatever a URL tells the driver.
+# Otherwise a transaction that waited for a lock would read the state before the wait, and for
+# example count an old usage. It is set on each connection, whatever the URL has.
 ISOLATION = 'READ COMMITTED'
 
 P = typing.ParamSpec('P')
@@ -52,7 +52,7 @@ Function: typing.TypeAlias = Callable[typing.Concatenate[sqlalchemy.Connection, 
 
 
 def limits(conf: cfg.ConfigOpts) -> timeouts.Limits | None:
-    """Return the Limits that a configuration sets for all databases; None for none."""
+    """Return the Limits that the configuration sets for all databases."""
     options = conf.database
     return (
         timeouts.Limits(options.connect_timeout, options.read_timeout)
@@ -62,15 +62,15 @@ def limits(conf: cfg.ConfigOpts) -> timeouts.Limits | None:
 
 
 class Database:
-    """A database by its SQLAlchemy URL; connects on first use.
+    """A database by its SQLAlchemy URL. It connects on first use.
 
-    A transaction raises Unavailable, which is transient, when the server cannot run it
-    now. Its kwargs contain `may_have_committed` when the outcome of COMMIT is unknown.
+    A transaction raises Unavailable, which is transient, if the server cannot run it
+    now. The error's kwargs contain `may_have_committed` if the result of COMMIT is unknown.
 
-    threads: connections kept open, which bounds concurrent transactions
-    limits: None waits for as long as the server takes (migrations)
-    of: whose transactions they are; None for the current incarnation
-    watcher: a notes.Watcher, which sends the notes of transactions; None
+    threads: number of connections, which limits concurrent transactions
+    limits: timeouts; None: no timeouts (migrations)
+    of: the Incarnation of the transactions; None: the current one
+    watcher: notes.Watcher, which sends the notes of transactions; or None
     """
 
     watcher: notes.Watcher | None = None
@@ -94,7 +94,7 @@ class Database:
     @property
     def engine(self) -> sqlalchemy.Engine:
         if self._engine is None:
-            # One thread opens the first connection; the others wait no longer than it may take.
+            # One thread opens the first connection. The others wait no longer than its timeout.
             wait_s = sum(self._limits) if self._limits else -1
             if not self._lock.acquire(timeout=wait_s):
                 raise exception.Unavailable(service='The database', reason='it does not answer')
@@ -108,7 +108,7 @@ class Database:
         try:
             sqlalchemy.make_url(self.url)
         except ValueError as error:
-            # A port that is not a number. Other malformed URLs have SQLAlchemy's own error.
+            # The port is not a number. Other malformed URLs raise SQLAlchemy's own error.
             raise sqlalchemy.exc.ArgumentError('The URL of a database is malformed') from error
         if self.url.startswith('sqlite'):
             engine = _sqlite_engine(self.url, self._threads)
@@ -133,10 +133,10 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Run `function(connection, ...)`, which neither writes nor locks rows; else Refused.
+        """Run `function(connection, ...)`, which must neither write nor lock rows. Raise Refused.
 
-        SQLite shows it one state of the database; servers show each statement what is
-        committed when it begins.
+        With SQLite all statements read one state of the database. With a server each statement
+        reads the state that is committed when it begins.
         """
         return self._run(False, function, args, kwargs)
 
@@ -155,7 +155,7 @@ class Database:
                 break
             except _Lost as error:
                 lost += 1
-                # One that was closed is known at once; a server that hangs is not asked twice.
+                # A closed connection is noticed at once. A server that hangs is not tried twice.
                 if lost > 1 or runtime.monotonic() - began > rested.RESTED_S:
                     raise self._unavailable(error.__cause__) from error.__cause__
             except _Conflict as error:
@@ -190,30 +190,30 @@ class Database:
                 self._translate(connection, error, ended, writes)
                 raise
             finally:
-                # The dictionary is the connection's, which the pool hands on. Not asked for
-                # again: of a connection that was lost that would hide why.
+                # The dictionary belongs to the connection, which the pool reuses. It is not read
+                # again: with a lost connection that would hide the error.
                 info.pop(known.KNOWN, None)
                 writing.forget(info)
 
     def _translate(
         self, connection: sqlalchemy.Connection, error: Exception, ended: bool, writes: bool
     ) -> None:
-        """Raise what a transaction's error means; return for a defect.
+        """Raise the NovaLiteError for an error of a transaction. Return for a defect.
 
-        ended: whether COMMIT raised it; writes: whether the transaction may have written
+        ended: whether COMMIT raised the error; writes: whether the transaction may have written
         """
         if errors.is_read_only(error):
             # Connections to a server that was demoted would stay open for RECYCLE_S.
             self.dispose()
         kind = errors.classify(error)
         if ended or kind is errors.Kind.LOST:
-            # SQLAlchemy sends no ROLLBACK after a COMMIT that failed, and does not know
-            # every error after which a connection is of no use.
+            # SQLAlchemy sends no ROLLBACK after a failed COMMIT, and does not know all errors
+            # after which a connection is unusable.
             connection.invalidate()
         if ended and writes and errors.may_have_committed(error):
             raise self._unavailable(error, may_have_committed=True) from error
         if kind is errors.Kind.LOST:
-            # Before its commit: nothing of it took place.
+            # The error came before the commit, so the transaction had no effect.
             raise _Lost() from error
         if kind is errors.Kind.CONFLICT:
             raise _Conflict() from error
@@ -228,7 +228,7 @@ class Database:
         args: tuple[typing.Any, ...],
         kwargs: dict[str, typing.Any],
     ) -> tuple[T, Callable[[], None] | None]:
-        """Run the function; its result, and what to call once it is committed, or None."""
+        """Run the function. Return its result, and a function to call after the commit, or None."""
         watcher = self.watcher
         if not writes or watcher is None or not watcher.wants():
             return function(connection, *args, **kwargs), None

@@ -1,7 +1,7 @@
 """Host aggregates: named sets of hosts with metadata, among it the availability zone.
 
-Every change moves the stamp on which daemons notice that what they made of
-aggregates is out of date. Source: reference/nova/scheduling 10.
+Each change moves a stamp, by which daemons notice that data derived from aggregates is out of date.
+Source: reference/nova/scheduling 10.
 """
 
 from collections.abc import Collection
@@ -60,14 +60,14 @@ def create(
         {'uuid': uuid, 'name': name, 'metadata': metadata},
         _taken(name),
     )
-    # An aggregate that is created again with its uuid is not deleted any more.
+    # An aggregate that is created again with the same uuid no longer counts as deleted.
     rows.delete(connection, DELETED, uuid=uuid)
     _note(connection, 'create', key)
     return get(connection, key)
 
 
 def lock(connection: sa.Connection) -> None:
-    """Begin a change: move the stamp, and keep other changes waiting until this one ends."""
+    """Begin a change: move the stamp, which makes other changes wait until the transaction ends."""
     stamps.bump(connection, stamps.AGGREGATES)
 
 
@@ -94,8 +94,8 @@ def of_host(connection: sa.Connection, host: str) -> list[Aggregate]:
 
 
 def uuids(connection: sa.Connection) -> set[str]:
-    """Return the uuids of all aggregates, and of deleted ones that are not forgotten yet."""
-    # In this order, so that one that is deleted between the two statements is not missed.
+    """Return the uuids of all aggregates, and of deleted aggregates that are still remembered."""
+    # In this order an aggregate that is deleted between the two statements is not missed.
     existing = set(lean.values(connection, _UUIDS))
     return existing | deleted(connection).keys()
 
@@ -116,7 +116,7 @@ def forget_deleted(connection: sa.Connection, uuids: Collection[str]) -> None:
 
 
 def zones_of(aggregates: Iterable[Aggregate]) -> dict[str, str]:
-    """Return {host: availability zone} that follows from these aggregates."""
+    """Return {host: availability zone} of aggregates."""
     return {
         host: aggregate.availability_zone
         for aggregate in aggregates
@@ -126,12 +126,12 @@ def zones_of(aggregates: Iterable[Aggregate]) -> dict[str, str]:
 
 
 def zones(connection: sa.Connection) -> dict[str, str]:
-    """Return {host: availability zone} of the hosts that are in one."""
+    """Return {host: availability zone} of the hosts in an availability zone."""
     return zones_of(every(connection))
 
 
 def names_of(aggregates: Iterable[Aggregate]) -> dict[str, list[str]]:
-    """Return {host: names of those of these aggregates that it is in}."""
+    """Return {host: names of its aggregates} of aggregates."""
     found: dict[str, list[str]] = {}
     for aggregate in aggregates:
         for host in aggregate.hosts:
@@ -140,7 +140,7 @@ def names_of(aggregates: Iterable[Aggregate]) -> dict[str, list[str]]:
 
 
 def rename(connection: sa.Connection, aggregate_id: int, name: str) -> None:
-    """Give an aggregate another name; raises AggregateNotFound, AlreadyExists."""
+    """Change the name of an aggregate. Raise AggregateNotFound, AlreadyExists."""
     lock(connection)
     if get(connection, aggregate_id).name != name:
         _refuse_name(connection, name)
@@ -192,7 +192,7 @@ def remove_host(connection: sa.Connection, aggregate_id: int, host: str) -> None
 
 
 def forget_host(connection: sa.Connection, host: str) -> int:
-    """Take a host out of every aggregate; how many that were."""
+    """Remove a host from all aggregates. Return their number."""
     lock(connection)
     return rows.delete(connection, HOSTS, host=host)
 

@@ -1,8 +1,8 @@
 """Breakpoints of sagas.
 
-They are rows of the API database, so that saved states, snapshots and forks of a cloud have
-them beside the sagas that they have stopped. Their table is no part of the schema: the first
-breakpoint creates it, in a cloud that has a debugger.
+They are rows of the API database, so that snapshots of a cloud contain them with the sagas that
+they have stopped. Their table is not part of the schema: the first breakpoint creates it, in a
+cloud with a debugger.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ TABLE = sa.Table(
     sa.Column('instance_uuid', sa.String(36)),
     sa.Column('kind', sa.String(64)),
     sa.Column('step', sa.String(255), nullable=False),
-    # A number is not used again.
+    # Numbers are not reused.
     sqlite_autoincrement=True,
 )
 
@@ -33,7 +33,7 @@ _NOW = {'wake_at': database_clock.now()}
 
 
 def mark_of(row: rows.Row) -> breakpoints.Mark | None:
-    """Return where the saga of a row is stopped; None if it is not, or has ended."""
+    """Return the Mark of the saga in a row; None if it is not stopped, or has ended."""
     return breakpoints.stopped(row.data) if row.active_for else None
 
 
@@ -47,7 +47,7 @@ def every(connection: sa.Connection) -> Sequence[rows.Row]:
 def add(
     connection: sa.Connection, *, instance_uuid: str | None, kind: str | None, step: str
 ) -> rows.Row:
-    """Add a breakpoint, unless there is the same. Return it."""
+    """Add a breakpoint, unless an equal one exists. Return it."""
     TABLE.create(connection, checkfirst=True)
     values = {'instance_uuid': instance_uuid, 'kind': kind, 'step': step}
     found = rows.find(connection, TABLE, instance_uuid=instance_uuid, kind=kind, step=step)

@@ -1,10 +1,9 @@
 """Build requests: servers that were accepted and are in no cell yet.
 
-A row is also the journal of the build: the holder of its epoch may finish it,
-and a row whose lease ran out is taken up by the sweep. A row that was withdrawn is
-none to readers; it stays until what a builder may have left is cleared away.
-So is an intent, a row of a server that is not accepted yet: what is reserved for it is
-cleared away unless the intent is redeemed before its lease ends.
+A row is also the journal of the build: the owner of its epoch may finish the build, and the sweep
+takes over a row whose lease has expired. Readers do not see a withdrawn row, which stays until the
+remains of a builder are cleaned up. They do not see an intent either, the row of a server that is
+not accepted yet: its reservations are released unless the intent is redeemed before its lease ends.
 """
 
 from collections.abc import Collection
@@ -23,8 +22,8 @@ from nova_lite.dialects import lean
 from nova_lite.saga import retries
 
 TABLE = models.BuildRequest.__table__
-# Computed columns: of a lease, of a withdrawn request, of an intent (withdrawn unless it is
-# redeemed before the lease ends), of a request that is taken over.
+# Computed columns of a new lease, of a withdrawn request, of an intent (withdrawn unless it is
+# redeemed before the lease ends), and of a request that is taken over.
 _LEASE = {'lease_until': database_clock.after('lease_s')}
 _WITHDRAWN = {'withdrawn_at': database_clock.now(), **_LEASE}
 _TAKEN = {'epoch': TABLE.c.epoch + 1, **_LEASE}
@@ -69,7 +68,7 @@ def create(
 ) -> None:
     """Add build requests (a list of dicts of columns).
 
-    lease_s: seconds after which the sweep takes them up; None: `values` say it
+    lease_s: seconds after which the sweep takes over the builds; None: as in `values`
     """
     if lease_s is None:
         rows.insert(connection, TABLE, values)
@@ -78,31 +77,31 @@ def create(
 
 
 def intend(connection: sa.Connection, values: Iterable[rows.Values], *, lease_s: float) -> None:
-    """Add intents (as of `create`), which are cleared up after when the lease is over."""
+    """Add intents (see `create`). Their reservations are released when the lease has expired."""
     intents = [{**each, 'withdrawn': True} for each in values]
     rows.insert(connection, TABLE, intents, given={'lease_s': lease_s}, **_WITHDRAWN)
 
 
 def redeem(connection: sa.Connection, uuids: Collection[str]) -> None:
-    """Delete the intents of accepted servers. Raise Conflict, see `_lost`."""
+    """Delete the intents of accepted servers. Raise Conflict if a lease has expired."""
     if rows.delete(connection, TABLE, **_intents(uuids)) != len(uuids):
         raise _lost()
 
 
 def renew_intents(connection: sa.Connection, uuids: Collection[str], *, lease_s: float) -> None:
-    """Start the lease of intents again. Raises Conflict, see `_lost`."""
+    """Renew the lease of intents. Raise Conflict if a lease has expired."""
     lease: dict[str, typing.Any] = {'computed': _WITHDRAWN, 'given': {'lease_s': lease_s}}
     if rows.change(connection, TABLE, {}, **lease, **_intents(uuids)) != len(uuids):
         raise _lost()
 
 
 def abandon(connection: sa.Connection, uuids: Iterable[str]) -> None:
-    """Prevent these intents from being redeemed; waits for a transaction that does it now."""
+    """Prevent that intents are redeemed. Wait for a transaction that redeems them now."""
     rows.change(connection, TABLE, {'epoch': 1}, **_intents(uuids))
 
 
 def _intents(uuids: Iterable[str]) -> dict[str, typing.Any]:
-    """Return the conditions of intents whose clearing up has not begun."""
+    """Return the conditions of intents whose cleanup has not begun."""
     return {'instance_uuid': list(uuids), 'withdrawn': True, 'epoch': 0}
 
 
@@ -130,7 +129,7 @@ def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
 
 
 def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
-    """Build requests of several servers, in the order they were accepted."""
+    """Return the build requests of several servers, in the order of their acceptance."""
     return rows.every(
         connection, TABLE, order_by=TABLE.c.id, instance_uuid=list(uuids), withdrawn=False
     )
@@ -147,7 +146,7 @@ def every(connection: sa.Connection, project_id: str | None = None) -> Sequence[
 def drop(connection: sa.Connection, uuid: str, epoch: int) -> None:
     """Remove a build request that this epoch owns.
 
-    Raises StateChanged when the user deleted it or another owner took over.
+    Raises StateChanged if the user deleted it or another owner took over.
     """
     if not rows.delete(connection, TABLE, instance_uuid=uuid, epoch=epoch):
         raise exception.StateChanged(
@@ -156,9 +155,9 @@ def drop(connection: sa.Connection, uuid: str, epoch: int) -> None:
 
 
 def withdraw(connection: sa.Connection, uuid: str, lease_s: float) -> rows.Row | None:
-    """Take a build request back; returns its row under a new epoch, None if there is none.
+    """Withdraw a build request. Return its row with a new epoch, or None if it does not exist.
 
-    The caller cleans up after it, and has the lease for that.
+    The caller owns the lease, and must clean up.
     """
     row = rows.lock(connection, TABLE, instance_uuid=uuid, withdrawn=False)
     if row is None:
@@ -174,7 +173,7 @@ def forget(connection: sa.Connection, uuid: str | list[str], epoch: int) -> None
 
 
 def forget_old(connection: sa.Connection, uuid: str, epoch: int, age_s: float) -> None:
-    """Do as `forget` if the request was withdrawn `age_s` seconds ago or earlier."""
+    """Remove a withdrawn build request of this epoch if it was withdrawn at least `age_s` ago."""
     own = {'instance_uuid': uuid, 'epoch': epoch, 'withdrawn': True}
     rows.delete(connection, TABLE, _IS_OLD, given={'age': -age_s}, **own)
 
@@ -182,11 +181,11 @@ def forget_old(connection: sa.Connection, uuid: str, epoch: int, age_s: float) -
 def take_over(
     connection: sa.Connection, lease_s: float, limit: int = 20, besides: Iterable[str] = ()
 ) -> dict[str, Sequence[rows.Row]]:
-    """Take over the requests whose leases expired first, those of a batch together.
+    """Take over the requests whose leases expired first, all requests of a batch together.
 
-    Locked before they are changed: another that looks at the same time gets none of them.
+    They are locked before they are changed, so that a concurrent sweep does not get them.
 
-    besides: reservation ids that are left alone
+    besides: reservation ids that are not taken over
     Returns {reservation id: [row, ...]} with the raised epochs.
     """
     due = lean.values(connection, _DUE_BATCHES, {'besides': lean.filled(besides), 'most': limit})
@@ -218,7 +217,7 @@ def take_over_withdrawn(
 
 
 def count_failure(connection: sa.Connection, epoch_of: Mapping[str, int]) -> dict[str, int]:
-    """Count a failure of the builds that these epochs own; {server's uuid: failures so far}.
+    """Count a failure of builds. Return {server's uuid: number of failures so far}.
 
     epoch_of: {server's uuid: epoch}
     """
@@ -248,9 +247,9 @@ def wait(connection: sa.Connection, epoch_of: Mapping[str, int], why: str, now: 
 
 
 def expire(connection: sa.Connection, epoch_of: Mapping[str, int], in_s: float = 0) -> None:
-    """End the leases of these epochs, so that the next sweep after that continues the builds.
+    """End the leases of builds in `in_s` seconds, so that a sweep continues the builds then.
 
-    epoch_of: {server's uuid: epoch}; in_s: seconds until then
+    epoch_of: {server's uuid: epoch}
     """
     for uuid, epoch in epoch_of.items():
         lease: dict[str, typing.Any] = {'computed': _LEASE, 'given': {'lease_s': in_s}}

@@ -21,7 +21,7 @@ PROJECTS = models.FlavorProject.__table__
 
 
 def _usable(project_id: str | sa.BindParameter[typing.Any]) -> rows.Condition:
-    """Condition: public, or the project (an id or a parameter) was given access to it."""
+    """Return the condition that a flavor is public, or a project (id or parameter) has access."""
     granted = sa.select(PROJECTS.c.flavor_id).where(PROJECTS.c.project_id == project_id)
     return sa.or_(TABLE.c.is_public.is_(True), TABLE.c.id.in_(granted))
 
@@ -47,7 +47,7 @@ def create(connection: sa.Connection, values: rows.Values) -> rows.Row:
 
 
 def get(connection: sa.Connection, flavorid: str, project_id: str | None = None) -> rows.Row:
-    """Return one flavor, or only if a project may use it. Raise FlavorNotFound."""
+    """Return one flavor. With project_id, only if the project may use it. Raise FlavorNotFound."""
     query, parameters = _BY_FLAVORID, {'flavorid': flavorid}
     if project_id is not None:
         query, parameters['project'] = _USABLE_BY_FLAVORID, project_id
@@ -58,7 +58,7 @@ def get(connection: sa.Connection, flavorid: str, project_id: str | None = None)
 
 
 def of(connection: sa.Connection, flavorids: Iterable[str]) -> dict[str, rows.Row]:
-    """Return {flavorid: row} of those that exist."""
+    """Return {flavorid: row} of existing flavors."""
     return {row.flavorid: row for row in rows.every(connection, TABLE, flavorid=list(flavorids))}
 
 
@@ -70,9 +70,9 @@ def page(
     limit: int | None = None,
     marker: str | None = None,
 ) -> Sequence[rows.Row]:
-    """Flavors that fulfil the conditions (see `matching`), sorted.
+    """Return flavors that meet the conditions (see `matching`), sorted.
 
-    marker: flavorid of the last one of the page before; raises MarkerNotFound
+    marker: flavorid of the last flavor of the page before; raises MarkerNotFound
     """
     key, direction = sort
     keys = [(TABLE.c[key], direction), (TABLE.c.id, direction)]
@@ -92,9 +92,9 @@ def matching(
     min_memory_mb: int | None = None,
     min_root_gb: int | None = None,
 ) -> list[rows.Condition]:
-    """Conditions for `page`. None leaves a condition out.
+    """Return conditions for `page`. None leaves a condition out.
 
-    is_public: True also finds those that `project_id` was given access to
+    is_public: True also finds flavors to which `project_id` has access
     """
     found = []
     if is_public and project_id is not None:
@@ -111,7 +111,7 @@ def matching(
 
 
 def named(pattern: str) -> rows.Condition:
-    """Condition for `page`: the name matches a regular expression."""
+    """Return the condition for `page` that the name matches a regular expression."""
     return TABLE.c.name.regexp_match(pattern)
 
 
@@ -145,7 +145,7 @@ def destroy(connection: sa.Connection, flavorid: str) -> None:
 
 
 def projects(connection: sa.Connection, row: rows.Row) -> list[str]:
-    """Projects that were given access to the flavor, in the order of their ids."""
+    """Return the projects with access to the flavor, sorted by id."""
     found = rows.every(connection, PROJECTS, order_by=PROJECTS.c.project_id, flavor_id=row.id)
     return [access.project_id for access in found]
 

@@ -16,7 +16,7 @@ _KNOWN = sa.select(TABLE.c.host).where(TABLE.c.host.in_(sa.bindparam('hosts')))
 
 
 def create_missing(connection: sa.Connection, cell_id: int, hosts: Collection[str]) -> list[str]:
-    """Map the hosts that no mapping names yet; returns those that were new."""
+    """Map the hosts that have no mapping. Return these hosts."""
     known = set(connection.scalars(_KNOWN, {'hosts': list(hosts)}))
     new = [host for host in hosts if host not in known]
     rows.insert(connection, TABLE, [{'cell_id': cell_id, 'host': host} for host in new])
@@ -35,11 +35,11 @@ def every(connection: sa.Connection, cell_id: int | None = None) -> Sequence[row
 
 
 def cell_ids(connection: sa.Connection, hosts: Iterable[str]) -> dict[str, int]:
-    """Return {host: cell id} of those among `hosts` that are mapped."""
+    """Return {host: cell id} of the mapped hosts among `hosts`."""
     found = rows.every(connection, TABLE, host=list(hosts))
     return {row.host: row.cell_id for row in found}
 
 
 def destroy(connection: sa.Connection, host: str) -> int:
-    """Remove a host's mapping; how many there were."""
+    """Remove a host's mapping. Return the number of deleted rows."""
     return rows.delete(connection, TABLE, host=host)

@@ -1,8 +1,8 @@
-"""Instance mappings: the cell of each server, and what it counts for in quotas.
+"""Instance mappings: the cell of each server, and its usage in quotas.
 
-A move to another size counts for the greater of both until it ends. The new size is in
-its saga, so that nothing has to be given back, whatever becomes of the move: usage is
-counted in one statement, and the mapping changes before the saga ends.
+During a move to another size the greater of both sizes counts. The saga has the new size, so that
+nothing has to be released, whatever the result of the move is: one statement counts the usage, and
+the mapping changes before the saga ends.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ class Size(typing.TypedDict):
 
 
 def _greater(name: str) -> sa.ColumnElement[int]:
-    """Column of a mapping, or of the saga that moves the server where that is greater."""
+    """Return the greater of a column of the mapping and that of the saga that moves the server."""
     return sa.case((SAGAS.c[name] > TABLE.c[name], SAGAS.c[name]), else_=TABLE.c[name])
 
 
@@ -75,7 +75,7 @@ def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
 
 
 def place(connection: sa.Connection, uuid: str, cell_id: int) -> None:
-    """Map the server to a cell. Raise StateChanged if it is in one already."""
+    """Map the server to a cell. Raise StateChanged if it is in a cell already."""
     rows.swap(
         connection,
         TABLE,
@@ -99,7 +99,7 @@ def switch(connection: sa.Connection, uuid: str, from_cell_id: int, to_cell_id: 
 
 
 def set_queued_for_delete(connection: sa.Connection, uuid: str, queued: bool = True) -> None:
-    """Mark a server as being deleted (or, when restored, as existing)."""
+    """Mark a server as being deleted; with queued=False, after a restore, as existing."""
     rows.change(connection, TABLE, {'queued_for_delete': queued}, instance_uuid=uuid)
 
 
@@ -124,20 +124,20 @@ def set_size(connection: sa.Connection, uuid: str, vcpus: int, memory_mb: int) -
 
 
 def counted(connection: sa.Connection, uuid: str) -> Size | None:
-    """Return {'vcpus', 'memory_mb'} that a server counts for now; None when it does not count."""
+    """Return {'vcpus', 'memory_mb'} of a server's usage in quotas; None if it does not count."""
     found = lean.first(connection, _COUNTED, {'uuid': uuid})
     return None if found is None else Size(vcpus=found.vcpus, memory_mb=found.memory_mb)
 
 
 def destroy(connection: sa.Connection, uuid: str) -> None:
-    """Forget a server."""
+    """Delete the mapping of a server."""
     rows.delete(connection, TABLE, instance_uuid=uuid)
 
 
 def usage(
     connection: sa.Connection, project_id: str, user_id: str | None = None
 ) -> tuple[int, int, int]:
-    """Return (servers, vcpus, MiB) that count against a project's quota, or one user's in it."""
+    """Return (servers, vcpus, MiB): the quota usage of a project, or of a user in it."""
     query, parameters = _USAGE, {'project': project_id}
     if user_id is not None:
         query, parameters['user'] = _USAGE_OF_USER, user_id
@@ -148,9 +148,9 @@ def usage(
 def in_cell(
     connection: sa.Connection, cell_id: int, project_id: str | None, *, limit: int
 ) -> Sequence[rows.Row]:
-    """Return the oldest mappings to one cell of servers that are not being deleted.
+    """Return the oldest `limit` mappings to a cell, of servers that are not being deleted.
 
-    project_id: None for those of all projects
+    project_id: None means all projects
     """
     query = sa.select(TABLE).where(TABLE.c.cell_id == cell_id, TABLE.c.queued_for_delete.is_(False))
     if project_id is not None:

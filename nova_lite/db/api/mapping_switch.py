@@ -1,7 +1,7 @@
 """The pivot of a cross-cell move: switch the mapping of a server.
 
-A former owner of the saga is refused in the transaction itself, and lists notice
-that a server has changed cells while they asked one cell after the other.
+The transaction itself refuses a former owner of the saga. Lists notice that a server has changed
+cells while they queried one cell after the other.
 """
 
 import sqlalchemy as sa
@@ -22,10 +22,10 @@ def switch(
     source_id: int,
     dest_id: int,
 ) -> None:
-    """Map the server to the cell `dest_id`; nothing when it is there already.
+    """Map the server to the cell `dest_id`. Do nothing if it is there already.
 
-    Raises StaleEpoch when someone else runs the saga of `ctxt`, StateChanged when the
-    server is in neither cell.
+    Raises StaleEpoch if another process owns the saga of `ctxt`, StateChanged if the server is in
+    neither cell.
     """
     sagas.hold(connection, ctxt)
     if instance_mappings.get(connection, uuid).cell_id == dest_id:
@@ -35,5 +35,5 @@ def switch(
 
 
 def count(connection: sa.Connection) -> int:
-    """Return a number that grows whenever a server changes cells."""
+    """Return a number that grows each time a server changes cells."""
     return stamps.every(connection).get(STAMP, 0)

@@ -59,11 +59,10 @@ class InstanceMapping(types.Timestamps, Base):
 class BuildRequest(types.Timestamps, Base):
     """A server that is accepted and not yet in a cell: the journal of its build.
 
-    instance: the columns of the record to be; arguments: what else the build needs
-    epoch, lease_until: who may finish it (design: sagas, leases)
-    failures: how often it failed for a reason of its own, and not of a service's
-    withdrawn: the user deleted the server, or it is not accepted yet; what is left of it
-        is cleared away
+    instance: the columns of the future record; arguments: the further arguments of the build
+    epoch, lease_until: the owner of the build
+    failures: how often the build failed for a reason of its own, and not of a service
+    withdrawn: the user deleted the server, or it is not accepted yet; its remains are cleaned up
     withdrawn_at: when it was withdrawn, by the clock of the database
     """
 
@@ -200,14 +199,14 @@ class Saga(types.Timestamps, Base):
     """The journal of one multi-step operation.
 
     uuid: the migration's uuid where the operation is a move
-    active_for: the server it works on while it runs, else NULL: one at a time
+    active_for: the server while the saga runs, then NULL. It is unique: one saga per server
     position: index of the step to run (or undo) next; direction: forward or undo
-    step: name of the last that ended; waits_on: of the last that had to wait
-    data: what finished steps left for later ones, by step name
-    wake_at: a parked saga is looked at again then
-    vcpus, memory_mb: size (MiB) that quotas count for the server while it runs, where that
-        is more than its mapping says; NULL while it cleans up
-    epoch, owner, lease_until: who may run it
+    step: id of the last step that ended; waits_on: id of the last step that had to wait
+    data: {step id: result} of finished steps
+    wake_at: when a parked saga is run again
+    vcpus, memory_mb: size (MiB) that quotas count for the server while the saga runs, if it is
+        greater than that of the mapping; NULL during cleanup
+    epoch, owner, lease_until: the process that may run the saga
     """
 
     __tablename__ = 'sagas'
@@ -253,7 +252,7 @@ class SagaEvent(Base):
 class PortChange(types.Timestamps, Base):
     """A change of a server's ports that its record and its guest do not follow yet.
 
-    port_id: of a port that the server has lost; NULL for any other change
+    port_id: a port that the server has lost; NULL for any other change
     attempts: how often the server's host has failed to unplug the port
     """
 
@@ -265,7 +264,7 @@ class PortChange(types.Timestamps, Base):
 
 
 class Stamp(Base):
-    """A counter that moves whenever something that decisions were cached from changes."""
+    """A counter that changes with data from which daemons have cached decisions."""
 
     __tablename__ = 'stamps'
     name: Mapped[str] = column(sa.String(64), primary_key=True)

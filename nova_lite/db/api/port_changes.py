@@ -1,4 +1,4 @@
-"""Changes of ports of servers that are to be followed when nothing else changes the server."""
+"""Noted changes of ports, which are followed when no task or saga changes the server."""
 
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def add(connection: sa.Connection, instance_uuid: str, lost: Iterable[str] = ())
 
 
 def after(connection: sa.Connection, change_id: int, most: int) -> Sequence[rows.Row]:
-    """Return changes that were noted after another one, in order, `most` at most."""
+    """Return at most `most` changes with ids greater than `change_id`, in order."""
     return lean.every(connection, _AFTER, {'after_id': change_id, 'most': most})
 
 

@@ -1,7 +1,7 @@
-"""Quota locks: one request at a time counts what a holder uses and adds to it.
+"""Quota locks: one request at a time counts the usage of a holder and adds to it.
 
-Without, two requests that read the same use could pass a limit together. Holders
-are projects, users for what belongs to them alone, and scopes of unique names.
+Without the lock, two requests that read the same usage could exceed a limit together. Holders are
+projects, users (for objects that belong to users) and scopes of unique names.
 """
 
 import typing
@@ -40,7 +40,7 @@ def write(
         try:
             return api_db.write(function, *args, **kwargs)
         except _NoLock as error:
-            # Locks stay for good, so that this ends after as many turns as it holds locks.
+            # Locks are never deleted, so the loop ends after as many turns as there are locks.
             (holder,) = error.args
             api_db.write(create, holder)
 
@@ -48,14 +48,14 @@ def write(
 def hold(connection: sa.Connection, holder: str) -> None:
     """Wait for the lock and keep it until the transaction ends.
 
-    Only in what `write` runs: that makes the lock when there is none yet.
+    Only functions that `write` runs may call this, because `write` creates a missing lock.
     """
     if rows.lock(connection, TABLE, project_id=holder) is None:
         raise _NoLock(holder)
 
 
 def create(connection: sa.Connection, holder: str) -> None:
-    """Give a holder its lock, unless another request was quicker."""
+    """Create the lock of a holder, unless another request has done so."""
     try:
         with connection.begin_nested():
             rows.insert(connection, TABLE, {'project_id': holder})

@@ -1,4 +1,4 @@
-"""Limits that an administrator set: of projects, of users in them, of quota classes."""
+"""Limits that administrators have set: of projects, of users in projects, of quota classes."""
 
 from collections.abc import Mapping
 import typing
@@ -51,7 +51,7 @@ def set_limits(
 
 
 def clear(connection: sa.Connection, project_id: str, user_id: str | None = None) -> None:
-    """Back to the defaults: a user of a project, or the project and all its users."""
+    """Delete the limits of a user in a project, or of the project and all its users."""
     where: dict[str, typing.Any] = {} if user_id is None else {'user_id': user_id}
     rows.delete(connection, LIMITS, project_id=project_id, **where)
 

@@ -38,9 +38,9 @@ def stored(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, dict[st
 
 
 def change(connection: sa.Connection, uuid: str, /, **fields: typing.Any) -> None:
-    """Give fields of a server's spec other values; raises RequestSpecNotFound.
+    """Change fields of a server's spec. Raise RequestSpecNotFound.
 
-    They lie in one column: who changes another field at the same time waits.
+    All fields are in one column, so a concurrent change of other fields waits.
     """
     connection.execute(LOCK, {'uuid': uuid})
     spec = get(connection, uuid)

@@ -19,7 +19,7 @@ TABLE = models.Saga.__table__
 _COLUMNS = ('kind', 'direction', 'state', 'position', 'step', 'data')
 _SAGAS = sa.select(*(TABLE.c[name] for name in _COLUMNS))
 
-# Labels, and how many sagas have them.
+# The labels of a metric, and the number of sagas with these labels.
 Counts: typing.TypeAlias = list[tuple[typing.Any, ...]]
 
 
@@ -42,9 +42,9 @@ def _state(row: rows.Row) -> str:
 
 
 def _current(row: rows.Row) -> str | None:
-    """Return the step that runs, waits or is retried, or None before the first has ended.
+    """Return the step that runs, waits or is retried; None before the first step has ended.
 
-    Of a saga that cleans up: the step of its first duty.
+    For a saga that cleans up, return the step of its first duty.
     """
     if row.state == journal.CLEANING:
         return next((str(duty['step']) for duty in row.data.get(cleaning.DUTIES, ())), None)

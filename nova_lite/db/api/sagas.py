@@ -31,7 +31,7 @@ _LEASE = {'lease_until': database_clock.after('lease_s')}
 _HAS_SERVER = TABLE.c.active_for.is_not(None)
 _HAS_SERVER_OR_CLEANS = sa.or_(_HAS_SERVER, TABLE.c.state == journal.CLEANING)
 _NEWEST_FIRST = TABLE.c.created_at.desc()
-# No one holds it.
+# A saga without an owner.
 _FREE = sa.and_(
     TABLE.c.state.in_(journal.OPEN),
     sa.or_(
@@ -53,7 +53,7 @@ _ACQUIRE = (
         TABLE.c.uuid == sa.bindparam('of'),
         TABLE.c.epoch == sa.bindparam('before'),
         _FREE,
-        # The cast for a new saga comes before the time at which the sweep would look.
+        # The cast for a new saga arrives before the sweep would take up the saga.
         sa.or_(_DUE, TABLE.c.epoch == 0),
     )
     .values(
@@ -76,11 +76,11 @@ def create(
     wake_in_s: float = 0,
     size: instance_mappings.Size | None = None,
 ) -> None:
-    """Record the intent to run a saga; raises Conflict if the server is in another one.
+    """Record the intent to run a saga. Raise Conflict if another saga has the server.
 
-    wake_in_s: when the sweep may take it up if the cast is lost
-    size: {'vcpus', 'memory_mb'} that quotas count for the server until the saga ends, if
-        that is more than its mapping says; None for a saga that changes no size
+    wake_in_s: seconds after which the sweep may take up the saga, if the cast is lost
+    size: {'vcpus', 'memory_mb'} that quotas count for the server until the saga ends, if it is
+        greater than the size in the mapping; None for a saga that changes no size
     """
     conflict = exception.Conflict(reason='another operation is moving the server')
     if rows.find(connection, TABLE, active_for=instance_uuid) is not None:
@@ -121,27 +121,27 @@ def every(
     cleaning: bool = False,
     instance_uuid: str | None = None,
 ) -> Sequence[rows.Row]:
-    """Sagas, newest first. active: those that have a server; cleaning: and those that clean up"""
+    """Return sagas, newest first. active: only those with a server; cleaning: or that clean up"""
     conditions = [_HAS_SERVER_OR_CLEANS if cleaning else _HAS_SERVER] if active else []
     where: dict[str, typing.Any] = {} if instance_uuid is None else {'instance_uuid': instance_uuid}
     return rows.every(connection, TABLE, *conditions, order_by=_NEWEST_FIRST, **where)
 
 
 def unfinished(connection: sa.Connection, instance_uuids: Collection[str]) -> Sequence[rows.Row]:
-    """Return the sagas of servers that have not ended, or that clean up."""
+    """Return the sagas of servers that run or clean up."""
     named = TABLE.c.instance_uuid.in_(instance_uuids)
     return rows.every(connection, TABLE, _HAS_SERVER_OR_CLEANS, named)
 
 
 def events(connection: sa.Connection, uuid: str) -> Sequence[rows.Row]:
-    """Return what happened to a saga, in order."""
+    """Return the events of a saga, in order."""
     return rows.every(connection, EVENTS, saga_uuid=uuid, order_by=EVENTS.c.id)
 
 
 def lag_s(connection: sa.Connection) -> float:
-    """Return seconds since the one most overdue should have been taken up; 0 when none is."""
+    """Return the seconds by which the most overdue saga is late; 0 if none is."""
     found = lean.every(connection, _LATE)
-    # One that is held is not late before its lease has ended. One that lies far ahead was
+    # A saga with an owner is not late before its lease has expired. A time far in the future was
     # written before the clock was set back.
     late: list[float] = [(now - max(filter(None, times))).total_seconds() for now, *times in found]
     return max([0.0, *late])
@@ -165,12 +165,12 @@ def require_newest(connection: sa.Connection, ctxt: context.RequestContext) -> N
 
 
 def hold(connection: sa.Connection, ctxt: context.RequestContext) -> None:
-    """Do as `require_newest`; a takeover of the saga waits until the transaction ends."""
+    """Raise StaleEpoch as `require_newest`. A takeover waits until the transaction ends."""
     _require_equal(lean.value(connection, _HOLD, {'uuid': ctxt.saga}), ctxt)
 
 
 def _newest(connection: sa.Connection, uuid: str | None) -> int | None:
-    """Return the epoch of a saga's owner; None when there is no such saga."""
+    """Return the epoch of a saga; None if the saga does not exist."""
     newest: int | None = lean.value(connection, _NEWEST, {'uuid': uuid})
     return newest
 
@@ -192,14 +192,14 @@ def withdraw(connection: sa.Connection, uuid: str) -> bool:
 def add_event(
     connection: sa.Connection, uuid: str, owner: str | None, epoch: int, note: journal.Note
 ) -> None:
-    """Record what happened to a saga."""
+    """Record an event of a saga."""
     add_events(connection, uuid, owner, epoch, [note])
 
 
 def add_events(
     connection: sa.Connection, uuid: str, owner: str | None, epoch: int, notes: journal.Notes
 ) -> None:
-    """Record what happened to a saga, in order."""
+    """Record events of a saga, in order."""
     common = {'saga_uuid': uuid, 'owner': owner, 'epoch': epoch}
     now = runtime.naive_now()
     found = [{**common, **note._asdict(), 'at': note.at or now} for note in notes]
@@ -266,7 +266,7 @@ class Journal:
         if earlier:
             values['step'] = earlier[-1].step
         if note.what == 'waits':
-            # Polls of a long wait would fill the table: the first one is recorded.
+            # Only the first poll of a wait is recorded: the others would fill the table.
             values['waits_on'] = note.step
             if record.waits_on == note.step:
                 note = journal.Note(None)
@@ -307,7 +307,7 @@ class Journal:
         values: dict[str, typing.Any] = {
             'state': journal.CLEANING,
             'active_for': None,
-            # The mapping says what the server counts for, also while a duty holds it.
+            # Now the mapping has the server's usage, even while a duty holds the server.
             'vcpus': None,
             'memory_mb': None,
             'owner': None,

@@ -23,9 +23,9 @@ FLAVORS = (
 
 
 def create_flavors(connection: sa.Connection) -> list[str]:
-    """Add those of the usual flavors that neither id nor name of another one blocks.
+    """Add the default flavors whose ids and names are free.
 
-    Returns the names of those that were added.
+    Returns the names of the new flavors.
     """
     known = rows.every(connection, flavors.TABLE)
     taken = {row.flavorid for row in known} | {row.name for row in known}

@@ -1,7 +1,7 @@
 """Server groups and their members.
 
-A member is a server's uuid. Rows of servers that are gone may remain; every
-reading here leaves them out, by the instance mappings.
+A member is a server's uuid. Rows of deleted servers may remain; all functions of this module leave
+them out, by the instance mappings.
 """
 
 from collections.abc import Collection
@@ -51,7 +51,10 @@ def create(connection: sa.Connection, values: rows.Values) -> rows.Row:
 
 
 def get(connection: sa.Connection, uuid: str, project_id: str | None = None) -> rows.Row:
-    """Return one group, or only if it is of that project. Raise ServerGroupNotFound."""
+    """Return one group.
+
+    With project_id, only if it is of the project. Raise ServerGroupNotFound.
+    """
     where: dict[str, typing.Any] = (
         {'uuid': uuid} if project_id is None else {'uuid': uuid, 'project_id': project_id}
     )
@@ -73,7 +76,7 @@ def page(
 
 
 def count(connection: sa.Connection, project_id: str, user_id: str | None = None) -> int:
-    """Return how many groups a project has, or one user in it."""
+    """Return the number of groups of a project, or of a user in it."""
     query = sa.select(sa.func.count()).select_from(TABLE).where(TABLE.c.project_id == project_id)
     if user_id is not None:
         query = query.where(TABLE.c.user_id == user_id)
@@ -89,7 +92,7 @@ def destroy(connection: sa.Connection, uuid: str, project_id: str | None = None)
 
 
 def members(connection: sa.Connection, group_ids: Iterable[int]) -> dict[int, list[str]]:
-    """Return {group id: [server uuid, ...]} of several groups; a group without is left out."""
+    """Return {group id: [server uuid, ...]} of several groups, without empty groups."""
     found = lean.every(connection, _MEMBERS, {'groups': lean.filled(group_ids)})
     grouped: dict[int, list[str]] = {}
     for row in found:
@@ -98,9 +101,9 @@ def members(connection: sa.Connection, group_ids: Iterable[int]) -> dict[int, li
 
 
 def add_members(connection: sa.Connection, group: rows.Row, uuids: Collection[str]) -> None:
-    """Make servers members of a group (its row); those that are members already stay so.
+    """Add servers to a group (its row), unless they are members already.
 
-    Raises ServerGroupNotFound when it was deleted in the meantime.
+    Raises ServerGroupNotFound if the group was deleted since it was read.
     """
     group_id = group.id
     row = rows.lock(connection, TABLE, id=group_id)
@@ -120,7 +123,7 @@ def add_members(connection: sa.Connection, group: rows.Row, uuids: Collection[st
 
 
 def _note(connection: sa.Connection, what: str, row: rows.Row, uuids: Iterable[str] = ()) -> None:
-    """uuids: of the members it is about; none for a whole group."""
+    """Note a change for notifications. uuids: the changed members; empty: the whole group"""
     values = {
         **row._mapping,
         'policies': [row.policy],
@@ -132,11 +135,11 @@ def _note(connection: sa.Connection, what: str, row: rows.Row, uuids: Iterable[s
 
 
 def leave(connection: sa.Connection, uuids: Iterable[str]) -> int:
-    """End the memberships of servers, in whichever group; how many there were."""
+    """Remove servers from their groups. Return the number of removed memberships."""
     return rows.delete(connection, MEMBERS, instance_uuid=list(uuids))
 
 
 def groups_of(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, str]:
-    """Return {server uuid: uuid of its group} of those that are in one."""
+    """Return {server uuid: uuid of its group} of the servers in a group."""
     many, parameter = rows.one_or_many(list(uuids))
     return dict(lean.every(connection, _groups(many), {'uuids': parameter}))

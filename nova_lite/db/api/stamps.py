@@ -1,4 +1,4 @@
-"""Stamps: counters by which daemons notice that what they cached has changed."""
+"""Stamps: counters by which daemons notice that cached data has changed."""
 
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
@@ -15,9 +15,9 @@ _NEXT = {'value': TABLE.c.value + 1}
 
 
 def bump(connection: sa.Connection, name: str) -> None:
-    """Move a stamp on, in the transaction that makes the change.
+    """Increment a stamp, in the transaction that makes the change.
 
-    Until that ends, others that would move the same stamp wait.
+    Other transactions that increment the same stamp wait until this one ends.
     """
     if not _add_one(connection, name):
         try:

@@ -23,7 +23,7 @@ _COPYING = (
     )
     .limit(1)
 )
-# Events of deletions: by the host of the server, and without it.
+# Events of deletions, by the host of the server and without the host.
 DELETIONS = ('compute_terminate_instance', 'api_local_delete')
 _DELETING = (
     sa.select(actions.EVENTS.c.id)
@@ -58,8 +58,8 @@ def page(
 ) -> Sequence[rows.Row]:
     """Actions of a server, newest first.
 
-    marker: request id of the last one of the page before; raises MarkerNotFound
-    since, before: span of the last change, both ends included
+    marker: request id of the last action of the page before; raises MarkerNotFound
+    since, before: range of the time of the last change, both ends included
     """
     keys = [(TABLE.c.created_at, 'desc'), (TABLE.c.id, 'desc')]
     query = paging.ordered(sa.select(TABLE).where(TABLE.c.instance_uuid == uuid), keys)
@@ -90,5 +90,5 @@ def is_copying(connection: sa.Connection, uuid: str) -> bool:
 
 
 def is_deleting(connection: sa.Connection, uuid: str) -> bool:
-    """Return whether a deletion of the server has begun: its guest may be destroyed by now."""
+    """Return whether a deletion of the server has begun, so that its guest may be destroyed."""
     return bool(lean.value(connection, _DELETING, {'uuid': uuid}))

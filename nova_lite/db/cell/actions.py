@@ -1,4 +1,4 @@
-"""Instance actions and their events: what was asked of a server and how it went."""
+"""Instance actions and their events: requested operations on a server, and their results."""
 
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _NEWEST_OF_SERVER = (
     .order_by(_NEWEST_FIRST)
     .limit(1)
 )
-# The newest action of a request, by `uuid` and `request`.
+# The newest action of a request, by the parameters `uuid` and `request`.
 NEWEST_OF_REQUEST = (
     sa.select(ACTIONS)
     .where(
@@ -50,7 +50,7 @@ def start(
     action: str,
     message: str | None = None,
 ) -> int:
-    """Record that `ctxt`'s request asks for `action`; returns the action's id."""
+    """Record that the request of `ctxt` is an `action`. Return the action's id."""
     now = runtime.naive_now()
     notes.add(connection, 'action', uuid=uuid, request_id=ctxt.request_id, action=action)
     known.of(connection).pop((uuid, ctxt.request_id), None)
@@ -92,9 +92,9 @@ def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
 
 
 def asked(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row | None:
-    """Return the newest action of a request, as it was asked for; or None.
+    """Return the newest action of a request, as it was requested; or None.
 
-    A transaction reads it once. Whether it has ended may be out of date.
+    A transaction reads the row once, so its end may be out of date.
     """
     seen, key = known.of(connection), (uuid, request_id)
     found: rows.Row | None = seen.get(key)
@@ -115,12 +115,12 @@ def start_event(
     top_host: str | None = None,
     new: bool = False,
 ) -> None:
-    """Begin an event of the newest action of a request; nothing when there is none.
+    """Begin an event of the newest action of a request. Do nothing if there is no action.
 
-    host: of the compute whose work it is. Without it, top_host is recorded: the host
-        of the API or the super-conductor that does the work, another of which may end it
+    host: the compute that does the work. Without it, top_host is recorded: the host of the API or
+        the super-conductor that does the work; another API or super-conductor may end the event
     new: no event of that name and host can be open, which saves a query
-    Idempotent unless `new`: an event of that name and host that has not ended is taken up again.
+    Idempotent unless `new`: an open event of that name and host continues.
     """
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
@@ -178,7 +178,7 @@ def finish_event(
 ) -> None:
     """End an event. With `error` (a text for the user) it failed, and so did the action.
 
-    Idempotent: one that has ended already stays as it is.
+    Idempotent: an event that has already ended does not change.
     """
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
@@ -264,7 +264,7 @@ def end_interrupted(
 ) -> None:
     """End the open events of a server, whose work will not continue.
 
-    events: names; None: all of them. besides: the request whose own stay open
+    events: names; None: all events. besides: the request whose own events stay open
     """
     now = runtime.naive_now()
     which, given = _OF_SERVER, {'of_server': uuid}
@@ -312,7 +312,7 @@ def record_event(
 
 
 def events_of(connection: sa.Connection, action_ids: Iterable[int]) -> dict[int, list[rows.Row]]:
-    """Return {action id: [event, ...]} in the order they began, newest first."""
+    """Return {action id: [event, ...]}, the events that began last first."""
     found = rows.every(
         connection, EVENTS, action_id=list(action_ids), order_by=_NEWEST_EVENTS_FIRST
     )
@@ -391,6 +391,6 @@ def _has_open_event(
 
 
 def _own(action_id: int, event: str, host: str | None) -> dict[str, typing.Any]:
-    """Return the columns that identify an event. host: None for any service"""
+    """Return the columns that identify an event. host: None means any service"""
     own: dict[str, typing.Any] = {'action_id': action_id, 'event': event}
     return own if host is None else {**own, 'host': host}

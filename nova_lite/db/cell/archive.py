@@ -1,7 +1,6 @@
-"""Archive of deleted servers: out of the tables that are read, until it is purged.
+"""The archive of deleted servers, whose rows leave the tables until they are purged.
 
-One table keeps the rows of all others as JSON, since nothing asks for more than
-to have them at hand.
+One table stores the rows of all others as JSON, since no query reads their columns.
 """
 
 import collections
@@ -14,7 +13,7 @@ import sqlalchemy as sa
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 
-# Servers that are looked for at once.
+# Number of servers per query.
 BATCH = 500
 ARCHIVE = models.ArchivedRow.__table__
 INSTANCES = models.Instance.__table__
@@ -39,11 +38,12 @@ def archive(
 ) -> tuple[collections.Counter[str], list[str]]:
     """Move deleted servers with all their rows, oldest first.
 
-    max_rows: stop once this many rows were moved, but never within a server
-    before: only servers deleted before that time
-    forget: removes what other databases have of these servers. It is called before the
-        transaction ends: a run that is killed after it leaves servers that the next run finds
-    busy: returns those of the servers whose rows stay; it is asked after they were found deleted
+    max_rows: stop after so many rows, but never within a server
+    before: only servers that were deleted before that time
+    forget: function that removes the servers' rows in other databases. It is called before the
+        transaction ends, so that after a kill the next run finds the servers again
+    busy: function that returns the servers whose rows must stay; called after they were found
+        deleted
     Returns (Counter by table, [server uuid, ...]).
     """
     moved: collections.Counter[str] = collections.Counter()
@@ -63,7 +63,7 @@ def archive(
 def _deleted(
     connection: sa.Connection, last: int, count: int, before: datetime.datetime | None
 ) -> Sequence[rows.Row]:
-    """Return deleted servers, oldest first. last: the id of the row after which they come"""
+    """Return deleted servers, oldest first. last: id of the last row of the former query"""
     conditions: list[rows.Condition] = [INSTANCES.c.deleted.is_(True), INSTANCES.c.id > last]
     if before is not None:
         conditions.append(INSTANCES.c.deleted_at < before)
@@ -76,7 +76,7 @@ def _deleted(
 
 
 def purge(connection: sa.Connection, before: datetime.datetime | None = None) -> int:
-    """Forget what was archived, of servers deleted before a time; how many rows."""
+    """Delete archived rows of servers that were deleted before a time. Return their number."""
     query = ARCHIVE.delete()
     if before is not None:
         query = query.where(ARCHIVE.c.deleted_at < before)

@@ -1,8 +1,8 @@
-"""Attempts at a build: whose a server's record is before its mapping names a cell.
+"""Attempts at a build: the owner of a server's record before its mapping names a cell.
 
-A builder whose lease ran out may still be at work beside the one that took over.
-That one first clears every cell under its epoch: what the former has left goes,
-and what it would still add is refused.
+A builder whose lease has expired may still work at the same time as its successor. The successor
+first clears each cell under its epoch: the former builder's records are removed, and later
+records of it are refused.
 """
 
 from collections.abc import Mapping
@@ -18,17 +18,17 @@ from nova_lite.db.cell import instances
 
 
 def clear(connection: sa.Connection, uuid: str, epoch: int, *, keep_begun: bool = True) -> bool:
-    """Take the cell for this epoch and remove a server's record.
+    """Reserve the cell for this epoch and remove a server's record.
 
-    keep_begun: but not one that a host works at, or did
-    Returns whether one was kept. Raises StaleEpoch.
+    keep_begun: keep a record whose host has begun the build
+    Returns whether a record was kept. Raises StaleEpoch.
     """
     epochs.hold(connection, uuid, epoch)
     _await_record(connection, uuid)
     try:
         row = instances.lock(connection, uuid)
     except exception.InstanceNotFound:
-        row = None  # there is none, or it is deleted
+        row = None  # the record does not exist, or is deleted
     if keep_begun and _is_begun(row):
         return True
     instances.purge(connection, uuid)
@@ -38,9 +38,9 @@ def clear(connection: sa.Connection, uuid: str, epoch: int, *, keep_begun: bool 
 def take_back(
     connection: sa.Connection, uuid: str, epoch: int, *, keep_begun: bool = False
 ) -> bool:
-    """Remove the record that this epoch has made; False when the cell is a newer one's.
+    """Remove the record of this epoch. Return False if a newer epoch has reserved the cell.
 
-    keep_begun: as of `clear`; returns False as well when the record was kept
+    keep_begun: see `clear`; also returns False if the record was kept
     """
     try:
         epochs.hold(connection, uuid, epoch)
@@ -53,27 +53,26 @@ def take_back(
 
 
 def overtaken(connection: sa.Connection, epoch_of: Mapping[str, int]) -> set[str]:
-    """Return those of the servers for which a newer epoch has chosen this cell.
+    """Return the servers for which a newer epoch has cleared this cell.
 
-    epoch_of: {uuid: epoch}. To be asked after their records were added: `clear` waits
-    for a transaction that has added one, and who has cleared is seen from here.
+    epoch_of: {uuid: epoch}. Call it after the records were added: `clear` waits for a transaction
+    that has added a record, and this function then sees the new epoch.
     """
     newest = epochs.seen(connection, epoch_of)
     return {uuid for uuid, epoch in epoch_of.items() if newest.get(uuid, epoch) > epoch}
 
 
 def _is_begun(row: rows.Row | None) -> bool:
-    """Return whether a host works at a server, or did. row: None without a record"""
+    """Return whether a host has begun to build the server. row: None without a record"""
     if row is None:
         return False
     return row.host is None or row.task_state != states.TaskState.SCHEDULING
 
 
 def _await_record(connection: sa.Connection, uuid: str) -> None:
-    """Wait for a transaction that is adding the server's record; later ones wait for ours.
+    """Wait for a transaction that is adding the server's record, and make later ones wait.
 
-    The row of our own says so to both, though it is gone at once: that it was there
-    holds until the end of the transaction.
+    This adds a row with the same key and deletes it: its lock lasts until the transaction ends.
     """
     try:
         with connection.begin_nested():

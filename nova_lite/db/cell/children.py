@@ -54,19 +54,19 @@ def volumes(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[t
 
 
 def update_block_device(connection: sa.Connection, uuid: str, values: rows.Values) -> int:
-    """Change columns of one block device; how many rows that hit."""
+    """Change columns of a block device. Return the number of changed rows."""
     return rows.change(connection, DEVICES, values, uuid=uuid)
 
 
 def destroy_block_device(connection: sa.Connection, uuid: str) -> int:
-    """Remove one block device; how many rows that hit."""
+    """Remove a block device. Return the number of deleted rows."""
     return rows.delete(connection, DEVICES, uuid=uuid)
 
 
 def destroy_block_devices(
     connection: sa.Connection, instance_uuid: str, volume_id: str | None = None
 ) -> int:
-    """Remove a server's block devices, or only that of one volume."""
+    """Remove a server's block devices, or only that of a volume."""
     where: dict[str, typing.Any] = {'instance_uuid': instance_uuid}
     if volume_id is not None:
         where['volume_id'] = volume_id
@@ -92,7 +92,7 @@ def tags(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[str]
 
 
 def destroy_tags(connection: sa.Connection, instance_uuid: str, tag: str | None = None) -> int:
-    """Remove one tag of a server, or all of them; how many there were."""
+    """Remove one tag or all tags of a server. Return the number of deleted rows."""
     where: dict[str, typing.Any] = {'instance_uuid': instance_uuid}
     if tag is not None:
         where['tag'] = tag

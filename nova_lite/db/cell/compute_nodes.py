@@ -20,7 +20,7 @@ _KNOWN = sa.select(TABLE.c.uuid).where(TABLE.c.uuid.in_(sa.bindparam('uuids')))
 
 
 def report(connection: sa.Connection, nodes: Sequence[rows.Values]) -> None:
-    """Add or update the nodes (dicts of columns, by uuid), all of a process at once."""
+    """Add or update all nodes of a process. nodes: dicts of columns with the uuid"""
     uuids = [node['uuid'] for node in nodes]
     known = set(connection.scalars(_KNOWN, {'uuids': uuids}))
     rows.insert(connection, TABLE, [node for node in nodes if node['uuid'] not in known])
@@ -63,7 +63,7 @@ def first_of_host(connection: sa.Connection, host: str) -> rows.Row:
 
 
 def unmapped(connection: sa.Connection) -> Sequence[rows.Row]:
-    """Return nodes of hosts that discovery has not seen yet."""
+    """Return nodes of hosts that discovery has not mapped yet."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, mapped=False)
 
 
@@ -73,7 +73,7 @@ def set_mapped(connection: sa.Connection, hosts: Iterable[str], mapped: bool = T
 
 
 def count_build(connection: sa.Connection, host: str, failed: bool) -> None:
-    """Count a failed build of a host, or clear the count after one that worked."""
+    """Count a failed build of a host, or reset the count after a successful build."""
     if failed:
         rows.change(connection, TABLE, {}, computed=_ONE_MORE, host=host)
     else:

@@ -1,4 +1,4 @@
-"""Console tokens: who may open which console, until when. Only digests are stored."""
+"""Console tokens: the consoles that they open, and their expiry. Only digests are stored."""
 
 import hashlib
 
@@ -19,11 +19,11 @@ def create(connection: sa.Connection, token: str, values: rows.Values) -> None:
 
 
 def find(connection: sa.Connection, token: str) -> rows.Row | None:
-    """Return what a token that has not expired is good for, or None."""
+    """Return the row of a token that has not expired, or None."""
     row = rows.find(connection, TABLE, token_hash=digest(token))
     return row if row is not None and row.expires > runtime.naive_now() else None
 
 
 def digest(token: str) -> str:
-    """Return what is stored of a token."""
+    """Return the digest of a token, which is stored."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""A server's records as a whole, to be written to another cell.
+"""All records of a server together, to write them to another cell.
 
-Both cells know a server that moves between them: one record stands for it, the other is
-hidden. Faults and console tokens stay where they are. What a cell loses is removed for
-good, so that the server may come back. Source: reference/nova/cross-cell-resize 4.1.
+During a move between cells both cells have a record of the server: one is visible, the other is
+hidden. Faults and console tokens are not copied. The records of the cell that the server leaves
+are finally removed, so that the server may return. Source: reference/nova/cross-cell-resize 4.1.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ DESTINATION = ('dest_compute', 'dest_node', 'dest_host')
 
 @dataclasses.dataclass
 class Copy:
-    """Columns by name, without the ids, which each cell gives itself.
+    """{column: value} of all records, without the ids, which each cell assigns.
 
     actions: [(action, [event, ...]), ...]
     """
@@ -64,11 +64,10 @@ def read(connection: sa.Connection, uuid: str) -> Copy:
 
 
 def create(connection: sa.Connection, copy: Copy, move: str) -> None:
-    """Write a server that comes with a move (a migration's uuid).
+    """Write a server that arrives with a move (a migration's uuid).
 
-    What the move has written before stays, but for its destination: the move may have
-    chosen another one since. What a former move has left, because it could not be purged
-    then, is replaced: it knows nothing of this move.
+    A copy that this move has written before stays, except for the destination, which may have
+    changed since. The copy of a former move that could not be purged is replaced.
     """
     uuid = copy.instance['uuid']
     if instances.find(connection, uuid) is not None:
@@ -90,7 +89,7 @@ def _redirect(connection: sa.Connection, copy: Copy, move: str) -> None:
 
 
 def renew(connection: sa.Connection, copy: Copy) -> None:
-    """Write over what the cell knows of a server, except its migrations."""
+    """Replace the cell's records of a server, except its migrations."""
     uuid = copy.instance['uuid']
     instances.update(connection, uuid, copy.instance)
     children.destroy_block_devices(connection, uuid)
@@ -107,16 +106,16 @@ def show(connection: sa.Connection, uuid: str, shown: bool) -> None:
 
 
 def purge(connection: sa.Connection, uuid: str) -> None:
-    """Remove a server for good: nothing of it is left in the cell."""
+    """Remove all records of a server from the cell."""
     instances.purge(connection, uuid)
     rows.delete(connection, migrations.TABLE, instance_uuid=uuid)
 
 
 def drop(connection: sa.Connection, uuid: str, move: str) -> None:
-    """Purge the copy that came with a move (a migration's uuid) that has been undone.
+    """Purge the copy of a move (a migration's uuid) that was undone.
 
-    In such a copy the migration has not ended. It has in every other record of the
-    server, because a later move copies it from where the undo has ended it.
+    In such a copy the migration has not ended. In any other record of the server it has ended,
+    because a later move copies the record in which the undo has ended it.
     """
     migration = live_migrations.lock(connection, move)
     if migration is not None and migration.status not in migrations.OVER:
@@ -136,7 +135,7 @@ def _write_actions(
 ) -> None:
     """Write actions with their events. found: as of Copy
 
-    The server's record is this transaction's until it ends, so no one else adds actions.
+    This transaction has locked the server's record, so that no other adds actions.
     """
     rows.insert(connection, actions.ACTIONS, [action for action, _events in found])
     # They are numbered in their order.

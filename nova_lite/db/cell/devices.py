@@ -25,10 +25,10 @@ PREFIX = re.compile(r'(/dev/x?[a-z]*d)[a-z]+\d*')
 def add(
     connection: sa.Connection, instance_uuid: str, columns: rows.Values, most: int | None = None
 ) -> None:
-    """Add a volume's block device; without a device_name it gets the next free one.
+    """Add a volume's block device. Without a device_name it gets the next free name.
 
-    most: how many the server may have, None or -1 for any number
-    Raises VolumeNotUsable when the server has the volume already, DevicePathInUse and
+    most: maximum number of the server's block devices; None or -1: no limit
+    Raises VolumeNotUsable if the server has the volume already, DevicePathInUse and
     TooManyDevices.
     """
     known = children.block_devices(connection, [instance_uuid]).get(instance_uuid, ())
@@ -52,14 +52,14 @@ def next_name(known: Iterable[rows.Row]) -> str:
     roots = [device.device_name or '' for device in known if device.boot_index == 0]
     found = PREFIX.fullmatch(roots[0]) if roots else None
     prefix = found.group(1) if found else DEFAULT_PREFIX
-    # A disk that has no name yet will be given one of the first.
+    # A disk without a name will get one of the first names.
     unnamed = sum(1 for device in known if not device.device_name)
     free = (name for name in _names(prefix) if name not in taken)
     return next(itertools.islice(free, unnamed, None))
 
 
 def _names(prefix: str) -> Iterator[str]:
-    """vda … vdz, vdaa, vdab …"""
+    """Yield vda … vdz, vdaa, vdab …"""
     for length in itertools.count(1):
         for letters in itertools.product(string.ascii_lowercase, repeat=length):
             yield prefix + ''.join(letters)

@@ -1,6 +1,6 @@
 """Epochs: the newest owner of each saga and each build that this cell has seen.
 
-Who holds an older one has been taken over and may change nothing here any more.
+A process with an older epoch is a former owner, and may no longer change the cell.
 Source: contributor/architecture, Sagas.
 """
 
@@ -27,9 +27,9 @@ OLD = TABLE.c.seen_at < sa.bindparam('before')
 
 
 def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
-    """Check this epoch, and make newer ones wait until the transaction ends.
+    """Check an epoch, and make newer epochs wait until the transaction ends.
 
-    saga: its uuid, or the server's for its build. Raises StaleEpoch.
+    saga: uuid of the saga, or of the server for its build. Raises StaleEpoch.
     """
     known: typing.Any = _lock(connection, saga)
     if known is None and _first(connection, saga, epoch):
@@ -44,19 +44,19 @@ def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
 
 
 def seen(connection: sa.Connection, sagas: Iterable[str]) -> dict[str, int]:
-    """Return {uuid: newest epoch} of those that were seen, without a lock."""
+    """Return {uuid: newest epoch} of the known sagas, without a lock."""
     return dict(lean.every(connection, SEEN, {'sagas': lean.filled(sagas)}))
 
 
 def _lock(connection: sa.Connection, saga: str) -> int | None:
-    """Return the newest epoch seen, or None; a newer one waits until this transaction ends."""
+    """Return the newest epoch, or None. Newer epochs wait until this transaction ends."""
     newest: int | None = lean.value(connection, LOCK, {'saga': saga})
     return newest
 
 
 def _first(connection: sa.Connection, saga: str, epoch: int) -> bool:
-    """Remember a saga that was never seen; False when another call just did."""
-    # Of other servers an error rolls back its statement alone.
+    """Add an unknown saga. Return False if another call has just added it."""
+    # With other database servers an error rolls back only its statement.
     aborts = connection.dialect.name == 'postgresql'
     try:
         with connection.begin_nested() if aborts else contextlib.nullcontext():
@@ -71,5 +71,5 @@ def _first(connection: sa.Connection, saga: str, epoch: int) -> bool:
 
 
 def forget(connection: sa.Connection, before: datetime.datetime) -> None:
-    """Drop the epochs of sagas of which nothing was heard since `before` (naive UTC)."""
+    """Delete the epochs of sagas without a call since `before` (naive UTC)."""
     rows.delete(connection, TABLE, OLD, given={'before': before})

@@ -1,4 +1,4 @@
-"""Evacuations of a cell whose former host has not cleaned up after them."""
+"""Evacuations of a cell whose former hosts have not cleaned up."""
 
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from nova_lite.dialects import lean
 TABLE = models.Migration.__table__
 Status = states.MigrationStatus
 NOT_CLEANED = [str(status) for status in (Status.ACCEPTED, Status.PRE_MIGRATING, Status.DONE)]
-# With the hosts of the services, whose number is bounded, it needs no scan of all migrations.
+# A query by the hosts of services, whose number is bounded, does not scan all migrations.
 _SOURCES = sa.select(TABLE.c.source_compute).where(
     TABLE.c.migration_type == str(states.MigrationType.EVACUATION),
     TABLE.c.source_compute.in_(sa.select(services.TABLE.c.host)),
@@ -41,7 +41,7 @@ def not_cleaned(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[row
 
 
 def providers_held(connection: sa.Connection, uuid: str) -> set[str]:
-    """Return nodes (uuids) of which a server keeps its part until they have cleaned up after it."""
+    """Return nodes (uuids) on which a server keeps its allocations until they have cleaned up."""
     found = rows.every(
         connection,
         TABLE,

@@ -1,8 +1,8 @@
-"""The fence against zombies: a saga's former owner can do no harm in a cell.
+"""The fence against zombies: a saga's former owner cannot change a cell.
 
-Every call of a saga's step carries the saga and the epoch of its owner. The cell
-remembers the newest epoch it has seen of each saga, in the transaction of the
-call itself, and refuses an older one. Source: contributor/architecture, Sagas.
+Each call of a saga's step has the saga and the epoch of its owner. The cell stores the newest epoch
+of each saga, in the transaction of the call itself, and refuses older epochs.
+Source: contributor/architecture, Sagas.
 """
 
 import sqlalchemy as sa

@@ -1,10 +1,10 @@
 """Hosts of the members of server groups in a cell, and those of their open moves.
 
-A host belongs to one cell, and a process that gives a server a host writes so in that
-cell: to the server's record, or to a migration whose destination it is. The transaction
-that does so, or a later one if the record is a copy from another cell, checks the group's hard
-policy: the scheduler's answer is old by then, other members may have begun to build or to
-move. Source: decision 0011, reference/nova/create-server 2.3.
+A host belongs to one cell, and a process that assigns a host to a server writes that in the cell:
+in the server's record, or in the migration to that host. This transaction, or a later one if the
+record is a copy from another cell, checks the group's hard policy, because other members may have
+begun to build or to move since the scheduler's decision.
+Source: decision 0011, reference/nova/create-server 2.3.
 """
 
 import collections
@@ -23,7 +23,7 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
 from nova_lite.objects import instance_group
 
-# The hosts of each server, by its uuid.
+# {server uuid: its hosts}
 Places: typing.TypeAlias = dict[str, set[str]]
 
 INSTANCES = models.Instance.__table__
@@ -39,7 +39,7 @@ _MEMBERS = (
     .order_by(INSTANCES.c.id)
 )
 _SERVERS = _MEMBERS.where(INSTANCES.c.uuid.in_(sa.bindparam('uuids')))
-# A server is no member any more once its deletion was accepted.
+# A server whose deletion was accepted is no longer a member.
 _GROUP = _MEMBERS.where(INSTANCES.c.group_uuid == sa.bindparam('group'), sa.not_(instances.GOES))
 _HOLD_GROUP = _GROUP.with_for_update()
 # The record of an evacuation names a requested host before it is chosen.
@@ -62,10 +62,10 @@ def of_servers(
 ) -> tuple[Places, set[str]]:
     """Return the hosts of servers, and the uuids of those that have no task.
 
-    The hosts are the server's own and both ends of its open moves. A server that is on no
-    host and that no move takes anywhere is left out.
+    The hosts are the server's own and both ends of its open moves. A server without a host and
+    without an open move is left out.
 
-    own: servers of which only the host counts, for their move is being decided
+    own: servers whose move is being decided; of these only the current host counts
     """
     members = connection.execute(_SERVERS, {'uuids': list(uuids)}).all()
     at_rest = {member.uuid for member in members if member.task_state is None}
@@ -73,7 +73,7 @@ def of_servers(
 
 
 def of_group(connection: sa.Connection, group_uuid: str, *, building: bool = False) -> Places:
-    """Return as `of_servers` does for all members of a group, with hidden records.
+    """Return the result of `of_servers` for all members of a group, with hidden records.
 
     Members that are being deleted, or can be restored, are left out.
 
@@ -84,11 +84,11 @@ def of_group(connection: sa.Connection, group_uuid: str, *, building: bool = Fal
 
 
 def hold_group(connection: sa.Connection, group_uuid: str) -> Places:
-    """Return as `of_group` does, and lock the members' records until the transaction ends.
+    """Return the result of `of_group`. Lock the members' records until the transaction ends.
 
-    Who decides about a member locks the member's own record too. So of two that decide at
-    once one waits, and then sees what the other has written. To PostgreSQL a record that
-    was added while a statement waited is not there; so they are read again.
+    A decision about a member also locks the member's own record. So of two concurrent decisions
+    one waits, and then reads the result of the other. The records are read again, because a
+    statement of PostgreSQL that has waited does not see records that were added since.
     """
     connection.execute(_HOLD_GROUP, {'group': group_uuid})
     return of_group(connection, group_uuid)
@@ -112,7 +112,7 @@ def _places(
 
 
 def _is_awaited(member: rows.Row) -> bool:
-    """Return whether a host was chosen for a build and has not begun it: it is checked there."""
+    """Return whether the chosen host has not begun the build, which it will check then."""
     return bool(
         member.vm_state == states.VmState.BUILDING
         and member.task_state == states.TaskState.SCHEDULING
@@ -122,10 +122,10 @@ def _is_awaited(member: rows.Row) -> bool:
 def check(
     connection: sa.Connection, uuid: str, host: str, group: instance_group.Group | None
 ) -> None:
-    """Raise GroupPolicyViolated when `group` forbids `host` to its member `uuid` by now.
+    """Raise GroupPolicyViolated if `group` forbids `host` for its member `uuid`.
 
-    connection: of a transaction in the host's cell, which also records that the server
-        goes to `host`, or follows the one that did; until it ends no other member is checked
+    connection: that of a transaction in the host's cell, which records `host` for the server, or
+        follows the one that has; until it ends no other member is checked
     group: {'uuid', 'policy', 'rules'}, or None
     """
     if group is None:
@@ -134,11 +134,11 @@ def check(
 
 
 def require(group: instance_group.Group, host: str, places: Places, own: Container[str]) -> None:
-    """Raise GroupPolicyViolated when members at `places` leave no room for more on `host`.
+    """Raise GroupPolicyViolated if members at `places` forbid further members on `host`.
 
     An affinity group that a forced move has split may grow on each of its hosts, as in nova.
 
-    places: {server uuid: {host, ...}}; own: uuids of the servers that are to go there
+    places: {server uuid: {host, ...}}; own: uuids of the servers that will be placed on `host`
     """
     others = [hosts for uuid, hosts in places.items() if uuid not in own]
     if group['policy'] == 'anti-affinity':

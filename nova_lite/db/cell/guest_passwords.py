@@ -27,8 +27,8 @@ def of(row: rows.Row) -> str:
 def store(connection: sa.Connection, uuid: str, password: str) -> None:
     """Record a password of at most LENGTH characters.
 
-    Raise PasswordIsSet, InstanceNotFound, or InstanceSealed for a server that changes cells,
-    or has since it was found here.
+    Raise PasswordIsSet, InstanceNotFound, or InstanceSealed for a server that changes cells, or
+    has changed cells since it was read.
     """
     row = instances.lock(connection, uuid)
     if row.hidden:

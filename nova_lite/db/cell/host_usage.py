@@ -19,7 +19,7 @@ Moving: typing.TypeAlias = tuple[str, str, str, dict[str, typing.Any]]
 
 INSTANCES = models.Instance.__table__
 MIGRATIONS = models.Migration.__table__
-# An accepted migration may name a requested destination that is not chosen yet.
+# An accepted migration may name a requested destination that the scheduler has not chosen yet.
 HOLDS_NOTHING = (*migrations.OVER, str(states.MigrationStatus.ACCEPTED))
 _MOVING = (
     sa.select(
@@ -56,7 +56,7 @@ def by_node(
 ) -> dict[tuple[str, str], list[int]]:
     """Return {(host, node): (servers, vcpus, MiB, GiB)} of servers and of moves in progress.
 
-    moves: what `moving` found, if the caller has it already
+    moves: result of `moving`, if the caller has it already
     """
     used = {key: list(amounts) for key, amounts in instances.usage_by_node(connection).items()}
     for _uuid, host, node, flavor in moving(connection) if moves is None else moves:
@@ -68,12 +68,12 @@ def by_node(
 
 
 def moving(connection: sa.Connection) -> list[Moving]:
-    """Return [(server uuid, host, node, flavor)] that moves hold besides the servers.
+    """Return [(server uuid, host, node, flavor)] of resources that moves hold besides the servers.
 
-    That is the other end of each: the destination with the flavor to be until the
-    server is there, the source with the former flavor from then on. flavor: JSON
-    Of a move between cells each cell has a record for its own end: only a copy that is
-    on no host yet holds its destination besides.
+    That is the other end of each move: the destination with the new flavor until the server is
+    there, afterwards the source with the former flavor. flavor: JSON
+    In a move between cells each cell has a record for its own end: only a copy without a host also
+    holds its destination.
     """
     held = []
     for row in lean.every(connection, _MOVING):
@@ -89,14 +89,14 @@ def moving(connection: sa.Connection) -> list[Moving]:
 
 
 def hosts_of(connection: sa.Connection, uuids: Collection[str]) -> dict[str, str | None]:
-    """Return {server uuid: host} of servers that are there; None for one that is on no host."""
+    """Return {server uuid: host} of the existing servers; None for a server without a host."""
     if not uuids:
         return {}
     return dict(lean.every(connection, _HOSTS, {'uuids': lean.filled(uuids)}))
 
 
 def over(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
-    """Return those among `uuids` whose servers were deleted here, or are here without a task."""
+    """Return the servers of `uuids` that are deleted in this cell, or have no task in it."""
     if not uuids:
         return set()
     return set(lean.values(connection, _OVER, {'uuids': lean.filled(uuids)}))
@@ -105,7 +105,7 @@ def over(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
 def image_properties(
     connection: sa.Connection,
 ) -> dict[tuple[str, str], dict[tuple[str, str | None], int]]:
-    """Return {(host, node): Counter of (property, value)} over the images of the servers there."""
+    """Return {(host, node): Counter of (property, value)} of the servers' image properties."""
     counted: collections.defaultdict[
         tuple[str, str], collections.Counter[tuple[str, str | None]]
     ] = collections.defaultdict(collections.Counter)

@@ -1,9 +1,8 @@
 """Lists of servers: conditions, order, pages. The same for every cell.
 
-A list is read in two steps: the sort keys of as many servers as a page may
-need from each cell, then the full rows of those that made it into the page.
-Text sorts by code point on every database, as Python does: pages of several
-cells are merged by that order and continued by it.
+A list is read in two steps: from each cell the sort keys of as many servers as a page may need,
+then the full rows of the servers in the page. Text sorts by code point on every database, as in
+Python, because pages of several cells are merged by that order.
 """
 
 from collections.abc import Iterable
@@ -40,7 +39,7 @@ class Details(typing.TypedDict):
 
 
 class ByCodePoint(functions.FunctionElement[typing.Any]):
-    """A text column compared by code point, whatever the collation."""
+    """Compares a text column by code point, independently of the collation."""
 
     name = 'by_code_point'
     inherit_cache = True
@@ -84,7 +83,7 @@ def sort_column(name: str) -> rows.Expression:
 
 
 def equals(name: str, value: object) -> rows.Condition:
-    """Column equals the value; None is NULL, a list is any of these."""
+    """Return the condition that a column equals a value; None: NULL; list: any of its values."""
     column = TABLE.c[name]
     if isinstance(value, list | tuple | set | frozenset):
         return column.in_(list(value))
@@ -92,27 +91,27 @@ def equals(name: str, value: object) -> rows.Condition:
 
 
 def differs(name: str, value: object) -> rows.Condition:
-    """Column, which is never NULL, is not the value."""
+    """Return the condition that a column, which is never NULL, differs from a value."""
     return TABLE.c[name] != value
 
 
 def either(*conditions: rows.Condition) -> rows.Condition:
-    """At least one of the conditions is fulfilled."""
+    """Return the condition that at least one of the conditions is met."""
     return sa.or_(*conditions)
 
 
 def between(name: str, start: object, end: object) -> rows.Condition:
-    """Column is at or after `start` and before `end`."""
+    """Return the condition that a column is at or after `start`, and before `end`."""
     return sa.and_(TABLE.c[name] >= start, TABLE.c[name] < end)
 
 
 def matches(name: str, pattern: str) -> rows.Condition:
-    """Column matches a regular expression, in the dialect of the database."""
+    """Return the condition that a column matches a regular expression of the database's dialect."""
     return TABLE.c[name].regexp_match(pattern)
 
 
 def named(lowered: Iterable[str]) -> rows.Condition:
-    """Return the condition that the display name is one of these, which are in lower case."""
+    """Return the condition that the display name in lower case is one of `lowered`."""
     return sa.func.lower(TABLE.c.display_name).in_(list(lowered))
 
 
@@ -122,7 +121,7 @@ SECOND = datetime.timedelta(seconds=1)
 def changed(
     since: datetime.datetime | None = None, before: datetime.datetime | None = None
 ) -> rows.Condition:
-    """Last changed in this span of time, both ends included, in whole seconds as shown."""
+    """Return the condition of a last change in a time range, both ends included, in seconds."""
     moment = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
     found = []
     if since is not None:
@@ -136,7 +135,7 @@ def changed(
 def in_states(
     pairs: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...],
 ) -> rows.Condition:
-    """In any of these states: (vm_state, task states, else excluded task states)."""
+    """Return the condition of any of (vm_state, task states, or excluded task states)."""
     found = []
     for vm_state, tasks, without in pairs:
         part = TABLE.c.vm_state == vm_state
@@ -152,7 +151,7 @@ def in_states(
 
 
 def tagged(tags: Iterable[str], *, every: bool, negate: bool = False) -> rows.Condition:
-    """Has all of the tags, or any; or negate: not so."""
+    """Return the condition of all tags (every) or any; negate: the opposite."""
     parts = [
         sa.exists().where(TAGS.c.instance_uuid == TABLE.c.uuid, TAGS.c.tag == tag) for tag in tags
     ]
@@ -174,8 +173,8 @@ def keys(
 ) -> Sequence[rows.Row]:
     """Return rows of uuid, the sort columns and `more` columns, in order.
 
-    sort: (column name, 'asc' or 'desc') pairs, the last one unique
-    marker: a row (with `_mapping`) after which the page begins
+    sort: pairs (column name, 'asc' or 'desc'), the last column unique
+    marker: the row (with `_mapping`) before the page
     """
     order = [(sort_column(name), direction) for name, direction in sort]
     names = dict.fromkeys(['uuid', *(name for name, _direction in sort), *more])
@@ -191,7 +190,7 @@ def keys(
 def find(
     connection: sa.Connection, uuid: str, conditions: Sequence[rows.Condition]
 ) -> rows.Row | None:
-    """Return the row a marker names, if it fulfils the conditions; None otherwise."""
+    """Return the row of a marker if it meets the conditions, else None."""
     query = sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.hidden.is_(False), *conditions)
     with patterns.bounded(connection, conditions):
         return connection.execute(query).first()
@@ -199,7 +198,7 @@ def find(
 
 @functools.lru_cache
 def _shown(columns: tuple[str, ...], many: bool) -> rows.Select:
-    """Query of columns (names) of the servers `uuids`; see `rows.among`."""
+    """Return the query of columns (names) of the servers `uuids`; see `rows.among`."""
     return sa.select(*(TABLE.c[name] for name in columns)).where(
         rows.among(TABLE.c.uuid, 'uuids', many=many), TABLE.c.hidden.is_(False)
     )
@@ -213,7 +212,7 @@ def details(
     tags: bool = False,
     hosts: bool = False,
 ) -> Details:
-    """Return all that a view shows of several servers of a cell.
+    """Return all data that a view shows of several servers of a cell.
 
     columns: names of columns of the rows
     Returns {'rows': {uuid: row}, 'devices', 'faults', 'tags': by uuid,

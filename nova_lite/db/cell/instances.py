@@ -19,15 +19,15 @@ from nova_lite.dialects import lean
 
 TABLE = models.Instance.__table__
 ANY: typing.Any = object()
-# Columns that are a server's state.
+# The columns of a server's state.
 STATE = ('vm_state', 'task_state')
 # Columns whose changes may be notified.
 NOTIFIED = frozenset(('vm_state', 'task_state', 'display_name'))
 ON_HOST = TABLE.c.host.is_not(None)
-# Like a column, in lower case: ruff turns comparisons with capitals round, and then the
-# parameter on the left has no type.
+# In lower case like a column: ruff swaps comparisons with capitals, and a parameter on the left
+# side has no type.
 changed_at = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
-# A condition: unchanged since the parameter `idle_since`.
+# The condition of no change since the parameter `idle_since`.
 IS_IDLE = changed_at <= sa.bindparam('idle_since')
 _STAYS = TABLE.c.deleted.is_(False)
 _ON_HOSTS = (TABLE.c.host.in_(sa.bindparam('hosts')), _STAYS)
@@ -39,12 +39,12 @@ _BRIEF = (
     .where(*_ON_HOSTS, TABLE.c.hidden.is_(False))
     .order_by(TABLE.c.id)
 )
-# Columns with which a change of states is checked and notified, of the server with a uuid.
+# The columns of a server with which a change of its states is checked and notified.
 FORMER = sa.select(
     TABLE.c.hidden, TABLE.c.vm_state, TABLE.c.task_state, TABLE.c.display_name
 ).where(TABLE.c.uuid == sa.bindparam('uuid'))
 _COUNT_ON = sa.select(sa.func.count()).select_from(TABLE).where(*_ON_HOSTS)
-# Deleted, kept for a while and about to be deleted do not stay.
+# Servers that are deleted, soft-deleted or being deleted do not stay.
 GOES = sa.or_(
     TABLE.c.deleted_at.is_not(None),
     sa.func.coalesce(TABLE.c.task_state, '') == str(states.TaskState.DELETING),
@@ -106,7 +106,7 @@ def create(
 def get(connection: sa.Connection, uuid: str, *, hidden: bool = False) -> rows.Row:
     """Return a server that is not deleted. Raise InstanceNotFound.
 
-    hidden: also find a copy that another cell's record stands for
+    hidden: also find a hidden copy
     """
     row = find(connection, uuid)
     if row is None or row.deleted or (row.hidden and not hidden):
@@ -115,9 +115,9 @@ def get(connection: sa.Connection, uuid: str, *, hidden: bool = False) -> rows.R
 
 
 def hold(connection: sa.Connection, uuid: str) -> rows.Row:
-    """Return a server's row, kept from other writers until its user's transaction ends.
+    """Return a server's row, locked until the transaction ends.
 
-    Raise InstanceNotFound, also for one that another cell's record stands for.
+    Raise InstanceNotFound, also for a hidden copy.
     """
     row = held(connection, uuid)
     if row is None or row.hidden:
@@ -126,7 +126,7 @@ def hold(connection: sa.Connection, uuid: str) -> rows.Row:
 
 
 def lock(connection: sa.Connection, uuid: str) -> rows.Row:
-    """Do as `hold`. Raise InstanceSealed for a server that changes cells."""
+    """Return a server's row, locked, as `hold`. Raise InstanceSealed if it changes cells."""
     row = held(connection, uuid)
     if row is None:
         raise exception.InstanceNotFound(instance_id=uuid)
@@ -136,40 +136,40 @@ def lock(connection: sa.Connection, uuid: str) -> rows.Row:
 
 
 def held(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """Do as `hold`, also for a hidden record, but return None for a server that is not there."""
+    """Return a server's row, visible or hidden, locked; None if the server does not exist."""
     return rows.lock(connection, TABLE, uuid=uuid, deleted=False)
 
 
 def seal(connection: sa.Connection, uuid: str, sealed: bool = True) -> None:
     """Seal or unseal the record of a server for changes of users.
 
-    What was accepted before is in the record when this transaction has ended.
+    Changes that were accepted before are in the record when this transaction has ended.
     """
     rows.change(connection, TABLE, {'sealed': sealed}, uuid=uuid)
 
 
 def is_gone(row: rows.Row | None) -> bool:
-    """Return whether a server (a row or None) is deleted or about to be."""
+    """Return whether a server (a row or None) is deleted or being deleted."""
     return row is None or bool(row.deleted or row.task_state == states.TaskState.DELETING)
 
 
 def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """Return a server in whatever state, deleted or hidden; None when there is none."""
+    """Return a server in any state, even deleted or hidden; None if it does not exist."""
     return rows.find(connection, TABLE, uuid=uuid)
 
 
 def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
-    """Return servers by uuid, those that are there and neither deleted nor hidden."""
+    """Return {uuid: row} of the servers that are neither deleted nor hidden."""
     return rows.every(connection, TABLE, uuid=list(uuids), deleted=False, hidden=False)
 
 
 def named(connection: sa.Connection, name: str) -> Sequence[rows.Row]:
-    """Return servers of that display name, neither deleted nor hidden."""
+    """Return the servers with a display name that are neither deleted nor hidden."""
     return rows.every(connection, TABLE, display_name=name, deleted=False, hidden=False)
 
 
 def on_host(connection: sa.Connection, host: str, node: str | None = None) -> Sequence[rows.Row]:
-    """Return servers that a host has, hidden ones too."""
+    """Return the servers on a host, including hidden copies."""
     where: dict[str, typing.Any] = {'host': host, 'deleted': False}
     if node is not None:
         where['node'] = node
@@ -177,12 +177,12 @@ def on_host(connection: sa.Connection, host: str, node: str | None = None) -> Se
 
 
 def places(connection: sa.Connection) -> Sequence[rows.Row]:
-    """Return rows of uuid, host, node, vm_state and task_state of all servers, hidden ones too."""
+    """Return uuid, host, node, vm_state and task_state of all servers, including hidden copies."""
     return lean.every(connection, _PLACES)
 
 
 def settled(connection: sa.Connection) -> Sequence[rows.Row]:
-    """Return rows of the servers that are on a host and that nothing is being done to."""
+    """Return the servers that are on a host and have no task."""
     return rows.every(connection, TABLE, ON_HOST, deleted=False, hidden=False, task_state=None)
 
 
@@ -192,7 +192,7 @@ def brief_on(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.R
 
 
 def count_on(connection: sa.Connection, hosts: Iterable[str]) -> int:
-    """Return how many servers the hosts have together, hidden ones included."""
+    """Return the number of servers on the hosts together, including hidden copies."""
     return connection.execute(_COUNT_ON, {'hosts': lean.filled(hosts)}).scalar_one()
 
 
@@ -206,16 +206,17 @@ def update(
 ) -> None:
     """Compare-and-swap: change columns if the server is as expected.
 
-    former: the row as this transaction has read it, if it has
-    expected: see `force`. Raises StateChanged on a lost race, TransitionRefused for states
-        that no action leads to.
+    former: the row as this transaction has read it; None
+    expected: see `force`
+    Raises StateChanged if the server is not as expected, TransitionRefused for states to which no
+    action leads.
     """
     allowed = _expected(**expected)
     if not values.keys().isdisjoint(STATE):
         former = former or _former(connection, uuid)
-        # A hidden copy gets the states of the record in another cell.
+        # A hidden copy gets the states of the visible record in another cell.
         if former is not None and not (former.hidden or _is_allowed(former, values)):
-            # It may have been read before another transaction came to its end.
+            # The row may have been read before another transaction ended.
             _require_allowed(rows.lock(connection, TABLE, uuid=uuid), values, allowed)
     _swap(connection, uuid, values, allowed, former)
 
@@ -223,11 +224,11 @@ def update(
 def force(
     connection: sa.Connection, uuid: str, values: rows.Values, **expected: typing.Unpack[Expected]
 ) -> None:
-    """Do as `update`, to any states.
+    """Compare-and-swap as `update`, without a check of the new states.
 
-    expect_task, expect_vm: allowed states (None among them stands for NULL);
-    expect_host: allowed hosts; expect_change: allowed times of its last change.
-    Raises StateChanged on a lost race.
+    expect_task, expect_vm: allowed states (None means NULL); expect_host: allowed hosts
+    expect_change: allowed times of the last change
+    Raises StateChanged if the server is not as expected.
     """
     _swap(connection, uuid, values, _expected(**expected), None)
 
@@ -260,7 +261,7 @@ def _swap(
     expected: Allowed,
     former: rows.Row | None,
 ) -> None:
-    """former: the row as it is, or None if it was not read"""
+    """Change columns of a server as `force`. former: the current row, or None if it was not read"""
     if notes.wants_changes(connection) and not NOTIFIED.isdisjoint(values):
         former = former or _former(connection, uuid)
         if former is not None:
@@ -276,7 +277,7 @@ def _is_allowed(row: rows.Row, values: rows.Values) -> bool:
 
 
 def _require_allowed(row: rows.Row | None, values: rows.Values, expected: Allowed) -> None:
-    """Raise TransitionRefused, unless the race for the row is lost in any case."""
+    """Raise TransitionRefused, unless the row is not as expected in any case."""
     if row is None or any(getattr(row, name) not in found for name, found in expected.items()):
         return
     if not _is_allowed(row, values):
@@ -287,9 +288,9 @@ def _require_allowed(row: rows.Row | None, values: rows.Values, expected: Allowe
 
 
 def mark_deleted(connection: sa.Connection, uuid: str, /, **more: typing.Any) -> None:
-    """End a server's life: the record stays, as deleted, until it is archived.
+    """Mark a server as deleted. The record stays until it is archived.
 
-    more: columns that change with it
+    more: {column: value} of further changes
     """
     now = runtime.naive_now()
     values = {
@@ -312,10 +313,10 @@ def changed_between(
     after_id: int = 0,
     limit: int = 1000,
 ) -> Sequence[rows.Row]:
-    """Return rows of id, uuid and whether it stays, of servers that changed last in that time.
+    """Return (id, uuid, whether it stays) of servers that last changed in a time range.
 
-    since: None for all time; until: that moment included
-    Deleted, kept for a while and about to be deleted do not stay.
+    since: None: no lower limit; until: included
+    Servers that are deleted, soft-deleted or being deleted do not stay.
     """
     parameters = {'until': until, 'after_id': after_id, 'most': limit}
     if since is None:
@@ -324,7 +325,7 @@ def changed_between(
 
 
 def purge(connection: sa.Connection, uuid: str) -> None:
-    """Remove a server's row and its children's: the losing copy of a move."""
+    """Remove the row of a server and those of its children: the copy that a move leaves."""
     for table in (
         models.BlockDevice.__table__,
         models.Tag.__table__,
@@ -353,7 +354,7 @@ def add_fault(
     details: str | None = None,
     host: str | None = None,
 ) -> None:
-    """Record why a server failed. message is cut to the column's 255 characters."""
+    """Record a fault of a server. The message is cut to the column's 255 characters."""
     rows.insert(
         connection,
         models.InstanceFault.__table__,
@@ -375,9 +376,9 @@ def faults(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Ro
 
 
 def usage_by_node(connection: sa.Connection) -> dict[tuple[str, str], tuple[int, int, int, int]]:
-    """Return {(host, node): (servers, vcpus, MiB, GiB)} of servers, hidden ones included.
+    """Return {(host, node): (servers, vcpus, MiB, GiB)} of servers, including hidden copies.
 
-    `host_usage.by_node` adds what moves in progress hold besides.
+    `host_usage.by_node` adds the resources of moves in progress.
     """
     return {
         (host, node): (int(count), int(vcpus), int(memory_mb), int(disk_gb))
@@ -386,5 +387,5 @@ def usage_by_node(connection: sa.Connection) -> dict[tuple[str, str], tuple[int,
 
 
 def busy_by_host(connection: sa.Connection) -> dict[str, int]:
-    """Return {host: servers with a task running}: the hosts' workload."""
+    """Return {host: number of servers with a task}."""
     return {host: int(count) for host, count in lean.every(connection, _BUSY)}

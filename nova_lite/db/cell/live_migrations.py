@@ -1,7 +1,7 @@
 """Live migrations of a cell: their queue, their progress and commands of operators.
 
-A command (abort, force complete) is part of the migration's record until it is
-fulfilled or refused, so that a lost message does not lose it.
+A command (abort, force complete) is stored in the migration's record until it is carried out or
+refused, so that a lost message does not lose the command.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ SHOWN = [str(status) for status in states.MIGRATION_LIVE]
 ACTIVE = (str(Status.PREPARING), str(Status.RUNNING))
 WAITING = str(Status.QUEUED)
 ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
-# Of a migration's data: {destination: {port id: status of the event}}.
+# Key of a migration's data: {destination: {port id: status of the event}}.
 PLUGGED = 'plugged'
 # {command: the event of its action that answers it}
 ANSWERS = {
@@ -32,7 +32,7 @@ ANSWERS = {
 _IS_LIVE = TABLE.c.migration_type == str(states.MigrationType.LIVE_MIGRATION)
 _IS_SHOWN = sa.and_(_IS_LIVE, TABLE.c.hidden.is_(False))
 _LEAVES = sa.and_(_IS_LIVE, TABLE.c.source_compute == sa.bindparam('source'))
-# The guest has not left: what a migration does after that does not burden the source.
+# Statuses before the guest has left: later work does not burden the source.
 _IS_THERE = sa.exists().where(
     _INSTANCES.c.uuid == TABLE.c.instance_uuid, _INSTANCES.c.host == TABLE.c.source_compute
 )
@@ -66,40 +66,40 @@ def shown(connection: sa.Connection, instance_uuid: str) -> Sequence[rows.Row]:
 
 
 def find(connection: sa.Connection, instance_uuid: str, number: int) -> rows.Row | None:
-    """Return a server's migration by its number, of whatever type and status, or None."""
+    """Return a server's migration by its number, of any type and status, or None."""
     return rows.find(connection, TABLE, instance_uuid=instance_uuid, id=number)
 
 
 def newest(connection: sa.Connection, instance_uuids: Iterable[str]) -> dict[str, rows.Row]:
-    """Return {server uuid: its newest migration, of whatever type} of those that have one."""
+    """Return {server uuid: its newest migration, of any type}, without servers that have none."""
     found = rows.every(connection, TABLE, order_by=TABLE.c.id, instance_uuid=list(instance_uuids))
     return {row.instance_uuid: row for row in found}
 
 
 def ahead(connection: sa.Connection, row: rows.Row) -> int:
-    """Return how many live migrations leave the same host, or wait there for longer."""
+    """Return the number of live migrations that leave the same host, or have waited longer."""
     values = {'source': row.source_compute, 'own': row.id}
     count: int = lean.value(connection, _AHEAD, values)
     return count
 
 
 def next_waiting(connection: sa.Connection, host: str) -> str | None:
-    """Return the uuid of the live migration that waits for longest to leave a host, or None."""
+    """Return the uuid of the live migration that has waited longest to leave a host, or None."""
     uuid: str | None = lean.value(connection, _NEXT_WAITING, {'source': host})
     return uuid
 
 
 def lock(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """Return a migration's row, kept from other writers until the transaction ends; or None."""
+    """Return a migration's row, locked until the transaction ends; or None."""
     return rows.lock(connection, TABLE, uuid=uuid)
 
 
 def add_command(
     connection: sa.Connection, row: rows.Row, name: str, ctxt: context.RequestContext
 ) -> bool:
-    """Remember that the user of `ctxt` wants the locked migration aborted or forced to end.
+    """Record that the user of `ctxt` requests to abort or to force the locked migration.
 
-    name: ABORT or FORCE_COMPLETE. Return False if another request has added it.
+    name: ABORT or FORCE_COMPLETE. Return False if another request has the same command.
     """
     if name in row.data and row.data[name]['request_id'] != ctxt.request_id:
         return False
@@ -110,12 +110,12 @@ def add_command(
 
 
 def commands(row: rows.Row) -> dict[str, dict[str, typing.Any]]:
-    """Return {ABORT or FORCE_COMPLETE: context as it travels} of a migration."""
+    """Return {ABORT or FORCE_COMPLETE: context as plain values} of a migration."""
     return {name: row.data[name] for name in (ABORT, FORCE_COMPLETE) if name in row.data}
 
 
 def drop_command(connection: sa.Connection, row: rows.Row, name: str, request_id: str) -> None:
-    """Forget a command of the locked migration, unless it is another request's."""
+    """Delete a command of the locked migration, unless it belongs to another request."""
     if row.data.get(name, {}).get('request_id') == request_id:
         kept = {key: value for key, value in row.data.items() if key != name}
         _change(connection, row, kept)
@@ -124,7 +124,7 @@ def drop_command(connection: sa.Connection, row: rows.Row, name: str, request_id
 def note_plugged(
     connection: sa.Connection, instance_uuid: str, events: typing.Mapping[str, str]
 ) -> None:
-    """Remember events about ports that the destination of a server has plugged, or could not.
+    """Record events about ports that a server's destination has plugged or failed to plug.
 
     events: {port id: status of the event}
     """

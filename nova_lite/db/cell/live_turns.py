@@ -21,12 +21,12 @@ EVENT = 'compute_live_migration'
 def take(
     connection: sa.Connection, ctxt: context.RequestContext, host: str, uuid: str, *, limit: int
 ) -> dict[str, typing.Any]:
-    """Queue a migration, and start it when fewer than `limit` leave the host. 0: any number
+    """Queue a migration. Admit it if fewer than `limit` (0: no limit) leave the host.
 
-    Return {'turn': whether it may begin, 'ahead': how many others leave or wait for longer}.
+    Return {'turn': whether it may begin, 'ahead': number of migrations before it}.
     Raise LiveMigrationAborted, MigrationNotFound, StateChanged.
     """
-    # Of two migrations that ask at once, one must see the other.
+    # Of two concurrent migrations, one must see the other.
     services.lock(connection, host)
     row = locked(connection, uuid)
     if row.status in live_migrations.ACTIVE:
@@ -44,7 +44,7 @@ def take(
 
 
 def locked(connection: sa.Connection, uuid: str) -> rows.Row:
-    """Return a migration's row, kept from other writers. Raise MigrationNotFound."""
+    """Return a migration's row, locked. Raise MigrationNotFound."""
     row = live_migrations.lock(connection, uuid)
     if row is None:
         raise exception.MigrationNotFound(migration_id=uuid)
@@ -52,21 +52,21 @@ def locked(connection: sa.Connection, uuid: str) -> rows.Row:
 
 
 def expect(row: rows.Row, allowed: Container[str]) -> None:
-    """Raise StateChanged for a migration whose status is another one."""
+    """Raise StateChanged if the status of a migration is not in `allowed`."""
     if row.status not in allowed:
         raise exception.StateChanged(what='Migration', key=row.uuid, detail=f'it is {row.status}')
 
 
 def has_begun(connection: sa.Connection, uuid: str) -> bool:
-    """Return whether the copy of a migration was recorded to have begun."""
+    """Return whether the record shows that the copy of a migration has begun."""
     return bool(migrations.get(connection, uuid).status == Status.RUNNING)
 
 
 def begin_copy(connection: sa.Connection, uuid: str) -> rows.Row:
     """Record that the copy begins. Return the migration as it was before.
 
-    Raise LiveMigrationAborted if it was called off before, StateChanged if it may not begin at
-    all, or MigrationNotFound.
+    Raise LiveMigrationAborted if it was aborted before, StateChanged if its status does not allow
+    the copy, or MigrationNotFound.
     """
     row = locked(connection, uuid)
     expect(row, live_migrations.ACTIVE)
@@ -77,6 +77,6 @@ def begin_copy(connection: sa.Connection, uuid: str) -> rows.Row:
 
 
 def refuse_unwanted(row: rows.Row) -> None:
-    """Raise LiveMigrationAborted for a migration that an operator has called off."""
+    """Raise LiveMigrationAborted if an operator has aborted the migration."""
     if live_migrations.ABORT in row.data:
         raise exception.LiveMigrationAborted(migration_id=row.uuid)

@@ -16,7 +16,7 @@ KEYS = ((TABLE.c.created_at, 'desc'), (TABLE.c.id, 'desc'))
 
 
 def every(connection: sa.Connection, where: rows.Values) -> Sequence[rows.Row]:
-    """Return all that match, in no order. where: {column: value}, and 'host' for either end"""
+    """Return all matching migrations, unordered. where: {column: value}; 'host' means either end"""
     return connection.execute(sa.select(TABLE).where(*_conditions(where))).all()
 
 
@@ -29,9 +29,9 @@ def page(
     before: datetime.datetime | None = None,
     marker: rows.Row | None = None,
 ) -> Sequence[rows.Row]:
-    """At most `limit` that match, after the row `marker`.
+    """Return at most `limit` matching migrations after the row `marker`.
 
-    since, before: span of the last change, both ends included
+    since, before: range of the time of the last change, both ends included
     """
     changed = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
     query = paging.ordered(sa.select(TABLE).where(*_conditions(where)), KEYS)
@@ -50,7 +50,7 @@ def records(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Ro
 
 
 def _conditions(where: rows.Values) -> Iterator[rows.Condition]:
-    # Hidden ones are never shown, whatever a filter asks for.
+    # Hidden migrations are never shown, even if a filter requests them.
     yield TABLE.c.hidden.is_(False)
     for name, value in where.items():
         if name == 'host':

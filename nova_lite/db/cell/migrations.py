@@ -13,10 +13,10 @@ from nova_lite.db.cell import models
 from nova_lite.dialects import lean
 
 TABLE = models.Migration.__table__
-# In `data` of a move that was undone: {'host', 'node'} of a destination that could not be
-# asked to remove the guest.
+# Key in `data` of an undone move: {'host', 'node'} of a destination that could not be called to
+# remove the guest.
 LEFT = 'left'
-# Columns of one that has no destination yet.
+# The columns of a migration without a destination.
 NOWHERE = {'dest_compute': None, 'dest_node': None, 'dest_host': None}
 UNDONE = [
     str(status)
@@ -37,7 +37,7 @@ _NEWEST = (
 _AT_HOST = sa.or_(
     TABLE.c.source_compute == sa.bindparam('end'), TABLE.c.dest_compute == sa.bindparam('end')
 )
-# Also of evacuations not found out about.
+# Also statuses of evacuations whose former host has not cleaned up.
 _HOLDING = sa.or_(
     _OPEN,
     sa.and_(
@@ -48,7 +48,7 @@ _HOLDING = sa.or_(
 
 
 def create(connection: sa.Connection, values: rows.Values) -> int:
-    """Add a migration; returns its id."""
+    """Add a migration. Return its id."""
     return rows.insert_returning_id(connection, TABLE, values)
 
 
@@ -69,7 +69,7 @@ def update(
     *,
     expect_status: Iterable[str] | None = None,
 ) -> None:
-    """Change columns; with `expect_status` only from one of these. Raises StateChanged."""
+    """Change columns. Raise StateChanged if the status is not in `expect_status` (None: any)."""
     expected = {} if expect_status is None else {'status': tuple(expect_status)}
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Migration')
 
@@ -95,10 +95,10 @@ def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
 
 
 def left_behind(connection: sa.Connection, uuid: str) -> list[rows.Row]:
-    """Undone moves of a server whose destination may have kept the guest, and run it.
+    """Return undone moves of a server whose destination may still have, and run, the guest.
 
-    Not those whose destination had a part in a later move: it was asked for room then,
-    unless that move was undone, which may have been before it was.
+    Moves are left out whose destination had a part in a later move and was called then. If that
+    later move was undone, it may not have called the destination.
     """
     found: dict[str, rows.Row] = {}
     for row in of_instance(connection, uuid):
@@ -121,7 +121,7 @@ def drop_left(connection: sa.Connection, uuid: str) -> None:
 
 
 def in_progress(connection: sa.Connection, host: str | None = None) -> Sequence[rows.Row]:
-    """Return migrations that still hold something, on any host or with `host` at either end."""
+    """Return migrations that still hold resources, on any host or with `host` at either end."""
     if host is None:
         return rows.every(connection, TABLE, _OPEN, order_by=TABLE.c.id)
     given = {'end': host}
@@ -129,5 +129,5 @@ def in_progress(connection: sa.Connection, host: str | None = None) -> Sequence[
 
 
 def holding(connection: sa.Connection) -> Sequence[rows.Row]:
-    """Return migrations whose hosts may hold something: also of evacuations not found out about."""
+    """Return migrations whose hosts may hold resources, including evacuations not cleaned up."""
     return rows.every(connection, TABLE, _HOLDING, order_by=TABLE.c.id)

@@ -28,12 +28,12 @@ class Base(orm.DeclarativeBase):
 class Instance(types.Timestamps, Base):
     """A server. flavor, old_flavor, new_flavor: whole flavors as JSON.
 
-    hidden: a copy that another cell's record stands for
-    sealed: another cell's record is about to stand for it: its user changes nothing here
-    group_uuid: the server group it was created in, which may be gone
-    host: service host; node: hypervisor node; both NULL when it is nowhere
-    build: while it is being built, what the build needs, so that a lost message
-        can be sent again: see rpcapi ComputeAPI.build_instance; else NULL
+    hidden: the visible record of the server is in another cell
+    sealed: the record of another cell is about to replace this one, so users cannot change it
+    group_uuid: the server group of the create request, which may be deleted
+    host: service host; node: hypervisor node; both NULL if the server is on no host
+    build: during a build its arguments, so that a lost message can be repeated: see
+        rpcapi ComputeAPI.build_instance; else NULL
     """
 
     __tablename__ = 'instances'
@@ -129,8 +129,8 @@ class BlockDevice(types.Timestamps, Base):
 class ShareMapping(types.Timestamps, Base):
     """A share that is attached to a server.
 
-    access_type, access_to: the host, or the user on behalf of all hosts, that may mount it
-    granted: whether that access was granted
+    access_type, access_to: the host, or the user for all hosts, that may mount the share
+    granted: whether the access was granted
     """
 
     __tablename__ = 'share_mapping'
@@ -198,7 +198,7 @@ class InstanceActionEvent(types.Timestamps, Base):
 
 
 class Migration(types.Timestamps, Base):
-    """One move; memory_* and disk_* in bytes. epoch: the newest seen of its saga."""
+    """One move. memory_* and disk_* in bytes; epoch: the newest known epoch of its saga"""
 
     __tablename__ = 'migrations'
     __table_args__ = (
@@ -252,9 +252,9 @@ class Service(types.Timestamps, Base):
 
 
 class ComputeNode(types.Timestamps, Base):
-    """A hypervisor's capacity. What is used follows from the servers, by query.
+    """A hypervisor's capacity. Its usage is computed from the servers by a query.
 
-    mapped: its host is in the API database's host mappings
+    mapped: whether its host is in the API database's host mappings
     memory_mb in MiB, local_gb in GiB
     """
 

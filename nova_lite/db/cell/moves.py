@@ -1,7 +1,7 @@
 """Start of a move in its cell: one transaction of the API, which may be repeated.
 
-The saga's first step makes the same transaction once more, so a kill between the
-saga's row and this one loses nothing.
+The first step of the saga repeats this transaction, so that a kill between the saga's row and the
+transaction loses nothing.
 """
 
 from collections.abc import Iterable
@@ -33,18 +33,18 @@ class Down(typing.TypedDict):
 class Order(values.Value):
     """The arguments of the start of a move, which the journal stores with those of its saga.
 
-    action: name in the record of actions; message: what is recorded with it
-    vm_states, task_states, hosts: in and on which the server may be; None allows any
-        (what was checked holds for the host on which the server was then, and no other)
+    action: name of the recorded action; message: text recorded with it
+    vm_states, task_states, hosts: allowed states and hosts of the server; None allows any
+        (checks of the request are valid only for the server's host at that time)
     changes: columns of the server
     migration: columns of a new migration
     claims: a migration whose status changes from one of several
     device: columns of a new block device; see db.cell.devices
     down: a host whose compute service must be down
-    most_devices: how many block devices the server may have with the new one
+    most_devices: maximum number of the server's block devices, including the new one
     share: columns of a share to attach; detaches: id of a share to detach
-    shareless: whether the server may have no shares
-    same: columns of the server that must be as the request found them
+    shareless: refuse a server with shares
+    same: {column: value} of the server that must not have changed since the request
     """
 
     action: str
@@ -65,13 +65,13 @@ class Order(values.Value):
 
 
 def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, order: Order) -> bool:
-    """Begin a move of a server; False when that was done before.
+    """Begin a move of a server. Return False if it has already begun.
 
-    The caller holds the epoch of the saga, so no other process makes it meanwhile.
-    If it replaces a task of the server, it ends the open events of that work. Without changes
-    the time of the server's last change stays as it is.
-    Raises InstanceNotFound, and StateChanged when its states or its host do not
-    allow it, ServiceIsUp when a host is not down that must be.
+    The caller holds the epoch of the saga, so that no other process begins it at the same time. If
+    the move replaces a task of the server, the open events of that task end. Without changes
+    the time of the server's last change does not change.
+    Raises InstanceNotFound, StateChanged if the server's states or its host do not allow the move,
+    and ServiceIsUp if a host is not down although it must be.
     """
     if has_begun(connection, ctxt, uuid, order):
         return False
@@ -103,7 +103,7 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
     _change_shares(connection, uuid, order)
     actions.start(connection, ctxt, uuid, order.action, order.message)
     if row.task_state is not None and order.changes.get('task_state'):
-        # Its host may never come back to end them.
+        # The host may never come back to end the events.
         actions.end_interrupted(
             connection,
             uuid,
@@ -131,7 +131,7 @@ def _require_same(row: rows.Row, expected: rows.Values) -> None:
 def has_begun(
     connection: sa.Connection, ctxt: context.RequestContext, uuid: str, order: Order
 ) -> bool:
-    """Return whether the transaction took place for the request of `ctxt`."""
+    """Return whether the transaction was made for the request of `ctxt`."""
     return actions.find(connection, uuid, ctxt.request_id, order.action) is not None
 
 

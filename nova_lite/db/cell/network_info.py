@@ -1,11 +1,11 @@
 """Records of the ports of servers.
 
-In nova they are the record of a cache, not of the server: a change of them does not change when
-the server was updated, a time by which users list servers.
+In nova they belong to a cache, not to the server: a change does not set the server's time of
+update, by which users list servers.
 
-A saga or a build writes at its end what it has read from the network service before. The API may
-have changed the security groups of a port since then: each of these changes gives the port's entry
-a higher `groups_version`, and `merged` keeps the groups of the higher one.
+A saga or a build writes at its end ports that it has read earlier from the network service. The API
+may have changed the security groups of a port since: each such change gives the port's entry a
+higher `groups_version`, and `merged` keeps the groups with the higher version.
 """
 
 from collections.abc import Collection
@@ -25,7 +25,7 @@ TABLE = instances.TABLE
 _INFO = sa.select(TABLE.c.network_info).where(
     TABLE.c.uuid == sa.bindparam('uuid'), TABLE.c.deleted.is_(False), TABLE.c.hidden.is_(False)
 )
-# Servers that were built and have not been deleted.
+# The condition of servers that were built and are not deleted.
 _PAGE = (
     sa.select(TABLE.c.id, TABLE.c.uuid, TABLE.c.task_state, TABLE.c.network_info)
     .where(
@@ -38,11 +38,11 @@ _PAGE = (
     .limit(sa.bindparam('most', type_=sa.Integer))
 )
 _UNCHANGED = {'updated_at': TABLE.c.updated_at}
-# What `instances.update` needs to know before the end of a build, and what `of_build` reads.
+# The columns that `instances.update` needs before the end of a build, and that `of_build` reads.
 _BUILT = instances.FORMER.add_columns(TABLE.c.network_info, TABLE.c.build).with_for_update()
 GROUPS, VERSION = 'security_groups', 'groups_version'
-# Key of a build: such entries of ports whose groups the API has changed. The record of a server
-# that is being built has no network information.
+# Key of a build: entries of ports whose groups the API has changed, because the record of a server
+# has no network information during the build.
 OF_BUILD = 'port_groups'
 Info: typing.TypeAlias = list[dict[str, typing.Any]]
 
@@ -54,14 +54,14 @@ def of(connection: sa.Connection, uuid: str) -> Info:
 
 
 def page(connection: sa.Connection, after_id: int, most: int) -> Sequence[rows.Row]:
-    """Return id, uuid, task and network information of servers after one, by their numbers."""
+    """Return id, uuid, task and network information of servers with ids greater than `after_id`."""
     return lean.every(connection, _PAGE, {'after_id': after_id, 'most': most})
 
 
 def merged(recorded: Info | None, info: Info) -> Info:
     """Return network information that was read before, with groups that the API changed since.
 
-    recorded: the record's, of a row that this transaction has locked
+    recorded: network information of a row that this transaction has locked
     """
     known = {vif['id']: vif for vif in recorded or () if vif.get(VERSION)}
     return [_with_newer_groups(vif, known.get(vif['id'])) for vif in info]
@@ -81,7 +81,7 @@ def lock_built(connection: sa.Connection, uuid: str) -> rows.Row | None:
 
 
 def of_build(row: rows.Row | None, info: Info) -> Info:
-    """Return `merged` information of a build that has come to its end. row: of `lock_built`"""
+    """Return `merged` information at the end of a build. row: result of `lock_built`"""
     build = (row.build if row is not None else None) or {}
     return merged(build.get(OF_BUILD), info)
 
@@ -119,7 +119,7 @@ def store(connection: sa.Connection, uuid: str, info: Info, /, **where: typing.A
 
 
 def forget(connection: sa.Connection, uuid: str, port_ids: Collection[str]) -> None:
-    """Take ports that their owners have deleted off the record of a server in any state."""
+    """Remove ports that their owners have deleted from the record of a server in any state."""
     row = instances.held(connection, uuid)
     if row is not None and row.network_info:
         kept = [vif for vif in row.network_info if vif['id'] not in port_ids]

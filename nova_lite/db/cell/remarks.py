@@ -1,4 +1,4 @@
-"""Remarks of instance actions: what failed after the effect that was requested."""
+"""Remarks of instance actions: failures after the requested effect."""
 
 import sqlalchemy as sa
 
@@ -19,7 +19,7 @@ def add(
 ) -> None:
     """Add a remark to the newest action of a request and to an event of it.
 
-    Both stay as successful as they are: an action that has failed keeps its message.
+    The results of both do not change, and an action that has failed keeps its message.
     """
     action = actions.asked(connection, uuid, request_id)
     if action is None:

@@ -1,4 +1,4 @@
-"""Services of a cell: who is there and when each was last heard of.
+"""Services of a cell and their last heartbeats.
 
 Heartbeats are written and compared by the clock of the cell's database.
 """
@@ -33,8 +33,8 @@ SILENT, UNHEARD, UNREACHABLE = 'silent', 'unheard', 'unreachable'
 OUTAGE = 3
 # The part of service_down_time after which a cell without a conductor's heartbeat is deaf.
 DEAF = 0.5
-# What every row has besides its columns: the instant at which it was read, and that of the
-# newest heartbeat of a conductor of the cell.
+# Further values of each row: the time at which it was read, and that of the newest heartbeat of a
+# conductor of the cell.
 _OTHERS = TABLE.alias()
 READ_AT = (
     database_clock.now().label('read_at'),
@@ -77,9 +77,9 @@ class ServiceMayBeUp(ServiceIsUp):
 
 
 class HostUnheard(exception.Unavailable):
-    """No conductor of a cell hears its hosts, as while the cell's bus does not answer.
+    """No conductor of a cell receives heartbeats, for example because the bus does not answer.
 
-    A host that does not count as up may be well. What was accepted for it waits.
+    A host that does not count as up may be well, so accepted work for it waits.
     """
 
     outage = True
@@ -87,13 +87,13 @@ class HostUnheard(exception.Unavailable):
 
 
 class HostsSilent(exception.Unavailable):
-    """Hosts that do not report may be well: what needs one of them looks again later."""
+    """Hosts without heartbeats may be well, so work that needs one of them is retried later."""
 
     msg = '%(reason)s'
 
 
 class Oldest:
-    """The oldest version among a cell's computes, or None; read again after a while."""
+    """Caches the oldest version among a cell's computes, or None, for some seconds."""
 
     def __init__(self, database: transactions.Database) -> None:
         self._database = database
@@ -115,10 +115,10 @@ def beat(
     version: int | None = None,
     starting: Iterable[str] | None = None,
 ) -> set[str]:
-    """Record a heartbeat of every host in one go. Return the hosts that have no service.
+    """Record the heartbeats of all hosts in one statement. Return the hosts without a service.
 
-    version: of the service; None: of this release
-    starting: hosts whose services are added if they do not exist; None: all
+    version: version of the service; None: that of this release
+    starting: hosts whose services are added if they do not exist; None: all hosts
     """
     hosts, version = list(hosts), version or versions.SERVICE_VERSION
     own: dict[str, typing.Any] = {'binary': binary, 'host': hosts}
@@ -166,12 +166,12 @@ def _forget_future(connection: sa.Connection) -> None:
 
 
 def every(connection: sa.Connection, /, **where: typing.Any) -> Sequence[rows.Row]:
-    """Services whose columns equal `where`."""
+    """Return the services whose columns equal `where`."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, more=READ_AT, **where)
 
 
 def served(connection: sa.Connection, hosts: Iterable[str]) -> set[str]:
-    """Return those of these hosts that have a compute service."""
+    """Return the hosts that have a compute service."""
     return set(lean.values(connection, _KNOWN, {'binary': COMPUTE, 'hosts': lean.filled(hosts)}))
 
 
@@ -181,7 +181,7 @@ def find(connection: sa.Connection, host: str, binary: str = COMPUTE) -> rows.Ro
 
 
 def lock(connection: sa.Connection, host: str, binary: str = COMPUTE) -> None:
-    """Keep other transactions that lock the same service waiting until this one ends."""
+    """Lock a service until the transaction ends."""
     rows.lock(connection, TABLE, host=host, binary=binary)
 
 
@@ -212,10 +212,10 @@ def _note(connection: sa.Connection, what: str, row: rows.Row | None) -> None:
 
 
 def is_up(service: rows.Row, down_time_s: float) -> bool:
-    """Return whether a service was heard of within `down_time_s` seconds and is not forced down.
+    """Return whether a service has sent a heartbeat within `down_time_s` and is not forced down.
 
-    While this machine slept, or when its clock was set, no service could be heard of: that
-    time does not count until each has had the time to report again.
+    While the machine slept, or when its clock was set, no heartbeat could arrive: that time
+    does not count until each service has had the time to report again.
     """
     leap_s = runtime.leap_s(down_time_s / 2)
     if service.forced_down:
@@ -230,10 +230,10 @@ def _silent_s(service: rows.Row) -> float:
 
 
 def is_down(service: rows.Row, down_time_s: float) -> bool:
-    """Return whether a compute is forced down, or was silent while its cell could hear it.
+    """Return whether a compute is forced down, or silent while its cell can receive heartbeats.
 
-    One that is neither up nor down is unheard: no conductor of its cell is heard either. They
-    send their heartbeats over the same bus.
+    A compute that is neither up nor down is unheard: the cell receives no heartbeat of a conductor
+    either, and these use the same bus.
     """
     if service.forced_down:
         return True
@@ -244,9 +244,9 @@ def is_down(service: rows.Row, down_time_s: float) -> bool:
 
 
 def silence(service: rows.Row, down_time_s: float) -> str | None:
-    """Return why a compute that is not up may be well: SILENT, UNHEARD, or None if it is not so.
+    """Return the reason why a compute that is not up may be well: SILENT, UNHEARD, or None.
 
-    Disabled ones and those that are forced down are not to be waited for.
+    None also for computes that are disabled or forced down, for which no work waits.
     """
     if service.disabled or service.forced_down or is_up(service, down_time_s):
         return None
@@ -284,26 +284,26 @@ def is_host_up(connection: sa.Connection, host: str, down_time_s: float) -> bool
 
 
 def require_down(connection: sa.Connection, host: str, down_time_s: float) -> None:
-    """Raise ServiceIsUp unless a host's compute is down, also if that is not known."""
+    """Raise ServiceIsUp unless a host's compute is down, even if its state is unknown."""
     service = find(connection, host)
     if service is not None and not is_down(service, down_time_s):
         raise (ServiceIsUp if is_up(service, down_time_s) else ServiceMayBeUp)(host=host)
 
 
 def keep_down(connection: sa.Connection, host: str, down_time_s: float) -> None:
-    """Do as `require_down`, and keep the compute down until this transaction ends."""
+    """Raise ServiceIsUp as `require_down`. Keep the compute down until the transaction ends."""
     lock(connection, host)
     require_down(connection, host, down_time_s)
 
 
 def excuse(connection: sa.Connection, down_time_s: float, besides: Collection[str]) -> int:
-    """Do not count the time in which no conductor of the cell could hear its computes.
+    """Exclude the time in which no conductor of the cell could receive heartbeats.
 
     That is the time since the newest heartbeat of a conductor, if it is long: the bus or the
     database did not answer, all conductors were dead, the machine slept, or its clock was set.
-    Computes that were up then are as long silent now as they were then.
+    The heartbeats of computes that were up then are moved forward by that time.
 
-    besides: hosts that stay as they are. Return the number of the others.
+    besides: hosts that are not changed. Return the number of changed hosts.
     """
     now, newest = lean.one(connection, _CONDUCTORS)
     if newest is None or (now - newest).total_seconds() <= down_time_s * DEAF:
@@ -323,6 +323,6 @@ def excuse(connection: sa.Connection, down_time_s: float, besides: Collection[st
 
 
 def minimum_version(connection: sa.Connection, binary: str = COMPUTE) -> int | None:
-    """Return the oldest version among the services of `binary`; None when there is none."""
+    """Return the lowest version of the services of `binary`; None if there are none."""
     oldest: int | None = lean.value(connection, _OLDEST, {'binary': binary})
     return oldest

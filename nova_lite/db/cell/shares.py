@@ -18,7 +18,7 @@ from nova_lite.db.cell import models
 
 TABLE = models.ShareMapping.__table__
 Status = states.ShareStatus
-# What a host may change, and into what: the others belong to sagas.
+# Statuses that a host may change, and set. The others belong to sagas.
 MOUNTABLE = (Status.INACTIVE, Status.ACTIVE, Status.ERROR)
 DETACHABLE = (Status.INACTIVE, Status.ERROR)
 
@@ -26,8 +26,8 @@ DETACHABLE = (Status.INACTIVE, Status.ERROR)
 def add(connection: sa.Connection, instance_uuid: str, columns: rows.Values) -> None:
     """Record a share that is about to be attached. Raise ShareAlreadyAttached.
 
-    It replaces an attachment of the share that is without access and has the same uuid, so that
-    locks which the failure has left are found again.
+    It replaces a failed attachment of the share that has no access and the same uuid, so that the
+    locks that the failure has left are found again.
     """
     taken = exception.ShareAlreadyAttached(
         share_id=columns['share_id'], tag=columns['tag'], instance_id=instance_uuid
@@ -38,7 +38,7 @@ def add(connection: sa.Connection, instance_uuid: str, columns: rows.Values) -> 
         elif known.share_id == columns['share_id'] or known.tag == columns['tag']:
             raise taken
     values = {**columns, 'instance_uuid': instance_uuid, 'status': str(Status.ATTACHING)}
-    # To a database tags may be equal that differ in case, or in spaces at their end.
+    # A database may treat tags as equal that differ in case, or in spaces at their end.
     rows.insert_new(connection, TABLE, values, taken)
 
 
@@ -105,20 +105,20 @@ def require_none(connection: sa.Connection, instance_uuid: str) -> None:
 def change(
     connection: sa.Connection, uuid: str, values: rows.Values, *, status: Iterable[str]
 ) -> bool:
-    """Change columns of a share in one of these statuses. Return False for one in another."""
+    """Change columns of a share. Return False if its status is not in `status`."""
     allowed = [str(each) for each in status]
     return rows.change(connection, TABLE, values, uuid=uuid, status=allowed) > 0
 
 
 def report(connection: sa.Connection, instance_uuid: str, statuses: Mapping[str, str]) -> None:
-    """Store the statuses of shares that a host has mounted or not. statuses: {uuid: status}"""
+    """Store the statuses of shares that a host reports. statuses: {uuid: status}"""
     for row in of(connection, [instance_uuid]).get(instance_uuid, ()):
         if row.uuid in statuses:
             change(connection, row.uuid, {'status': statuses[row.uuid]}, status=MOUNTABLE)
 
 
 def deactivate(connection: sa.Connection, instance_uuid: str) -> None:
-    """Mark the mounted shares of a server whose guest is off."""
+    """Mark the mounted shares of a server as inactive, because its guest is off."""
     rows.change(
         connection,
         TABLE,
@@ -129,7 +129,7 @@ def deactivate(connection: sa.Connection, instance_uuid: str) -> None:
 
 
 def destroy(connection: sa.Connection, instance_uuid: str, uuid: str | None = None) -> int:
-    """Remove the shares of a server, or one of them; how many there were."""
+    """Remove one share or all shares of a server. Return the number of deleted rows."""
     where: dict[str, typing.Any] = {'instance_uuid': instance_uuid}
     if uuid is not None:
         where['uuid'] = uuid

@@ -29,9 +29,9 @@ def active(
     after: rows.Row | None = None,
     limit: int | None = None,
 ) -> Sequence[rows.Row]:
-    """Return servers that ran between two times, by project and uuid, deleted ones too.
+    """Return servers that ran between two times, sorted by project and uuid, including deleted.
 
-    after: the row (of this or another cell) that the page before ended with
+    after: the last row (of this or another cell) of the page before
     """
     conditions = [
         TABLE.c.hidden.is_(False),

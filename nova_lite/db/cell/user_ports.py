@@ -1,9 +1,8 @@
-"""Ports of a server that its user made, which are not deleted with it.
+"""Ports of a server that its user has created, which are not deleted with the server.
 
-`preserve_on_delete` in network_info marks them. A port that is being attached belongs to
-the server before it is in network_info, and for as long as a failed attachment cannot be
-undone. A key of the server's system metadata names it until the attachment is recorded
-or undone.
+`preserve_on_delete` in network_info marks these ports. A port belongs to the server already during
+its attachment, before it is in network_info, and while a failed attachment cannot be undone. A key
+of the server's system metadata names the port until the attachment is recorded or undone.
 """
 
 import typing
@@ -25,7 +24,7 @@ class Port(typing.TypedDict):
 
 
 def of(row: rows.Row) -> set[str]:
-    """Return the ids of the ports that were not made for a server.
+    """Return the ids of the ports that users have created.
 
     row: the server's; during a build the requested ports are included
     """
@@ -37,7 +36,7 @@ def of(row: rows.Row) -> set[str]:
 
 
 def described(row: rows.Row) -> list[Port]:
-    """Return [{'id', 'preserve_on_delete'}] of the ports that are on record as the server's."""
+    """Return [{'id', 'preserve_on_delete'}] of the ports in the server's record."""
     kept = of(row)
     ids = [vif['id'] for vif in row.network_info or ()]
     ids += sorted(_noted(row) - set(ids))
@@ -45,7 +44,7 @@ def described(row: rows.Row) -> list[Port]:
 
 
 def note(connection: sa.Connection, row: rows.Row, port_id: str) -> None:
-    """Record that a port is the user's, in the transaction that has locked the row."""
+    """Record that a port belongs to the user, in the transaction that has locked the row."""
     key = PREFIX + port_id
     if key not in row.system_metadata:
         metadata = {**row.system_metadata, key: 'yes'}

@@ -1,6 +1,5 @@
 """Revisions of the schemas: one line for the API database, one for cells.
 
-A revision is additive, and stays as it is: databases exist that were made by it. A change of
-the models comes with a further revision, and the tests compare what all of them make with the
-models.
+A revision only adds, and is never changed, because databases exist that it has created. A change of
+the models needs a further revision. Tests compare the result of all revisions with the models.
 """

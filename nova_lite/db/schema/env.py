@@ -1,4 +1,4 @@
-"""Alembic runs this to run revisions, on the connection that db.schema_migration hands over."""
+"""Alembic runs this module to run revisions, on the connection of db.schema_migration."""
 
 from alembic import context
 
