@@ -237,8 +237,7 @@ def end(
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
         return
-    if row.host not in (host, None):
-        raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
+    instances.require_host(row, host, None)
     if host is not None and not _is_deleting(connection, ctxt, row, host, event=event):
         raise exception.StateChanged(
             what='Instance',
@@ -275,8 +274,7 @@ def change_network_info(
 ) -> None:
     """Store a server's network information. Raise StateChanged if it is not on the host."""
     row = instances.hold(connection, uuid)
-    if row.host != host:
-        raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
+    instances.require_host(row, host)
     network_info.renew(connection, uuid, info)
 
 

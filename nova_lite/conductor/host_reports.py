@@ -7,7 +7,6 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import context
-from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
@@ -162,8 +161,7 @@ def records(
 def instance_records(connection: sa.Connection, host: str, uuid: str) -> rpcapi.Json:
     """See ConductorAPI.instance_records."""
     row = instances.get(connection, uuid)
-    if row.host != host:
-        raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
+    instances.require_host(row, host)
     devices = children.block_devices(connection, [uuid]).get(uuid, ())
     return {
         'instance': instance_objects.Instance.from_row(row),

@@ -153,6 +153,13 @@ def is_gone(row: rows.Row | None) -> bool:
     return row is None or bool(row.deleted or row.task_state == states.TaskState.DELETING)
 
 
+def require_host(row: rows.Row, *hosts: str | None) -> None:
+    """Raise StateChanged unless a server (a row) is on one of the hosts. None: on no host"""
+    if row.host not in hosts:
+        detail = f'it is on host {row.host}'
+        raise exception.StateChanged(what='Instance', key=row.uuid, detail=detail)
+
+
 def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return a server in any state, even deleted or hidden; None if it does not exist."""
     return rows.find(connection, TABLE, uuid=uuid)
