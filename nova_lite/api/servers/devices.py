@@ -4,6 +4,7 @@ What the answer tells must have come about by then; the rest follows by itself.
 """
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import outcomes
@@ -11,6 +12,8 @@ from nova_lite.api.servers import outcomes
 # From here on servers that are shelved can be given volumes and lose them.
 SHELVED_SINCE = 20
 SHELVED = ('shelved', 'shelved_offloaded')
+# Seconds between two messages by which a waiting request finds out whether a bus answers.
+ASK_S = 1.0
 # What means another thing here than where it is raised.
 TYPES = {'NoMoreFixedIps': exception.Invalid, 'FixedIpInUse': exception.Conflict}
 
@@ -43,12 +46,24 @@ def require_answers(req, server):
     _require_host_reached(req, server)
 
 
-def require_progress(req, server, row):
-    """Raise BusUnavailable if a saga waits for a bus that does not answer. row: of the saga"""
-    if not row.epoch:
-        req.app.super_conductor.require_answers()
-    elif row.attempts:
-        _require_host_reached(req, server)
+def progress(req, server):
+    """Return a function of a saga's row that raises BusUnavailable if the saga waits for a bus.
+
+    A bus is asked once in ASK_S, for the first time after that.
+    """
+    due = runtime.monotonic() + ASK_S
+
+    def require(row):
+        nonlocal due
+        if runtime.monotonic() < due:
+            return
+        due = runtime.monotonic() + ASK_S
+        if not row.epoch:
+            req.app.super_conductor.require_answers()
+        elif row.attempts:
+            _require_host_reached(req, server)
+
+    return require
 
 
 def _require_host_reached(req, server):

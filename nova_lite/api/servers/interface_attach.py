@@ -3,8 +3,6 @@
 The answer waits until the port is plugged in. Source: reference/nova/api-surface 2.3.
 """
 
-import functools
-
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
@@ -66,8 +64,7 @@ def attach(req, server):
         guard=transitions.ATTACH_INTERFACE,
         arguments={'request': request},
     )
-    progress = functools.partial(devices.require_progress, req, server)
-    port_id = devices.wait(req, uuid, meanwhile=progress)
+    port_id = devices.wait(req, uuid, meanwhile=devices.progress(req, server))
     server = server_access.load(req, server.uuid)
     return {KEY: interfaces.view(req, server, interfaces.find(req, server, port_id))}
 

@@ -302,6 +302,7 @@ class DevicesTest(base.Case):
         The saga is not taken up, or its step is repeated because its host is not reached.
         """
         silent = exception.BusUnavailable(service='The message bus', reason='it does not answer')
+        self.useFixture(clock.Installed(clock.PassingRuntime()))
         self.api.conf.set_override('device_timeout', 600, 'api')
         for client, reached in (
             (self.api.super_conductor, {'epoch': 0}),
@@ -320,6 +321,14 @@ class DevicesTest(base.Case):
             self.refused('POST', path, {'interfaceAttachment': {}}, code=503)
             self.assertEqual('attach-interface', self.saga(server).kind)
             client.answers.clear()
+
+    def test_a_bus_is_asked_once_a_second(self):
+        self.useFixture(clock.Installed(clock.PassingRuntime()))
+        self.api.conf.set_override('device_timeout', 10, 'api')
+        path = f'/servers/{self.uuid}/os-interface'
+        self.refused('POST', path, {'interfaceAttachment': {}}, code=503)
+        # Once before anything is begun.
+        self.assertIn(self.api.super_conductor.asked, range(9, 12))
 
     def test_interface_states(self):
         for state in ('suspended', 'resized', 'shelved', 'shelved_offloaded'):
