@@ -1,8 +1,8 @@
 """Compiled statements, shared by all engines of a process that speak the same dialect.
 
-SQLAlchemy keeps them for each engine. A process here has an engine for each cell, and an
-embedded cloud some for each daemon as well, all with the same statements: to compile
-them costs more than to execute them.
+SQLAlchemy keeps them for each engine. A process of nova_lite has an engine for each cell, and an
+embedded cloud several for each daemon, all with the same statements, whose compilation costs more
+than their execution.
 """
 
 import typing
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from nova_lite.private_apis import sqlalchemy as internals
 
 Key: typing.TypeAlias = tuple[typing.Any, ...]
-# What a compiled statement depends on besides the statement.
+# The properties on which a compiled statement depends besides the statement.
 Kind: typing.TypeAlias = tuple[typing.Any, ...]
 
 # Twice what SQLAlchemy keeps for one engine. IN lists of any length count as one statement.

@@ -1,11 +1,11 @@
-"""Statements that are constants, executed with the least work for each time.
+"""Executes statements that are constants with little work for each execution.
 
-For each execution, SQLAlchemy looks for the compiled statement by a key that spells out the
-whole statement, and makes a context and a result: of a row that is found by its key, this
-takes three times as long as the driver. A plan keeps what is the same each time. SQLAlchemy
-makes the first execution, from which the plan is read, and those that no plan suits.
+For each execution, SQLAlchemy looks for the compiled statement by a key that contains the whole
+statement, and creates a context and a result. For a row that is found by its key, this takes three
+times as long as the driver. A plan keeps the parts that do not change. SQLAlchemy makes the first
+execution, from which the plan is read, and executions for which no plan is suitable.
 
-Errors, transactions and rows are SQLAlchemy's in either case. The statements must be
+Errors, transactions and rows are those of SQLAlchemy in either case. The statements must be
 constants, since a plan is found by the statement itself.
 """
 
@@ -30,9 +30,9 @@ _NONE: Parameters = {}
 _ALL = operator.methodcaller('fetchall')
 _FIRST = operator.methodcaller('fetchone')
 _COUNT = operator.attrgetter('rowcount')
-# Longer lists have no plan. A plan takes a third of a KiB for each element.
+# Maximum length of a list with a plan, which takes a third of a KiB for each element.
 LONGEST = 64
-# Longer lists are not filled: servers limit the parameters of a statement.
+# Maximum length of a list that is filled: servers limit the parameters of a statement.
 LONGEST_FILLED = 1024
 # Options of an execution that change what is sent, or how its result is read.
 _OPTIONS = frozenset(('schema_translate_map', 'stream_results', 'yield_per', 'preserve_rowcount'))

@@ -1,7 +1,7 @@
-"""A pool of connections to SQLite that closes those that have rested for long.
+"""A pool of connections to SQLite that closes idle connections.
 
 A connection holds some hundred KiB: prepared statements, the schema, and pages. After a busy
-moment, far fewer are needed than there were.
+moment far fewer connections are needed.
 """
 
 import typing
@@ -11,14 +11,14 @@ from sqlalchemy import pool
 from nova_lite import runtime
 from nova_lite.private_apis import sqlalchemy as internals
 
-# A connection that has rested longer is closed when another one is returned.
+# Seconds of idle time after which a connection is closed, when another one is returned.
 REST_S = 10.0
 # In the `info` of a connection: when it was returned.
 _RESTS_SINCE = 'nova_lite_rests_since'
 
 
 class Pool(pool.QueuePool):
-    """Returns the connection that has rested least. One stays open: the last closes the file."""
+    """Returns the connection that idled least. One stays open, because the last closes the file."""
 
     def __init__(self, *args: typing.Any, **options: typing.Any) -> None:
         super().__init__(*args, **{**options, 'use_lifo': True})

@@ -1,8 +1,8 @@
-"""Transactions that only read: they cost less than those that may write.
+"""Transactions that only read, which cost less than transactions that may write.
 
-The `info` of its connection has it, since dialects begin and end transactions. Statements
-that change or lock rows are refused in one that only reads, by every dialect: over MariaDB
-each statement would be committed by itself, and its locks released.
+The kind of a transaction is in the `info` of its connection, since dialects begin and end
+transactions. Each dialect refuses statements that change or lock rows in a transaction that only
+reads: over MariaDB each statement would be committed by itself, and its locks released.
 """
 
 from collections.abc import MutableMapping

@@ -1,7 +1,7 @@
-"""Uses of what libraries do not document: one module for each library.
+"""Uses of undocumented names of libraries: one module for each library.
 
-A release of a library may change these without notice. So each module declares what it
-needs when it is imported, and a library that lacks some of it is refused by its name and
-version. An override of a library's private method stays in the class that overrides it, and
-is declared here; `tools/checks/private.py` refuses all other uses outside this package.
+A release of a library may change these names without notice. So each module declares its names
+when it is imported, and refuses a library without one of them by its name and version. A class that
+overrides a library's private method is elsewhere, and the method is declared here;
+`tools/checks/private.py` refuses all other uses outside this package.
 """

@@ -1,4 +1,4 @@
-"""Refuse a library that lacks what we use of it."""
+"""Refuse a library that lacks a name that we use."""
 
 import importlib
 from importlib import metadata
@@ -7,13 +7,13 @@ import typing
 
 
 class Unsupported(ImportError):
-    """An installed library lacks something that it does not document and we use."""
+    """An installed library lacks an undocumented name that we use."""
 
 
 class Library:
     """One library, as it is installed.
 
-    name: of its distribution; lowest, newest: versions that the tests run with
+    name: name of its distribution; lowest, newest: versions with which the tests run
     """
 
     def __init__(self, name: str, *, lowest: str, newest: str) -> None:

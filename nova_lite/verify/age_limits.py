@@ -7,15 +7,15 @@ import typing
 
 @dataclasses.dataclass(frozen=True)
 class AgeLimits:
-    """Limits in seconds, and which findings without an age are wanted.
+    """Limits in seconds, and switches of optional findings.
 
-    work: of a task state, a saga, its clean-up, a build or an event that has not ended
-    audit: of a difference that a periodic audit repairs, by the default intervals
-    power: the same of a difference between the power of a guest and that on record
-    limits: whether a use above a quota's limit is a finding: it is none where a limit
-        was lowered below what was used
-    journal: whether a saga's note that it could not clean up, and has not since, is a
-        finding: an audit may have cleaned up
+    work: limit of a task state, a saga, its cleanup, a build or an open event
+    audit: limit of a difference that a periodic audit repairs, with the default intervals
+    power: limit of a difference between the power state of a guest and the recorded one
+    limits: whether usage above a quota's limit is a finding; it is allowed if the limit was
+        lowered below the usage
+    journal: whether a saga's note of a failed cleanup is a finding, although an audit may have
+        cleaned up since
     """
 
     work: float = 300.0

@@ -1,10 +1,10 @@
-"""Finding: one thing that breaks an invariant."""
+"""Finding: one object that violates an invariant."""
 
 import typing
 
 
 class Finding(typing.NamedTuple):
-    """invariant: its number; what: the thing; detail: how it breaks the invariant"""
+    """A violation. invariant: its number; what: the object; detail: the wrong value"""
 
     invariant: str
     what: str

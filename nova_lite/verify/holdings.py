@@ -29,9 +29,9 @@ KEPT = (
 
 
 def expected(snapshot: observed.Snapshot) -> dict[str, dict[str, Amounts]]:
-    """Return {consumer: {provider uuid: {resource class: amount}}} as it should be.
+    """Return the expected {consumer: {provider uuid: {resource class: amount}}}.
 
-    Without the consumers of moves under way, who hold now the one and now the other.
+    Consumers of moves in progress are left out, because their allocations change.
     """
     wanted: dict[str, dict[str, Amounts]] = collections.defaultdict(dict)
     nodes = {
@@ -131,9 +131,9 @@ def _up(snapshot: observed.Snapshot) -> set[str]:
 def resources(
     row: rows.Row, flavor: session.Json, snapshot: observed.Snapshot, held: Mapping[str, int]
 ) -> Amounts:
-    """Return {resource class: amount} that a server takes with a flavor (plain values).
+    """Return {resource class: amount} of a server with a flavor (plain values).
 
-    held: what it holds; on a host without PCPU dedicated CPUs are VCPU
+    held: its allocations; on a host without PCPU dedicated CPUs are VCPU
     """
     spec = snapshot.specs.get(row.uuid, {})
     wanted = query.held(flavor, spec)

@@ -1,7 +1,7 @@
 """The invariants of a cloud, each a generator of findings over a snapshot.
 
-I8 (a repeated or late message changes nothing) shows itself in the others and
-is tested by sending such messages.
+Violations of I8 (a repeated or late message changes nothing) violate other invariants as well;
+tests send such messages.
 """
 
 from collections.abc import Callable
@@ -212,7 +212,7 @@ CHECKS = (
     no_server_error,
     filters,
 )
-# Those that ask how old something is.
+# The checks that depend on ages.
 BOUNDED = (
     guests.power,
     unfinished.ended,
@@ -224,12 +224,15 @@ BOUNDED = (
     volumes.given_back,
     quota.counted,
 )
-# By the field of AgeLimits that asks for them.
+# {field of AgeLimits that enables the check: check}
 OPTIONAL = {'limits': quota.exceeded, 'journal': unfinished.cleaned_up}
 
 
 def every() -> tuple[Callable[..., Iterator[findings.Finding]], ...]:
-    """Return all checks, for the documentation. The first line of each says what it is of."""
+    """Return all checks, for the documentation.
+
+    The first line of each docstring is its invariant.
+    """
     return (*CHECKS, *BOUNDED, *OPTIONAL.values())
 
 

@@ -16,7 +16,7 @@ from nova_lite.virt.sim import census
 
 
 def is_going(row: rows.Row) -> bool:
-    """Return whether a server is being deleted, or was deleted and can be restored."""
+    """Return whether a server is being deleted, or is soft-deleted."""
     return row.deleted_at is not None or row.task_state == states.TaskState.DELETING
 
 
@@ -24,12 +24,11 @@ def is_going(row: rows.Row) -> bool:
 class CellSnapshot:
     """The rows of one cell's database.
 
-    open_events: events of actions that have not ended; action and instance_uuid are
-        those of their action
-    shares: those that are attached to servers
+    open_events: events that have not ended, with action and instance_uuid of their actions
+    shares: shares that are attached to servers
     eventless: actions that have not ended and have no event
     down: hosts whose compute service is not up
-    former_hosts: names of hosts on record that no service has any more
+    former_hosts: names of hosts in records that have no service
     """
 
     name: str
@@ -69,19 +68,19 @@ class Provider:
 
 @dataclasses.dataclass
 class Snapshot:
-    """Everything at (nearly) one time.
+    """The state of a cloud at (nearly) one time.
 
     allocations: {consumer: {provider uuid: {class: amount}}}
     providers: {uuid: Provider}
     guests: census rows
-    ports, attachments, volumes, volume_snapshots: as the neighbours give them
-    ownerless_drives: [(uuid of a guest that is gone, node where its config drive is), ...]
+    ports, attachments, volumes, volume_snapshots: in the neighbours' representations
+    ownerless_drives: [(uuid of a deleted guest, node with its config drive), ...]
     share_locks: locks that attachments of shares have placed on shares and access rules
-    server_images: images that were made of servers, as `clients.image.of` makes them
+    server_images: images of servers, as from `clients.image.of`
     bindings: {id of a port of a server: [(host, status), ...]}
     port_allocations: {id of a port of a server: {host: `allocation` of its binding there}}
-    withdrawn: build requests of servers that are no more, or are not accepted yet: what
-        is reserved for them is given back in the end
+    withdrawn: build requests of servers that were deleted, or are not accepted yet, whose
+        reservations will be released
     limits: {project: {resource: limit}}
     queues: [(bus, name, number of consumers or None), ...] of daemons that are up
     unowned_queues: [(bus, name), ...] of hosts whose compute service was deleted
@@ -133,9 +132,9 @@ class Snapshot:
         return found
 
     def busy(self) -> set[str]:
-        """uuids of the servers that a saga works at, or holds a device for.
+        """Return the uuids of the servers with a saga, or for which a saga holds a device.
 
-        How long it may hold one is checked by `unfinished.owed`.
+        `unfinished.owed` checks how long a saga may hold a device.
         """
         return {
             saga.instance_uuid
@@ -144,7 +143,7 @@ class Snapshot:
         }
 
     def resting(self) -> Iterator[tuple[CellSnapshot, rows.Row]]:
-        """Yield (cell snapshot, row) of servers on a host that nothing is being done to."""
+        """Yield (cell snapshot, row) of servers on a host without a task or saga."""
         busy = self.busy()
         for cell, row in self.instances():
             if row.host and not row.hidden and not row.task_state and row.uuid not in busy:

@@ -37,7 +37,7 @@ ALLOCATION = resource_requests.ALLOCATION
 
 
 class _Read(typing.NamedTuple):
-    """A provider as it was read last.
+    """The last reading of a provider.
 
     state: its generation, and whether its aggregates were read
     is_used: whether it had allocations
@@ -51,8 +51,8 @@ class _Read(typing.NamedTuple):
 class Reader:
     """Reads snapshots of the cloud in a state directory.
 
-    running: whether its daemons run; the buses are asked then alone
-    say: called with what is being read
+    running: whether the daemons run; only then the buses are read
+    say: function that is called with a text about the current reading
     """
 
     def __init__(
@@ -88,8 +88,8 @@ class Reader:
     def read(self, ctxt: context.RequestContext) -> observed.Snapshot:
         """Return one snapshot.
 
-        Guests first and allocations last: what is made later than what it belongs
-        to must not look like an orphan.
+        Guests are read first and allocations last, so that an object that is created after its
+        owner does not look like an orphan.
         """
         self._say('guests')
         guests = files.guests(self.directory)

@@ -1,7 +1,7 @@
-"""Read snapshots of a cloud until nothing is found, or until what is found stays.
+"""Read snapshots of a cloud until there are no findings, or until the findings stay.
 
-A cloud at work is never seen all at once: what belongs together is read at different
-times. So a finding counts when each snapshot of a time long enough shows it.
+A cloud at work changes while it is read, so records that belong together are read at different
+times. A finding counts only if each snapshot within a certain time has it.
 """
 
 import collections
@@ -22,8 +22,8 @@ from nova_lite.verify import stops
 # Seconds between two snapshots: the first pause, and the longest.
 FIRST_PAUSE_S, PAUSE_S = 0.05, 0.5
 Findings: typing.TypeAlias = Iterable[findings_module.Finding]
-# Found once is found: the guests are read in a way that excludes a guest that moves.
-# An invariant, and what breaks it.
+# A single finding counts, because guests are read in a way that excludes moving guests.
+# The invariant and the object of a finding.
 Thing: typing.TypeAlias = tuple[str, str]
 Found: typing.TypeAlias = dict[Thing, list[findings_module.Finding]]
 AT_ONCE = frozenset(('I3',))
@@ -46,9 +46,9 @@ class Reader(typing.Protocol):
 class Verdict(typing.NamedTuple):
     """Lists of Finding.
 
-    findings: what breaks an invariant
-    unsettled: what only some snapshots showed, the last one among them
-    explained: what the last one showed that would be a finding if no debugger had stopped a saga
+    findings: violations of invariants
+    unsettled: violations in some snapshots only, including the last one
+    explained: violations in the last snapshot that stopped sagas explain
     """
 
     findings: list[findings_module.Finding]
@@ -74,11 +74,11 @@ def look(
 ) -> Verdict:
     """Return the Verdict on the cloud that `reader` reads.
 
-    Reads again until a snapshot shows nothing or `settle_s` seconds are over. A finding
-    is the same in two snapshots when invariant and thing are the same: details change.
-    ages: age_limits.AgeLimits; say: called with what is being read
-    check: yields a snapshot's findings
-    explain: tells findings of a snapshot from what is explained
+    Read again until a snapshot has no findings or `settle_s` seconds have passed. Findings of two
+    snapshots are equal if their invariant and their object are; the details may differ.
+    ages: age_limits.AgeLimits; say: function that is called with a text about the current reading
+    check: function that yields a snapshot's findings
+    explain: function that returns (findings, explained) of a snapshot's findings
     """
     ages = ages or age_limits.AgeLimits()
     deadline = runtime.monotonic() + settle_s

@@ -1,4 +1,4 @@
-"""Sagas that a debugger has stopped: what they leave in between is explained, and no finding."""
+"""Sagas that a debugger has stopped: the violations that they explain are no findings."""
 
 from collections.abc import Iterable
 

@@ -13,12 +13,12 @@ from nova_lite.virt import driver
 from nova_lite.virt.sim import driver as sim
 
 GROUP = 'nova_lite.compute.drivers'
-# Makes the driver of a compute process: configuration, names of its service hosts.
+# The type of functions that create a driver from the configuration and the names of the hosts.
 Maker = Callable[[cfg.ConfigOpts, Sequence[str]], driver.Driver]
 
 
 def load(conf: cfg.ConfigOpts, hosts: Sequence[str]) -> driver.Driver:
-    """Make the driver that the configuration names; raises ValueError if there is none."""
+    """Create the driver that the configuration names. Raise ValueError if it is unknown."""
     return _maker(conf.compute.driver)(conf, hosts)
 
 

@@ -1,7 +1,7 @@
 """The data of the driver protocol: guests, devices, jobs, facts of a node.
 
-Plain values in hypervisor terms. None knows of servers' states, migrations'
-records or allocations: those are the compute daemon's.
+Plain values in hypervisor terms, without states of servers, migrations or allocations, which
+the compute daemon knows.
 """
 
 import dataclasses
@@ -11,9 +11,9 @@ from typing import Self
 
 from nova_lite import states
 
-# An object of JSON: what travels, or is stored, as text.
+# A JSON object, which is sent or stored as text.
 Json = dict[str, Any]
-# What the ends of a move give one another; see `nova_lite.virt.driver`.
+# The handover between the ends of a move; see `nova_lite.virt.driver`.
 Ticket = Json
 Handover = Json
 
@@ -57,7 +57,7 @@ class Verb(enum.StrEnum):
 
 
 class PowerAction(enum.StrEnum):
-    """The verbs `Driver.change_power` takes."""
+    """The verbs of `Driver.change_power`."""
 
     ON = Verb.POWER_ON
     OFF = Verb.POWER_OFF
@@ -73,9 +73,9 @@ class PowerAction(enum.StrEnum):
 
 
 class Role(enum.StrEnum):
-    """The part of a guest that a node has.
+    """The role of a node for a guest.
 
-    Only a resident guest can run; all others are leftovers or preparations.
+    Only a resident guest can run; the other roles are preparations or remains of moves.
     """
 
     RESIDENT = 'resident'  # defined here
@@ -91,7 +91,7 @@ class DeviceKind(enum.StrEnum):
 
 
 class PasswordSupport(enum.StrEnum):
-    """In which guests a hypervisor can set a password."""
+    """The guests in which a hypervisor can set a password."""
 
     ALWAYS = 'always'
     AGENT = 'agent'  # where the guest has an agent for it
@@ -108,8 +108,7 @@ class JobState(enum.StrEnum):
 class Device:
     """A volume (id: the volume's), an interface (id: the port's) or a share (id: the share's).
 
-    data: what the hypervisor needs of it, JSON-serializable (connection_info,
-    mac_address, tag, ...).
+    data: JSON-serializable values for the hypervisor (connection_info, mac_address, tag, ...)
     """
 
     kind: DeviceKind
@@ -126,13 +125,13 @@ class Device:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GuestSpec:
-    """The definition from which a guest is made, or made again by a hard reboot.
+    """The definition from which a guest is created, or created again by a hard reboot.
 
-    name: the hypervisor's; title: what its user calls the server. flavor: its name.
-    disk_gb: root, ephemeral and swap disks together, volumes aside. image_id: None
-    for a guest that boots from a volume. password: a hash of what was set in the guest.
-    drive: the files of the config drive, as metadata.drive.pack returns them. They may be large
-    and hold secrets, so they are kept apart: not in the dictionary.
+    name: the guest's name on the hypervisor; title: the server's name; flavor: the flavor's name
+    disk_gb: root, ephemeral and swap disks together, without volumes
+    image_id: None for a guest that boots from a volume; password: a hash of the guest's password
+    drive: the files of the config drive, packed by metadata.drive.pack. They may be large and
+        contain secrets, so they are stored apart and are not in the dictionary
     """
 
     uuid: str
@@ -173,9 +172,9 @@ class GuestSpec:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Guest:
-    """A guest as a node has it. move: the last move it took part in, or None.
+    """A guest on a node. move: the last move in which it took part, or None
 
-    started_at: an instant of a clock of the node's own; None: it does not run.
+    started_at: time by a clock of the node; None: the guest does not run
     """
 
     uuid: str
@@ -189,7 +188,7 @@ class Guest:
 
     @property
     def last_move(self) -> str:
-        """Return the move of a guest that departed or is incoming."""
+        """Return the move of a departed or incoming guest."""
         if self.move is None:
             raise ValueError(f'guest {self.uuid} took part in no move')
         return self.move
@@ -201,7 +200,7 @@ POWER_LOST = 'HypervisorUnavailable'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class JobError:
-    """Why a job failed. reschedule: another node might succeed."""
+    """The error of a failed job. reschedule: whether another node might succeed"""
 
     error_class: str
     message: str
@@ -212,10 +211,10 @@ class JobError:
 class Job:
     """One effect on one guest, identified by `key`.
 
-    ready_in: seconds until a poll is worth it; 0 once the job has ended.
-    progress: percent. result: see the method that started the job; a failed job
-    may have one too, when its effect took place before the failure.
-    subject: the migration or the device that it is about; '' for other verbs.
+    ready_in: seconds until the next useful poll; 0 after the end of the job
+    progress: percent; result: see the method that started the job. A failed job has a result if
+        its effect took place before the failure
+    subject: the migration or the device of the job; '' for other verbs
     """
 
     id: str
@@ -241,7 +240,7 @@ class Job:
 class Inventory:
     """A node's total of one resource class, and what its profile reserves.
 
-    reserved: None leaves it to the compute daemon's configuration.
+    reserved: None means the reserve in the compute daemon's configuration
     """
 
     total: int
@@ -252,7 +251,7 @@ class Inventory:
 class NestedProvider:
     """A resource provider below a node's, such as a network agent has.
 
-    name: what follows the node's name; parent: the name of another one, None for the node
+    name: part of the name after the node's name; parent: name of another one, None: the node
     totals: {resource class: amount}
     """
 

@@ -1,16 +1,16 @@
 """One port for all services: a dispatcher by path prefix.
 
-What stands behind a prefix is an application of this process, or a `proxy.Proxy` to
-the process that serves it. The prefixes are devstack's.
+Each prefix has an application of this process, or a `proxy.Proxy` to another process. The prefixes
+are those of devstack.
 """
 
 import json
 
 
 class Front:
-    """routes: {'/prefix': WSGI application}; strips the prefix into SCRIPT_NAME.
+    """A WSGI application that dispatches by prefix, and moves the prefix to SCRIPT_NAME.
 
-    keep: prefixes whose applications want to see the whole path
+    routes: {'/prefix': WSGI application}; keep: prefixes whose applications get the whole path
     """
 
     def __init__(self, routes, keep=()):

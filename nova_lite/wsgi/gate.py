@@ -7,7 +7,7 @@ from nova_lite import runtime
 
 WAIT_S = 10
 RETRY_AFTER_S = 1
-# Requests in progress have so long to end before the gate counts as closed.
+# Seconds in which requests in progress may end before the gate counts as closed.
 DRAIN_S, LOOK_S = 0.2, 0.001
 REASON = 'The cloud is being reset. Try again later.'
 
@@ -15,7 +15,7 @@ REASON = 'The cloud is being reset. Try again later.'
 class Gate:
     """The WSGI application. Requests that wait longer than `wait_s` are answered 503.
 
-    problem: why all requests are answered 503 at once, None while they are not
+    problem: text with which all requests are answered 503 at once; None
     """
 
     def __init__(self, application, *, wait_s=WAIT_S):

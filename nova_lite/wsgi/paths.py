@@ -30,9 +30,9 @@ class Decoded:
 
 
 def path_of(environ):
-    """Return the path, in the letters of WSGI. Some servers do not show what was sent.
+    """Return the path as a WSGI string. Some servers do not show the path that was sent.
 
-    Others pass on what does not begin with a path: an absolute URI, or no slash.
+    Others pass on a target that is no path: an absolute URI, or one without a slash.
     """
     sent = next((environ[name] for name in SENT if name in environ), None)
     path = environ.get('PATH_INFO', '')

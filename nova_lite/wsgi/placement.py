@@ -1,9 +1,9 @@
 """The real openstack-placement as a WSGI application of ours.
 
-Placement keeps its engine, its policy and what it knows of traits in module
-globals, so a process serves one placement at a time; a later `make_app` takes
-over from an earlier one. Its middleware is put together here rather than by
-`placement.deploy`, because on SQLite two more have to go in the middle, see `serial`.
+Placement keeps its engine, its policy and its known traits in module globals, so a process serves
+one placement at a time; a later `make_app` replaces an earlier one. This module assembles the
+middleware instead of `placement.deploy`, because on SQLite two more are needed in the middle, see
+`serial`.
 """
 
 import functools

@@ -1,12 +1,12 @@
-"""A WSGI application that hands requests on to another process over HTTP.
+"""A WSGI application that forwards requests to another process over HTTP.
 
-Needs as much memory for an image of any size as for any other body: data of images is
-passed on in pieces as it comes, both ways. Other bodies are small, and read before a
-connection to the service is taken, so that slow clients keep none. What is too large
-is refused before it is read.
+An image of any size needs no more memory than another body, because its data is forwarded in
+pieces, in both directions. Other bodies are small, and read before a connection to the service is
+taken, so that slow clients hold no connection. A body that is too large is refused before it is
+read.
 
-Services on one address share a bound, so that a process that hangs leaves threads for
-requests to others.
+Services on one address share a limit of concurrent requests, so that a process that hangs leaves
+threads for requests to others.
 """
 
 import collections
@@ -65,12 +65,11 @@ def services(urls, threads):
 
 
 class Proxy:
-    """Hands a request on to the process at `url` and its answer back.
+    """Forwards requests to the process at `url`, and returns its answers.
 
-    connect_s:  time to connect; timeout_s: between two pieces of an answer
-    body_limit: bytes that a request's body may have; data_limit: that data of an image may
-    places:     a Semaphore of the requests that the process gets at a time; None bounds
-                nothing
+    connect_s:  timeout of the connection; timeout_s: maximum time between two pieces of an answer
+    body_limit: maximum size of a body in bytes; data_limit: maximum size of an image's data
+    places:     a Semaphore of concurrent requests to the process; None: no limit
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Requests are received whole before a thread of a server takes them.
+"""Receives requests completely before a thread of a server handles them.
 
-So slow clients hold no thread: their connections wait together, as cheroot's and gunicorn's do
-between two requests. What they have sent is bounded. Data of images alone is left to the thread.
+So slow clients hold no thread: their connections wait together, as those of cheroot and gunicorn do
+between two requests. The received bytes are limited. Only the data of images is read by the thread.
 """
 
 import contextlib

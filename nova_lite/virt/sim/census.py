@@ -1,7 +1,6 @@
-"""Count guests in the files of simulated hosts, without asking any daemon.
+"""Count guests in the files of simulated hosts, without a daemon.
 
-Read-only: it takes the records as they are and settles nothing. Effects whose time
-has come but which were not looked at yet have not taken place.
+It only reads the rows. Effects that are due but were not settled yet have not taken place.
 """
 
 import collections

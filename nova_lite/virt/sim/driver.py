@@ -1,7 +1,7 @@
 """The simulated driver: turns calls of the protocol into requests for jobs.
 
-See `nova_lite.virt.driver` for what each method means. All state is in the file at
-`path`; another SimDriver on the same file goes on where this one stopped.
+`nova_lite.virt.driver` describes each method. All state is in the file at `path`; another
+SimDriver on the same file continues where this one stopped.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ from nova_lite.virt.sim import profile as profiles
 from nova_lite.virt.sim import rules
 from nova_lite.virt.sim import store
 
-# What [compute]driver calls it.
+# The name in [compute]driver.
 NAME = 'sim'
 Verb = model.Verb
 _DEVICE_VERBS = {
@@ -39,8 +39,8 @@ _DEVICE_VERBS = {
 class SimDriver:
     """Simulated hosts in one file.
 
-    nodes: their names. profile: the name of a bundled profile, a path, or a
-    rules.Profile. speed: how many times faster than the profile says.
+    nodes: names of the nodes; profile: name of a bundled profile, a path, or a rules.Profile
+    speed: factor by which operations are faster than in the profile
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class SimDriver:
         self.use_profile(conf.compute.profile)
 
     def use_profile(self, profile: str | rules.Profile | None = None) -> None:
-        """Take another profile, or read the same source again.
+        """Change the profile, or read its source again.
 
-        Raises ProfileError or OSError; the profile in force stays.
+        Raises ProfileError or OSError, and then keeps the profile in force.
         """
         self._jobs.profile = _load(profile or self.profile.source)
 
     def inject(self, failures: Iterable[rules.FailureRule]) -> None:
-        """Set the failures that go before those of the profile."""
+        """Set injected failures, which come before those of the profile."""
         self._jobs.injected = tuple(failures)
 
     def close(self) -> None:

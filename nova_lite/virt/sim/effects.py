@@ -1,4 +1,4 @@
-"""The frame of an effect on a guest: what it is given, how it refuses.
+"""The frame of effects on guests: their arguments, and how they refuse.
 
 Effects (`life`, `cold`, `live_migration`) run inside one transaction of the store. They check
 before they write, so that a refusal leaves nothing behind.
@@ -18,7 +18,7 @@ HALF_MADE = 'half made'
 
 
 class Refused(Exception):
-    """The guest's state forbids the effect; `error` says why."""
+    """The guest's state forbids the effect; `error` has the reason."""
 
     def __init__(self, error_class: str, message: str, *, reschedule: bool = False) -> None:
         self.error = model.JobError(error_class, message, reschedule)
@@ -27,9 +27,9 @@ class Refused(Exception):
 
 @dataclasses.dataclass(slots=True)
 class Work:
-    """One job at the instant `at` (of the file's clock) when its effect takes place.
+    """One job at the time `at` (of the file's clock) of its effect.
 
-    subject: what the effect is about apart from the guest: a move or a device.
+    subject: a move or a device that the effect concerns besides the guest
     """
 
     tx: sqlite3.Connection
@@ -96,10 +96,10 @@ class Later:
 class Effect:
     """The effect of a verb. Each callable takes a Work.
 
-    finish:  the effect; returns the job's result, or a Later.
-    begin:   what shows while the job runs.
-    partial: what a failure in the middle leaves behind.
-    is_idle: whether there is nothing to do, which takes no time and does not fail.
+    finish:  makes the effect; returns the job's result, or a Later
+    begin:   makes the changes that are visible while the job runs
+    partial: makes the changes that a failure in the middle leaves
+    is_idle: returns whether there is nothing to do; then the job takes no time and does not fail
     """
 
     finish: Callable[[Work], model.Json | Later]

@@ -1,8 +1,8 @@
-"""Cut a simulated host's power, or give it back, past its compute daemon.
+"""Cut a simulated host's power, or restore it, without its compute daemon.
 
-What a management controller is to a real host: an operator fences with it before
-evacuating, and a test makes one host of many fail. The compute process of the
-file may run meanwhile; it finds its hypervisor gone (`Driver.up_nodes`).
+This is the management controller of a simulated host: an operator fences the host with it before an
+evacuation, and a test makes one host of many fail. The compute process of the file may run at the
+same time; its hypervisor is then no longer up (`Driver.up_nodes`).
 """
 
 import contextlib

@@ -1,9 +1,8 @@
-"""Jobs: starting effects under a key, and letting the clock finish them.
+"""Jobs: effects that are started under a key and take place at a time of the clock.
 
-A job is a row with the instant (see `job_clock`) at which its effect takes place. The next
-call that looks (a poll, a listing, another effect on the guest) first settles what is due,
-in the order in which it was due. No timer and no thread is involved, so nothing is lost
-with the daemon.
+A job is a row with the time (see `job_clock`) of its effect. The next call (a poll, a list,
+another effect on the guest) first settles the jobs that are due, in the order of their times.
+There is no timer and no thread, so the end of a daemon loses nothing.
 """
 
 from collections.abc import Sequence
@@ -26,13 +25,13 @@ from nova_lite.virt.sim import store
 
 EFFECTS = life.EFFECTS | cold.EFFECTS | live_migration.EFFECTS
 Verb = model.Verb
-# These act on the copy that runs, so they do not wait for it.
+# Verbs that act on the running copy, so they do not wait for its end.
 ON_COPY = (Verb.ABORT_LIVE_MIGRATION, Verb.FORCE_COMPLETE)
-# Of a guest that is made again, or powered, at least one of these is another.
+# The columns of which at least one changes if a guest is created again or changes its power.
 IDENTITY = ('role', 'power_state', 'move', 'started_at')
-# How often a running copy is worth a look: its counters move all the time.
+# Seconds between two polls of a running copy, whose counters change all the time.
 COPY_INTERVAL_S = 1.0
-# Ended jobs are kept for repeated calls; far longer than any saga retries.
+# Seconds that ended jobs are kept for repeated calls, far longer than any saga retries.
 RETENTION_S = 86400
 PURGE_EVERY = 4096
 PURGE_SPAN = 16384
@@ -40,7 +39,7 @@ PURGE_SPAN = 16384
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Request:
-    """A requested effect. spec: of a guest that the node may not know yet."""
+    """A requested effect. spec: definition of a guest that the node may not know yet"""
 
     node: str
     guest: str
@@ -54,8 +53,8 @@ class Request:
 class Jobs:
     """The jobs of one store.
 
-    profile, injected: may be replaced at any time; `injected` has failures that go before
-        those of the profile
+    profile, injected: may be replaced at any time; the failures in `injected` come before those of
+        the profile
     """
 
     def __init__(self, store_: store.Store, profile: rules.Profile, speed: float) -> None:
@@ -65,7 +64,7 @@ class Jobs:
         self._speed = speed
 
     def start(self, request: Request) -> model.Job:
-        """Start the effect, or find the job that an equal request started."""
+        """Start the effect, or return the job that an equal request has started."""
         now = self._store.now()
         with self._store.write() as tx:
             row = _find(tx, request)

@@ -1,11 +1,11 @@
 """Live migration by pre-copy, as a pure function of parameters and time.
 
-The disks are copied first, once. Then memory goes in rounds: each sends what the
-guest wrote during the round before, the first all of it. When the rest can be
-sent within the allowed downtime, the guest is stopped, the rest sent, and the
-guest handed over. A guest that writes faster than the link sends never gets
-there, unless auto-converge slows it down, or it is forced: paused until copied,
-or switched to post-copy (it leaves at once and fetches the rest afterwards).
+The disks are copied once, at the beginning. Then memory is copied in rounds: the first round sends
+all memory, each further round the memory that the guest wrote during the round before. If the rest
+can be sent within the allowed downtime, the guest is stopped, the rest is sent, and the guest is
+handed over. The copy of a guest that writes faster than the link sends never ends, unless
+auto-converge slows the guest down, or it is forced: the guest is paused until it is copied, or
+switched to post-copy (it leaves at once and fetches the rest afterwards).
 
 Sizes are MB (2**20 bytes), rates MB/s, times seconds since the copy began.
 """
@@ -42,7 +42,7 @@ class ForceMode(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Parameters:
-    """converges: None lets the rates decide; False and True overrule them."""
+    """Parameters of a copy. converges: None: the rates decide; False and True override them"""
 
     memory_mb: float
     disk_mb: float

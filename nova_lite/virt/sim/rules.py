@@ -1,6 +1,6 @@
 """Behaviour profiles as values: rules for hosts, guests and failures.
 
-Nothing here acts: `jobs` asks. `profile` makes these from YAML.
+`jobs` reads these values, which `profile` makes from YAML.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class Match:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Limit:
-    """The cases that a fault strikes, of those that fit. At most one is set; with none, all."""
+    """The matching cases that a fault strikes. At most one field is set; without any, all cases."""
 
     probability: float | None = None
     first: int | None = None

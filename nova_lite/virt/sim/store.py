@@ -1,10 +1,9 @@
 """The file in which a compute process's simulated hosts live (SQLite, WAL).
 
-Guests, jobs, counters of failure rules, nodes whose power was switched, images. One
-connection per process, used by one thread at a time; other processes may read
-the file (`census`) or cut a host's power (`hostpower`) meanwhile. Every write
-happens in one BEGIN IMMEDIATE transaction, so a kill at any instant leaves an
-effect either wholly done or not begun.
+It has guests, jobs, counters of failure rules, nodes whose power was switched, and images. A
+process has one connection, which one thread uses at a time; other processes may read the file
+(`census`) or cut a host's power (`hostpower`) at the same time. Each write is one BEGIN IMMEDIATE
+transaction, so that a kill at any time leaves an effect either completely done or not begun.
 """
 
 from collections.abc import Iterator
@@ -87,7 +86,7 @@ CREATE TABLE IF NOT EXISTS drives (
 
 
 class Store:
-    """An open file. `path` is made with its tables if it is not there, and its directory."""
+    """An open file. It is created, with its tables and its directory, if it does not exist."""
 
     def __init__(self, path: str) -> None:
         self.path = path
