@@ -241,7 +241,7 @@ class Service(types.Timestamps, Base):
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     uuid: Mapped[str] = column(Uuid, unique=True)
     host: Mapped[str] = column(Str)
-    binary: Mapped[str] = column(sa.String(64))
+    binary: Mapped[str] = column(sa.String(64), index=True)
     topic: Mapped[str] = column(sa.String(64))
     version: Mapped[int] = column(sa.Integer)
     report_count: Mapped[int] = column(sa.Integer, default=0)

@@ -21,6 +21,9 @@ REVISIONS = {
     'api/v0002_port_changes.py': '9092a23a36fcc01740cb1e0b6a26c24c3610e89c9bf45c086f208fbdb6525cec',
     'cell/v0001_initial.py': '3d60618fad6145e60656ff873eb2e64c6d1438616c1edc4c4d9779877b877941',
     'cell/v0002_shares.py': 'a4cc44eedf98d66a0289901f9a75e9bc8b83e40bc3211f7bbb83b9dfae0f507c',
+    'cell/v0003_index_of_services.py': (
+        '299a547b0e86cfc522c64494a2e0a8b726882f55ce0a36628a313105eabce850'
+    ),
 }
 
 
@@ -88,8 +91,8 @@ class SharesTest(testtools.TestCase):
         schema_migration.upgrade(self.url, 'cell', '0001')
 
     def test_a_database_without_it(self):
-        ((change, table),) = schema_migration.differences(self.url, 'cell')
-        self.assertEqual(('add_table', 'share_mapping'), (change, table.name))
+        found = [(each[0], each[1].name) for each in schema_migration.differences(self.url, 'cell')]
+        self.assertIn(('add_table', 'share_mapping'), found)
         schema_migration.upgrade(self.url, 'cell')
         self.assertEqual([], schema_migration.differences(self.url, 'cell'))
 
