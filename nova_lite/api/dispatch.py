@@ -7,6 +7,7 @@ order as a rule, so that the same wrong request gets the same code.
 from collections.abc import Iterable
 from collections.abc import Sequence
 import json
+import re
 import typing
 
 import falcon
@@ -20,6 +21,8 @@ from nova_lite.api import request
 from nova_lite.api import server_access
 
 WITH_BODY = ('POST', 'PUT', 'PATCH')
+# Nova's routes know no other ids of projects in paths.
+PROJECT = re.compile('[0-9a-f-]+')
 
 Operations: typing.TypeAlias = Sequence[operation.Operation]
 
@@ -49,7 +52,7 @@ class Endpoint:
         req.operation = _choose(candidates, req)
         context.operation = req.operation
         if project_id is not None and project_id != req.ctxt.project_id:
-            raise faults.MalformedUrl()
+            raise faults.MalformedUrl() if PROJECT.fullmatch(project_id) else faults.NoSuchUrl()
         _check_schemas(req, http)
         try:
             result = _run(req)

@@ -32,6 +32,7 @@ NETWORK = (*STATUS, 'network-changed', DELETED)
 SETTLED = (PLUGGED, DELETED)
 TAGGED = frozenset(('volume-extended', power_update.NAME, 'accelerator-request-bound'))
 MULTI_STATUS = 207
+COMPLETED = 'completed'
 
 
 def _events(*names):
@@ -39,7 +40,7 @@ def _events(*names):
         {
             'name': {'type': 'string', 'enum': [*NETWORK, *names]},
             'server_uuid': schema_parts.UUID,
-            'status': {'type': 'string', 'enum': ['failed', 'completed', 'in-progress']},
+            'status': {'type': 'string', 'enum': ['failed', COMPLETED, 'in-progress']},
             'tag': schema_parts.TEXT,
         },
         required=('name', 'server_uuid'),
@@ -71,14 +72,15 @@ def create(req):
     """Accept events. The response has the result of each."""
     events = req.body['events']
     servers = _servers(req, {event['server_uuid'] for event in events})
-    answers = [_answer(event, servers) for event in events]
+    codes = [_code(event, servers) for event in events]
     for uuid, lost in sorted(_changed(events, servers).items()):
         port_changes.follow(req.app, *servers[uuid], lost)
-    accepted = [event for event in answers if event['code'] == 200]
+    accepted = [event for event, code in zip(events, codes, strict=True) if code == 200]
     _report_plugged(req, servers, [event for event in accepted if event['name'] in SETTLED])
     for event in accepted:
         if event['name'] == power_update.NAME:
             power_update.follow(req, *servers[event['server_uuid']], event['tag'])
+    answers = [_answer(event, code) for event, code in zip(events, codes, strict=True)]
     status = 200 if len(accepted) == len(answers) else MULTI_STATUS
     return operation.Answer({'events': answers}, status=status)
 
@@ -121,9 +123,9 @@ def _servers(req, uuids):
     return found
 
 
-def _answer(event, servers):
-    code = _code(event, servers)
-    status = event.get('status', 'completed') if code == 200 else 'failed'
+def _answer(event, code):
+    """Return an event with what became of it; a status that was sent is not repeated."""
+    status = COMPLETED if code == 200 else 'failed'
     LOG.info(
         'Event %s %s of server %s: %s',
         event['name'],
@@ -151,7 +153,8 @@ def _report_plugged(req, servers, events):
     by_server = {}
     for event in events:
         if event.get('tag'):
-            by_server.setdefault(event['server_uuid'], {})[event['tag']] = event['status']
+            status = event.get('status', COMPLETED)
+            by_server.setdefault(event['server_uuid'], {})[event['tag']] = status
     for uuid, plugged in sorted(by_server.items()):
         cell, row = servers[uuid]
         if row.vm_state == states.VmState.BUILDING:

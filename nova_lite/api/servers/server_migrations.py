@@ -58,11 +58,11 @@ def index(req, server):
 @operation.operation('GET', ONE, since='2.23', policy=rules.SHOW, faults=(400, 403, 404))
 def show(req, server):
     """Show one live migration in progress."""
-    number = identifiers.number(req.args['migration_id'], 'migration id')
+    wanted = req.args['migration_id']
     for row in _read(req, server, live_migrations.shown) or ():
-        if row.id == number:
+        if str(row.id) == wanted:
             return {'migration': _view(req, row, places=True)}
-    raise NotInProgress(instance_id=server.uuid, migration_id=number)
+    raise NotInProgress(instance_id=server.uuid, migration_id=wanted)
 
 
 def _read(req, server, function, *args):

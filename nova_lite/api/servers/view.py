@@ -18,6 +18,7 @@ from nova_lite.policies import servers as rules
 PROGRESS = frozenset(('ACTIVE', 'BUILD', 'REBUILD', 'RESIZE', 'VERIFY_RESIZE', 'MIGRATING'))
 FAULTY = frozenset(('ERROR', 'DELETED'))
 MISSING = ''
+OFFLOADED = states.VmState.SHELVED_OFFLOADED
 
 _COLUMNS = (
     'id', 'uuid', 'project_id', 'user_id', 'display_name', 'host', 'node', 'vm_state',
@@ -154,7 +155,7 @@ def detail(viewer, row):
     }
     if status in PROGRESS:
         shown['progress'] = row.progress or 0
-    if status in FAULTY and row.uuid in viewer.faults:
+    if status in FAULTY and row.uuid in viewer.faults and not row.deleted:
         shown['fault'] = fault(viewer, viewer.faults[row.uuid])
     if viewer.full:
         _add_extensions(viewer, row, shown)
@@ -167,7 +168,9 @@ def _is_building(row):
 
 
 def _add_extensions(viewer, row, shown):
-    shown['OS-EXT-AZ:availability_zone'] = row.availability_zone or MISSING
+    # The record of an offloaded server keeps the zone that volumes are compared with.
+    zone = None if row.vm_state == OFFLOADED else row.availability_zone
+    shown['OS-EXT-AZ:availability_zone'] = zone or MISSING
     shown['config_drive'] = row.config_drive or MISSING
     shown['key_name'] = row.key_name
     shown['OS-SRV-USG:launched_at'] = naive(row.launched_at)

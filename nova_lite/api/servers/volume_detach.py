@@ -3,6 +3,7 @@
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import server_access
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import source_host
@@ -18,7 +19,7 @@ class RootDevice(exception.Invalid):
     'DELETE',
     volume_attachments.ONE,
     policy=rules.VOLUMES_DETACH,
-    guard=transitions.DETACH_VOLUME,
+    lock=True,
     success=202,
     faults=(400, 403, 404, 409),
 )
@@ -29,6 +30,7 @@ def detach(req, server):
     device = volume_attachments.find(server, volume['id'])
     if device.boot_index == 0:
         raise RootDevice()
+    server_access.require_state(server, transitions.DETACH_VOLUME)
     if server.row.host:
         source_host.require_up(req, server)
         if volume['status'] != 'in-use':

@@ -57,7 +57,8 @@ class TestRequests(Case):
 
     def test_project_in_the_url(self):
         self.assertEqual(200, self.send('GET', '/v2.1/alpha/flavors').status_code)
-        self.refused(400, 'badRequest', 'GET', '/v2.1/beta/flavors')
+        self.refused(400, 'badRequest', 'GET', '/v2.1/be7a/flavors')
+        self.refused(404, 'itemNotFound', 'GET', '/v2.1/beta/flavors')
 
     def test_slash_at_the_end(self):
         for path in (

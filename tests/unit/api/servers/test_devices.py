@@ -330,6 +330,12 @@ class DevicesTest(base.Case):
         # Once before anything is begun.
         self.assertIn(self.api.super_conductor.asked, range(9, 12))
 
+    def test_an_unknown_volume_is_not_found_in_any_state(self):
+        for state in ('suspended', 'rescued', 'error'):
+            uuid = self.api.add_server(vm_state=state)
+            path = f'/servers/{uuid}/os-volume_attachments/{runtime.new_uuid()}'
+            self.refused('DELETE', path, code=404)
+
     def test_interface_states(self):
         for state in ('suspended', 'resized', 'shelved', 'shelved_offloaded'):
             uuid = self.api.add_server(vm_state=state, network_info=[{'id': VOLUME}])

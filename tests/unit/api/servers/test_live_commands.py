@@ -32,6 +32,11 @@ class WishesTest(base.Case):
         for method in ('live_migration_abort', 'live_migration_force_complete'):
             self.api.compute['cell1'].answers[method] = AWAY
 
+    def test_an_id_that_is_no_number_is_not_found(self):
+        path = f'/servers/{self.server}/migrations'
+        self.refused('GET', f'{path}/x', version='2.23', who=base.ADMIN, code=404)
+        self.ok('GET', self.path, version='2.23', who=base.ADMIN)
+
     def row(self):
         return self.api.cell('cell1').db.read(migrations.get, self.uuid)
 

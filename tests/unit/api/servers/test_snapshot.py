@@ -41,6 +41,13 @@ class TestImages(base.Case):
         self.assertEqual('image_backup', self.api.row(uuid).task_state)
         self.refused_act(uuid, 'createBackup', {**body, 'rotation': -1}, code=400, text='rotation')
 
+    def test_locked_servers_have_images(self):
+        backup = {'name': 'b', 'backup_type': 'daily', 'rotation': 1}
+        for action, body in (('createImage', {'name': 'i'}), ('createBackup', backup)):
+            uuid = self.api.add_server()
+            self.act(uuid, 'lock')
+            self.act(uuid, action, body)
+
     def test_line_breaks_after_names(self):
         images = self.api.neighbours.image.images
         backup = {'backup_type': 'daily', 'rotation': 1}

@@ -104,6 +104,12 @@ class TestView(base.Case):
         building = self.api.add_server(network_info=[info], vm_state='building')
         self.assertEqual({}, self.show(building)['addresses'])
 
+    def test_offloaded_servers_are_in_no_zone(self):
+        uuid = self.api.add_server(vm_state='shelved_offloaded', availability_zone='nova')
+        self.assertEqual('', self.show(uuid)['OS-EXT-AZ:availability_zone'])
+        shelved = self.api.add_server(vm_state='shelved', availability_zone='nova')
+        self.assertEqual('nova', self.show(shelved)['OS-EXT-AZ:availability_zone'])
+
     def test_deleted(self):
         """At each microversion it has the fields that it had, and nothing that others gave it."""
         group = '6a5e7a0e-7a55-4a0c-a7f5-7a8c1c6d3f11'
@@ -122,6 +128,7 @@ class TestView(base.Case):
         write(children.create_tags, uuid, ['a'])
         minors = (1, 3, 9, 16, 19, 26, 63, 73, 75, 90, 96, 98, 100)
         before = {minor: self.listed(minor) for minor in minors}
+        write(instances.add_fault, uuid, code=500, message='failed', details='inner')
         write(instances.mark_deleted, uuid)
         for minor, former in before.items():
             with self.subTest(minor=minor):
