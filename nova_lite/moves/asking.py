@@ -21,9 +21,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db import rows
 from nova_lite.db.cell import services
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
+from nova_lite.moves import scope as scopes
 
 LOG = log.getLogger(__name__)
 
@@ -50,10 +48,10 @@ class HostRemoved(exception.NotFound):
 
 
 def read(
-    move: 'moves.AnyMove', function: Callable[..., T], *args: typing.Any, hosts: Iterable[str]
+    scope: scopes.Scope, function: Callable[..., T], *args: typing.Any, hosts: Iterable[str]
 ) -> tuple[T, Known]:
     """Run a function that reads the cell as `with_services`."""
-    return move.read(with_services, function, *args, hosts=hosts)
+    return scope.read(with_services, function, *args, hosts=hosts)
 
 
 def with_services(
@@ -81,7 +79,12 @@ def answer(reply: saga.Data) -> Reply:
 
 
 def ask(
-    move: 'moves.AnyMove', method: Method, arguments: saga.Data, *, known: Known | None = None
+    scope: scopes.Scope,
+    method: Method,
+    /,
+    *,
+    known: Known | None = None,
+    **arguments: typing.Any,
 ) -> Reply:
     """Call a method of a compute for a step. Return a Pending, or the reply.
 
@@ -90,33 +93,38 @@ def ask(
     is down: `compute.move_audit` of that host removes guests when it is back. known: as there
     """
     host = arguments['host']
-    if not move.undoing:
-        require_up_or_retry(move, host, known=known)
-    elif _is_given_up(_service(move, host)):
+    if not scope.undoing:
+        require_up_or_retry(scope, host, known=known)
+    elif _is_given_up(_service(scope, host)):
         raise _down(host)
-    return _call(move, method, arguments)
+    return _call(scope, method, arguments)
 
 
 def ask_one_that_is_up(
-    move: 'moves.AnyMove', method: Method, arguments: saga.Data, *, known: Known | None = None
+    scope: scopes.Scope,
+    method: Method,
+    /,
+    *,
+    known: Known | None = None,
+    **arguments: typing.Any,
 ) -> Reply:
     """Do as `ask`, but raise as `require_not_forced_down`, also in an undo. known: as there"""
-    require_not_forced_down(move, arguments['host'], known=known)
-    return _call(move, method, arguments)
+    require_not_forced_down(scope, arguments['host'], known=known)
+    return _call(scope, method, arguments)
 
 
-def _call(move: 'moves.AnyMove', method: Method, arguments: saga.Data) -> Reply:
+def _call(scope: scopes.Scope, method: Method, arguments: saga.Data) -> Reply:
     host = arguments['host']
     try:
-        return answer(method(move.ctxt, **arguments))
+        return answer(method(scope.ctxt, **arguments))
     except exception.Unavailable as error:
-        if move.undoing and _is_down(move, _service(move, host)):
+        if scope.undoing and _is_down(scope, _service(scope, host)):
             raise _down(host) from error
         raise
 
 
 @contextlib.contextmanager
-def unless_deleted(move: 'moves.AnyMove') -> Iterator[None]:
+def unless_deleted(scope: scopes.Scope) -> Iterator[None]:
     """Ignore a failed effect on a guest whose server is gone: the deletion may interrupt it.
 
     What the effect should have removed is left to the caller.
@@ -124,63 +132,61 @@ def unless_deleted(move: 'moves.AnyMove') -> Iterator[None]:
     try:
         yield
     except exception.DriverError as error:
-        if not move.is_gone():
+        if not scope.is_gone():
             raise
-        LOG.info('Saga %s: server %s is being deleted: %s', move.uuid, move.instance_uuid, error)
+        LOG.info('Saga %s: server %s is being deleted: %s', scope.uuid, scope.instance_uuid, error)
 
 
 def _down(host: str) -> exception.ServiceIsDown:
     return exception.ServiceIsDown(binary=services.COMPUTE, host=host)
 
 
-def require_up_or_retry(move: 'moves.AnyMove', host: str, *, known: Known | None = None) -> None:
+def require_up_or_retry(scope: scopes.Scope, host: str, *, known: Known | None = None) -> None:
     """Raise HostRemoved, or Unavailable, which repeats the step, while a host of any cell is down.
 
     A call to a host that hangs would hold a thread until it times out.
 
     known: {host: service}, see `with_services`, of those that this step has read
     """
-    _require_up_or_retry(move, host, _service(move, host, known))
+    _require_up_or_retry(scope, host, _service(scope, host, known))
 
 
-def require_up_or_fail(move: 'moves.AnyMove', host: str, known: Known) -> None:
+def require_up_or_fail(scope: scopes.Scope, host: str, known: Known) -> None:
     """Raise as `services.require_up` of a host of the cell. known: as of `with_services`"""
     service = known[host]
     if service is None:
         raise _down(host)
-    services.require_up(service, move.world.conf.service_down_time)
+    services.require_up(service, scope.world.conf.service_down_time)
 
 
-def require_not_forced_down(
-    move: 'moves.AnyMove', host: str, *, known: Known | None = None
-) -> None:
+def require_not_forced_down(scope: scopes.Scope, host: str, *, known: Known | None = None) -> None:
     """Do as `require_up_or_retry`; raise ServiceIsDown for a host that is forced down.
 
     Another host that is down may report again in a moment, for example after its conductor was
     restarted.
     """
-    service = _service(move, host, known)
+    service = _service(scope, host, known)
     if service is not None and _is_given_up(service):
         raise _down(host)
-    _require_up_or_retry(move, host, service)
+    _require_up_or_retry(scope, host, service)
 
 
-def _require_up_or_retry(move: 'moves.AnyMove', host: str, service: rows.Row | None) -> None:
+def _require_up_or_retry(scope: scopes.Scope, host: str, service: rows.Row | None) -> None:
     if service is None:
         raise HostRemoved(host=host)
     try:
-        services.require_up(service, move.world.conf.service_down_time)
+        services.require_up(service, scope.world.conf.service_down_time)
     except exception.ServiceIsDown as error:
         raise exception.Unavailable(service=services.COMPUTE, reason=f'{host} is not up') from error
 
 
-def _service(move: 'moves.AnyMove', host: str, known: Known | None = None) -> rows.Row | None:
+def _service(scope: scopes.Scope, host: str, known: Known | None = None) -> rows.Row | None:
     """Return the compute service of a host of any cell, or None. known: of `with_services`"""
-    found = (known or {}).get(host) or move.read(services.find, host)
+    found = (known or {}).get(host) or scope.read(services.find, host)
     if found is not None:
         return found
     try:
-        cell = move.world.cells.of_host(host)
+        cell = scope.world.cells.of_host(host)
     except exception.HostMappingNotFound:
         return None
     return cell.db.read(services.find, host)
@@ -191,6 +197,6 @@ def _is_given_up(service: rows.Row | None) -> bool:
     return service is None or service.forced_down
 
 
-def _is_down(move: 'moves.AnyMove', service: rows.Row | None) -> bool:
-    down_s = move.world.conf.service_down_time
+def _is_down(scope: scopes.Scope, service: rows.Row | None) -> bool:
+    down_s = scope.world.conf.service_down_time
     return service is None or services.is_down(service, down_s)

@@ -20,9 +20,8 @@ from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
+from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import port_resources
 
@@ -42,8 +41,6 @@ class AttachInterface(move.Move[guest_devices.Began]):
     first = guest_devices.BEGIN
     kind = 'attach-interface'
     faults = False
-    guest = part.Of(guest_devices.GuestDevices, PLUG, 'attach_interface', 'detach_interface')
-    resources = part.Of(port_resources.PortResources, PLUG)
     ways = (
         *guest_devices.WAYS_OF_ATTACHING,
         *(
@@ -52,25 +49,42 @@ class AttachInterface(move.Move[guest_devices.Began]):
         ),
     )
 
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        self.guest = guest_devices.GuestDevices(
+            self.scope,
+            self.events,
+            self.first,
+            PLUG,
+            calls=('attach_interface', 'detach_interface'),
+            reconcile=self.reconcile,
+        )
+        self.resources = port_resources.PortResources(self.scope, PLUG)
+
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
+            self.beginning(),
             *self.resources.claiming(self.asking_port, self.require_free),
-            places.NETWORK.step(BIND, self.bind, self.release, clean=duties.foreign_ports(self)),
+            places.NETWORK.step(
+                BIND,
+                self.bind,
+                self.release,
+                clean=duties.foreign_ports(self.scope, self.arguments.request),
+            ),
             self.guest.step(self.plug, self.unplug),
             places.SOURCE_RECORDS.step('record-interface', self.record, pivot=True),
             *self.guest.replugging(self.replug),
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
-        row = self.require_there(row)
+        row = self.scope.require_there(row)
         ports = neighbours.port_ids(row.network_info)
         return self.guest.begin(connection, row, EVENT, ports=ports)
 
     @property
     def known(self) -> list[str]:
         """Return the ports that the server had before, or that its guest may have."""
-        held = neighbours.held(self, neighbours.PORTS)
+        held = neighbours.held(self.scope, neighbours.PORTS)
         return [*self.began.ports, *sorted(held)]
 
     @property
@@ -94,7 +108,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
         A server may be deleted before a late request arrives: the port is released again then.
         """
         row = self.guest.current()
-        self.here.require_up_or_fail(row.host)
+        self.scope.here.require_up_or_fail(row.host)
         known = self.require_free()
         if self.given:
             self._note(self.given)
@@ -108,7 +122,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
 
         A successor may have undone this saga already: its own context may not change ports.
         """
-        if self.is_gone():
+        if self.scope.is_gone():
             self._take_back(context.admin(), known)
             raise exception.InstanceNotFound(instance_id=self.instance_uuid)
 
@@ -119,10 +133,10 @@ class AttachInterface(move.Move[guest_devices.Began]):
             raise exception.PortInUse(port_id=self.given)
         return known
 
-    @part.transaction
+    @scopes.transaction
     def _note(self, connection: sa.Connection, port_id: str) -> None:
         row = instances.lock(connection, self.instance_uuid)
-        user_ports.note(connection, self.require_there(row), port_id)
+        user_ports.note(connection, self.scope.require_there(row), port_id)
 
     def release(self) -> None:
         """Undo `bind`, also if its reply was lost, unless the guest may have the port."""
@@ -131,19 +145,21 @@ class AttachInterface(move.Move[guest_devices.Began]):
         known = self.known
         self._take_back(self.ctxt, known)
         if self.given and self.given not in known:
-            self.write(user_ports.forget, self.instance_uuid, self.given)
+            self.scope.write(user_ports.forget, self.instance_uuid, self.given)
 
     def _take_back(self, ctxt: context.RequestContext, known: list[str]) -> None:
         request = self.arguments.request
         self.world.network.undo_attach(ctxt, self.instance_uuid, request, known=known)
 
     def plug(self) -> asking.Reply:
-        return self.guest.ask(self.compute.attach_interface, vif=self.results[BIND])
+        return self.guest.ask(self.scope.compute.attach_interface, vif=self.results[BIND])
 
     def unplug(self) -> asking.Reply:
         if BIND not in self.results:
             return None
-        return self.guest.undo(self.compute.detach_interface, port_id=self.results[BIND]['id'])
+        return self.guest.undo(
+            self.scope.compute.detach_interface, port_id=self.results[BIND]['id']
+        )
 
     def replug(self, **options: typing.Any) -> saga.Pending | None:
         """Restore the port after a reboot that may have missed it."""
@@ -153,7 +169,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
         """Do the duty of a failed `unplug`. Until then the port stays reserved."""
         waits = self.guest.reconcile_port(self.results[BIND], **options)
         if waits is None:
-            duties.forget_port(self, self.given)
+            duties.forget_port(self.scope, self.given)
             if self.asking_port:
                 self.resources.release()
         return waits

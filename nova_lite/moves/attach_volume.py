@@ -15,9 +15,7 @@ from nova_lite.db.cell import devices as device_rows
 from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
-from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
 
@@ -41,13 +39,25 @@ class AttachVolume(move.Move[guest_devices.Began]):
     first = BEGIN
     named = guest_devices.VOLUMES
     faults = False
-    reservation = part.Of(reservation.Reservation, RESERVE)
-    guest = part.Of(guest_devices.GuestDevices, PLUG, 'attach_volume', 'detach_volume')
     ways = guest_devices.WAYS_OF_ATTACHING
+
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        self.guest = guest_devices.GuestDevices(
+            self.scope,
+            self.events,
+            self.first,
+            PLUG,
+            calls=('attach_volume', 'detach_volume'),
+            reconcile=self.reconcile,
+        )
+        self.reservation = reservation.Reservation(
+            self.scope, self.guest, RESERVE, self.arguments.volume_id
+        )
 
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
+            self.beginning(),
             self.reservation.step(self._record_attachment),
             self.guest.step(self.plug, self.unplug),
             places.SOURCE_RECORDS.step('record-attachment', self.record, pivot=True),
@@ -59,7 +69,7 @@ class AttachVolume(move.Move[guest_devices.Began]):
         return super().begin()
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
-        row = self.require_there(row)
+        row = self.scope.require_there(row)
         if row.host:
             self.events.end(connection, NAME_EVENT, row.host)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT)
@@ -68,17 +78,19 @@ class AttachVolume(move.Move[guest_devices.Began]):
         children.destroy_block_device(connection, self.arguments.device)
 
     def _record_attachment(self, attachment_id: str) -> None:
-        self.write(device_rows.change, self.arguments.device, {'attachment_id': attachment_id})
+        self.scope.write(
+            device_rows.change, self.arguments.device, {'attachment_id': attachment_id}
+        )
 
     def plug(self) -> asking.Reply:
         if self.began.host is None:
             self.world.volume.complete_attachment(self.ctxt, self.reservation.id)
             return None
         device = self.guest.block_device(self.arguments.device)
-        return self.guest.ask(self.compute.attach_volume, block_device=device)
+        return self.guest.ask(self.scope.compute.attach_volume, block_device=device)
 
     def unplug(self) -> asking.Reply:
-        return self.guest.undo(self.compute.detach_volume, volume_id=self.arguments.volume_id)
+        return self.guest.undo(self.scope.compute.detach_volume, volume_id=self.arguments.volume_id)
 
     def reconcile(self, **options: typing.Any) -> saga.Pending | None:
         """Do the duty of a failed `unplug`. Until then the volume stays reserved."""

@@ -7,6 +7,8 @@ The first transaction is the pivot: what the source has dropped cannot be restor
 source's audit cleans up what the source could not drop.
 """
 
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import runtime
@@ -19,11 +21,10 @@ from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import resized
-from nova_lite.moves import server_cell
-from nova_lite.moves import steps
+from nova_lite.moves import scope as scopes
+from nova_lite.moves.parts import allocation
 
 Task = states.TaskState
 BEGIN = saga.Result('record-request', resized.Ends)
@@ -50,13 +51,18 @@ class ConfirmResize(move.Move[resized.Ends]):
     kind, also = 'confirm-resize', ('cross-cell-confirm',)
     ways = (saga.Way(), saga.Way({'delete': True}))
 
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        self.crosses = self.kind in self.also
+        self.allocation = allocation.Allocation(self.scope)
+        self.source = resized.route(self.scope, lambda: self.began, crosses=self.crosses).source
+
     def steps(self) -> saga.Steps:
         # The source is not asked again once its records are gone.
-        crosses = resized.crosses(self)
         purge = places.SOURCE_RECORDS.step('remove-source-records', self.purge, later=True)
         last = places.DEST_HOST.step('delete-server', self.delete)
         return (
-            steps.begin(self, at=places.DEST_RECORDS, pivot=True),
+            self.beginning(at=places.DEST_RECORDS, pivot=True),
             places.SOURCE_HOST.best_effort(
                 CLEAN, self.clean, later=True, calls=('confirm_resize',)
             ),
@@ -68,46 +74,47 @@ class ConfirmResize(move.Move[resized.Ends]):
                 skips=True,
             ),
             places.PLACEMENT.step(
-                'release-source-allocation', self.allocation.free_source, later=not crosses
+                'release-source-allocation', self.allocation.free_source, later=not self.crosses
             ),
-            *((purge,) if crosses else ()),
+            *((purge,) if self.crosses else ()),
             places.DEST_RECORDS.step('record-confirmation', self.record),
             *((last,) if self.arguments.delete or self.arguments.keep else ()),
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> resized.Ends:
-        began = resized.Ends.of(connection, self.migration_uuid)
+        began = resized.Ends.of(connection, self.scope.migration_uuid)
         self.events.start_first(connection, EVENT, began.source['host'])
         if self.arguments.keep and row is not None and row.task_state == Task.SOFT_DELETING:
             instances.update(connection, row.uuid, {'deleted_at': runtime.naive_now()})
         return began
 
     def clean(self) -> asking.Reply:
-        cell, asked = resized.source_cell(self), resized.asked(self, 'source', CLEAN)
-        known = cell.read(asking.services_of, [asked['host']])
-        return self.ask(cell.compute.confirm_resize, known=known, **asked)
+        source = self.source
+        known = source.cell.read(asking.services_of, [source.host])
+        asked = resized.asked(self.scope, source, CLEAN)
+        return asking.ask(self.scope, source.compute.confirm_resize, known=known, **asked)
 
     def unbind(self) -> saga.Skipped | None:
         """Delete the bindings of the ports to the source, unless the server is gone."""
-        row = self.find()
+        row = self.scope.find()
         if self.began.stays or row is None or row.deleted or not row.network_info:
             return saga.Skipped()
-        neighbours.unbind(self, row.network_info, self.began.source['host'])
+        neighbours.unbind(self.scope, row.network_info, self.source.host)
         return None
 
     def unbind_late(self) -> None:
         """Do the same after the saga's end, when the server may have moved again."""
-        duties.drop_bindings(self, self.began.source['host'])
+        duties.drop_bindings(self.scope, self.source.host)
 
     def purge(self) -> None:
         """Remove the hidden records that a revert would show again."""
-        resized.source_cell(self).purge()
+        self.source.cell.purge()
 
-    @part.transaction
+    @scopes.transaction
     def record(self, connection: sa.Connection) -> None:
         """Record the server as ACTIVE or STOPPED, with its new flavor."""
         migrations.update(
-            connection, self.migration_uuid, {'status': str(states.MigrationStatus.CONFIRMED)}
+            connection, self.scope.migration_uuid, {'status': str(states.MigrationStatus.CONFIRMED)}
         )
         row = instances.held(connection, self.instance_uuid)
         if row is not None:
@@ -121,6 +128,6 @@ class ConfirmResize(move.Move[resized.Ends]):
     def delete(self) -> None:
         """Continue the deletion that confirmed the resize."""
         if self.arguments.keep:
-            server_cell.soft_delete(self, self.here)
+            self.scope.here.soft_delete()
         else:
-            server_cell.delete(self, self.here)
+            self.scope.here.delete()

@@ -11,7 +11,7 @@ from nova_lite.db import rows
 from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import places
-from nova_lite.moves import steps
+from nova_lite.objects import instance as instance_objects
 
 TRIGGER = 'interrupt-guest'
 EVENT = 'compute_trigger_crash_dump'
@@ -25,21 +25,22 @@ class CrashDump(move.Move[saga.Data | None]):
 
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
+            self.beginning(),
             places.SOURCE_HOST.step(TRIGGER, self.trigger, calls=('trigger_crash_dump',)),
             places.SOURCE_RECORDS.step('end-action', self.end, pivot=True),
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> None:
-        row = self.require_there(row)
+        row = self.scope.require_there(row)
         self.events.start(connection, EVENT, row.host)
 
     def trigger(self) -> asking.Reply:
         """Interrupt the guest. Raise ServiceIsDown at once if its host is down."""
-        row = self.require_there(self.row())
-        self.here.require_up_or_fail(row.host)
-        ask, key = self.compute.trigger_crash_dump, self.key(TRIGGER)
-        return self.ask(ask, host=row.host, instance=self.instance(row), key=key)
+        row = self.scope.require_there(self.scope.row())
+        self.scope.here.require_up_or_fail(row.host)
+        ask, key = self.scope.compute.trigger_crash_dump, self.key(TRIGGER)
+        instance = instance_objects.Instance.from_row(row)
+        return asking.ask(self.scope, ask, host=row.host, instance=instance, key=key)
 
     def end(self) -> None:
-        self.write(self.events.end_all)
+        self.scope.write(self.events.end_all)

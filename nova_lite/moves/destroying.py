@@ -5,32 +5,28 @@ is refused then, and the server keeps its guest. After that the move continues, 
 has no guest at its end is in ERROR, whatever state was set.
 """
 
-import typing
-
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db import rows
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
+from nova_lite.moves import scope as scopes
 
 # A note: the guest may be destroyed by now.
 BEGUN: saga.Result[bool] = saga.Result('destroying', bool)
 
 
-def begin(move: 'moves.AnyMove', row: rows.Row | None) -> saga.Pending | None:
+def begin(scope: scopes.Scope, row: rows.Row | None) -> saga.Pending | None:
     """Return a Pending if the journal must be written before the guest is destroyed.
 
     row: the server's, or None if it is gone: then there is nothing to keep
     Raise StateChanged if the server has left the move before that.
     """
-    if row is None or BEGUN in move.results:
+    if row is None or BEGUN in scope.results:
         return None
     try:
-        move.require_task(row)
+        scope.require_task(row)
     except exception.StateChanged as error:
         error.final = True
         raise
     # The journal is written before the host is called.
-    move.results[BEGUN] = True
+    scope.results[BEGUN] = True
     return saga.Pending(wake_in=0, detail='the guest is about to be destroyed')

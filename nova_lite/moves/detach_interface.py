@@ -19,9 +19,8 @@ from nova_lite.db.cell import user_ports
 from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
-from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
+from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import port_resources
 
@@ -44,8 +43,6 @@ class DetachInterface(move.Move[guest_devices.Began]):
     first = guest_devices.BEGIN
     kind = 'detach-interface'
     faults = False
-    guest = part.Of(guest_devices.GuestDevices, UNPLUG, 'attach_interface', 'detach_interface')
-    resources = part.Of(port_resources.PortResources, UNPLUG)
     ways = (
         saga.Way(),
         saga.Way(
@@ -53,9 +50,21 @@ class DetachInterface(move.Move[guest_devices.Began]):
         ),
     )
 
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        self.guest = guest_devices.GuestDevices(
+            self.scope,
+            self.events,
+            self.first,
+            UNPLUG,
+            calls=('attach_interface', 'detach_interface'),
+            reconcile=self.reconcile,
+        )
+        self.resources = port_resources.PortResources(self.scope, UNPLUG)
+
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
+            self.beginning(),
             self.guest.step(self.unplug, self.plug),
             places.NETWORK.step('release-port', self.release, pivot=True),
             *self.resources.releasing(self.began.vif if self.has_begun else None),
@@ -64,7 +73,7 @@ class DetachInterface(move.Move[guest_devices.Began]):
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
-        row = self.require_there(row)
+        row = self.scope.require_there(row)
         for vif in row.network_info or ():
             if vif['id'] == self.arguments.port_id:
                 kept = vif['id'] in user_ports.of(row)
@@ -73,12 +82,12 @@ class DetachInterface(move.Move[guest_devices.Began]):
         raise exception.PortNotAttached(instance_id=row.uuid, port_id=self.arguments.port_id)
 
     def unplug(self) -> asking.Reply:
-        return self.guest.ask(self.compute.detach_interface, port_id=self.arguments.port_id)
+        return self.guest.ask(self.scope.compute.detach_interface, port_id=self.arguments.port_id)
 
     def plug(self) -> asking.Reply:
-        if not self.has_begun or self.is_gone():
+        if not self.has_begun or self.scope.is_gone():
             return None
-        return self.guest.undo(self.compute.attach_interface, vif=self.began.vif)
+        return self.guest.undo(self.scope.compute.attach_interface, vif=self.began.vif)
 
     def reconcile(self, **options: typing.Any) -> saga.Pending | None:
         """Make the guest's port match the records. This is the duty of a failed `plug`."""
@@ -91,7 +100,7 @@ class DetachInterface(move.Move[guest_devices.Began]):
         vif = self.began.vif
         self.world.network.release_from(self.ctxt, self.instance_uuid, [vif] if vif else [])
 
-    @part.transaction
+    @scopes.transaction
     def forget(self, connection: sa.Connection) -> None:
         try:
             row = instances.lock(connection, self.instance_uuid)

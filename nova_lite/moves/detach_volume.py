@@ -16,9 +16,7 @@ from nova_lite.db.cell import children
 from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
-from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
 from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 
@@ -45,12 +43,22 @@ class DetachVolume(move.Move[guest_devices.Began]):
     kind = 'detach-volume'
     named = guest_devices.VOLUMES
     faults = False
-    detaching = part.Of(detaching.Detaching, 'volume_id')
-    guest = part.Of(guest_devices.GuestDevices, UNPLUG, 'attach_volume', 'detach_volume')
+
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        self.detaching = detaching.Detaching(self.scope, self.first, self.arguments.volume_id)
+        self.guest = guest_devices.GuestDevices(
+            self.scope,
+            self.events,
+            self.first,
+            UNPLUG,
+            calls=('attach_volume', 'detach_volume'),
+            reconcile=self.reconcile,
+        )
 
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
+            self.beginning(),
             self.detaching.step(self.mark),
             self.guest.step(self.unplug, self.plug),
             places.SOURCE_RECORDS.step('forget-block-device', self.forget, pivot=True),
@@ -58,7 +66,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
-        row = self.require_there(row)
+        row = self.scope.require_there(row)
         found = self.guest.attached(connection, row, self.arguments.volume_id)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT, **found)
 
@@ -76,14 +84,14 @@ class DetachVolume(move.Move[guest_devices.Began]):
         return True
 
     def unplug(self) -> asking.Reply:
-        return self.guest.ask(self.compute.detach_volume, volume_id=self.arguments.volume_id)
+        return self.guest.ask(self.scope.compute.detach_volume, volume_id=self.arguments.volume_id)
 
     def plug(self) -> asking.Reply:
-        if not self.has_begun or self.is_gone():
+        if not self.has_begun or self.scope.is_gone():
             return None
-        for device in self.devices():
+        for device in self.scope.devices():
             if device.uuid == self.began.device:
-                return self.guest.undo(self.compute.attach_volume, block_device=device)
+                return self.guest.undo(self.scope.compute.attach_volume, block_device=device)
         return None
 
     def reconcile(self, **options: typing.Any) -> saga.Pending | None:
@@ -92,7 +100,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
 
     def forget(self) -> None:
         """Remove the block device. This is the pivot."""
-        self.write(self._forget)
+        self.scope.write(self._forget)
         self.detaching.forget()
 
     def _forget(self, connection: sa.Connection) -> None:

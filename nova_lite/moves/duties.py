@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
@@ -21,13 +22,8 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import network_info
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import neighbours
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import attach_interface
-    from nova_lite.moves import move as moves
-    from nova_lite.moves import revert
-
 
 P = typing.ParamSpec('P')
 
@@ -43,93 +39,93 @@ def _duty(cleanup: Callable[P, saga.Pending | None]) -> Callable[P, saga.Clean]:
 
 
 @_duty
-def foreign_attachments(move: 'moves.AnyMove') -> saga.Pending | None:
+def foreign_attachments(scope: scopes.Scope) -> saga.Pending | None:
     """End the attachments of the server that none of its block devices names.
 
     A host creates an attachment before it records it, while the server has a task. An attachment
     that was listed before the server was seen without a task is recorded, or foreign.
     """
-    found = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
-    cell, row = now(move)
+    found = scope.world.volume.list_attachments(scope.ctxt, scope.instance_uuid)
+    cell, row = now(scope)
     if row is not None and row.task_state is not None:
         return saga.Pending(detail=f'the server is in task {row.task_state}')
     devices = [] if cell is None else cell.devices()
-    neighbours.drop_foreign(move, devices, listed=found)
+    neighbours.drop_foreign(scope, devices, listed=found)
     return None
 
 
-def drop_bindings(move: 'moves.AnyMove', host: str) -> None:
+def drop_bindings(scope: scopes.Scope, host: str) -> None:
     """Delete the bindings to a host, unless the server or an open move of it uses the host."""
-    cell, row = now(move)
+    cell, row = now(scope)
     if cell is None or row is None or not row.network_info:
         return
     if not _is_used(cell, row, host):
-        neighbours.unbind(move, row.network_info, host)
+        neighbours.unbind(scope, row.network_info, host)
 
 
 @_duty
-def activation(move: 'moves.AnyMove', *, leaves: bool = False) -> None:
-    """Activate the bindings to the server's host. leaves: then delete the source's"""
-    cell, row = now(move)
+def activation(scope: scopes.Scope, *, leaves: scopes.End | None = None) -> None:
+    """Activate the bindings to the server's host. leaves: an end whose bindings to delete then"""
+    cell, row = now(scope)
     if cell is not None and row is not None and row.host and row.network_info:
-        info = neighbours.activate(move, row.network_info, row.host)
+        info = neighbours.activate(scope, row.network_info, row.host)
         cell.write(network_info.renew, row.uuid, info, host=row.host)
-    if leaves:
-        drop_bindings(move, move.source_host)
+    if leaves is not None:
+        drop_bindings(scope, leaves.host)
 
 
 @_duty
-def no_bindings(move: 'moves.AnyMove') -> None:
+def no_bindings(scope: scopes.Scope) -> None:
     """Unbind the ports of a server that is on no host."""
-    _side, row = now(move)
+    _side, row = now(scope)
     if row is not None and row.host is None:
-        move.world.network.unbind(move.ctxt, row.uuid, row.network_info or ())
+        scope.world.network.unbind(scope.ctxt, row.uuid, row.network_info or ())
 
 
 @_duty
-def foreign_ports(move: 'attach_interface.AttachInterface') -> None:
+def foreign_ports(scope: scopes.Scope, request: session.Json) -> None:
     """Release the port of a request, unless the server has it."""
-    _side, row = now(move)
-    request, held = move.arguments.request, neighbours.held(move, neighbours.PORTS)
+    _side, row = now(scope)
+    held = neighbours.held(scope, neighbours.PORTS)
     has = neighbours.port_ids(row.network_info) if row is not None else ()
-    move.world.network.undo_attach(move.ctxt, move.instance_uuid, request, known={*held, *has})
+    scope.world.network.undo_attach(scope.ctxt, scope.instance_uuid, request, known={*held, *has})
     given = request.get('port_id')
     if given not in held:
-        forget_port(move, given)
+        forget_port(scope, given)
 
 
-def forget_port(move: 'moves.AnyMove', port_id: str | None) -> None:
+def forget_port(scope: scopes.Scope, port_id: str | None) -> None:
     """Delete the note that a port is the user's. port_id: may be None"""
-    cell, _row = now(move)
+    cell, _row = now(scope)
     if cell is not None and port_id:
-        cell.write(user_ports.forget, move.instance_uuid, port_id)
+        cell.write(user_ports.forget, scope.instance_uuid, port_id)
 
 
 @_duty
-def copy(move: 'moves.AnyMove') -> None:
+def copy(scope: scopes.Scope, dest: scopes.End) -> None:
     """Purge the copy that a move left in its destination cell.
 
     `copies.drop` keeps the record if the server is in that cell by now, or if a later move left it
     there for its revert.
     """
-    if not _is_in(move, move.there):
-        move.there.write(copies.drop, move.instance_uuid, move.uuid)
+    if not _is_in(scope, dest.cell):
+        dest.cell.write(copies.drop, scope.instance_uuid, scope.uuid)
 
 
 @_duty
-def shown(move: 'revert.RevertResize') -> None:
+def shown(scope: scopes.Scope, source: scopes.End) -> None:
     """Hide the record in the source cell again, unless the server has returned there."""
-    cell = move.source_cell
+    cell = source.cell
     # Read before the mapping, because a later revert changes the record before the mapping.
     row = cell.find()
-    if row is not None and not (row.deleted or row.hidden or _is_in(move, cell)):
+    if row is not None and not (row.deleted or row.hidden or _is_in(scope, cell)):
         cell.write(_hide, row)
 
 
-def _is_in(move: 'moves.AnyMove', cell: server_cell.ServerCell) -> bool:
+def _is_in(scope: scopes.Scope, cell: server_cell.ServerCell) -> bool:
     """Return whether the server's mapping names a ServerCell."""
     try:
-        return bool(move.world.cells.of_instance(move.instance_uuid).uuid == cell.cell.uuid)
+        return bool(scope.world.cells.of_instance(scope.instance_uuid).uuid == cell.cell.uuid)
     except exception.InstanceNotFound:
         return False
 
@@ -140,10 +136,10 @@ def _hide(connection: sa.Connection, row: rows.Row) -> None:
     copies.show(connection, row.uuid, False)
 
 
-def now(move: 'moves.AnyMove') -> tuple[server_cell.ServerCell, rows.Row] | tuple[None, None]:
+def now(scope: scopes.Scope) -> tuple[server_cell.ServerCell, rows.Row] | tuple[None, None]:
     """Return (ServerCell, row) of the server at present, or (None, None) if it is gone."""
     try:
-        cell = server_cell.ServerCell(move, move.world.cells.of_instance(move.instance_uuid))
+        cell = scope.side(scope.world.cells.of_instance(scope.instance_uuid))
     except exception.InstanceNotFound:
         return None, None
     row = cell.find()

@@ -18,10 +18,13 @@ from nova_lite.db.cell import migrations
 from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
-from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import steps
+from nova_lite.moves.parts import allocation
+from nova_lite.moves.parts import forced
 from nova_lite.moves.parts import relocation
+from nova_lite.objects import instance as instance_objects
 
 Began = steps.Began
 Status = states.MigrationStatus
@@ -43,25 +46,58 @@ class Arguments(move.Arguments):
     leave_stopped: bool
 
 
+class Claims(allocation.Allocation):
+    """Allocations of a server that keeps its allocation on the failed host."""
+
+    def note(self) -> list[str]:
+        """Return the providers that the server holds, also those of earlier evacuations."""
+        held = self.scope.world.placement.holding(self.scope.ctxt, self.scope.instance_uuid)
+        return sorted(held.allocations)
+
+    def held_beside(self) -> set[str]:
+        """Return the providers that the server held before: its source and earlier ones."""
+        return set(self.scope.results[NOTE])
+
+    def drop_claim(self) -> None:
+        """Undo `choose`: the server keeps only the allocations that it had before."""
+        scope, placement = self.scope, self.scope.world.placement
+        if scope.is_gone():
+            placement.delete_allocations(scope.ctxt, scope.instance_uuid, force=True)
+            return
+        claimed = self._claimed()
+        if claimed:
+            placement.release(scope.ctxt, scope.instance_uuid, claimed)
+
+    def _claimed(self) -> set[str]:
+        """Return the providers that this evacuation claims, or may have claimed."""
+        results = self.scope.results
+        if steps.CHOOSE in results:
+            return {results[steps.CHOOSE].compute_node_uuid}
+        return set(self.note()) - set(results[NOTE])
+
+
 class Evacuation(move.Move[Began]):
     arguments: Arguments
     kind = 'evacuation'
     first = relocation.BEGIN
     tasks = transitions.EVACUATE.tasks
-    may_retry = False
-    relocation = part.Of(
-        relocation.Relocation,
-        holder=lambda move: move.instance_uuid,
-        columns={'status': str(Status.PRE_MIGRATING)},
-    )
-    choice = relocation
+
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        scope = self.scope
+        self.claims = Claims(scope)
+        force = forced.Force(scope, self.claims, self.source, holder=scope.instance_uuid)
+        self.choice = forced.ForcedChoice(force, self.arguments, forced=self.arguments.forced)
+        self.dest = self.choice.end()
+        route = scopes.Route(self.source, self.dest)
+        self.relocation = relocation.Relocation(scope, route, self.choice, self.progress)
 
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
-            places.PLACEMENT.step(NOTE, self.note_held),
-            steps.choose(self),
-            self.relocation.recording(),
+            self.beginning(),
+            places.PLACEMENT.step(NOTE, self.claims.note),
+            self.choice.choosing(),
+            self.relocation.recording({'status': str(Status.PRE_MIGRATING)}),
             self.relocation.ports.binding(steps.BIND),
             self.relocation.volumes.step(),
             places.DEST_HOST.step(
@@ -75,46 +111,23 @@ class Evacuation(move.Move[Began]):
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         self.events.start_first(connection, CONDUCTOR_EVENT)
-        return Began.of(self.require_row(row))
-
-    def drop_claim(self) -> None:
-        """Undo `choose`: the server keeps only the allocations that it had before."""
-        placement = self.world.placement
-        if self.is_gone():
-            placement.delete_allocations(self.ctxt, self.instance_uuid, force=True)
-            return
-        claimed = self._claimed()
-        if claimed:
-            placement.release(self.ctxt, self.instance_uuid, claimed)
-
-    def held_beside(self) -> set[str]:
-        """Return the providers that the server held before: its source and earlier ones."""
-        return set(self.results[NOTE])
-
-    def _claimed(self) -> set[str]:
-        """Return the providers that this evacuation claims, or may have claimed."""
-        if steps.CHOOSE in self.results:
-            return {self.destination.compute_node_uuid}
-        return set(self.note_held()) - set(self.results[NOTE])
-
-    def note_held(self) -> list[str]:
-        """Return the providers that the server holds, also those of earlier evacuations."""
-        held = self.world.placement.holding(self.ctxt, self.instance_uuid)
-        return sorted(held.allocations)
+        return Began.of(self.scope.require_row(row))
 
     def rebuild(self) -> asking.Reply:
-        self.progress(started=(REBUILD_EVENT, self.dest_host), ended=(CONDUCTOR_EVENT, None))
+        self.progress.record(started=(REBUILD_EVENT, self.dest.host), ended=(CONDUCTOR_EVENT, None))
         return self._ask_dest(
-            self.compute.rebuild_instance,
+            self.scope.compute.rebuild_instance,
             block_devices=self.relocation.volumes.arriving(),
             power_on=self.runs_afterwards,
         )
 
     def _ask_dest(self, method: asking.Method, **more: typing.Any) -> asking.Reply:
         """Call the destination, with the server as if it were there."""
-        instance, key = self.instance(self.require_row(self.find()), **self.dest), self.key(REBUILD)
-        own: dict[str, typing.Any] = {**self.dest, 'instance': instance, 'key': key}
-        return self.relocation.ask(method, **own, **more)
+        scope, dest = self.scope, self.dest.columns
+        row = scope.require_row(scope.find())
+        instance = instance_objects.Instance.from_row(row, **dest)
+        own: dict[str, typing.Any] = {**dest, 'instance': instance, 'key': self.key(REBUILD)}
+        return asking.ask_one_that_is_up(scope, method, **own, **more)
 
     @property
     def runs_afterwards(self) -> bool:
@@ -124,7 +137,7 @@ class Evacuation(move.Move[Began]):
         return self.began.vm_state == Vm.ACTIVE and not self.arguments.leave_stopped
 
     def take_back(self) -> asking.Reply:
-        return self._ask_dest(self.compute.undo_rebuild, move=self.uuid)
+        return self._ask_dest(self.scope.compute.undo_rebuild, move=self.uuid)
 
     def _columns_of_arrival(self) -> saga.Data:
         return {
@@ -133,13 +146,13 @@ class Evacuation(move.Move[Began]):
             'launched_at': runtime.naive_now(),
         }
 
-    @part.transaction
+    @scopes.transaction
     def complete(self, connection: sa.Connection) -> None:
         """Clear the task and end the action."""
         self.relocation.settle(connection, {})
         migrations.update(connection, self.uuid, {'status': str(Status.DONE)})
         if not self.runs_afterwards:
-            self.events.record(connection, STOP_EVENT, self.dest_host)
+            self.events.record(connection, STOP_EVENT, self.dest.host)
         self.events.end_all(connection, self.given_up.get(steps.ACTIVATE))
 
     def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:

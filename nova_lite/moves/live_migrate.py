@@ -23,14 +23,16 @@ from nova_lite.db.cell import migrations
 from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
-from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import plugging
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
+from nova_lite.moves.parts import allocation
+from nova_lite.moves.parts import forced
 from nova_lite.moves.parts import live_checks
 from nova_lite.moves.parts import relocation
-from nova_lite.saga import journal
+from nova_lite.objects import instance as instance_objects
 
 Began = steps.Began
 Status = states.MigrationStatus
@@ -84,6 +86,7 @@ PREPARE_EVENT = 'compute_pre_live_migration'
 START_EVENT = 'compute_post_live_migration_at_destination'
 ROLLBACK_EVENT = 'compute_rollback_live_migration_at_destination'
 ENDED = 'The live migration had ended.'
+# An abort is no fault, and the event of its own action records it.
 ABORTED = 'LiveMigrationAborted'
 # The status of a migration that fulfils a request to abort or force it.
 FULFILLED = {
@@ -97,23 +100,33 @@ class LiveMigration(move.Move[Began]):
     kind = 'live-migration'
     first = relocation.BEGIN
     tasks = transitions.LIVE_MIGRATE.tasks
-    relocation = part.Of(
-        relocation.Relocation,
-        holder=lambda move: move.migration_uuid,
-        require_fit=live_checks.require_fit,
-    )
-    choice = relocation
-    checks = part.Of(live_checks.LiveChecks)
+    hidden = (ABORTED,)
     refusable = (steps.RECORD, live_checks.CHECK_DEST, live_checks.CHECK_SOURCE, steps.BIND)
     # What they leave is at the destination, while the server runs at its source.
     harmless = (steps.CHOOSE, *refusable, steps.RESERVE, PREPARE)
 
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        scope, asked = self.scope, self.arguments
+        self.allocation = own = allocation.Allocation(scope)
+        fit, holder = live_checks.require_fit, scope.migration_uuid
+        force = forced.Force(scope, own, self.source, holder=holder, require_fit=fit)
+        options = {'forced': asked.forced, 'may_retry': not asked.forced}
+        self.choice = forced.ForcedChoice(force, asked, refusable=self.refusable, **options)
+        self.dest = self.choice.end()
+        route = scopes.Route(self.source, self.dest)
+        self.relocation = relocation.Relocation(scope, route, self.choice, self.progress)
+        self.checks = live_checks.LiveChecks(scope, route, self.progress, self.conductor_event)
+
+    def go_back(self, step: saga.Step, error: Exception) -> str | None:
+        return self.choice.go_back(step, error)
+
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self, later=True),
+            self.beginning(later=True),
             self.checks.of_server(),
-            steps.hold(self),
-            steps.choose(self),
+            self.allocation.holding(),
+            self.choice.choosing(),
             self.relocation.recording(later=True),
             *self.checks.of_hosts(),
             self.relocation.ports.binding(steps.BIND),
@@ -170,92 +183,94 @@ class LiveMigration(move.Move[Began]):
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         self.events.start_first(connection, self.conductor_event)
-        return Began.of(self.require_row(row))
-
-    @property
-    def may_retry(self) -> bool:
-        return not self.arguments.forced
+        return Began.of(self.scope.require_row(row))
 
     # ---- the hosts ----
 
     def _ask_source(self, method: asking.Method, row: rows.Row, **more: typing.Any) -> asking.Reply:
-        instance = self.instance(row, host=self.began.host, node=self.began.node)
+        instance = instance_objects.Instance.from_row(
+            row, host=self.began.host, node=self.began.node
+        )
         return self._ask(method, host=self.began.host, instance=instance, **more)
 
     def _ask_dest(self, method: asking.Method, row: rows.Row, **more: typing.Any) -> asking.Reply:
-        return self._ask(method, **self.dest, instance=self.instance(row), **more)
+        return self._ask(
+            method, **self.dest.columns, instance=instance_objects.Instance.from_row(row), **more
+        )
 
     def _ask(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
-        return self.relocation.ask(method, move=self.uuid, **arguments)
+        return asking.ask_one_that_is_up(self.scope, method, move=self.uuid, **arguments)
 
     def _read(
         self, function: Callable[[sa.Connection, str], T], *hosts: str
     ) -> tuple[T, asking.Known]:
         """Read the server by a function of `instances`, and the services of hosts."""
-        return asking.read(self, function, self.instance_uuid, hosts=hosts)
+        return asking.read(self.scope, function, self.instance_uuid, hosts=hosts)
 
     def take_turn(self) -> asking.Reply:
         """Wait in the queue of the migrations that leave the source."""
         if live_checks.TURN in self.results:
             return None
-        row, known = self._read(instances.get, self.source_host)
-        return self._ask_source(self.compute.take_live_migration_turn, row, known=known)
+        row, known = self._read(instances.get, self.source.host)
+        return self._ask_source(self.scope.compute.take_live_migration_turn, row, known=known)
 
     def prepare(self) -> asking.Reply:
         """Prepare the destination, and wait for the ports that it plugs before the copy."""
-        host, made = self.dest_host, None
-        if plugging.has_made(self, host):
-            row = self.row()
-            self.require_task(row)
+        host, made = self.dest.host, None
+        if plugging.has_made(self.scope, host):
+            row = self.scope.row()
+            self.scope.require_task(row)
         else:
             (row, devices), known = self._begin_to_prepare()
             made = self._ask_dest(
-                self.compute.pre_live_migration,
+                self.scope.compute.pre_live_migration,
                 row,
                 block_devices=self.relocation.volumes.arriving(devices),
                 key=self.key(PREPARE),
                 known=known,
             )
-        return plugging.plugged_before(self, host, row, made)
+        return plugging.plugged_before(self.scope, host, row, made)
 
-    @part.transaction
+    @scopes.transaction
     def _begin_to_prepare(
         self, connection: sa.Connection
     ) -> tuple[tuple[rows.Row, server_cell.Devices], asking.Known]:
-        self.note_progress(connection, started=(PREPARE_EVENT, self.dest_host))
+        self.progress.note(connection, started=(PREPARE_EVENT, self.dest.host))
         found, uuid = server_cell.server_and_devices, self.instance_uuid
-        return asking.with_services(connection, found, uuid, hosts=[self.dest_host])
+        return asking.with_services(connection, found, uuid, hosts=[self.dest.host])
 
     def roll_dest_back(self) -> saga.Pending | None:
         """Undo `prepare`: the destination does not expect the guest any more."""
         self._begin_rollback()
-        roll_back = self.compute.rollback_live_migration_at_destination
-        waits = self._ask_dest(roll_back, self.require_row(self.find()), key=self.key(PREPARE))
+        roll_back = self.scope.compute.rollback_live_migration_at_destination
+        waits = self._ask_dest(
+            roll_back, self.scope.require_row(self.scope.find()), key=self.key(PREPARE)
+        )
         if isinstance(waits, saga.Pending):
             return waits
         self._rolled_dest_back()
         return None
 
-    @part.transaction
+    @scopes.transaction
     def _begin_rollback(self, connection: sa.Connection) -> None:
         if PREPARE in self.results:
-            self.events.end(connection, PREPARE_EVENT, self.dest_host)
-        self.events.start_once(connection, ROLLBACK_EVENT, self.dest_host)
+            self.events.end(connection, PREPARE_EVENT, self.dest.host)
+        self.events.start_once(connection, ROLLBACK_EVENT, self.dest.host)
 
-    @part.transaction
+    @scopes.transaction
     def _rolled_dest_back(self, connection: sa.Connection) -> None:
-        self.events.end(connection, ROLLBACK_EVENT, self.dest_host)
+        self.events.end(connection, ROLLBACK_EVENT, self.dest.host)
 
     def copy(self) -> asking.Reply:
         """Copy the running guest, until it may start at the destination."""
-        hosts = self.dest_host, self.source_host
-        (row, has_begun), known = asking.read(self, self._find_copy, hosts=hosts)
-        self.require_task(row)
-        asking.require_not_forced_down(self, self.dest_host, known=known)
+        hosts = self.dest.host, self.source.host
+        (row, has_begun), known = asking.read(self.scope, self._find_copy, hosts=hosts)
+        self.scope.require_task(row)
+        asking.require_not_forced_down(self.scope, self.dest.host, known=known)
         if not has_begun:
             self._begin_copy()
         return self._ask_source(
-            self.compute.live_migration,
+            self.scope.compute.live_migration,
             row,
             ticket=self.results[PREPARE].ticket,
             block_migration=self._block_migration,
@@ -268,14 +283,14 @@ class LiveMigration(move.Move[Began]):
         has_begun = live_turns.has_begun(connection, self.uuid)
         return instances.get(connection, self.instance_uuid), has_begun
 
-    @part.transaction
+    @scopes.transaction
     def _begin_copy(self, connection: sa.Connection) -> None:
         """Record that the guest is copied, before its host is asked to.
 
         From now on an abort is the host's to carry out: the guest may have left.
         """
         live_turns.begin_copy(connection, self.uuid)
-        self.events.end(connection, PREPARE_EVENT, self.dest_host)
+        self.events.end(connection, PREPARE_EVENT, self.dest.host)
 
     @property
     def _block_migration(self) -> bool:
@@ -284,18 +299,18 @@ class LiveMigration(move.Move[Began]):
 
     def roll_source_back(self) -> asking.Reply:
         """Undo `copy`: the guest runs at the source, unless the server is deleted."""
-        row = self.require_row(self.find())
+        row = self.scope.require_row(self.scope.find())
         if not instances.is_gone(row):
-            with asking.unless_deleted(self):
+            with asking.unless_deleted(self.scope):
                 waits = self._roll_source_back(row, False)
                 if isinstance(waits, saga.Pending):
                     return waits
-            row = self.require_row(self.find())
+            row = self.scope.require_row(self.scope.find())
         return self._roll_source_back(row, True) if instances.is_gone(row) else None
 
     def _roll_source_back(self, row: rows.Row, gone: bool) -> asking.Reply:
         key = self.key(COPY) + ('/gone' if gone else '')
-        return self._ask_source(self.compute.rollback_live_migration, row, key=key, gone=gone)
+        return self._ask_source(self.scope.compute.rollback_live_migration, row, key=key, gone=gone)
 
     # ---- the switch and what follows it ----
 
@@ -304,14 +319,14 @@ class LiveMigration(move.Move[Began]):
         counters = self.results[COPY].counters()
         if counters:
             migrations.update(connection, self.uuid, counters)
-        self.events.start_first(connection, START_EVENT, self.dest_host)
+        self.events.start_first(connection, START_EVENT, self.dest.host)
 
     def start(self) -> asking.Reply:
-        row, known = self._read(instances.find, self.dest_host)
+        row, known = self._read(instances.find, self.dest.host)
         if row is None or instances.is_gone(row):
             return None
         return self._ask_dest(
-            self.compute.post_live_migration_at_destination,
+            self.scope.compute.post_live_migration_at_destination,
             row,
             handover=self.results[COPY].handover,
             key=self.key(START),
@@ -319,13 +334,13 @@ class LiveMigration(move.Move[Began]):
         )
 
     def clean_source(self) -> asking.Reply:
-        clean, key = self.compute.post_live_migration, self.key(CLEAN)
-        row, known = self._read(instances.find, self.source_host)
-        return self._ask_source(clean, self.require_row(row), key=key, known=known)
+        clean, key = self.scope.compute.post_live_migration, self.key(CLEAN)
+        row, known = self._read(instances.find, self.source.host)
+        return self._ask_source(clean, self.scope.require_row(row), key=key, known=known)
 
     def complete(self) -> None:
         """Clear the task, end the action and wake the next migration."""
-        self.write(self._complete)
+        self.scope.write(self._complete)
         self._call_next()
 
     def _complete(self, connection: sa.Connection) -> None:
@@ -334,7 +349,7 @@ class LiveMigration(move.Move[Began]):
         if failure:
             columns['vm_state'] = states.VmState.ERROR
             columns['power_state'] = int(Power.NOSTATE)
-            self.add_fault(connection, failure)
+            self.progress.add_fault(connection, failure)
         elif START in self.results:
             columns['power_state'] = self.results[START].power_state
         self.relocation.settle(connection, columns)
@@ -359,7 +374,7 @@ class LiveMigration(move.Move[Began]):
         migration = live_migrations.lock(connection, self.uuid)
         migrations.update(connection, self.uuid, {'status': str(status)})
         if self.has_begun:
-            self._next = live_migrations.next_waiting(connection, self.source_host)
+            self._next = live_migrations.next_waiting(connection, self.source.host)
         asked_for = {} if migration is None else live_migrations.commands(migration)
         for command, asked in asked_for.items():
             fulfilled = status == FULFILLED.get(command)
@@ -378,7 +393,3 @@ class LiveMigration(move.Move[Began]):
         """Wake the migration that has waited longest at the source, before its next poll."""
         if self._next is not None:
             self.world.wake(self._next)
-
-    def shown(self, error: journal.Failure) -> journal.Failure | None:
-        """Hide an abort: it is no fault, and the event of its own action records it."""
-        return None if error['type'] == ABORTED else error

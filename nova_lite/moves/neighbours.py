@@ -20,14 +20,12 @@ from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.api import sagas
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import steps
 from nova_lite.objects import block_device
 from nova_lite.objects import request_spec
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
 
 LOG = log.getLogger(__name__)
 ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
@@ -54,7 +52,7 @@ def has_volumes(devices: Sequence[block_device.BlockDevice]) -> bool:
 
 
 def reserve(
-    move: 'moves.AnyMove',
+    scope: scopes.Scope,
     devices: Sequence[block_device.BlockDevice],
     *,
     connector: session.Json | None = None,
@@ -68,20 +66,20 @@ def reserve(
     Return {block device uuid: [id of its attachment, id of the new one, or LOST]}. A root disk that
     the server has lost is omitted after the pivot, and fails the move before.
     """
-    if move.repeated:
+    if scope.repeated:
         # Earlier ones may connect no host, or another host of the server.
-        drop_foreign(move, move.devices())
+        drop_foreign(scope, scope.devices())
     made: steps.Reserved = {}
     for device in devices:
         if device.get('attachment_id'):
-            new = _reserve(move, device, connector, forward=forward)
+            new = _reserve(scope, device, connector, forward=forward)
             if new != steps.LOST or not _is_root(device):
                 made[device.uuid] = [device.attachment_id, new]
     return made
 
 
 def _reserve(
-    move: 'moves.AnyMove',
+    scope: scopes.Scope,
     device: block_device.BlockDevice,
     connector: session.Json | None,
     *,
@@ -93,11 +91,11 @@ def _reserve(
     """
     name, volume_id = device.get('device_name'), device.volume_id
     try:
-        return attach(move, volume_id, connector=connector, mountpoint=name)
+        return attach(scope, volume_id, connector=connector, mountpoint=name)
     except (exception.VolumeNotFound, exception.VolumeNotUsable) as error:
-        if (_is_root(device) and not forward) or is_attached(move, device):
+        if (_is_root(device) and not forward) or is_attached(scope, device):
             raise
-        LOG.warning('Server %s has lost volume %s: %s', move.instance_uuid, volume_id, error)
+        LOG.warning('Server %s has lost volume %s: %s', scope.instance_uuid, volume_id, error)
         return steps.LOST
 
 
@@ -105,26 +103,26 @@ def _is_root(device: block_device.BlockDevice) -> bool:
     return bool(device.get('boot_index') == 0)
 
 
-def is_attached(move: 'moves.AnyMove', device: block_device.BlockDevice) -> bool:
+def is_attached(scope: scopes.Scope, device: block_device.BlockDevice) -> bool:
     """Return whether the volume service has the attachment of a block device."""
     try:
-        move.world.volume.get_attachment(move.ctxt, device.attachment_id)
+        scope.world.volume.get_attachment(scope.ctxt, device.attachment_id)
     except exception.AttachmentNotFound:
         return False
     return True
 
 
-def attach(move: 'moves.AnyMove', volume_id: str, **options: typing.Any) -> str:
+def attach(scope: scopes.Scope, volume_id: str, **options: typing.Any) -> str:
     """Create an attachment. Return its id. options: of the client's create_attachment"""
-    server = move.instance_uuid
-    made: str = move.world.volume.create_attachment(move.ctxt, volume_id, server, **options)['id']
+    server = scope.instance_uuid
+    made: str = scope.world.volume.create_attachment(scope.ctxt, volume_id, server, **options)['id']
     return made
 
 
-def held(move: 'moves.AnyMove', kind: str) -> set[str]:
+def held(scope: scopes.Scope, kind: str) -> set[str]:
     """Return the ids of a kind that sagas hold until the server's guest has released them."""
-    own = {'instance_uuid': move.instance_uuid}
-    rows = move.world.api_db.read(sagas.every, active=True, cleaning=True, **own)
+    own = {'instance_uuid': scope.instance_uuid}
+    rows = scope.world.api_db.read(sagas.every, active=True, cleaning=True, **own)
     found = set()
     for row in rows:
         if row.state == journal.CLEANING:
@@ -140,7 +138,7 @@ def held_by(data: saga.Data, kind: str) -> set[str]:
 
 
 def drop_foreign(
-    move: 'moves.AnyMove',
+    scope: scopes.Scope,
     devices: Sequence[block_device.BlockDevice],
     *,
     listed: session.Jsons | None = None,
@@ -150,13 +148,13 @@ def drop_foreign(
     listed: its attachments, if they were listed before
     """
     if listed is None:
-        listed = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
+        listed = scope.world.volume.list_attachments(scope.ctxt, scope.instance_uuid)
     own = {device.attachment_id for device in devices if device.get('attachment_id')}
     foreign = {attachment['id'] for attachment in listed} - own
     if foreign:
-        foreign -= held(move, ATTACHMENTS)
+        foreign -= held(scope, ATTACHMENTS)
     for attachment_id in sorted(foreign):
-        move.world.volume.delete_attachment(move.ctxt, attachment_id)
+        scope.world.volume.delete_attachment(scope.ctxt, attachment_id)
 
 
 def with_attachments(
@@ -195,54 +193,54 @@ def requested_networks(network_info: session.Jsons | None) -> session.Jsons:
 
 
 def put_resource_requests_in(
-    move: 'moves.AnyMove', spec: request_spec.RequestSpec, row: rows.Row
+    scope: scopes.Scope, spec: request_spec.RequestSpec, row: rows.Row
 ) -> None:
     """Make what the ports of a server ask placement for part of a request spec."""
     if row.network_info:
-        resource_requests.put_in(spec, move.world.network.ports(move.ctxt, row.uuid))
+        resource_requests.put_in(spec, scope.world.network.ports(scope.ctxt, row.uuid))
 
 
-def allocations(move: 'moves.AnyMove') -> dict[str, resource_requests.Allocation]:
+def allocations(scope: scopes.Scope) -> dict[str, resource_requests.Allocation]:
     """Return {port id: `allocation` of its binding} of what is claimed at the destination."""
-    given = resource_requests.mappings(move.destination)
+    given = resource_requests.mappings(scope.results[steps.CHOOSE])
     # One that names the flavor's own group has nothing for ports.
     if not any(given):
         return {}
-    ports = move.world.network.ports(move.ctxt, move.instance_uuid)
+    ports = scope.world.network.ports(scope.ctxt, scope.instance_uuid)
     found = {port['id']: resource_requests.allocation(port, given) for port in ports}
     return {port_id: each for port_id, each in found.items() if each is not None}
 
 
-def bind(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> None:
+def bind(scope: scopes.Scope, network_info: session.Jsons, host: str) -> None:
     """Add bindings of the ports to the destination, if the network service supports several."""
-    if network_info and move.world.network.bindings.are_supported(move.ctxt):
-        move.world.network.bindings.create(
-            move.ctxt, move.instance_uuid, network_info, host, allocations=allocations(move)
+    if network_info and scope.world.network.bindings.are_supported(scope.ctxt):
+        scope.world.network.bindings.create(
+            scope.ctxt, scope.instance_uuid, network_info, host, allocations=allocations(scope)
         )
 
 
-def activate(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> session.Jsons:
+def activate(scope: scopes.Scope, network_info: session.Jsons, host: str) -> session.Jsons:
     """Activate the bindings of the ports to a host. Return the new network_info."""
     if not network_info:
         return []
-    network, uuid = move.world.network, move.instance_uuid
-    if network.bindings.are_supported(move.ctxt):
-        network.bindings.activate(move.ctxt, uuid, network_info, host)
+    network, uuid = scope.world.network, scope.instance_uuid
+    if network.bindings.are_supported(scope.ctxt):
+        network.bindings.activate(scope.ctxt, uuid, network_info, host)
     else:
         # A service with resource requests of ports has bindings to several hosts, too.
         found = resource_requests.recorded(network_info)
-        network.move(move.ctxt, uuid, network_info, host, allocations=found)
-    return network.info(move.ctxt, uuid, network_info)
+        network.move(scope.ctxt, uuid, network_info, host, allocations=found)
+    return network.info(scope.ctxt, uuid, network_info)
 
 
-def unbind_all(move: 'moves.AnyMove') -> None:
+def unbind_all(scope: scopes.Scope) -> None:
     """Bind the ports, which stay the server's, to no host, unless the server is gone."""
-    row = move.find_present()
+    row = scope.find_present()
     if row is not None:
-        move.world.network.unbind(move.ctxt, row.uuid, row.network_info or ())
+        scope.world.network.unbind(scope.ctxt, row.uuid, row.network_info or ())
 
 
-def unbind(move: 'moves.AnyMove', network_info: session.Jsons, host: str) -> None:
+def unbind(scope: scopes.Scope, network_info: session.Jsons, host: str) -> None:
     """Delete the bindings of the ports to a host, if there may be several."""
-    if network_info and move.world.network.bindings.are_supported(move.ctxt):
-        move.world.network.bindings.delete(move.ctxt, move.instance_uuid, network_info, host)
+    if network_info and scope.world.network.bindings.are_supported(scope.ctxt):
+        scope.world.network.bindings.delete(scope.ctxt, scope.instance_uuid, network_info, host)

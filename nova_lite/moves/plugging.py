@@ -13,7 +13,6 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import saga
-from nova_lite import states
 from nova_lite.clients import plugging
 from nova_lite.clients import session
 from nova_lite.db import database_clock
@@ -21,9 +20,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
 from nova_lite.moves import asking
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
+from nova_lite.moves import scope as scopes
 
 LOG = log.getLogger(__name__)
 
@@ -36,40 +33,42 @@ HYBRID = 'ovs_hybrid_plug'
 
 
 def plugged(
-    move: 'moves.AnyMove',
+    scope: scopes.Scope,
     host: str,
     plug: Callable[[str], session.Jsons | saga.Skipped],
     *,
+    is_on: bool,
     may_fail: bool = True,
 ) -> Plugged:
     """Return network_info when a host has plugged a server's ports, or Pending.
 
     plug: (host) -> activates the bindings and returns network_info
+    is_on: whether the guest will be started; otherwise nothing is awaited
     may_fail: false if the move cannot be undone: the guest starts in any case
-    A guest that will not be started does not wait. Raise VirtualInterfaceCreateException.
+    Raise VirtualInterfaceCreateException.
     """
 
     def look(info: session.Jsons) -> session.Jsons:
-        return plugging.reread(move.world.network, move.ctxt, move.instance_uuid, info)
+        return plugging.reread(scope.world.network, scope.ctxt, scope.instance_uuid, info)
 
-    info = _made(move, host) or plug(host)
-    if isinstance(info, saga.Skipped) or not info or move.began.vm_state != states.VmState.ACTIVE:
+    info = _made(scope, host) or plug(host)
+    if isinstance(info, saga.Skipped) or not info or not is_on:
         return info
-    if plugging.down(info) and move.is_gone():
+    if plugging.down(info) and scope.is_gone():
         return info
-    info, waits = _wait(move, host, info, look=look, may_fail=may_fail)
+    info, waits = _wait(scope, host, info, look=look, may_fail=may_fail)
     if waits:
-        _keep(move, host, info)
+        _keep(scope, host, info)
     return waits or info
 
 
-def has_made(move: 'moves.AnyMove', host: str) -> bool:
+def has_made(scope: scopes.Scope, host: str) -> bool:
     """Return whether the step has done its work on a host, and waits for ports."""
-    return bool(_made(move, host))
+    return bool(_made(scope, host))
 
 
 def plugged_before(
-    move: 'moves.AnyMove', host: str, row: rows.Row, made: asking.Reply
+    scope: scopes.Scope, host: str, row: rows.Row, made: asking.Reply
 ) -> asking.Reply:
     """Return what a step has made when a host has plugged the ports, or Pending.
 
@@ -77,12 +76,12 @@ def plugged_before(
     The others are plugged when the guest starts. Raise VirtualInterfaceCreateException.
     row: the server's; made: not used if `has_made`
     """
-    made = _made(move, host) or made
+    made = _made(scope, host) or made
     vifs = [vif for vif in row.network_info or () if _is_hybrid(vif)]
-    is_wanted = move.world.conf.compute.live_migration_wait_for_vif_plug
+    is_wanted = scope.world.conf.compute.live_migration_wait_for_vif_plug
     if isinstance(made, saga.Pending) or not vifs or not is_wanted:
         return made
-    migration = move.read(migrations.get, move.uuid)
+    migration = scope.read(migrations.get, scope.uuid)
     if live_migrations.ABORT in migration.data:
         # Do not wait: the source will refuse to copy the guest.
         return made
@@ -91,9 +90,9 @@ def plugged_before(
     def look(info: session.Jsons) -> session.Jsons:
         return plugging.with_events(info, events)
 
-    _info, waits = _wait(move, host, [{**vif, 'active': False} for vif in vifs], look=look)
+    _info, waits = _wait(scope, host, [{**vif, 'active': False} for vif in vifs], look=look)
     if waits:
-        _keep(move, host, made)
+        _keep(scope, host, made)
     return waits or made
 
 
@@ -102,7 +101,7 @@ def _is_hybrid(vif: session.Json) -> bool:
 
 
 def _wait(
-    move: 'moves.AnyMove',
+    scope: scopes.Scope,
     host: str,
     info: session.Jsons,
     *,
@@ -110,14 +109,14 @@ def _wait(
     may_fail: bool = True,
 ) -> tuple[session.Jsons, saga.Pending | None]:
     """Return (the current network_info, Pending or None)."""
-    conf, seconds = move.world.conf, move.world.conf.vif_plugging_timeout
+    conf, seconds = scope.world.conf, scope.world.conf.vif_plugging_timeout
     if not seconds or not plugging.down(info):
         return info, None
     try:
         info = look(info)
         if not plugging.down(info):
             return info, None
-        left_s = seconds - _waited_s(move, host)
+        left_s = seconds - _waited_s(scope, host)
         if left_s <= 0:
             raise plugging.timed_out(info, seconds)
     except exception.VirtualInterfaceCreateException as error:
@@ -125,7 +124,7 @@ def _wait(
             raise
         LOG.warning(
             'Server %s starts on host %s without all of its ports: %s',
-            move.instance_uuid,
+            scope.instance_uuid,
             host,
             error,
         )
@@ -135,28 +134,30 @@ def _wait(
     return info, saga.Pending(wake_in=wake_in, detail=f'host {host} plugs port {ports}')
 
 
-def _awaited(move: 'moves.AnyMove', host: str) -> saga.Data | None:
+def _awaited(scope: scopes.Scope, host: str) -> saga.Data | None:
     """Return the stored state of the wait for a host, or None."""
-    awaited = move.results.get(AWAITED)
+    awaited = scope.results.get(AWAITED)
     return awaited if awaited and awaited['host'] == host else None
 
 
-def _made(move: 'moves.AnyMove', host: str) -> typing.Any:
+def _made(scope: scopes.Scope, host: str) -> typing.Any:
     """Return what the step had made for a host when it began to wait, or None."""
-    awaited = _awaited(move, host)
+    awaited = _awaited(scope, host)
     return awaited and awaited['made']
 
 
-def _waited_s(move: 'moves.AnyMove', host: str) -> float:
+def _waited_s(scope: scopes.Scope, host: str) -> float:
     """Return how long the step has waited, by the clock of the database."""
-    awaited = _awaited(move, host)
+    awaited = _awaited(scope, host)
     if awaited is None:
         return 0
     since = datetime.datetime.fromisoformat(awaited['since'])
-    return (move.world.api_db.read(database_clock.read) - since).total_seconds()
+    return (scope.world.api_db.read(database_clock.read) - since).total_seconds()
 
 
-def _keep(move: 'moves.AnyMove', host: str, made: typing.Any) -> None:
-    awaited = _awaited(move, host)
-    since = awaited['since'] if awaited else move.world.api_db.read(database_clock.read).isoformat()
-    move.results[AWAITED] = {'host': host, 'since': since, 'made': made}
+def _keep(scope: scopes.Scope, host: str, made: typing.Any) -> None:
+    awaited = _awaited(scope, host)
+    since = (
+        awaited['since'] if awaited else scope.world.api_db.read(database_clock.read).isoformat()
+    )
+    scope.results[AWAITED] = {'host': host, 'since': since, 'made': made}

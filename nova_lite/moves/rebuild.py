@@ -28,12 +28,16 @@ from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import steps
+from nova_lite.moves.parts import allocation
+from nova_lite.moves.parts import choice
 from nova_lite.moves.parts import shelving
+from nova_lite.moves.parts import stored_request
 from nova_lite.objects import block_device
 from nova_lite.objects import image as image_objects
+from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import request_spec
 from nova_lite.saga import journal
 
@@ -81,20 +85,26 @@ class Rebuild(move.Move[Began]):
     kind = 'rebuild'
     first = shelving.BEGIN
     tasks = transitions.REBUILD.tasks
-    volumes = shelving.attachments()
     ways = (saga.Way({'reimage': None}), saga.Way({'reimage': 'id of an image'}))
+
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        scope = self.scope
+        self.choice = choice.Choice(scope, allocation.Allocation(scope), self.arguments)
+        self.stored_request = stored_request.StoredRequest(scope)
+        self.volumes = shelving.attachments(scope, devices=self.devices_to_reserve)
 
     def steps(self) -> saga.Steps:
         reimages = self.arguments.reimage is not None
         return (
-            steps.begin(self),
+            self.beginning(),
             places.SCHEDULER.step(CHECK, self.check, skips=True),
             *((self.volumes.step(),) if reimages else ()),
             places.SOURCE_RECORDS.step(COMMIT, self.commit, pivot=True),
             places.SOURCE_HOST.best_effort(
                 DESTROY, self.destroy, attempts=TRIES, calls=('revert_resize',)
             ),
-            steps.save_spec(self),
+            self.stored_request.saving(self.save_spec),
             *(self._reimaging() if reimages else ()),
             places.SOURCE_HOST.best_effort(
                 MAKE,
@@ -116,7 +126,7 @@ class Rebuild(move.Move[Began]):
 
     def _reimaging(self) -> saga.Steps:
         if DESTROY in self.given_up:
-            clean = duties.foreign_attachments(self)
+            clean = duties.foreign_attachments(self.scope)
         else:
             clean = saga.Clean(self.volumes.end_former)
         return (
@@ -131,7 +141,7 @@ class Rebuild(move.Move[Began]):
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
+        return shelving.begin(self.progress, connection, row, CONDUCTOR_EVENT, at_host=False)
 
     # ---- before anything is touched ----
 
@@ -140,7 +150,7 @@ class Rebuild(move.Move[Began]):
         image = self._image()
         if image is None:
             return saga.Skipped()
-        spec = self.spec(beside=())
+        spec = self.choice.spec(beside=())
         spec.image, spec.check_type = image, CHECK_TYPE
         self._require_traits(spec, image)
         self.choice.select(spec, beside=())
@@ -174,7 +184,7 @@ class Rebuild(move.Move[Began]):
 
     def root(self) -> block_device.BlockDevice:
         """Return the server's root volume, a block device."""
-        for device in self.devices():
+        for device in self.scope.devices():
             if device.get('boot_index') == 0:
                 return device
         raise exception.InstanceNotFound(instance_id=self.instance_uuid)
@@ -189,9 +199,9 @@ class Rebuild(move.Move[Began]):
 
     def commit(self) -> None:
         """Begin the work on the host. This is the pivot; a host that is down keeps its guest."""
-        host = self.source_host
-        self.here.require_up_or_fail(host)
-        self.progress(
+        host = self.source.host
+        self.scope.here.require_up_or_fail(host)
+        self.progress.record(
             changes={'task_state': str(Task.REBUILD_BLOCK_DEVICE_MAPPING)},
             ended=(CONDUCTOR_EVENT, None),
             started=(EVENT, host),
@@ -222,12 +232,12 @@ class Rebuild(move.Move[Began]):
     @property
     def is_over(self) -> bool:
         """Return whether to create no guest: the server is gone, or a step was given up."""
-        return bool(self.given_up) or self.is_gone()
+        return bool(self.given_up) or self.scope.is_gone()
 
     def destroy(self) -> asking.Reply:
         """Remove the former guest, unless the server has left this saga: then it is kept."""
-        waits = destroying.begin(self, self.find_present())
-        return waits or shelving.remove(self, DESTROY)
+        waits = destroying.begin(self.scope, self.scope.find_present())
+        return waits or shelving.remove(self.scope, self.source, DESTROY)
 
     def drop_former(self) -> None:
         """Delete the former attachments; the new ones if the former guest still exists."""
@@ -277,19 +287,20 @@ class Rebuild(move.Move[Began]):
         """Create the guest. First remove what a failed try has created."""
         if self.is_over:
             return saga.Skipped()
-        row = self.row()
+        row = self.scope.row()
         if row.task_state in self.tasks:
-            self.progress(changes={'task_state': str(Task.REBUILD_SPAWNING)})
+            self.progress.record(changes={'task_state': str(Task.REBUILD_SPAWNING)})
         if self.failed(MAKE):
-            answer = shelving.remove(self, f'{MAKE}/again')
+            answer = shelving.remove(self.scope, self.source, f'{MAKE}/again')
             if isinstance(answer, saga.Pending):
                 return answer
-        return self.ask(
-            self.compute.rebuild_instance,
+        return asking.ask(
+            self.scope,
+            self.scope.compute.rebuild_instance,
             host=self.began.host,
-            instance=self.instance(row),
+            instance=instance_objects.Instance.from_row(row),
             node=self.began.node,
-            block_devices=neighbours.with_attachments(self.devices(), self._reserved()),
+            block_devices=neighbours.with_attachments(self.scope.devices(), self._reserved()),
             # A server that was soft-deleted meanwhile stays off until it is restored.
             power_on=self.runs_afterwards and row.task_state in self.tasks,
             key=self.key(MAKE),
@@ -306,9 +317,13 @@ class Rebuild(move.Move[Began]):
 
     def clear(self) -> saga.Skipped | asking.Reply:
         """Remove a guest that was created after the server's deletion."""
-        return shelving.remove(self, CLEAR) if self.is_gone() else saga.Skipped()
+        return (
+            shelving.remove(self.scope, self.source, CLEAR)
+            if self.scope.is_gone()
+            else saga.Skipped()
+        )
 
-    @part.transaction
+    @scopes.transaction
     def complete(self, connection: sa.Connection) -> None:
         """Clear the task, or set the server to ERROR, and end the action."""
         row = instances.held(connection, self.instance_uuid)
@@ -320,7 +335,7 @@ class Rebuild(move.Move[Began]):
             else:
                 self._settle_reset(connection, error)
             if error is not None:
-                self.add_fault(connection, error)
+                self.progress.add_fault(connection, error)
         self.events.end_all(connection, error)
 
     def _settle_states(self, connection: sa.Connection, error: journal.Failure | None) -> None:

@@ -11,11 +11,9 @@ import typing
 
 import sqlalchemy as sa
 
-from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
-from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -23,15 +21,19 @@ from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import move_records
-from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
+from nova_lite.moves.parts import allocation
+from nova_lite.moves.parts import arrival
+from nova_lite.moves.parts import choice
 from nova_lite.moves.parts import cross_cell
+from nova_lite.moves.parts import departure
 from nova_lite.moves.parts import ports
+from nova_lite.moves.parts import stored_request
 from nova_lite.moves.parts import volumes
 from nova_lite.objects import flavor as flavor_objects
-from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import instance_group
 from nova_lite.objects import request_spec
 
@@ -40,7 +42,7 @@ Task = states.TaskState
 Status = states.MigrationStatus
 Type = states.MigrationType
 
-LEAVE = saga.Result('resize-at-source', answers.Departed, secret=True)
+LEAVE = departure.LEAVE
 FINISH = saga.Result('finish-on-destination', answers.Guest)
 PREP_EVENT = 'compute_prep_resize'
 SOURCE_EVENT = 'compute_resize_instance'
@@ -67,52 +69,111 @@ class Resize(move.Move[Began]):
     tasks = transitions.RESIZE.tasks
     refusable = (steps.RECORD, cross_cell.COPY, steps.BIND, steps.RESERVE, steps.CLAIM)
     harmless = (steps.RECORD, cross_cell.COPY, cross_cell.SHOW)
-    ports = part.Of(ports.Ports)
-    volumes = part.Of(volumes.Volumes, steps.RESERVE, connects=True)
-    crossing = part.Of(cross_cell.Crossing)
     ways = (saga.Way(), saga.Way(data={steps.CHOOSE: {'cell_uuid': ANOTHER}}))
 
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        scope = self.scope
+        self.allocation = allocation.Allocation(scope)
+        self.stored_request = stored_request.StoredRequest(scope)
+        self.choice = choice.Choice(
+            scope,
+            self.allocation,
+            self.arguments,
+            adapt=self._adapt,
+            may_retry=not self.arguments.host,
+            refusable=self.refusable,
+        )
+        self.dest = self.choice.end(self._there)
+        self.route = route = scopes.Route(self.source, self.dest)
+        self.ports = ports.Ports(scope, route, lambda: self.began.vm_state)
+        self.volumes = volumes.Volumes(
+            scope, steps.RESERVE, dest=self.dest, needless=lambda: route.stays
+        )
+        self.departure = departure.Departure(scope, route, self.progress, FINISH)
+        self.arrival = self._arrival(arrival.New(FINISH, self.arguments.flavor))
+        self.crossing = self._crossing()
+
+    def _arrival(self, guest: arrival.New) -> arrival.Arrival:
+        return arrival.Arrival(
+            self.scope,
+            self.route,
+            self.progress,
+            guest,
+            ports=self.ports,
+            volumes=self.volumes,
+        )
+
+    def _crossing(self) -> cross_cell.Crossing:
+        scope, made = self.scope, cross_cell.SPAWN
+        guest = arrival.New(made, self.arguments.flavor, is_elsewhere=True)
+        return cross_cell.Crossing(
+            scope,
+            self.route,
+            self.choice,
+            progress=self.progress,
+            departure=departure.Departure(scope, self.route, self.progress, made),
+            arrival=self._arrival(guest),
+        )
+
     def steps(self) -> saga.Steps:
-        return self.crossing.steps() if self.crosses else self._steps()
+        return self._steps_across() if self.crosses else self._steps()
 
     def _steps(self) -> saga.Steps:
         return (
-            steps.begin(self, later=True),
-            steps.hold(self),
-            steps.choose(self),
+            self.beginning(later=True),
+            self.allocation.holding(),
+            self.choice.choosing(),
             places.SOURCE_RECORDS.step(steps.RECORD, self.record, self.forget, later=True),
             self.ports.binding(steps.BIND),
             self.volumes.step(),
-            self.claiming(),
+            self.arrival.claiming(),
             places.SOURCE_HOST.step(
                 LEAVE,
                 self.leave,
-                self.take_back,
+                self.departure.take_back,
                 calls=('discard_guest', 'finish_revert_resize', 'resize_instance'),
             ),
             self.ports.activating(steps.ACTIVATE),
             places.DEST_HOST.step(
-                FINISH, self.finish, self.destroy, calls=('finish_resize', 'revert_resize')
+                FINISH, self.finish, self.arrival.destroy, calls=('finish_resize', 'revert_resize')
             ),
             places.SOURCE_RECORDS.step('switch-record-to-destination', self.switch, pivot=True),
-            steps.save_spec(self),
-            *self.steps_of_attachments(),
+            self.stored_request.saving(self.save_spec),
+            *self._ending_attachments(FINISH),
         )
 
-    def claiming(self) -> saga.Step:
-        """Return the step that claims room on the destination."""
-        return places.DEST_HOST.step(
-            steps.CLAIM,
-            self.claim,
-            self.drop_move_claim,
-            calls=('drop_move_claim_at_destination', 'prep_resize'),
+    def _steps_across(self) -> saga.Steps:
+        """Return the steps of a move to another cell."""
+        crossing = self.crossing
+        return (
+            self.beginning(later=True),
+            self.allocation.holding(),
+            self.choice.choosing(),
+            *crossing.recording(self.forget),
+            self.ports.binding(steps.BIND),
+            self.volumes.step(),
+            crossing.claiming(),
+            *crossing.leaving(),
+            self.ports.activating(steps.ACTIVATE),
+            *crossing.arriving(),
+            self.stored_request.saving(self.save_spec),
+            crossing.dropping_image(),
+            *self._ending_attachments(cross_cell.SPAWN),
+            crossing.ending(self.allocation.free_source),
         )
 
-    def steps_of_attachments(self) -> saga.Steps:
-        """Return the step that ends the source's attachments, if any may exist."""
-        if self.arrival in self.results and not self.volumes.reserved:
+    def _ending_attachments(self, made: saga.Result[answers.Guest]) -> saga.Steps:
+        """Return the step that ends the source's attachments, if any may exist.
+
+        made: the step that creates the guest on the destination
+        """
+        if made in self.results and not self.volumes.reserved:
             return ()
         return (self.volumes.settling(steps.FORMER),)
+
+    def go_back(self, step: saga.Step, error: Exception) -> str | None:
+        return self.choice.go_back(step, error)
 
     # ---- where it goes ----
 
@@ -121,39 +182,26 @@ class Resize(move.Move[Began]):
         """Return whether the chosen destination is in another cell."""
         if self.kind not in ACROSS or steps.CHOOSE not in self.results:
             return False
-        return self.destination.cell_uuid != self.arguments.cell
+        return self.choice.found.cell_uuid != self.arguments.cell
 
-    @property
-    def there(self) -> server_cell.ServerCell:
+    def _there(self) -> server_cell.ServerCell:
+        """Return the destination's cell as steps use it."""
         if not self.crosses:
-            return self.here
-        cell = self.world.cells.get(self.destination.cell_uuid)
-        return server_cell.ServerCell(self, cell)
+            return self.scope.here
+        return self.scope.side(self.world.cells.get(self.choice.found.cell_uuid))
 
-    @property
-    def arrival(self) -> saga.Result[answers.Guest]:
-        """Return the step that creates the guest on the destination."""
-        return cross_cell.SPAWN if self.crosses else FINISH
-
-    # ---- what it is about ----
-
-    def arriving(self, row: rows.Row) -> instance_objects.Instance:
-        """Return the Instance as it will be on the destination."""
-        return self.instance(row, flavor=flavor_objects.Flavor(**self.arguments.flavor))
-
-    def spec(self, beside: Collection[str]) -> request_spec.RequestSpec:
-        spec = super().spec(beside)
+    def _adapt(self, spec: request_spec.RequestSpec, beside: Collection[str]) -> None:
+        """Change the server's request for the scheduler."""
         spec.flavor = flavor_objects.Flavor(**self.arguments.flavor)
         # A host that it was evacuated from cleans up by the records of its own cell.
         # What ports ask for is not known to nova's moves between cells.
         may_cross = self.kind in ACROSS and not beside and not spec.requested_resources
         spec.destination().allow_cross_cell_move = may_cross
-        return spec
 
     # ---- record the migration ----
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        row = self.require_there(row)
+        row = self.scope.require_there(row)
         if migrations.find(connection, self.uuid) is None:
             migrations.create(
                 connection,
@@ -181,7 +229,8 @@ class Resize(move.Move[Began]):
         if self.kind in ACROSS:
             instances.seal(connection, self.instance_uuid, False)
         if migrations.find(connection, self.uuid) is not None:
-            values = {'status': str(Status.ERROR), **self.choice.columns_of_failure(self.arrival)}
+            made = cross_cell.SPAWN if self.crosses else FINISH
+            values = {'status': str(Status.ERROR), **self.choice.columns_of_failure(made)}
             migrations.update(connection, self.uuid, values)
         if row is not None and steps.RECORD in self.not_undone:
             move_records.forget_destination(connection, row.uuid, self.began.zone)
@@ -192,151 +241,40 @@ class Resize(move.Move[Began]):
         """Record the destination, unless the server's group forbids it by now."""
         self._record(self.choice.group())
 
-    @part.transaction
+    @scopes.transaction
     def _record(self, connection: sa.Connection, group: instance_group.Group | None) -> None:
-        zone = self.destination.availability_zone
+        zone = self.choice.found.availability_zone
         changes = {'new_flavor': self.arguments.flavor, 'availability_zone': zone}
         self.choice.admit(connection, group, changes=changes, tasks=(Task.RESIZE_PREP,))
-        self.events.start_first(connection, PREP_EVENT, self.dest_host)
+        self.events.start_first(connection, PREP_EVENT, self.dest.host)
 
-    @part.transaction
+    @scopes.transaction
     def forget(self, connection: sa.Connection) -> None:
-        """Undo `record`. The migration keeps the destination, unless another one follows."""
+        """Undo the record of a destination. The migration keeps it, unless another one follows."""
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             move_records.forget_destination(connection, row.uuid, self.began.zone)
         event = cross_cell.PREP_EVENT if self.crosses else PREP_EVENT
-        self.events.end_refused(connection, event, self.dest_host)
+        self.events.end_refused(connection, event, self.dest.host)
         if self.going_back:
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 
     # ---- the hosts ----
 
-    def claim(self) -> None:
-        """Claim room on the destination, and connect the volumes there."""
-        (row, devices), known = self.there.read(
-            asking.with_services,
-            server_cell.server_and_devices,
-            self.instance_uuid,
-            hosts=[self.dest_host],
-        )
-        asking.require_up_or_retry(self, self.dest_host, known=known)
-        self.there.compute.prep_resize(
-            self.ctxt,
-            instance=self.arriving(row),
-            # The copy of the records there may be older than the new attachments.
-            block_devices=self.volumes.arriving(None if self.crosses else devices),
-            **self.dest,
-        )
-
-    def drop_move_claim(self) -> None:
-        """Undo `claim`. A host that is down has lost the claim anyway."""
-        if self.there.is_up(self.dest_host):
-            drop = self.there.compute.drop_move_claim_at_destination
-            drop(self.ctxt, instance_uuid=self.instance_uuid, **self.dest)
-
     def leave(self) -> asking.Reply:
         """Stop the guest on the source."""
-        known = self.note_leaving(PREP_EVENT, SOURCE_EVENT)
-        asked = {**self.at_source(LEAVE), 'move': self.uuid}
-        return self.ask(self.compute.resize_instance, known=known, **asked)
-
-    @part.transaction
-    def note_leaving(self, connection: sa.Connection, former: str, event: str) -> asking.Known:
-        """Record that the source works. Return its service.
-
-        former: the event that ends; event: the next one
-        """
-        self.note_progress(
-            connection,
-            status=Status.MIGRATING,
-            changes={'task_state': str(Task.RESIZE_MIGRATING)},
-            ended=(former, self.dest_host),
-            started=(event, self.began.host),
-            expect=(Task.RESIZE_PREP, Task.RESIZE_MIGRATING),
-        )
-        return asking.services_of(connection, [self.source_host])
-
-    def take_back(self) -> asking.Reply:
-        """Undo `leave` or a snapshot: restore the source's guest, unless the server is gone."""
-        row = self.find_present()
-        if row is not None:
-            # Stay off if the server is being soft-deleted or was reset meanwhile, or if the
-            # guest may run on a destination that could not remove it.
-            was_on = self.began.vm_state == states.VmState.ACTIVE
-            alone = self.arrival not in self.not_undone
-            with asking.unless_deleted(self):
-                waits = self.ask(
-                    self.compute.finish_revert_resize,
-                    **self.at_source(LEAVE),
-                    move=self.uuid,
-                    power_on=was_on and alone and row.task_state in self.tasks,
-                )
-                if isinstance(waits, saga.Pending):
-                    return waits
-        if self.is_gone():
-            discard = self.at_source(f'{LEAVE}/discard')
-            return self.ask(self.compute.discard_guest, **discard, move=self.uuid)
-        return None
+        known = self.departure.note(PREP_EVENT, SOURCE_EVENT)
+        asked = {**self.source.asked(LEAVE), 'move': self.uuid}
+        return asking.ask(self.scope, self.scope.compute.resize_instance, known=known, **asked)
 
     def finish(self) -> asking.Reply:
         handover = self.results[LEAVE].handover
         events = (SOURCE_EVENT, FINISH_EVENT)
-        return self.make_guest(self.compute.finish_resize, events, handover=handover)
-
-    def make_guest(
-        self, method: asking.Method, events: tuple[str, str], **arrival: typing.Any
-    ) -> asking.Reply:
-        """Create the guest on the destination. events: the one that ends, the next one"""
-        host = self.dest_host
-        (row, devices), known = self._begin_to_make(events)
-        if self.crosses:
-            row, known = self.there.read(
-                asking.with_services, instances.get, self.instance_uuid, hidden=True, hosts=[host]
-            )
-        asking.require_up_or_retry(self, host, known=known)
-        vm_state = self.began.vm_state if self.crosses else row.vm_state
-        return asking.answer(
-            method(
-                self.ctxt,
-                host=host,
-                instance=self.arriving(row),
-                block_devices=self.volumes.arriving(devices),
-                arrival={
-                    'node': self.destination.nodename,
-                    'power_on': vm_state == states.VmState.ACTIVE,
-                    'key': self.key(self.arrival),
-                    **arrival,
-                },
-            )
-        )
-
-    @part.transaction
-    def _begin_to_make(
-        self, connection: sa.Connection, events: tuple[str, str]
-    ) -> tuple[tuple[rows.Row, server_cell.Devices], asking.Known]:
-        """Record that the destination works.
-
-        Return the server and its block devices here, and the destination's service if it is here.
-        """
-        self.note_progress(
-            connection,
-            status=Status.POST_MIGRATING,
-            changes={'task_state': str(Task.RESIZE_FINISH)},
-            ended=(events[0], self.began.host),
-            started=(events[1], self.dest_host),
-            expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
-        )
-        found, hosts = server_cell.server_and_devices, () if self.crosses else (self.dest_host,)
-        return asking.with_services(connection, found, self.instance_uuid, hosts=hosts)
-
-    def destroy(self) -> asking.Reply:
-        asked = self.at_dest(self.arrival)
-        return self.ask(self.there.compute.revert_resize, **asked, move=self.uuid)
+        return self.arrival.make(self.scope.compute.finish_resize, events, handover=handover)
 
     # ---- the pivot and what follows it ----
 
-    @part.transaction
+    @scopes.transaction
     def switch(self, connection: sa.Connection) -> None:
         """Move the record to the destination, in VERIFY_RESIZE. This is the pivot."""
         if migrations.get(connection, self.uuid).status == Status.FINISHED:
@@ -345,35 +283,13 @@ class Resize(move.Move[Began]):
         instances.update(
             connection,
             row.uuid,
-            self.columns_of_arrival(row.flavor, row.network_info),
+            self.arrival.columns(row.flavor, row.network_info),
             former=row,
             expect_task=(Task.RESIZE_FINISH,),
             expect_host=(self.began.host,),
         )
-        self.arrived(connection)
+        self.arrival.record(connection)
         self.events.end_all(connection)
-
-    def columns_of_arrival(self, former: saga.Data, recorded: session.Jsons | None) -> saga.Data:
-        """Return the columns of a server on its destination.
-
-        former: its flavor before; recorded: network information of its row, locked or sealed
-        """
-        return {
-            **self.ports.columns(steps.ACTIVATE, recorded),
-            **self.dest,
-            'old_flavor': former,
-            'power_state': self.results[self.arrival].power_state,
-            'vm_state': str(states.VmState.RESIZED),
-            'task_state': None,
-            'launched_at': runtime.naive_now(),
-            **move_records.flavor_columns(self.arguments.flavor),
-        }
-
-    def arrived(self, connection: sa.Connection) -> None:
-        """Record, in the destination's cell, the attachments and the end of the migration."""
-        connected = self.results[self.arrival].block_devices
-        move_records.change_devices(connection, self.volumes.reserved, connected)
-        migrations.update(connection, self.uuid, {'status': str(Status.FINISHED)})
 
     def save_spec(self) -> None:
         self.stored_request.save_flavor(self.arguments.flavor)

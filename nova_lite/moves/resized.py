@@ -4,32 +4,15 @@ The source keeps the guest as it was, the migration holds the allocation on the 
 `old_flavor` is the server's former flavor. Source: reference/nova/moves 3.1 to 3.4.
 """
 
+from collections.abc import Callable
 import typing
 
 import sqlalchemy as sa
 
 from nova_lite import saga
 from nova_lite.db.cell import migrations
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import confirm
-    from nova_lite.moves import revert
-
-    Resized: typing.TypeAlias = confirm.ConfirmResize | revert.RevertResize
-
-
-def crosses(move: 'Resized') -> bool:
-    """Return whether the source is in another cell."""
-    return move.kind in move.also
-
-
-def source_cell(move: 'Resized') -> server_cell.ServerCell:
-    """Return the source's cell as steps use it. move: see `asked`"""
-    if not crosses(move):
-        return move.here
-    cell = move.world.cells.of_host(move.began.source['host'])
-    return server_cell.ServerCell(move, cell)
 
 
 class Ends(saga.Value):
@@ -57,10 +40,22 @@ class Ends(saga.Value):
         )
 
 
-def asked(move: 'Resized', which: str, step: str) -> saga.Data:
-    """Return the arguments of a call to the compute at one end.
+def route(scope: scopes.Scope, began: Callable[[], Ends], *, crosses: bool) -> scopes.Route:
+    """Return the route of the migration. crosses: its source is in another cell"""
 
-    move: whose `began` is an Ends; which: 'source' or 'dest'; step: for the key
-    """
-    end = getattr(move.began, which)
-    return {**move.asked(end['host'], end['node'], step), 'move': move.migration_uuid}
+    def source() -> server_cell.ServerCell:
+        return scope.side(scope.world.cells.of_host(began().source['host']))
+
+    return scopes.Route(
+        source=scopes.End(scope, lambda: _place(began().source), source if crosses else None),
+        dest=scopes.End(scope, lambda: _place(began().dest)),
+    )
+
+
+def _place(end: saga.Data) -> tuple[str, str]:
+    return end['host'], end['node']
+
+
+def asked(scope: scopes.Scope, end: scopes.End, step: str) -> saga.Data:
+    """Return the arguments of a call to the compute at one end. step: for the key"""
+    return {**end.asked(step), 'move': scope.migration_uuid}

@@ -26,15 +26,18 @@ from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import resized
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
+from nova_lite.moves.parts import allocation
 from nova_lite.moves.parts import cross_cell_revert
 from nova_lite.moves.parts import port_resources
 from nova_lite.moves.parts import ports
+from nova_lite.moves.parts import stored_request
 from nova_lite.moves.parts import volumes
+from nova_lite.objects import instance as instance_objects
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.saga import journal
 
@@ -76,35 +79,58 @@ class RevertResize(move.Move[Began]):
     first = BEGIN
     harmless = (RESERVE, ACTIVATE, cross_cell_revert.SHOW)
     tasks = transitions.REVERT_RESIZE.tasks
-    ports = part.Of(ports.Ports)
-    volumes = part.Of(volumes.Volumes, RESERVE)
-    resources = part.Of(port_resources.PortResources)
-    crossing = part.Of(cross_cell_revert.Crossing)
+
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        scope = self.scope
+        self.crosses = self.kind in self.also
+        self.allocation = allocation.Allocation(scope)
+        self.stored_request = stored_request.StoredRequest(scope)
+        self.resources = port_resources.PortResources(scope)
+        self.route = resized.route(scope, lambda: self.began, crosses=self.crosses)
+        self.source, self.dest = self.route
+        # The server goes back from the destination to the source.
+        self.ports = ports.Ports(scope, self.route.back(), lambda: self.began.vm_state)
+        self.volumes = volumes.Volumes(
+            scope, RESERVE, needless=lambda: self.route.stays, devices=self.devices_to_reserve
+        )
+        self.crossing = cross_cell_revert.Crossing(
+            scope,
+            self.route,
+            progress=self.progress,
+            volumes=self.volumes,
+            flavor=lambda: self.former_flavor,
+            vm_state=lambda: self.began.vm_state,
+        )
 
     def steps(self) -> saga.Steps:
-        if resized.crosses(self):
-            return self.crossing.steps()
+        first = self.beginning(at=places.DEST_RECORDS, calls=('discard_guest',))
+        if self.crosses:
+            return (
+                first,
+                self.volumes.step(),
+                *self.crossing.returning(),
+                self._destroying(),
+                *self._returning(),
+                self.crossing.purging(),
+            )
         return (
-            self.beginning(),
+            first,
             self.volumes.step(),
             self.ports.activating(ACTIVATE),
-            self.destroying(attempts=places.ATTEMPTS),
+            self._destroying(attempts=places.ATTEMPTS),
             places.SOURCE_RECORDS.step(
                 'switch-record-to-source', self.switch, pivot=True, attempts=saga.FOREVER
             ),
-            *self.returning(),
+            *self._returning(),
         )
 
-    def beginning(self) -> saga.Step:
-        """Return the first step."""
-        return steps.begin(self, at=places.DEST_RECORDS, calls=('discard_guest',))
-
-    def destroying(self, **options: typing.Any) -> saga.Step:
+    def _destroying(self, **options: typing.Any) -> saga.Step:
         """Return the step that removes the destination's guest. options: of saga.Step"""
         calls = ('revert_resize',)
         return places.DEST_HOST.step(DESTROY, self.destroy, calls=calls, **options)
 
-    def returning(self) -> saga.Steps:
+    def _returning(self) -> saga.Steps:
         """Return the steps after the removal of the destination's guest."""
         return (
             places.SOURCE_HOST.best_effort(
@@ -114,29 +140,14 @@ class RevertResize(move.Move[Began]):
             places.NETWORK.best_effort(
                 DROP, self.drop_dest, clean=saga.Clean(self.drop_dest_late, alone=True), later=True
             ),
-            steps.save_spec(self),
+            self.stored_request.saving(self.save_spec),
             places.SOURCE_RECORDS.step('record-revert', self.record, later=True),
         )
 
     # ---- the two ends ----
 
-    @property
-    def source_host(self) -> str:
-        host: str = self.began.dest['host']
-        return host
-
-    @property
-    def dest_host(self) -> str:
-        host: str = self.began.source['host']
-        return host
-
-    @property
-    def source_cell(self) -> server_cell.ServerCell:
-        """Return the cell to which the server returns."""
-        return resized.source_cell(self)
-
-    def find(self) -> rows.Row | None:
-        return self.crossing.find() if resized.crosses(self) else super().find()
+    def _present(self) -> server_cell.ServerCell:
+        return self.crossing.present() if self.crosses else self.scope.here
 
     @property
     def former_flavor(self) -> saga.Data:
@@ -149,68 +160,69 @@ class RevertResize(move.Move[Began]):
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         flavor = row and (row.old_flavor or row.flavor)
-        began = Began.of(connection, self.migration_uuid, flavor=flavor)
+        began = Began.of(connection, self.scope.migration_uuid, flavor=flavor)
         self.events.start_first(connection, DEST_EVENT, began.dest['host'])
         return began
 
     def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
-        if resized.crosses(self):
+        if self.crosses:
             instances.seal(connection, self.instance_uuid, False)
         if row is None:
             values = {'status': str(Status.ERROR)}
-            migrations.update(connection, self.migration_uuid, values)
+            migrations.update(connection, self.scope.migration_uuid, values)
         else:
             super().record_undo(connection, row)
 
     def give_up(self) -> asking.Reply:
         """Also remove what the source keeps of a deleted server: only this saga knows of it."""
         super().give_up()
-        if not self.is_gone():
+        if not self.scope.is_gone():
             return None
         self.allocation.free_source()
-        return self.crossing.give_up() if resized.crosses(self) else None
+        return self.crossing.give_up(self.first) if self.crosses and self.has_begun else None
 
     def devices_to_reserve(self) -> server_cell.Devices:
-        return [] if self.is_gone() else self.devices()
+        return [] if self.scope.is_gone() else self.scope.devices()
 
     def destroy(self) -> asking.Reply:
         """Remove the destination's guest. In a cell, a server that has left this saga keeps it."""
-        if not resized.crosses(self):
-            waits = destroying.begin(self, self.find_present())
+        if not self.crosses:
+            waits = destroying.begin(self.scope, self.scope.find_present())
             if waits is not None:
                 return waits
-        return self.ask(self.compute.revert_resize, **resized.asked(self, 'dest', DESTROY))
+        asked = resized.asked(self.scope, self.dest, DESTROY)
+        return asking.ask(self.scope, self.dest.compute.revert_resize, **asked)
 
     # ---- only forward ----
 
     def switch(self) -> None:
         """Move the record to the source. The guest runs nowhere. This is the pivot."""
-        self._switch(self.source_cell.zone(self.began.source['host']))
+        self._switch(self.source.cell.zone(self.source.host))
 
-    @part.transaction
+    @scopes.transaction
     def _switch(self, connection: sa.Connection, zone: str) -> None:
-        row, source = instances.held(connection, self.instance_uuid), self.began.source
+        row = instances.held(connection, self.instance_uuid)
         if row is not None and not instances.is_gone(row):
             values = {
-                **source,
+                **self.source.columns,
                 'availability_zone': zone,
                 **move_records.flavor_columns(self.former_flavor),
                 **self.ports.columns(ACTIVATE, row.network_info),
             }
             instances.update(connection, row.uuid, values)
             move_records.change_devices(connection, self.volumes.reserved, None)
-        self.events.end(connection, DEST_EVENT, self.began.dest['host'])
-        self.events.start_first(connection, SOURCE_EVENT, source['host'])
+        self.events.end(connection, DEST_EVENT, self.dest.host)
+        self.events.start_first(connection, SOURCE_EVENT, self.source.host)
 
     def finish(self) -> asking.Reply:
-        row, cell, found = self.find_present(), self.source_cell, None
+        row, cell, found = self.scope.find_present(), self.source.cell, None
         if row is not None:
             found = self._restore(cell.compute, row, cell.devices())
             if isinstance(found, saga.Pending):
                 return found
-        if self.is_gone():
-            discard = resized.asked(self, 'source', f'{FINISH}/discard')
-            waits = self.ask(cell.compute.discard_guest, **discard)
+        if self.scope.is_gone():
+            discard = resized.asked(self.scope, self.source, f'{FINISH}/discard')
+            waits = asking.ask(self.scope, cell.compute.discard_guest, **discard)
             return waits if isinstance(waits, saga.Pending) else None
         return found
 
@@ -225,13 +237,13 @@ class RevertResize(move.Move[Began]):
             self.volumes.end_former()
             self.results[FREED] = True
         was_on = self.began.vm_state == states.VmState.ACTIVE
-        end = resized.asked(self, 'source', FINISH)
-        asking.require_up_or_retry(self, end['host'])
+        end = resized.asked(self.scope, self.source, FINISH)
+        asking.require_up_or_retry(self.scope, end['host'])
         return asking.answer(
             compute.restore_guest(
                 self.ctxt,
                 host=end['host'],
-                instance=self.instance(row),
+                instance=instance_objects.Instance.from_row(row),
                 block_devices=devices,
                 arrival={
                     'node': end['node'],
@@ -248,18 +260,18 @@ class RevertResize(move.Move[Began]):
 
     def drop_dest(self) -> None:
         """Delete what the server has of the destination, and what deleted ports held."""
-        row = self.find_present()
+        row = self.scope.find_present()
         self._drop_held()
-        if not self.stays:
+        if not self.route.stays:
             if row is not None:
-                neighbours.unbind(self, row.network_info, self.source_host)
+                neighbours.unbind(self.scope, row.network_info, self.dest.host)
             self.volumes.end_former()
 
     def drop_dest_late(self) -> None:
         """Do the same after the saga's end, when the server may have moved again."""
         self._drop_held()
-        if not self.stays:
-            duties.drop_bindings(self, self.source_host)
+        if not self.route.stays:
+            duties.drop_bindings(self.scope, self.dest.host)
             self.volumes.end_former()
 
     def _drop_held(self) -> None:
@@ -274,12 +286,12 @@ class RevertResize(move.Move[Began]):
 
     def record(self) -> None:
         """Record the end of the revert, or ERROR if the source could not restore the guest."""
-        self.source_cell.write(self._record)
+        self.source.cell.write(self._record)
 
     def _record(self, connection: sa.Connection) -> None:
         failure = self.given_up.get(FINISH)
         status = Status.ERROR if failure else Status.REVERTED
-        migrations.update(connection, self.migration_uuid, {'status': str(status)})
+        migrations.update(connection, self.scope.migration_uuid, {'status': str(status)})
         # Locked, so as not to overwrite a deletion that is accepted now.
         row = instances.held(connection, self.instance_uuid)
         if row is not None:
@@ -289,15 +301,15 @@ class RevertResize(move.Move[Began]):
                 move_records.change_connection(connection, device)
         if failure:
             move_records.change_reset(connection, self.instance_uuid, ERROR)
-            self.add_fault(connection, failure)
+            self.progress.add_fault(connection, failure)
         if self.began.vm_state == states.VmState.STOPPED:
-            self.events.record(connection, STOP_EVENT, self.began.source['host'])
+            self.events.record(connection, STOP_EVENT, self.source.host)
         self.events.end_all(connection, failure or self.given_up.get(ACTIVATE))
 
     def _outcome(self, row: rows.Row, failure: journal.Failure | None) -> saga.Data:
         """Return the server's columns. Keep a deletion, and states that were reset meanwhile."""
         values: saga.Data = {'old_flavor': None, 'new_flavor': None}
-        info = self.results.get(ACTIVATE) if resized.crosses(self) else None
+        info = self.results.get(ACTIVATE) if self.crosses else None
         if info and not instances.is_gone(row):
             values['network_info'] = network_info.merged(row.network_info, info)
         made = self.results.get(FINISH)

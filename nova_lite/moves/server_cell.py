@@ -24,12 +24,11 @@ from nova_lite.db.cell import copies
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.moves import world as worlds
 from nova_lite.objects import block_device
+from nova_lite.objects import instance as instance_objects
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.saga import journal
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
 
 Devices: typing.TypeAlias = list[block_device.BlockDevice]
 P = typing.ParamSpec('P')
@@ -37,10 +36,15 @@ T = typing.TypeVar('T')
 
 
 class ServerCell:
-    """A cell with a record of the server of a saga, as the steps of the saga use it."""
+    """A cell with a record of the server of a saga, as the steps of the saga use it.
 
-    def __init__(self, saga: 'moves.AnyMove', cell: cells.Cell) -> None:
-        self._world, self._ctxt, self._uuid = saga.world, saga.ctxt, saga.instance_uuid
+    ctxt: of the saga; uuid: of the server
+    """
+
+    def __init__(
+        self, world: worlds.World, ctxt: context.RequestContext, uuid: str, cell: cells.Cell
+    ) -> None:
+        self._world, self._ctxt, self._uuid = world, ctxt, uuid
         self.cell = cell
 
     @property
@@ -134,6 +138,42 @@ class ServerCell:
         """Undo the seal."""
         self.write(instances.seal, self._uuid, False)
 
+    def take_over(self, other: 'ServerCell') -> journal.Data:
+        """Map the server to this cell instead of another one. This is the pivot."""
+        self._world.api_db.write(
+            mapping_switch.switch,
+            self._ctxt,
+            self._uuid,
+            source_id=other.cell.id,
+            dest_id=self.cell.id,
+        )
+        return {'cell': self.cell.uuid}
+
+    def delete(self) -> None:
+        """Continue a deletion that another cell may have begun."""
+        row = self.write(_begin_delete, self._ctxt, self._uuid)
+        if row is not None and row.host is not None:
+            self.compute.delete_instance(
+                self._ctxt,
+                host=row.host,
+                instance=instance_objects.Instance.from_row(row),
+                block_devices=self.devices(),
+            )
+
+    def soft_delete(self) -> None:
+        """Continue a soft deletion, unless its host or another request has done so.
+
+        If the host is down, the server is soft-deleted at once, and the host stops the guest later.
+        """
+        row = self.write(_begin_soft_delete, self._ctxt, self._uuid)
+        if row is None:
+            return
+        if row.host is not None and not self.is_down(row.host):
+            instance = instance_objects.Instance.from_row(row)
+            self.compute.soft_delete_instance(self._ctxt, host=row.host, instance=instance)
+        else:
+            self.write(_keep_without_host, row.uuid)
+
 
 def server_and_devices(connection: sa.Connection, uuid: str) -> tuple[rows.Row, Devices]:
     """Return a server's row, hidden or not, and its block devices. Raise InstanceNotFound."""
@@ -170,30 +210,6 @@ def restore(here: ServerCell, other: ServerCell) -> None:
     other.hide()
 
 
-def switch(saga: 'moves.AnyMove', source: ServerCell, dest: ServerCell) -> journal.Data:
-    """Map the server to the cell of `dest`. This is the pivot."""
-    saga.world.api_db.write(
-        mapping_switch.switch,
-        saga.ctxt,
-        saga.instance_uuid,
-        source_id=source.cell.id,
-        dest_id=dest.cell.id,
-    )
-    return {'cell': dest.cell.uuid}
-
-
-def delete(saga: 'moves.AnyMove', cell: ServerCell) -> None:
-    """Continue a deletion that another cell may have begun. cell: a ServerCell"""
-    row = cell.write(_begin_delete, saga.ctxt, saga.instance_uuid)
-    if row is not None and row.host is not None:
-        cell.compute.delete_instance(
-            saga.ctxt,
-            host=row.host,
-            instance=saga.instance(row),
-            block_devices=cell.devices(),
-        )
-
-
 def _begin_delete(
     connection: sa.Connection, ctxt: context.RequestContext, uuid: str
 ) -> rows.Row | None:
@@ -205,20 +221,6 @@ def _begin_delete(
     if actions.find(connection, uuid, ctxt.request_id, 'delete') is None:
         actions.start(connection, ctxt, uuid, 'delete')
     return row
-
-
-def soft_delete(saga: 'moves.AnyMove', cell: ServerCell) -> None:
-    """Continue a soft deletion, unless its host or another request has done so.
-
-    If the host is down, the server is soft-deleted at once, and the host stops the guest later.
-    """
-    row = cell.write(_begin_soft_delete, saga.ctxt, saga.instance_uuid)
-    if row is None:
-        return
-    if row.host is not None and not cell.is_down(row.host):
-        cell.compute.soft_delete_instance(saga.ctxt, host=row.host, instance=saga.instance(row))
-    else:
-        cell.write(_keep_without_host, row.uuid)
 
 
 def _begin_soft_delete(

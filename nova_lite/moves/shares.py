@@ -20,9 +20,8 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.moves import duties
 from nova_lite.moves import move
-from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
+from nova_lite.moves import scope as scopes
 
 Status = states.ShareStatus
 
@@ -65,7 +64,7 @@ class ShareAttachment(move.Move[Began]):
 
     def steps(self) -> saga.Steps:
         steps_of_kind = self._attaching if self.kind == ATTACH else self._detaching
-        return (steps.begin(self), *steps_of_kind())
+        return (self.beginning(), *steps_of_kind())
 
     def _attaching(self) -> saga.Steps:
         clean = saga.Clean(self._revoke_foreign, alone=True)
@@ -81,7 +80,7 @@ class ShareAttachment(move.Move[Began]):
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        row = self.require_there(row)
+        row = self.scope.require_there(row)
         event = 'compute_attach_share' if self.kind == ATTACH else 'compute_detach_share'
         self.events.start(connection, event, row.host)
         found = shares.get(connection, self.instance_uuid, self.arguments.share_id)
@@ -132,7 +131,7 @@ class ShareAttachment(move.Move[Began]):
 
     def _revoke_foreign(self) -> None:
         """Take the access back, unless a later request has attached the share by this record."""
-        cell, row = duties.now(self)
+        cell, row = duties.now(self.scope)
         if cell is not None and row is not None:
             found = cell.read(shares.find, row.uuid, self.arguments.share_id)
             mine = self.attachment['uuid']
@@ -140,10 +139,10 @@ class ShareAttachment(move.Move[Began]):
                 return
         self.revoke()
 
-    @part.transaction
+    @scopes.transaction
     def record(self, connection: sa.Connection) -> None:
         """Record that the share can be mounted. This is the pivot."""
-        self.require_there(instances.lock(connection, self.instance_uuid))
+        self.scope.require_there(instances.lock(connection, self.instance_uuid))
         share_id = self.arguments.share_id
         found = shares.get(connection, self.instance_uuid, share_id)
         values = {'status': str(Status.INACTIVE), 'granted': True}
@@ -154,7 +153,7 @@ class ShareAttachment(move.Move[Began]):
             raise exception.StateChanged(what='Share', key=share_id, detail=detail)
         self.events.end_all(connection)
 
-    @part.transaction
+    @scopes.transaction
     def forget(self, connection: sa.Connection) -> None:
         """Remove the record of the share. This is the pivot."""
         instances.lock(connection, self.instance_uuid)

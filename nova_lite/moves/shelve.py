@@ -5,6 +5,8 @@ paused or suspended, because a snapshot loses the memory. A server that boots fr
 needs no image and is offloaded at once.
 """
 
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import runtime
@@ -15,8 +17,8 @@ from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
 from nova_lite.moves import move
-from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import steps
 from nova_lite.moves.parts import image_snapshot
 from nova_lite.moves.parts import offload
@@ -47,17 +49,21 @@ class Shelve(move.Move[Began]):
     first = shelving.BEGIN
     tasks = offload.TASKS
     harmless = (QUEUE,)
-    image = part.Of(
-        image_snapshot.Snapshot,
-        IMAGE_NAME,
-        is_wanted=lambda move: move.arguments.image,
-        properties={image.SHELVED: 'True'},
-    )
     ways = tuple(saga.Way({'offload': leaves, 'image': True}) for leaves in (False, True))
+
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        self.image = image_snapshot.Snapshot(
+            self.scope,
+            IMAGE_NAME,
+            is_wanted=lambda: self.arguments.image,
+            properties={image.SHELVED: 'True'},
+        )
+        self.offload = offload.Offload(self.scope, self.source, self.progress)
 
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
+            self.beginning(),
             self.image.step(QUEUE, self.queue_image),
             places.SOURCE_HOST.step(
                 SNAPSHOT,
@@ -68,36 +74,36 @@ class Shelve(move.Move[Began]):
             places.SOURCE_RECORDS.step(
                 RECORD, self.record, pivot=True, title='record that the server is shelved'
             ),
-            *(offload.Offload(self).steps() if self.arguments.offload else ()),
+            *(self.offload.steps() if self.arguments.offload else ()),
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        return shelving.begin(self, connection, row, shelving.SHELVE_EVENT)
+        return shelving.begin(self.progress, connection, row, shelving.SHELVE_EVENT)
 
     def queue_image(self) -> None:
-        self.here.require_up_or_fail(self.source_host)
+        self.scope.here.require_up_or_fail(self.source.host)
         self.image.queue()
 
     def snapshot(self) -> asking.Reply:
         """Stop the guest and upload its disk."""
-        self.progress(changes={'task_state': str(Task.SHELVING_IMAGE_UPLOADING)})
-        return shelving.stop(self, SNAPSHOT, self.image.id)
+        self.progress.record(changes={'task_state': str(Task.SHELVING_IMAGE_UPLOADING)})
+        return shelving.stop(self.scope, self.source, SNAPSHOT, self.image.id)
 
     def take_back(self) -> asking.Reply:
         """Undo `snapshot`: start the guest again if it ran."""
-        if self.is_gone() or self.began.vm_state == Vm.STOPPED:
+        if self.scope.is_gone() or self.began.vm_state == Vm.STOPPED:
             return None
         if self.began.vm_state == Vm.ACTIVE:
-            return shelving.start(self, f'undo {SNAPSHOT}')
+            return shelving.start(self.scope, self.source, f'undo {SNAPSHOT}')
         self.results[STOPPED] = True
-        return shelving.stop(self, f'undo {SNAPSHOT}')
+        return shelving.stop(self.scope, self.source, f'undo {SNAPSHOT}')
 
     def changes_of_failure(self, row: rows.Row) -> saga.Data:
         if STOPPED in self.results:
             return {'vm_state': Vm.STOPPED, 'power_state': int(states.PowerState.SHUTDOWN)}
         return {}
 
-    @part.transaction
+    @scopes.transaction
     def record(self, connection: sa.Connection) -> None:
         """Record the server as shelved. This is the pivot."""
         row = instances.hold(connection, self.instance_uuid)
@@ -109,7 +115,7 @@ class Shelve(move.Move[Began]):
             shelving.IMAGE_ID: self.image.id,
             shelving.HOST: row.host,
         }
-        self.note_progress(
+        self.progress.note(
             connection,
             changes={
                 'vm_state': str(Vm.SHELVED),
@@ -129,23 +135,27 @@ class ShelveOffload(move.Move[Began]):
     first = shelving.BEGIN
     tasks = offload.TASKS
 
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        self.offload = offload.Offload(self.scope, self.source, self.progress)
+
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
+            self.beginning(),
             places.SOURCE_RECORDS.step('check-host-is-up', self.agree, pivot=True),
-            *offload.Offload(self).steps(),
+            *self.offload.steps(),
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        return shelving.begin(self, connection, row, shelving.OFFLOAD_EVENT)
+        return shelving.begin(self.progress, connection, row, shelving.OFFLOAD_EVENT)
 
     def agree(self) -> None:
         """Check that the guest can be removed, and the disk is in the image. This is the pivot."""
-        self.here.require_up_or_fail(self.source_host)
-        shelving.require_image(self.world.image, self.ctxt, self.row())
+        self.scope.here.require_up_or_fail(self.source.host)
+        shelving.require_image(self.world.image, self.ctxt, self.scope.row())
         self._agree()
 
-    @part.transaction
+    @scopes.transaction
     def _agree(self, connection: sa.Connection) -> None:
-        self.require_task(instances.get(connection, self.instance_uuid))
+        self.scope.require_task(instances.get(connection, self.instance_uuid))
         self.events.start(connection, shelving.OFFLOAD_EVENT, self.began.host)

@@ -1,22 +1,16 @@
-"""Steps of several sagas. The effects are methods of the saga."""
+"""Steps of several sagas: their ids, and what they leave."""
 
 import typing
 
 from nova_lite import saga
 from nova_lite.clients import release
 from nova_lite.db import rows
-from nova_lite.moves import places
 from nova_lite.objects import selection
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
 
 # {uuid of a block device: [id of its former attachment, id of the new one]}
 Reserved: typing.TypeAlias = dict[str, list[str]]
 # The id of a new attachment of a volume that has none: its owner took it from the server.
 LOST = ''
-# The result of the first step: facts about the server when the saga began.
-Found = typing.TypeVar('Found', covariant=True)
 # A server's network information.
 Info: typing.TypeAlias = list[dict[str, typing.Any]]
 
@@ -64,31 +58,3 @@ FORMER = 'drop-source-attachments'
 GROUP = saga.Result('group', str)
 # A note: destinations that have refused, in order.
 REFUSED = saga.Result('refused', list[Refusal])
-
-
-class SavesSpec(typing.Protocol):
-    """A saga that changes the server's stored request."""
-
-    def save_spec(self) -> saga.Skipped | None: ...
-
-
-def begin(
-    move: 'moves.AnyMove', *, at: places.Place = places.SOURCE_RECORDS, **options: typing.Any
-) -> saga.Step:
-    """Return the first step, which records the begin of the move. options: of saga.Step"""
-    return at.step(move.first, move.begin, move.give_up, **options)
-
-
-def hold(move: 'moves.AnyMove') -> saga.Step:
-    """Return the step that moves the server's allocation to the migration."""
-    return places.PLACEMENT.step(HOLD, move.allocation.hold, move.allocation.release, later=True)
-
-
-def choose(move: 'moves.AnyMove') -> saga.Step:
-    """Return the step that chooses a destination and claims its resources."""
-    return places.SCHEDULER.step(CHOOSE, move.choice.choose, move.drop_claim)
-
-
-def save_spec(move: 'SavesSpec') -> saga.Step:
-    """Return the step that updates the server's stored request."""
-    return places.API_DATABASE.step('save-request-spec', move.save_spec, later=True, skips=True)

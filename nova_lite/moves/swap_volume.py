@@ -19,9 +19,7 @@ from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
 from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
@@ -49,15 +47,24 @@ class SwapVolume(move.Move[guest_devices.Began]):
     kind = 'swap-volume'
     named = guest_devices.VOLUMES
     faults = False
-    detaching = part.Of(detaching.Detaching, 'old_volume_id')
-    reservation = part.Of(reservation.Reservation, RESERVE)
-    guest = part.Of(
-        guest_devices.GuestDevices, SWAP, 'attach_volume', 'detach_volume', 'swap_volume'
-    )
+
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        scope = self.scope
+        self.detaching = detaching.Detaching(scope, self.first, self._old)
+        self.guest = guest_devices.GuestDevices(
+            scope,
+            self.events,
+            self.first,
+            SWAP,
+            calls=('attach_volume', 'detach_volume', 'swap_volume'),
+            reconcile=self.reconcile,
+        )
+        self.reservation = reservation.Reservation(scope, self.guest, RESERVE, self._new)
 
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
+            self.beginning(),
             self.detaching.step(undo=self.give_back),
             self.reservation.step(),
             self.guest.step(self.swap, self.swap_back),
@@ -90,7 +97,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
         return super().begin()
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> guest_devices.Began:
-        row = self.require_there(row)
+        row = self.scope.require_there(row)
         found = self.guest.attached(connection, row, self._old)
         if device_rows.find(connection, row.uuid, self._new) is not None:
             # Another request, for which this one waited, has attached it.
@@ -102,15 +109,15 @@ class SwapVolume(move.Move[guest_devices.Began]):
         device.volume_id, device.attachment_id = self._new, self.reservation.id
         device.connection_info = None
         return self.guest.ask(
-            self.compute.swap_volume, old_volume_id=self._old, block_device=device
+            self.scope.compute.swap_volume, old_volume_id=self._old, block_device=device
         )
 
     def swap_back(self) -> asking.Reply:
-        if self.is_gone():
-            return self.guest.undo(self.compute.detach_volume, volume_id=self._new)
+        if self.scope.is_gone():
+            return self.guest.undo(self.scope.compute.detach_volume, volume_id=self._new)
         device = self.guest.block_device(self.guest.device)
         return self.guest.undo(
-            self.compute.swap_volume, old_volume_id=self._new, block_device=device
+            self.scope.compute.swap_volume, old_volume_id=self._new, block_device=device
         )
 
     def give_back(self) -> None:
@@ -136,7 +143,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
 
     def record(self) -> None:
         """Record the other volume. This is the pivot."""
-        self.write(self._record)
+        self.scope.write(self._record)
         self.detaching.forget()
 
     def _record(self, connection: sa.Connection) -> None:
@@ -192,8 +199,8 @@ class SwapVolume(move.Move[guest_devices.Began]):
         Return a Pending while the host does that. A device whose volume was detached or swapped
         since stays as it is.
         """
-        named = [each.volume_id for each in self.devices() if each.uuid == self.began.device]
+        named = [each.volume_id for each in self.scope.devices() if each.uuid == self.began.device]
         if kept == self._new or named not in ([self._new], [kept]):
             return None
-        self.write(children.update_block_device, self.guest.device, {'volume_id': kept})
+        self.scope.write(children.update_block_device, self.guest.device, {'volume_id': kept})
         return self.reconcile(**options)

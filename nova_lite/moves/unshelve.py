@@ -7,6 +7,7 @@ of server groups know about the guest.
 """
 
 from collections.abc import Collection
+import typing
 
 import sqlalchemy as sa
 
@@ -28,10 +29,14 @@ from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import steps
+from nova_lite.moves.parts import allocation
+from nova_lite.moves.parts import choice
 from nova_lite.moves.parts import shelving
+from nova_lite.moves.parts import stored_request
+from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import instance_group
 from nova_lite.objects import request_spec
 
@@ -63,18 +68,24 @@ class Unshelve(move.Move[Began]):
     kind = 'unshelve'
     first = shelving.BEGIN
     tasks = transitions.UNSHELVE.tasks
-    may_retry = False
     # The server is on no host, as before, and the migration names a host that may have a guest.
     # A guest on the host of a shelved server is powered off by that host (compute.power_audit).
     # The undo of a pivot changes only the image.
     harmless = (BIND, SPAWN, START, RUNS, SWITCH)
-    volumes = shelving.attachments()
     ways = (saga.Way({'offloaded': True}), saga.Way({'offloaded': False}))
+
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        self.allocation = allocation.Allocation(self.scope)
+        self.choice = choice.Choice(self.scope, self.allocation, self.arguments, adapt=self._adapt)
+        self.dest = self.choice.end()
+        self.stored_request = stored_request.StoredRequest(self.scope)
+        self.volumes = shelving.attachments(self.scope)
 
     def steps(self) -> saga.Steps:
         way = self._on_another_host() if self.arguments.offloaded else self._where_it_is()
-        done = places.SOURCE_RECORDS.step('record-end-of-action', self.give_back)
-        return (steps.begin(self), *way, done)
+        done = places.SOURCE_RECORDS.step('record-end-of-action', self.progress.end)
+        return (self.beginning(), *way, done)
 
     def _where_it_is(self) -> saga.Steps:
         return (
@@ -91,13 +102,13 @@ class Unshelve(move.Move[Began]):
     def _on_another_host(self) -> saga.Steps:
         return (
             places.IMAGES.step('find-image', self.find_image),
-            steps.choose(self),
+            self.choice.choosing(),
             places.SOURCE_RECORDS.step(RECORD, self.admit),
             places.NETWORK.step(
                 BIND,
                 self.bind,
-                lambda: neighbours.unbind_all(self),
-                clean=duties.no_bindings(self),
+                lambda: neighbours.unbind_all(self.scope),
+                clean=duties.no_bindings(self.scope),
             ),
             self.volumes.step(),
             places.DEST_HOST.step(
@@ -107,7 +118,7 @@ class Unshelve(move.Move[Began]):
                 calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
             ),
             self._pivot(SWITCH, self.switch),
-            steps.save_spec(self),
+            self.stored_request.saving(self.save_spec),
             self._dropping(),
             self.volumes.settling('drop-former-attachments'),
         )
@@ -128,20 +139,24 @@ class Unshelve(move.Move[Began]):
         return places.IMAGES.best_effort('delete-shelved-image', self.drop_image, clean=clean)
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        return shelving.begin(self, connection, row, CONDUCTOR_EVENT, at_host=False)
+        return shelving.begin(self.progress, connection, row, CONDUCTOR_EVENT, at_host=False)
 
     # ---- where it is ----
 
     def start(self) -> asking.Reply:
-        host = self.source_host
-        self.here.require_up_or_fail(host)
-        self.progress(ended=(CONDUCTOR_EVENT, None), started=(START_EVENT, host))
-        return shelving.start(self, START)
+        host = self.source.host
+        self.scope.here.require_up_or_fail(host)
+        self.progress.record(ended=(CONDUCTOR_EVENT, None), started=(START_EVENT, host))
+        return shelving.start(self.scope, self.source, START)
 
     def stop(self) -> asking.Reply:
-        return None if self.is_gone() else shelving.stop(self, f'undo {START}')
+        return (
+            None
+            if self.scope.is_gone()
+            else shelving.stop(self.scope, self.source, f'undo {START}')
+        )
 
-    @part.transaction
+    @scopes.transaction
     def record_running(self, connection: sa.Connection) -> None:
         """Record the server as ACTIVE. This is the pivot."""
         row = instances.hold(connection, self.instance_uuid)
@@ -169,27 +184,26 @@ class Unshelve(move.Move[Began]):
         if self.began.image_id:
             self.world.image.get(self.ctxt, self.began.image_id)
 
-    def spec(self, beside: Collection[str]) -> request_spec.RequestSpec:
-        spec = super().spec(beside)
+    def _adapt(self, spec: request_spec.RequestSpec, beside: Collection[str]) -> None:
+        """Change the server's request for the scheduler."""
         spec.current_host = None
         if not isinstance(self.arguments.zone, bool):
             spec.availability_zone = self.arguments.zone
-        return spec
 
     def admit(self) -> None:
         """Record the destination, unless the server's group forbids it by now."""
         group = self.choice.group()
         self._admit(group)
         group_policies.check_other_cells(
-            self.world, group, cell=self.cell, host=self.dest_host, own={self.instance_uuid}
+            self.world, group, cell=self.scope.cell, host=self.dest.host, own={self.instance_uuid}
         )
 
-    @part.transaction
+    @scopes.transaction
     def _admit(self, connection: sa.Connection, group: instance_group.Group | None) -> None:
-        host = self.dest_host
+        host = self.dest.host
         row = instances.get(connection, self.instance_uuid)
         group_places.check(connection, row.uuid, host, group)
-        self.note_progress(connection, ended=(CONDUCTOR_EVENT, None), started=(EVENT, host))
+        self.progress.note(connection, ended=(CONDUCTOR_EVENT, None), started=(EVENT, host))
         columns = self.choice.columns(connection)
         if migrations.find(connection, self.uuid) is not None:
             migrations.update(connection, self.uuid, columns)
@@ -208,15 +222,15 @@ class Unshelve(move.Move[Began]):
 
     def bind(self) -> session.Jsons | None:
         """Bind the ports to the destination. Return the new network_info."""
-        row = self.row()
+        row = self.scope.row()
         if not row.network_info:
             return None
         self.world.network.move(
             self.ctxt,
             row.uuid,
             row.network_info,
-            self.dest_host,
-            allocations=neighbours.allocations(self),
+            self.dest.host,
+            allocations=neighbours.allocations(self.scope),
         )
         return self.world.network.info(self.ctxt, row.uuid, row.network_info)
 
@@ -226,14 +240,15 @@ class Unshelve(move.Move[Began]):
         return row.network_info if bound is None else bound
 
     def spawn(self) -> asking.Reply:
-        row = self.row()
-        return self.ask(
-            self.compute.finish_snapshot_based_resize_at_dest,
-            host=self.dest_host,
-            instance=self.instance(row, network_info=self._network_info(row)),
+        row = self.scope.row()
+        return asking.ask(
+            self.scope,
+            self.scope.compute.finish_snapshot_based_resize_at_dest,
+            host=self.dest.host,
+            instance=instance_objects.Instance.from_row(row, network_info=self._network_info(row)),
             block_devices=self.volumes.arriving(),
             arrival={
-                'node': self.destination.nodename,
+                'node': self.choice.found.nodename,
                 'image_id': self.began.image_id,
                 'power_on': True,
                 'key': self.key(SPAWN),
@@ -241,8 +256,8 @@ class Unshelve(move.Move[Began]):
         )
 
     def destroy(self) -> asking.Reply:
-        asked = self.at_dest(f'undo {SPAWN}')
-        return self.ask(self.compute.revert_resize, **asked, move=self.uuid)
+        asked = self.dest.asked(f'undo {SPAWN}')
+        return asking.ask(self.scope, self.scope.compute.revert_resize, **asked, move=self.uuid)
 
     def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
         """Keep the migration only if the destination may still have the guest."""
@@ -253,15 +268,15 @@ class Unshelve(move.Move[Began]):
         else:
             migrations.drop(connection, self.uuid)
 
-    @part.transaction
+    @scopes.transaction
     def switch(self, connection: sa.Connection) -> None:
         """Move the record to the destination. This is the pivot."""
         row = instances.hold(connection, self.instance_uuid)
-        if row.host == self.dest_host:
+        if row.host == self.dest.host:
             return
         changes = {
-            **self.dest,
-            'availability_zone': self.destination.availability_zone,
+            **self.dest.columns,
+            'availability_zone': self.choice.found.availability_zone,
             'launched_at': runtime.naive_now(),
             'network_info': network_info.merged(row.network_info, self._network_info(row)),
         }
@@ -285,7 +300,7 @@ class Unshelve(move.Move[Began]):
 
     def drop_unnamed_image(self) -> None:
         """Delete the shelved image, unless the server's record names it."""
-        row = self.find()
+        row = self.scope.find()
         named = None if row is None else row.system_metadata.get(shelving.IMAGE_ID)
         if named != self.began.image_id:
             self.drop_image()

@@ -24,9 +24,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import remarks
 from nova_lite.moves import duties
 from nova_lite.moves import move
-from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
 from nova_lite.moves.parts import image_snapshot
 
 LOG = log.getLogger(__name__)
@@ -75,18 +73,21 @@ class VolumeImage(move.Move[Began]):
     kind = 'volume-image'
     first = BEGIN
     faults = False
-    image = part.Of(image_snapshot.Snapshot, '%s')
+
+    def __init__(self, *given: typing.Any) -> None:
+        super().__init__(*given)
+        self.image = image_snapshot.Snapshot(self.scope, '%s')
 
     def steps(self) -> saga.Steps:
         return (
-            steps.begin(self),
+            self.beginning(),
             places.VOLUMES.step(TAKE, self.take, self.drop, clean=saga.Clean(self.drop_late)),
             self.image.step(CREATE, self.create),
             places.SOURCE_RECORDS.step('end-action', self.end, pivot=True),
         )
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        row = self.require_there(row)
+        row = self.scope.require_there(row)
         self.events.start(connection, EVENT)
         found = children.block_devices(connection, [row.uuid]).get(row.uuid, ())
         return Began(
@@ -158,7 +159,7 @@ class VolumeImage(move.Move[Began]):
             return self._wait_for(left[0])
         for refused in filter(None, refusals):
             raise refused
-        row = self.find()
+        row = self.scope.find()
         if row is None or row.deleted:
             for device in self.began.volumes:
                 if device['delete_on_termination']:
@@ -177,7 +178,7 @@ class VolumeImage(move.Move[Began]):
                 raise
             left = f'Snapshots of image {self.uuid} stay: {error.message}'
         LOG.warning('Server %s: %s', self.instance_uuid, left)
-        cell, _row = duties.now(self)
+        cell, _row = duties.now(self.scope)
         if cell is not None:
             text = f'{self.error["message"]} {left}' if self.error else left
             own = self.instance_uuid, self.ctxt.request_id
@@ -219,14 +220,14 @@ class VolumeImage(move.Move[Began]):
             'root_device_name': self.began.root,
             'block_device_mapping': json.dumps(self.results[TAKE]),
         }
-        server = self.require_row(self.find())
+        server = self.scope.require_row(self.scope.find())
         images, name = self.world.image, self.arguments.name
         images.create_snapshot(self.ctxt, name, server, properties=properties, image_id=self.uuid)
         images.upload(self.ctxt, self.uuid, b'')
 
     def end(self) -> None:
         """End the action. This is the pivot."""
-        self.write(self.events.end_all)
+        self.scope.write(self.events.end_all)
 
 
 def _columns(device: rows.Row) -> saga.Data:

@@ -6,7 +6,6 @@ from nova_lite.db.api import sagas
 from nova_lite.moves import detach_volume
 from nova_lite.moves import kinds
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import shelve
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import image_snapshot
@@ -65,18 +64,16 @@ class CleaningTest(base.CloudTest):
                 test.require_answer('cinder')
                 super().end_attachment()
 
-        class Silent(detach_volume.DetachVolume):
-            guest = part.Of(Guest, detach_volume.UNPLUG, 'attach_volume', 'detach_volume')
-
-        self.patch(kinds, 'KINDS', {**kinds.KINDS, Silent.kind: Silent})
+        self.patch(guest_devices, 'GuestDevices', Guest)
         volume, other = self.hands.volume(), self.hands.volume()
         self.hands.attached(self.server, volume)
         self.hands.detach(self.server, volume)
-        uuid = self.dirty(Silent.kind)
+        kind = detach_volume.DetachVolume.kind
+        uuid = self.dirty(kind)
         self.assertEqual('detaching', self.hands.volume_status(volume))
         # No test may end so.
         named = [found.what for found in self.cloud.findings(settle_s=0)]
-        self.assertIn(f'saga {uuid} ({Silent.kind})', named)
+        self.assertIn(f'saga {uuid} ({kind})', named)
         self.hands.attached(self.server, other)
         self.answers.set()
         self.wait_clean(uuid)
@@ -113,9 +110,9 @@ class CleaningTest(base.CloudTest):
         self.patch(cleaning, 'FIRST_PAUSE_S', 600)
         unbind = neighbours.unbind
 
-        def silent(move, network_info, host):
+        def silent(scope, network_info, host):
             self.require_answer('neutron')
-            unbind(move, network_info, host)
+            unbind(scope, network_info, host)
 
         self.patch(neighbours, 'unbind', silent)
         self.hands.plug(self.server, net_id=self.hands.network())

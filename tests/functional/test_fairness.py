@@ -1,8 +1,7 @@
 """A host that hangs delays its own sagas, and no others."""
 
 from nova_lite import runtime
-from nova_lite.moves import kinds
-from nova_lite.moves import resize
+from nova_lite.moves.parts import arrival
 from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.functional import base
@@ -20,13 +19,14 @@ class FairnessTest(base.CloudTest):
     def test_a_host_that_hangs_leaves_another_cell_alone(self):
         go_on, asked = runtime.Event(), runtime.Event()
 
-        class Hanging(resize.Resize):
-            def claim(self):
-                asked.set()
-                assert go_on.wait(WAIT_S)
-                return super().claim()
+        claim = arrival.Arrival.claim
 
-        self.patch(kinds, 'KINDS', {**kinds.KINDS, 'cross-cell-migrate': Hanging})
+        def hang(arriving):
+            asked.set()
+            assert go_on.wait(WAIT_S)
+            return claim(arriving)
+
+        self.patch(arrival.Arrival, 'claim', hang)
         self.addCleanup(go_on.set)
         stage, hands = moving.Moving(self.cloud), attaching.Attaching(self.cloud)
         moved = [

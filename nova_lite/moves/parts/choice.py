@@ -1,5 +1,6 @@
 """The destination of a move: the scheduler's choice, or an alternate after a refusal."""
 
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Sequence
 import json
@@ -21,8 +22,11 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import group_policies
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
+from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
+from nova_lite.moves.parts import allocation as allocations
 from nova_lite.objects import instance_group
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
@@ -35,35 +39,94 @@ ALTERNATES = saga.Result('alternates', list[saga.Data])
 WAITS_SINCE = saga.Result('waits_since', dict[str, float])
 
 
-class Choice(part.Part):
-    """The destination of a saga."""
+class Wanted(typing.Protocol):
+    """The arguments of a saga that name its destination."""
+
+    @property
+    def host(self) -> str | None: ...
+
+    @property
+    def node(self) -> str | None: ...
+
+    @property
+    def ignore_hosts(self) -> Sequence[str] | None: ...
+
+
+# (request, providers that may be held beside the destination) -> changes the request.
+Adapt: typing.TypeAlias = Callable[[request_spec.RequestSpec, Collection[str]], None]
+
+
+class Choice:
+    """The destination of a saga.
+
+    wanted: the saga's arguments
+    adapt: changes the server's request for this saga
+    may_retry: whether another host may be tried
+    refusable: ids of steps whose refusal leads to another destination
+    """
+
+    def __init__(
+        self,
+        scope: scopes.Scope,
+        allocation: allocations.Allocation,
+        wanted: Wanted,
+        *,
+        adapt: Adapt = lambda spec, beside: None,
+        may_retry: bool = False,
+        refusable: Collection[str] = (),
+    ) -> None:
+        self.scope, self.allocation = scope, allocation
+        self._wanted, self._adapt = wanted, adapt
+        self._may_retry, self._refusable = may_retry, refusable
+
+    @property
+    def is_requested(self) -> bool:
+        """Return whether the user has requested the host."""
+        return bool(self._wanted.host)
+
+    @property
+    def found(self) -> selection.Selection:
+        """Return the Selection of the destination."""
+        return self.scope.results[steps.CHOOSE]
+
+    def end(self, cell: Callable[[], server_cell.ServerCell] | None = None) -> scopes.End:
+        """Return the destination as an end of a move. cell: see there"""
+        return scopes.End(self.scope, lambda: (self.found.service_host, self.found.nodename), cell)
+
+    def choosing(self) -> saga.Step:
+        """Return the step that chooses a destination and claims its resources."""
+        return places.SCHEDULER.step(steps.CHOOSE, self.choose, self.allocation.drop_claim)
 
     def choose(self) -> selection.Selection:
         """Return the Selection of a claimed destination: the scheduler's, then alternates."""
-        move, refused = self.move, steps.REFUSED in self.results
-        if move.repeated or refused:
+        scope, refused = self.scope, steps.REFUSED in self.scope.results
+        if scope.repeated or refused:
             # A claim whose reply was lost may be for another host than the one chosen now.
-            move.drop_claim()
+            self.allocation.drop_claim()
         if refused:
             return self._alternate()
-        beside = move.held_beside()
-        found = self.select(move.spec(beside), beside=beside, alternates=move.may_retry)
-        self.results[ALTERNATES] = [alternate.as_dict() for alternate in found[1:]]
+        beside = self.allocation.held_beside()
+        found = self.select(self.spec(beside), beside=beside, alternates=self._may_retry)
+        scope.results[ALTERNATES] = [alternate.as_dict() for alternate in found[1:]]
         return found[0]
 
-    def stored_spec(self) -> request_spec.RequestSpec:
-        """Return the server's stored request, changed for a move, for the scheduler."""
-        move, row = self.move, self.move.row()
-        spec = move.world.api_db.read(request_specs.get, move.instance_uuid)
+    def spec(self, beside: Collection[str]) -> request_spec.RequestSpec:
+        """Return the server's stored request, changed for a move, for the scheduler.
+
+        beside: as of `held_beside` of the allocation
+        """
+        scope, row, wanted = self.scope, self.scope.row(), self._wanted
+        spec = scope.world.api_db.read(request_specs.get, scope.instance_uuid)
         spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
-        spec.ignore_hosts = list(move.arguments.ignore_hosts or ())
-        spec.current_host, spec.current_cell = row.host, move.cell.uuid
+        spec.ignore_hosts = list(wanted.ignore_hosts or ())
+        spec.current_host, spec.current_cell = row.host, scope.cell.uuid
         spec.requested_networks = neighbours.requested_networks(row.network_info)
-        neighbours.put_resource_requests_in(move, spec, row)
+        neighbours.put_resource_requests_in(scope, spec, row)
         destination = spec.destination()
-        destination.cell, destination.host = move.cell.uuid, move.arguments.host
-        destination.node = move.arguments.node
-        self.results[steps.GROUP] = spec.group_uuid
+        destination.cell, destination.host = scope.cell.uuid, wanted.host
+        destination.node = wanted.node
+        scope.results[steps.GROUP] = spec.group_uuid
+        self._adapt(spec, beside)
         return spec
 
     def select(
@@ -75,14 +138,14 @@ class Choice(part.Part):
     ) -> list[selection.Selection]:
         """Ask the scheduler to choose and claim. Return Selections, the chosen one first.
 
-        beside: as of `held_beside` of the saga
+        beside: as of `held_beside` of the allocation
         """
-        move = self.move
+        scope = self.scope
         try:
-            found = move.world.scheduler.select_destinations(
-                move.ctxt,
+            found = scope.world.scheduler.select_destinations(
+                scope.ctxt,
                 spec=spec,
-                instance_uuids=[move.instance_uuid],
+                instance_uuids=[scope.instance_uuid],
                 alternates=alternates,
                 beside=sorted(beside),
             )
@@ -98,28 +161,29 @@ class Choice(part.Part):
             return
         silent = services.HostsSilent(reason=error.message)
         silent.outage = silence != services.SILENT
-        now = runtime.timestamp()
-        since = self.results.get(WAITS_SINCE) or {}
-        self.results[WAITS_SINCE] = since = {silence: now, **since}
-        if now - since[silence] <= services.wait_s(silence, self.move.world.conf):
+        results, now = self.scope.results, runtime.timestamp()
+        since = results.get(WAITS_SINCE) or {}
+        results[WAITS_SINCE] = since = {silence: now, **since}
+        if now - since[silence] <= services.wait_s(silence, self.scope.world.conf):
             raise silent from error
 
     def _alternate(self) -> selection.Selection:
-        move, row, placement = self.move, self.move.row(), self.move.world.placement
+        scope, results, row = self.scope, self.scope.results, self.scope.row()
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
-        while self.results[ALTERNATES]:
-            first, *self.results[ALTERNATES] = self.results[ALTERNATES]
+        while results[ALTERNATES]:
+            first, *results[ALTERNATES] = results[ALTERNATES]
             alternate = selection.Selection.from_dict(first)
             request = json.loads(alternate.allocation_request or '{}')
-            if placement.claim(move.ctxt, consumer, request, beside=move.held_beside()):
+            beside = self.allocation.held_beside()
+            if scope.world.placement.claim(scope.ctxt, consumer, request, beside=beside):
                 host = alternate.service_host
                 LOG.info('Retrying the move of server %s with alternate host %s', row.uuid, host)
                 return alternate
-        raise exception.MaxRetriesExceeded(instance_uuid=move.instance_uuid)
+        raise exception.MaxRetriesExceeded(instance_uuid=scope.instance_uuid)
 
     def group(self) -> instance_group.Group | None:
         """Return the server's group when the scheduler was asked, for group_places.check."""
-        return group_policies.find(self.move.world.api_db, self.results.get(steps.GROUP))
+        return group_policies.find(self.scope.world.api_db, self.scope.results.get(steps.GROUP))
 
     def admit(
         self,
@@ -136,37 +200,38 @@ class Choice(part.Part):
         changes: columns of the server; columns: further ones of the migration
         tasks: that the server may have; None: those of the saga
         """
-        move = self.move
-        group_places.check(connection, move.instance_uuid, move.dest_host, group)
-        expected = tasks or move.tasks
-        instances.update(connection, move.instance_uuid, changes or {}, expect_task=expected)
-        migrations.update(connection, move.uuid, {**self.columns(connection), **(columns or {})})
+        scope = self.scope
+        group_places.check(connection, scope.instance_uuid, self.found.service_host, group)
+        expected = tasks or scope.tasks
+        instances.update(connection, scope.instance_uuid, changes or {}, expect_task=expected)
+        migrations.update(connection, scope.uuid, {**self.columns(connection), **(columns or {})})
 
     def columns(self, connection: sa.Connection) -> dict[str, typing.Any]:
         """Return the columns of the migration that name the destination."""
-        dest = self.move.dest
-        found = compute_nodes.find(connection, dest['host'], dest['node'])
+        host, node = self.found.service_host, self.found.nodename
+        found = compute_nodes.find(connection, host, node)
         address = None if found is None else found.host_ip
-        return {'dest_compute': dest['host'], 'dest_node': dest['node'], 'dest_host': address}
+        return {'dest_compute': host, 'dest_node': node, 'dest_host': address}
 
     def columns_of_failure(self, arrival: str) -> dict[str, typing.Any]:
         """Return the columns of a failed migration that name a host which may have the guest.
 
         arrival: the step that created the guest there
         """
-        move = self.move
-        return {'data': {migrations.LEFT: move.dest}} if arrival in move.not_undone else {}
+        if arrival not in self.scope.not_undone:
+            return {}
+        return {'data': {migrations.LEFT: self.end().columns}}
 
     def go_back(self, step: saga.Step, error: Exception) -> str | None:
         """Return the step `choose` if a destination refuses or does not answer. Note the refusal.
 
         Return None if the step may not be refused or no other destination may be tried.
         """
-        move = self.move
-        if step.id not in move.refusable or not move.may_retry:
+        results = self.scope.results
+        if step.id not in self._refusable or not self._may_retry:
             return None
         if not (getattr(error, 'reschedule', False) or getattr(error, 'transient', False)):
             return None
-        refusal = steps.Refusal(host=move.dest_host, error=str(error))
-        self.results[steps.REFUSED] = [*(self.results.get(steps.REFUSED) or ()), refusal]
+        refusal = steps.Refusal(host=self.found.service_host, error=str(error))
+        results[steps.REFUSED] = [*(results.get(steps.REFUSED) or ()), refusal]
         return steps.CHOOSE

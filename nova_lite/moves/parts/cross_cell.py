@@ -5,7 +5,7 @@ before the guest leaves, and the guest leaves the source before it is created on
 destination. A failure before the switch leaves the server as it was.
 """
 
-import typing
+from collections.abc import Callable
 
 import sqlalchemy as sa
 
@@ -23,15 +23,15 @@ from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
+from nova_lite.moves.parts import arrival as arrivals
+from nova_lite.moves.parts import choice as choices
+from nova_lite.moves.parts import departure as departures
 from nova_lite.moves.parts import image_snapshot
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
-    from nova_lite.moves import resize
+from nova_lite.moves.parts import progress_records
 
 Task = states.TaskState
 Status = states.MigrationStatus
@@ -70,47 +70,51 @@ class NetworkTooOld(exception.NovaLiteError):
     )
 
 
-def has_a_disk(move: 'moves.AnyMove') -> bool:
-    """Return whether a server does not boot from a volume."""
-    return not any(
-        device.boot_index == 0 and device.destination_type == 'volume' for device in move.devices()
-    )
+class Crossing:
+    """The steps of a resize to another cell that a move within a cell does not have."""
 
+    def __init__(
+        self,
+        scope: scopes.Scope,
+        route: scopes.Route,
+        choice: choices.Choice,
+        *,
+        progress: progress_records.Progress,
+        departure: departures.Departure,
+        arrival: arrivals.Arrival,
+    ) -> None:
+        self.scope, self._events = scope, progress.events
+        self._source, self._dest, self._choice = route.source, route.dest, choice
+        self._departure, self._arrival = departure, arrival
+        self._image = image_snapshot.Snapshot(scope, IMAGE_NAME, is_wanted=self._has_a_disk)
 
-class Crossing(part.Part):
-    """The steps of a Resize to another cell."""
-
-    move: 'resize.Resize'
-
-    image = part.Of(image_snapshot.Snapshot, IMAGE_NAME, is_wanted=has_a_disk)
-
-    def steps(self) -> saga.Steps:
-        """Return all steps of the move."""
-        return (*self._promised(), *self._copied(), *self._switched())
-
-    def _promised(self) -> saga.Steps:
-        """Return the steps up to the claim on the destination."""
-        move = self.move
-        return (
-            steps.begin(move, later=True),
-            steps.hold(move),
-            steps.choose(move),
-            places.SOURCE_RECORDS.step(steps.RECORD, self.record, move.forget, later=True),
-            places.DEST_RECORDS.step(COPY, self.copy, self.drop_copy, clean=duties.copy(move)),
-            move.ports.binding(steps.BIND),
-            move.volumes.step(),
-            move.claiming(),
+    def _has_a_disk(self) -> bool:
+        """Return whether the server does not boot from a volume."""
+        return not any(
+            device.boot_index == 0 and device.destination_type == 'volume'
+            for device in self.scope.devices()
         )
 
-    def _copied(self) -> saga.Steps:
-        """Return the steps that move the guest."""
-        move = self.move
+    def recording(self, forget: saga.Effect) -> saga.Steps:
+        """Return the steps that record the destination in both cells. forget: undoes the first"""
+        clean = duties.copy(self.scope, self._dest)
         return (
-            self.image.step(QUEUE, self.queue_image),
+            places.SOURCE_RECORDS.step(steps.RECORD, self.record, forget, later=True),
+            places.DEST_RECORDS.step(COPY, self.copy, self.drop_copy, clean=clean),
+        )
+
+    def claiming(self) -> saga.Step:
+        """Return the step that claims room on the destination."""
+        return self._arrival.claiming()
+
+    def leaving(self) -> saga.Steps:
+        """Return the steps that copy the disk and stop the guest."""
+        return (
+            self._image.step(QUEUE, self.queue_image),
             places.SOURCE_HOST.step(
                 SNAPSHOT,
                 self.snapshot,
-                move.take_back,
+                self._departure.take_back,
                 calls=(
                     'discard_guest',
                     'finish_revert_resize',
@@ -118,160 +122,164 @@ class Crossing(part.Part):
                 ),
             ),
             places.SOURCE_HOST.step(LEAVE, self.leave, calls=('resize_instance',)),
-            move.ports.activating(steps.ACTIVATE),
+        )
+
+    def arriving(self) -> saga.Steps:
+        """Return the steps that create the guest and replace the source's record."""
+        clean = duties.copy(self.scope, self._dest)
+        return (
             places.DEST_HOST.step(
                 SPAWN,
                 self.spawn,
-                move.destroy,
+                self._arrival.destroy,
                 calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
             ),
-        )
-
-    def _switched(self) -> saga.Steps:
-        """Return the steps that replace the source's record by the destination's."""
-        move = self.move
-        return (
-            places.DEST_RECORDS.step(SHOW, self.show, self.hide_copy, clean=duties.copy(move)),
+            places.DEST_RECORDS.step(SHOW, self.show, self.hide_copy, clean=clean),
             places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
             places.SOURCE_RECORDS.step(HIDE, self.hide_source),
-            steps.save_spec(move),
-            self.image.dropping('delete-snapshot-image', later=True),
-            *move.steps_of_attachments(),
-            places.DEST_RECORDS.step(
-                DELETE,
-                self.delete,
-                skips=True,
-                calls=('discard_guest',),
-                title='delete the server if it was deleted',
-            ),
+        )
+
+    def dropping_image(self) -> saga.Step:
+        """Return the step that deletes the image of the disk."""
+        return self._image.dropping('delete-snapshot-image', later=True)
+
+    def ending(self, free_source: Callable[[], None]) -> saga.Step:
+        """Return the last step: a deletion may have missed the switch.
+
+        free_source: deletes the allocation on the source
+        """
+        return places.DEST_RECORDS.step(
+            DELETE,
+            lambda: self._delete(free_source),
+            skips=True,
+            calls=('discard_guest',),
+            title='delete the server if it was deleted',
         )
 
     # ---- records in both cells ----
 
     def record(self) -> None:
         """Record the destination in the source cell."""
-        move = self.move
-        if not move.world.network.bindings.are_supported(move.ctxt):
+        scope = self.scope
+        if not scope.world.network.bindings.are_supported(scope.ctxt):
             raise NetworkTooOld(extension=bindings.EXTENSION)
-        self._record(move.there.read(move.choice.columns))
+        self._record(self._dest.cell.read(self._choice.columns))
 
-    @part.transaction
+    @scopes.transaction
     def _record(self, connection: sa.Connection, columns: rows.Values) -> None:
-        move = self.move
+        scope = self.scope
         instances.update(
             connection,
-            move.instance_uuid,
-            {'new_flavor': move.arguments.flavor},
+            scope.instance_uuid,
+            {'new_flavor': self._arrival.guest.flavor},
             expect_task=(Task.RESIZE_PREP,),
         )
-        migrations.update(connection, move.uuid, {**columns, 'cross_cell_move': True})
-        move.events.start_first(connection, PREP_EVENT, move.dest_host)
+        migrations.update(connection, scope.uuid, {**columns, 'cross_cell_move': True})
+        self._events.start_first(connection, PREP_EVENT, self._dest.host)
 
     def copy(self) -> None:
         """Record the server in the destination cell, hidden and on no host.
 
         From here on that cell knows about the move. The server's group may forbid it by now.
         """
-        move, uuid = self.move, self.move.instance_uuid
-        chosen, group, copy = move.destination, move.choice.group(), move.here.copy()
+        scope, there, uuid = self.scope, self._dest.cell, self.scope.instance_uuid
+        chosen, group, copy = self._choice.found, self._choice.group(), scope.here.copy()
         copy.instance.update(
             hidden=True, host=None, node=None, availability_zone=chosen.availability_zone
         )
         for migration in copy.migrations:
             migration['hidden'] = True
-        move.there.write(copies.create, copy, move.uuid)
+        there.write(copies.create, copy, scope.uuid)
         if group is not None:
             # Not in the transaction of the copy: two members that arrive at once would miss
             # each other.
             host = chosen.service_host
-            move.there.write(group_places.check, uuid, host, group)
+            there.write(group_places.check, uuid, host, group)
             # Members in other cells did not see this move before it was on record there, and
             # the scheduler did not see members in a cell that did not answer.
             group_policies.check_other_cells(
-                move.world, group, cell=move.there.cell, host=host, own={uuid}
+                scope.world, group, cell=there.cell, host=host, own={uuid}
             )
 
     def drop_copy(self) -> None:
-        self.move.there.purge()
+        self._dest.cell.purge()
 
     # ---- the hosts ----
 
     def queue_image(self) -> Image:
         """Create the image, without data yet."""
-        return Image(id=self.image.queue())
+        return Image(id=self._image.queue())
 
     def snapshot(self) -> asking.Reply:
         """Stop the guest and upload its disk."""
-        move = self.move
-        known = move.note_leaving(PREP_EVENT, SOURCE_EVENT)
-        asking.require_up_or_retry(move, move.source_host, known=known)
-        prepare = move.compute.prep_snapshot_based_resize_at_source
-        asked, image_id = move.at_source(SNAPSHOT), self.results[QUEUE].id
-        return asking.answer(prepare(move.ctxt, **asked, image_id=image_id))
+        scope, source = self.scope, self._source
+        known = self._departure.note(PREP_EVENT, SOURCE_EVENT)
+        asking.require_up_or_retry(scope, source.host, known=known)
+        prepare = source.compute.prep_snapshot_based_resize_at_source
+        asked, image_id = source.asked(SNAPSHOT), scope.results[QUEUE].id
+        return asking.answer(prepare(scope.ctxt, **asked, image_id=image_id))
 
     def leave(self) -> asking.Reply:
         """Mark the guest as departed: the source keeps its disks and will not start it."""
-        move = self.move
-        return move.ask(move.compute.resize_instance, **move.at_source(LEAVE), move=move.uuid)
+        asked, uuid = self._source.asked(LEAVE), self.scope.uuid
+        return asking.ask(self.scope, self._source.compute.resize_instance, **asked, move=uuid)
 
     def spawn(self) -> asking.Reply:
-        return self.move.make_guest(
-            self.move.there.compute.finish_snapshot_based_resize_at_dest,
+        return self._arrival.make(
+            self._dest.compute.finish_snapshot_based_resize_at_dest,
             (SOURCE_EVENT, FINISH_EVENT),
-            image_id=self.results[QUEUE].id,
+            image_id=self.scope.results[QUEUE].id,
         )
 
     # ---- from one record to the other ----
 
     def show(self) -> None:
         """Give the copy its final values, with the user's changes since, and make it visible."""
-        move = self.move
-        copy = move.here.sealed_copy(move.require_task)
+        copy = self.scope.here.sealed_copy(self.scope.require_task)
         copy.instance.update(
-            move.columns_of_arrival(copy.instance['flavor'], copy.instance['network_info']),
+            self._arrival.columns(copy.instance['flavor'], copy.instance['network_info']),
             hidden=False,
             sealed=False,
-            availability_zone=move.destination.availability_zone,
-            new_flavor=move.arguments.flavor,
+            availability_zone=self._choice.found.availability_zone,
+            new_flavor=self._arrival.guest.flavor,
         )
-        move.there.write(self._show, copy)
+        self._dest.cell.write(self._show, copy)
 
     def _show(self, connection: sa.Connection, copy: copies.Copy) -> None:
-        move = self.move
         copies.renew(connection, copy)
-        move.arrived(connection)
-        copies.show(connection, move.instance_uuid, True)
-        move.events.end_all(connection)
+        self._arrival.record(connection)
+        copies.show(connection, self.scope.instance_uuid, True)
+        self._events.end_all(connection)
 
     def hide_copy(self) -> None:
         """Undo `show`."""
-        server_cell.restore(self.move.here, self.move.there)
+        server_cell.restore(self.scope.here, self._dest.cell)
 
     def switch(self) -> saga.Data:
         """Map the server to the destination's cell. This is the pivot."""
-        return server_cell.switch(self.move, self.move.here, self.move.there)
+        return self._dest.cell.take_over(self.scope.here)
 
-    @part.transaction
+    @scopes.transaction
     def hide_source(self, connection: sa.Connection) -> Hidden:
         """Hide the source's record. Return whether the server was being deleted."""
-        gone = server_cell.hide(connection, self.move.instance_uuid)
-        self.move.events.end_all(connection)
+        gone = server_cell.hide(connection, self.scope.instance_uuid)
+        self._events.end_all(connection)
         return Hidden(gone=gone)
 
-    def delete(self) -> saga.Pending | saga.Skipped | None:
+    def _delete(self, free_source: Callable[[], None]) -> saga.Pending | saga.Skipped | None:
         """Delete the server if a user deleted it in the source cell during the switch."""
-        move = self.move
-        if not self.results[HIDE].gone:
+        scope, there = self.scope, self._dest.cell
+        if not scope.results[HIDE].gone:
             return saga.Skipped()
-        waits = move.ask(move.compute.discard_guest, **move.at_source('discard'), move=move.uuid)
+        waits = self._departure.discard('discard')
         if isinstance(waits, saga.Pending):
             return waits
-        move.allocation.free_source()
-        row = move.there.find()
+        free_source()
+        row = there.find()
         if row is not None:
             # The record may be deleted already, by an earlier try of this step or by the user.
-            neighbours.unbind(move, row.network_info, move.source_host)
-            move.there.write(migrations.update, move.uuid, {'status': str(Status.ERROR)})
-        server_cell.delete(move, move.there)
-        move.here.purge()
+            neighbours.unbind(scope, row.network_info, self._source.host)
+            there.write(migrations.update, scope.uuid, {'status': str(Status.ERROR)})
+        there.delete()
+        scope.here.purge()
         return None

@@ -5,28 +5,26 @@ reach the original record. The source starts its guest after the destination's i
 Source: reference/nova/cross-cell-resize 6.
 """
 
-import typing
+from collections.abc import Callable
 
 import sqlalchemy as sa
 
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.db import rows
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import migrations
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import plugging
 from nova_lite.moves import resized
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import revert
+from nova_lite.moves.parts import progress_records
+from nova_lite.moves.parts import volumes as volume_parts
 
 Status = states.MigrationStatus
 
@@ -38,91 +36,106 @@ SOURCE_EVENT = 'compute_finish_revert_snapshot_based_resize_at_source'
 OWN = ('launched_on',)
 
 
-class Crossing(part.Part):
-    """The steps of a RevertResize whose source is in another cell."""
+class Crossing:
+    """The steps of a revert whose source is in another cell, up to the end of the destination.
 
-    move: 'revert.RevertResize'
+    flavor: () -> the one that the server gets back
+    """
 
-    def steps(self) -> saga.Steps:
-        """Return all steps of the revert."""
-        move = self.move
+    def __init__(
+        self,
+        scope: scopes.Scope,
+        route: scopes.Route,
+        *,
+        progress: progress_records.Progress,
+        volumes: volume_parts.Volumes,
+        flavor: Callable[[], saga.Data],
+        vm_state: Callable[[], str],
+    ) -> None:
+        self.scope, self._source, self._events = scope, route.source, progress.events
+        self._volumes, self._flavor, self._vm_state = volumes, flavor, vm_state
+
+    def returning(self) -> saga.Steps:
+        """Return the steps after which the source's record represents the server."""
+        scope = self.scope
+        hiding = duties.shown(scope, self._source)
         return (
-            move.beginning(),
-            move.volumes.step(),
-            places.SOURCE_RECORDS.step(SHOW, self.show, self.hide_source, clean=duties.shown(move)),
+            places.SOURCE_RECORDS.step(SHOW, self.show, self.hide_source, clean=hiding),
             places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
             places.DEST_RECORDS.step('hide-destination-records', self.hide_dest, later=True),
             places.NETWORK.best_effort(
-                ACTIVATE, self.activate, clean=duties.activation(move), later=True
+                ACTIVATE, self.activate, clean=duties.activation(scope), later=True
             ),
-            move.destroying(),
-            *move.returning(),
-            places.DEST_RECORDS.step('remove-destination-records', self.purge_dest),
         )
 
-    def find(self) -> rows.Row | None:
-        """Return the record that represents the server, or None."""
-        cell = self.move.source_cell if SWITCH in self.results else self.move.here
-        return cell.find()
+    def purging(self) -> saga.Step:
+        """Return the last step."""
+        return places.DEST_RECORDS.step('remove-destination-records', self.purge_dest)
 
-    def give_up(self) -> asking.Reply:
-        """Remove what the source keeps of a deleted server: only this saga knows of it."""
-        move = self.move
-        if not move.has_begun:
-            return None
-        asked = resized.asked(move, 'source', f'{move.first}/discard')
-        waits = move.ask(move.source_cell.compute.discard_guest, **asked)
+    def present(self) -> server_cell.ServerCell:
+        """Return the ServerCell whose record represents the server."""
+        return self._source.cell if SWITCH in self.scope.results else self.scope.here
+
+    def give_up(self, first: str) -> asking.Reply:
+        """Remove what the source keeps of a deleted server: only this saga knows of it.
+
+        first: the first step of the saga
+        """
+        scope, source = self.scope, self._source
+        asked = resized.asked(scope, source, f'{first}/discard')
+        waits = asking.ask(scope, source.compute.discard_guest, **asked)
         if not isinstance(waits, saga.Pending):
-            move.source_cell.purge()
+            source.cell.purge()
         return waits
 
     def show(self) -> None:
         """Give the source's record its former values, with the user's changes since."""
-        move = self.move
-        copy, kept = move.here.sealed_copy(move.require_task), move.source_cell.get()
+        scope, there = self.scope, self._source.cell
+        copy, kept = scope.here.sealed_copy(scope.require_task), there.get()
         copy.instance.update(
             hidden=False,
             sealed=False,
             host=kept.host,
             node=kept.node,
-            availability_zone=move.source_cell.zone(kept.host),
-            **move_records.flavor_columns(move.former_flavor),
+            availability_zone=there.zone(kept.host),
+            **move_records.flavor_columns(self._flavor()),
             **{name: getattr(kept, name) for name in OWN},
         )
-        move.source_cell.write(self._show, copy)
+        there.write(self._show, copy)
 
     def _show(self, connection: sa.Connection, copy: copies.Copy) -> None:
-        move = self.move
+        scope = self.scope
         copies.renew(connection, copy)
-        move_records.change_devices(connection, move.volumes.reserved, None)
-        migrations.update(connection, move.migration_uuid, {'status': str(Status.REVERTING)})
-        copies.show(connection, move.instance_uuid, True)
-        move.events.start_first(connection, SOURCE_EVENT, move.began.source['host'])
+        move_records.change_devices(connection, self._volumes.reserved, None)
+        migrations.update(connection, scope.migration_uuid, {'status': str(Status.REVERTING)})
+        copies.show(connection, scope.instance_uuid, True)
+        self._events.start_first(connection, SOURCE_EVENT, self._source.host)
 
     def hide_source(self) -> None:
         """Undo `show`."""
-        server_cell.restore(self.move.here, self.move.source_cell)
+        server_cell.restore(self.scope.here, self._source.cell)
 
     def switch(self) -> saga.Data:
         """Map the server to the source's cell, where its guest does not run yet."""
-        return server_cell.switch(self.move, self.move.here, self.move.source_cell)
+        return self._source.cell.take_over(self.scope.here)
 
     def hide_dest(self) -> None:
         """Hide the destination's record. Repeat a deletion that missed the switch."""
-        if self.move.here.hide():
-            server_cell.delete(self.move, self.move.source_cell)
+        if self.scope.here.hide():
+            self._source.cell.delete()
 
     def activate(self) -> plugging.Plugged | None:
-        move, row = self.move, self.move.find_present()
+        scope, row = self.scope, self.scope.find_present()
         if row is None:
             return None
         info = row.network_info
         return plugging.plugged(
-            move,
-            move.began.source['host'],
-            lambda host: neighbours.activate(move, info, host),
+            scope,
+            self._source.host,
+            lambda host: neighbours.activate(scope, info, host),
+            is_on=self._vm_state() == states.VmState.ACTIVE,
             may_fail=False,
         )
 
     def purge_dest(self) -> None:
-        self.move.here.purge()
+        self.scope.here.purge()

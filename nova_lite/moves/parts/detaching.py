@@ -4,21 +4,15 @@ The volume service keeps one mark for all attachments of a volume, without its o
 """
 
 import contextlib
-import typing
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.api import sagas
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import detach_volume
-    from nova_lite.moves import swap_volume
-
-    DeviceSaga: typing.TypeAlias = detach_volume.DetachVolume | swap_volume.SwapVolume
+from nova_lite.moves import scope as scopes
+from nova_lite.moves.parts import guest_devices
 
 MARK = 'mark-volume-as-detaching'
 DETACHING = 'detaching'
@@ -27,14 +21,13 @@ DETACHING = 'detaching'
 MARKED: saga.Result[object] = saga.Result('marked', object)
 
 
-class Detaching(part.Part):
-    """volume: the argument of the saga with the volume's id"""
+class Detaching:
+    """first: the first step of the saga; volume_id: of the volume"""
 
-    move: 'DeviceSaga'
-
-    def __init__(self, move: 'DeviceSaga', volume: str) -> None:
-        super().__init__(move)
-        self._volume_id = getattr(move.arguments, volume)
+    def __init__(
+        self, scope: scopes.Scope, first: saga.Result[guest_devices.Began], volume_id: str
+    ) -> None:
+        self.scope, self._first, self._volume_id = scope, first, volume_id
 
     def step(self, do: saga.Effect | None = None, undo: saga.Effect | None = None) -> saga.Step:
         """Return the step that marks the volume. do, undo: default: `mark` and `unmark`"""
@@ -44,17 +37,17 @@ class Detaching(part.Part):
 
     def mark(self) -> None:
         """Mark the volume as detaching. Raise VolumeNotUsable or VolumeNotFound."""
-        move = self.move
-        if move.began.host is None:
+        scope, results = self.scope, self.scope.results
+        if results[self._first].host is None:
             return  # Only a volume in use can be marked, and this one may be reserved.
-        if not (move.repeated and self._may_be_marked()):
+        if not (scope.repeated and self._may_be_marked()):
             try:
                 with neighbours.late(self._require_ownership):
-                    move.world.volume.begin_detaching(move.ctxt, self._volume_id)
+                    scope.world.volume.begin_detaching(scope.ctxt, self._volume_id)
             except exception.VolumeNotUsable:
-                self.results[MARKED] = False
+                results[MARKED] = False
                 raise
-        self.results[MARKED] = self._volume_id
+        results[MARKED] = self._volume_id
 
     def _require_ownership(self) -> None:
         """Take the mark back if a successor has taken over the saga before the request arrived.
@@ -62,44 +55,44 @@ class Detaching(part.Part):
         No other saga can have marked the volume, or this one could not. A successor that takes
         the mark for its own needs none to go on.
         """
-        move = self.move
+        scope = self.scope
         try:
-            if move.ctxt.guard is not None:
-                move.ctxt.guard()
+            if scope.ctxt.guard is not None:
+                scope.ctxt.guard()
         except (saga.LostLease, exception.StaleEpoch):
             self._roll_back(context.admin())
             raise
 
     def unmark(self) -> None:
         """Undo `mark`, unless the mark belongs to another saga."""
-        move = self.move
-        if not move.has_begun or move.began.host is None:
+        scope, began = self.scope, self.scope.results.get(self._first)
+        if began is None or began.host is None:
             return
-        if self.results.get(MARKED) is False or self._is_anothers():
+        if scope.results.get(MARKED) is False or self._is_anothers():
             return
-        self._roll_back(move.ctxt)
+        self._roll_back(scope.ctxt)
         self.forget()
 
     def _roll_back(self, ctxt: context.RequestContext) -> None:
         # Meanwhile its owner may delete the volume, and an administrator reset its status.
         with contextlib.suppress(exception.VolumeNotFound, exception.VolumeNotUsable):
-            self.move.world.volume.roll_detaching(ctxt, self._volume_id)
+            self.scope.world.volume.roll_detaching(ctxt, self._volume_id)
 
     def forget(self) -> None:
         """Forget the mark: the volume is not the server's any more."""
-        self.results.pop(MARKED)
+        self.scope.results.pop(MARKED)
 
     def _may_be_marked(self) -> bool:
         """Return whether the volume has a mark that may be this saga's."""
-        move = self.move
-        status = move.world.volume.get(move.ctxt, self._volume_id)['status']
+        scope = self.scope
+        status = scope.world.volume.get(scope.ctxt, self._volume_id)['status']
         return status == DETACHING and not self._is_anothers()
 
     def _is_anothers(self) -> bool:
         """Return whether another saga, before its pivot, has marked the volume."""
-        others = self.move.world.api_db.read(sagas.every, active=True)
+        others = self.scope.world.api_db.read(sagas.every, active=True)
         return any(
             other.data.get(MARKED) == self._volume_id
             for other in others
-            if other.uuid != self.move.uuid
+            if other.uuid != self.scope.uuid
         )

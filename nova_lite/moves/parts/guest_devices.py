@@ -30,26 +30,13 @@ from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
+from nova_lite.moves.parts import action_events
 from nova_lite.objects import block_device
+from nova_lite.objects import instance as instance_objects
 from nova_lite.saga import cleaning
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import attach_interface
-    from nova_lite.moves import attach_volume
-    from nova_lite.moves import detach_interface
-    from nova_lite.moves import detach_volume
-    from nova_lite.moves import swap_volume
-
-    DeviceSaga: typing.TypeAlias = (
-        attach_interface.AttachInterface
-        | attach_volume.AttachVolume
-        | detach_interface.DetachInterface
-        | detach_volume.DetachVolume
-        | swap_volume.SwapVolume
-    )
 
 # A note: the API may answer the request: True, or the id of a port.
 ACCEPTED: saga.Result[object] = saga.Result('accepted', object)
@@ -87,17 +74,31 @@ class Began(saga.Value):
 BEGIN = saga.Result('record-request', Began)
 
 
-class GuestDevices(part.Part):
-    """name: of the step that changes the guest; calls: the methods of computes for that
+class GuestDevices:
+    """first: the first step of the saga
 
-    If that step cannot be undone, `reconcile` of the saga is its duty.
+    change: the step that changes the guest; a Result of a Device if a device is unplugged
+    calls: the methods of computes that change it, also afterwards
+    reconcile: makes the guest match the records: the duty of that step, if it cannot be undone
     """
 
-    move: 'DeviceSaga'
+    def __init__(
+        self,
+        scope: scopes.Scope,
+        events: action_events.Events,
+        first: saga.Result[Began],
+        change: str,
+        *,
+        calls: Sequence[str],
+        reconcile: Reconcile,
+    ) -> None:
+        self.scope, self.events = scope, events
+        self._first, self._name = first, change
+        self._calls, self._reconcile_saga = tuple(calls), reconcile
 
-    def __init__(self, move: 'DeviceSaga', name: saga.Result[answers.Device], *calls: str) -> None:
-        super().__init__(move)
-        self._name, self._calls = name, calls
+    @property
+    def _began(self) -> Began:
+        return self.scope.results[self._first]
 
     def begin(
         self,
@@ -113,7 +114,7 @@ class GuestDevices(part.Part):
         """
         if not row.host and local_event:
             event = local_event
-        self.move.events.start(connection, event, row.host)
+        self.events.start(connection, event, row.host)
         return Began(host=row.host, **found)
 
     def attached(self, connection: sa.Connection, row: rows.Row, volume_id: str) -> dict[str, str]:
@@ -125,20 +126,20 @@ class GuestDevices(part.Part):
 
     def end_attachment(self) -> None:
         """Delete the attachment that the server had when the saga began."""
-        move = self.move
-        if move.began.attachment_id:
-            move.world.volume.delete_attachment(move.ctxt, move.began.attachment_id)
+        scope, attachment_id = self.scope, self._began.attachment_id
+        if attachment_id:
+            scope.world.volume.delete_attachment(scope.ctxt, attachment_id)
 
     # ---- the host ----
 
     def step(self, do: saga.Effect, undo: saga.Effect) -> saga.Step:
-        """Return the step that changes the guest. Its duty is `reconcile` of the saga."""
-        clean = saga.Clean(self.move.reconcile, alone=True)
+        """Return the step that changes the guest. Its duty makes the guest match the records."""
+        clean = saga.Clean(self._reconcile_saga, alone=True)
         return places.SOURCE_HOST.step(self._name, do, undo, clean=clean, calls=self._calls)
 
     def block_device(self, uuid: str) -> block_device.BlockDevice:
         """Return a block device. Raise VolumeNotAttached if its server was deleted."""
-        for found in self.move.devices():
+        for found in self.scope.devices():
             if found.uuid == uuid:
                 return found
         raise device_rows.gone(uuid)
@@ -146,44 +147,44 @@ class GuestDevices(part.Part):
     @property
     def device(self) -> str:
         """Return the uuid of the block device that was attached when the saga began."""
-        if self.move.began.device is None:
-            raise exception.InstanceNotFound(instance_id=self.move.instance_uuid)
-        return self.move.began.device
+        device = self._began.device
+        if device is None:
+            raise exception.InstanceNotFound(instance_id=self.scope.instance_uuid)
+        return device
 
     def current(self) -> rows.Row:
         """Return the server's row. Raise InstanceNotFound if it is gone."""
-        return self.move.require_there(self.move.row())
+        return self.scope.require_there(self.scope.row())
 
     def ask(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
         """Call the server's host. Return None for a server that is on no host."""
-        if self.move.began.host is None:
+        if self._began.host is None:
             return None
         return self._ask_host(self.current(), method, self._name, arguments)
 
     def _ask_host(
         self, row: rows.Row, method: asking.Method, step: str, arguments: saga.Data
     ) -> asking.Reply:
-        self.move.here.require_up_or_fail(row.host)
-        self.results[ASKED] = True
+        self.scope.here.require_up_or_fail(row.host)
+        self.scope.results[ASKED] = True
         return self._ask(row, method, step, arguments)
 
     def _ask(
         self, row: rows.Row, method: asking.Method, step: str, arguments: saga.Data
     ) -> asking.Reply:
-        move = self.move
-        common = {'host': row.host, 'instance': move.instance(row), 'key': move.key(step)}
-        return move.ask(method, **common, **arguments)
+        instance = instance_objects.Instance.from_row(row)
+        common = {'host': row.host, 'instance': instance, 'key': self.scope.key(step)}
+        return asking.ask(self.scope, method, **common, **arguments)
 
     def undo(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
         """Call the server's host for an undo, unless it was not asked to change the guest.
 
         The guest of a server that is being deleted may still run for long.
         """
-        move = self.move
-        row = move.read(instances.find, move.instance_uuid)
+        row = self.scope.read(instances.find, self.scope.instance_uuid)
         if row is None or row.deleted or row.host is None:
             return None
-        if not (move.repeated or self.results.get(ASKED)):
+        if not (self.scope.repeated or self.scope.results.get(ASKED)):
             return None
         return self._ask_host(row, method, f'undo {self._name}', arguments)
 
@@ -202,10 +203,11 @@ class GuestDevices(part.Part):
         """
 
         def reconcile(then: saga.Effect, **options: typing.Any) -> typing.Any:
-            unplugged, waits = self.results.get(self._name), None
+            name_of = typing.cast(saga.Result[answers.Device], self._name)
+            unplugged, waits = self.scope.results.get(name_of), None
             is_sure = unplugged is None or unplugged.detached
-            if not is_sure or self.move.read(self._is_rebooted):
-                waits = self.move.reconcile(running=name, **options)
+            if not is_sure or self.scope.read(self._is_rebooted):
+                waits = self._reconcile_saga(running=name, **options)
             return then() if waits is None else waits
 
         return place.best_effort(
@@ -216,9 +218,9 @@ class GuestDevices(part.Part):
         )
 
     def _is_rebooted(self, connection: sa.Connection) -> bool:
-        move, reboot = self.move, transitions.REBOOT_HARD.verb
+        scope, reboot = self.scope, transitions.REBOOT_HARD.verb
         return action_lists.is_followed_by(
-            connection, move.instance_uuid, move.ctxt.request_id, reboot
+            connection, scope.instance_uuid, scope.ctxt.request_id, reboot
         )
 
     def replugging(self, reconcile: Reconcile) -> saga.Steps:
@@ -227,7 +229,7 @@ class GuestDevices(part.Part):
         A reboot that was requested before may create a lost guest again without the device.
         reconcile: makes the guest match the records and releases nothing; options: of _reconcile
         """
-        if REBOOTED not in self.results:
+        if REBOOTED not in self.scope.results:
             return ()
         return (
             places.SOURCE_HOST.best_effort(
@@ -247,10 +249,10 @@ class GuestDevices(part.Part):
         that an older release began to undo, nothing would release them.
         """
         step = self._name
-        if not cleaning.owes(self.move, step):
+        if not self.scope.owes(step):
             return False
-        held = self.results.get(cleaning.HELD) or {}
-        self.results[cleaning.HELD] = {**held, step: {**held.get(step, {}), kind: list(ids)}}
+        held = self.scope.results.get(cleaning.HELD) or {}
+        self.scope.results[cleaning.HELD] = {**held, step: {**held.get(step, {}), kind: list(ids)}}
         return True
 
     def reconcile_volumes(
@@ -264,7 +266,7 @@ class GuestDevices(part.Part):
         freed: is called once a volume that was held for the server is released
         options: of _reconcile
         """
-        cell, row = duties.now(self.move)
+        cell, row = duties.now(self.scope)
         found, goes, comes = [], [], []
         if cell is not None:
             found = cell.devices()
@@ -302,7 +304,7 @@ class GuestDevices(part.Part):
             return self._reconcile(row, calls, **options)
         except exception.AttachmentNotFound:
             devices = [arguments['block_device'] for _method, arguments in calls]
-            lost = [each for each in devices if not neighbours.is_attached(self.move, each)]
+            lost = [each for each in devices if not neighbours.is_attached(self.scope, each)]
             if cell is None or not lost:
                 raise
         for device in lost:
@@ -314,13 +316,13 @@ class GuestDevices(part.Part):
         """Release the volumes that were held for the server. found: its devices on record"""
         named = {each.get('attachment_id') for each in found}
         for attachment_id in self._held(neighbours.ATTACHMENTS) - named:
-            self.move.world.volume.delete_attachment(self.move.ctxt, attachment_id)
+            self.scope.world.volume.delete_attachment(self.scope.ctxt, attachment_id)
         if self._held(neighbours.VOLUMES) - {each.get('volume_id') for each in found}:
             freed()
 
     def reconcile_port(self, port: session.Json, **options: typing.Any) -> saga.Pending | None:
         """Do the same for a port. port: its entry of network information"""
-        cell, row = duties.now(self.move)
+        cell, row = duties.now(self.scope)
         found: dict[str, session.Json] = {}
         calls: list[tuple[asking.Method, saga.Data]] = []
         if cell is not None and row is not None:
@@ -331,12 +333,12 @@ class GuestDevices(part.Part):
                 calls = [(cell.compute.detach_interface, {'port_id': port['id']})]
         waits = self._reconcile(row, calls, **options)
         if waits is None and port['id'] in self._held(neighbours.PORTS) - set(found):
-            move = self.move
-            move.world.network.release_from(move.ctxt, move.instance_uuid, [port])
+            scope = self.scope
+            scope.world.network.release_from(scope.ctxt, scope.instance_uuid, [port])
         return waits
 
     def _held(self, kind: str) -> set[str]:
-        held = self.results.get(cleaning.HELD) or {}
+        held = self.scope.results.get(cleaning.HELD) or {}
         return set(held.get(self._name, {}).get(kind, ()))
 
     def _reconcile(
@@ -358,7 +360,7 @@ class GuestDevices(part.Part):
         """
         if row is None or row.host is None:
             return None
-        asking.require_up_or_retry(self.move, row.host)
+        asking.require_up_or_retry(self.scope, row.host)
         if row.task_state in states.REBOOTING_HARD or (row.task_state and not forward):
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         for method, arguments in calls:
@@ -374,14 +376,13 @@ class GuestDevices(part.Part):
                 return dataclasses.replace(waits, keeps=True)
         return None
 
-    @part.transaction
+    @scopes.transaction
     def finish(
         self, connection: sa.Connection, change: Callable[[sa.Connection, rows.Row], None]
     ) -> None:
         """Run a transaction that calls `change(connection, row)` and ends the events."""
-        move = self.move
-        row = instances.lock(connection, move.instance_uuid)
-        change(connection, move.require_there(row))
+        row = instances.lock(connection, self.scope.instance_uuid)
+        change(connection, self.scope.require_there(row))
         if self._is_rebooted(connection):
-            self.results[REBOOTED] = True
-        move.events.end_all(connection)
+            self.scope.results[REBOOTED] = True
+        self.events.end_all(connection)

@@ -7,37 +7,33 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import saga
-from nova_lite.moves import part
 from nova_lite.moves import places
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
+from nova_lite.moves import scope as scopes
 
 LOG = log.getLogger(__name__)
 
 
-class Snapshot(part.Part):
+class Snapshot:
     """pattern: of the image's name, with %s for the server's name
 
-    is_wanted: (move) -> whether there is an image; not if all disks are volumes
+    is_wanted: () -> whether there is an image; not if all disks are volumes
     properties: of the image
     """
 
     def __init__(
         self,
-        move: 'moves.AnyMove',
+        scope: scopes.Scope,
         pattern: str,
         *,
-        is_wanted: Callable[[typing.Any], bool] = lambda move: True,
+        is_wanted: Callable[[], bool] = lambda: True,
         properties: dict[str, str] | None = None,
     ) -> None:
-        super().__init__(move)
-        self._pattern = pattern
+        self.scope, self._pattern = scope, pattern
         self._is_wanted, self._properties = is_wanted, properties
 
     @property
     def id(self) -> str | None:
-        return self.move.uuid if self._is_wanted(self.move) else None
+        return self.scope.uuid if self._is_wanted() else None
 
     def step(self, name: str, do: saga.Effect) -> saga.Step:
         """Return the step that creates the image. do: the effect, which calls `queue`"""
@@ -45,11 +41,11 @@ class Snapshot(part.Part):
 
     def queue(self) -> str | None:
         """Create the image, without data yet. Return its id, or None."""
-        move, image_id = self.move, self.id
+        scope, image_id = self.scope, self.id
         if image_id is not None:
-            row = move.row()
-            move.world.image.create_snapshot(
-                move.ctxt,
+            row = scope.row()
+            scope.world.image.create_snapshot(
+                scope.ctxt,
                 self._pattern % row.display_name,
                 row,
                 properties=self._properties,
@@ -63,16 +59,17 @@ class Snapshot(part.Part):
 
     def drop(self) -> None:
         """Delete the image, if it exists. One that its owner has protected stays."""
-        move = self.move
+        scope = self.scope
         try:
-            move.world.image.delete(move.ctxt, move.uuid, missing_ok=True)
+            scope.world.image.delete(scope.ctxt, scope.uuid, missing_ok=True)
         except exception.Forbidden as error:
             if not self._is_protected():
                 raise
-            LOG.warning('Image %s of a move stays: %s', move.uuid, error)
+            LOG.warning('Image %s of a move stays: %s', scope.uuid, error)
 
     def _is_protected(self) -> bool:
+        scope = self.scope
         try:
-            return bool(self.move.world.image.get(self.move.ctxt, self.move.uuid)['protected'])
+            return bool(scope.world.image.get(scope.ctxt, scope.uuid)['protected'])
         except exception.ImageNotFound:
             return True

@@ -3,8 +3,6 @@
 Nothing is changed on either host before both have agreed (reference/nova/moves 4.1).
 """
 
-import typing
-
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -16,12 +14,10 @@ from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_turns
 from nova_lite.moves import asking
-from nova_lite.moves import part
 from nova_lite.moves import places
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import live_migrate
-    from nova_lite.moves import move as moves
+from nova_lite.moves import scope as scopes
+from nova_lite.moves.parts import progress_records
+from nova_lite.objects import instance as instance_objects
 
 
 class Facts(saga.Answer):
@@ -52,18 +48,29 @@ SOURCE_EVENT = 'compute_check_can_live_migrate_source'
 MOVABLE = (states.PowerState.RUNNING, states.PowerState.PAUSED)
 
 
-class LiveChecks(part.Part):
-    """The checks of a LiveMigration."""
+class LiveChecks:
+    """The checks of a live migration.
 
-    move: 'live_migrate.LiveMigration'
+    conductor_event: the event that represents the super-conductor's work, which then ends
+    """
+
+    def __init__(
+        self,
+        scope: scopes.Scope,
+        route: scopes.Route,
+        progress: progress_records.Progress,
+        conductor_event: str,
+    ) -> None:
+        self.scope, self._source, self._dest = scope, route.source, route.dest
+        self._progress, self._conductor_event = progress, conductor_event
 
     def of_server(self) -> saga.Step:
         """Return the step that checks that the guest runs and its host is up."""
         return places.SOURCE_RECORDS.step('check-server', self._check_server, skips=True)
 
     def _check_server(self) -> saga.Skipped:
-        move = self.move
-        row, known = asking.read(move, instances.get, move.instance_uuid, hosts=[move.source_host])
+        scope, host = self.scope, self._source.host
+        row, known = asking.read(scope, instances.get, scope.instance_uuid, hosts=[host])
         if row.power_state not in MOVABLE:
             raise exception.InstanceInvalidState(
                 action='os-migrateLive',
@@ -71,7 +78,7 @@ class LiveChecks(part.Part):
                 attr='power_state',
                 state=row.power_state,
             )
-        asking.require_up_or_fail(move, move.source_host, known)
+        asking.require_up_or_fail(scope, host, known)
         # Nothing was changed, so the check may be repeated.
         return saga.Skipped()
 
@@ -81,28 +88,28 @@ class LiveChecks(part.Part):
             places.DEST_HOST.step(
                 CHECK_DEST,
                 self._check_dest,
-                lambda: self._end_refused(DEST_EVENT, self.move.dest_host),
+                lambda: self._end_refused(DEST_EVENT, self._dest.host),
                 later=True,
                 calls=('check_can_live_migrate_destination',),
             ),
             places.SOURCE_HOST.step(
                 CHECK_SOURCE,
                 self._check_source,
-                lambda: self._end_refused(SOURCE_EVENT, self.move.source_host),
+                lambda: self._end_refused(SOURCE_EVENT, self._source.host),
                 later=True,
                 calls=('check_can_live_migrate_source',),
             ),
         )
 
     def _check_dest(self) -> asking.Reply:
-        move = self.move
-        (row, node), known = move.write(self._begin_dest)
-        return move.relocation.ask(
-            move.compute.check_can_live_migrate_destination,
-            **move.dest,
-            instance=move.instance(row),
+        (row, node), known = self.scope.write(self._begin_dest)
+        return asking.ask_one_that_is_up(
+            self.scope,
+            self.scope.compute.check_can_live_migrate_destination,
+            **self._dest.columns,
+            instance=instance_objects.Instance.from_row(row),
             source=self._source_facts(node),
-            key=move.key(CHECK_DEST),
+            key=self.scope.key(CHECK_DEST),
             known=known,
         )
 
@@ -110,19 +117,18 @@ class LiveChecks(part.Part):
         self, connection: sa.Connection
     ) -> tuple[tuple[rows.Row, rows.Row | None], asking.Known]:
         """Return the server and the source's node, and the destination's service."""
-        host = self.move.dest_host
-        self.move.note_progress(connection, started=(DEST_EVENT, host))
+        host = self._dest.host
+        self._progress.note(connection, started=(DEST_EVENT, host))
         return asking.with_services(connection, self._server_and_node, hosts=[host])
 
     def _server_and_node(self, connection: sa.Connection) -> tuple[rows.Row, rows.Row | None]:
-        move = self.move
-        row = instances.get(connection, move.instance_uuid)
-        return row, compute_nodes.find(connection, move.source_host, move.began.node)
+        row = instances.get(connection, self.scope.instance_uuid)
+        return row, compute_nodes.find(connection, self._source.host, self._source.node)
 
     def _source_facts(self, node: rows.Row | None) -> saga.Data:
         """Return the facts of the source's hypervisor from the records, in a driver's form."""
         if node is None:
-            raise exception.ComputeNodeNotFound(node=self.move.began.node)
+            raise exception.ComputeNodeNotFound(node=self._source.node)
         return {
             'hypervisor_hostname': node.hypervisor_hostname,
             'hypervisor_type': node.hypervisor_type,
@@ -136,26 +142,26 @@ class LiveChecks(part.Part):
         }
 
     def _check_source(self) -> asking.Reply:
-        move = self.move
-        row, known = move.write(self._begin_source)
-        return move.relocation.ask(
-            move.compute.check_can_live_migrate_source,
-            host=move.source_host,
-            instance=move.instance(row),
-            dest=self.results[CHECK_DEST].facts,
-            key=move.key(CHECK_SOURCE),
+        row, known = self.scope.write(self._begin_source)
+        return asking.ask_one_that_is_up(
+            self.scope,
+            self.scope.compute.check_can_live_migrate_source,
+            host=self._source.host,
+            instance=instance_objects.Instance.from_row(row),
+            dest=self.scope.results[CHECK_DEST].facts,
+            key=self.scope.key(CHECK_SOURCE),
             known=known,
         )
 
     def _begin_source(self, connection: sa.Connection) -> tuple[rows.Row, asking.Known]:
         """Return the server, and the source's service."""
-        move, host = self.move, self.move.source_host
-        ended, started = (DEST_EVENT, move.dest_host), (SOURCE_EVENT, host)
-        move.note_progress(connection, ended=ended, started=started)
-        return asking.with_services(connection, instances.get, move.instance_uuid, hosts=[host])
+        host, uuid = self._source.host, self.scope.instance_uuid
+        ended, started = (DEST_EVENT, self._dest.host), (SOURCE_EVENT, host)
+        self._progress.note(connection, ended=ended, started=started)
+        return asking.with_services(connection, instances.get, uuid, hosts=[host])
 
     def _end_refused(self, event: str, host: str) -> None:
-        self.move.write(self.move.events.end_refused, event, host)
+        self.scope.write(self._progress.events.end_refused, event, host)
 
     def accepting(self) -> saga.Step:
         """Return the step that ends the checks: from here on the hosts work."""
@@ -163,33 +169,34 @@ class LiveChecks(part.Part):
 
     def _accept(self) -> None:
         has_turn = self._accept_in()
-        self.results[CHECKED] = True
+        self.scope.results[CHECKED] = True
         if has_turn:
-            self.results[TURN] = True
+            self.scope.results[TURN] = True
 
-    @part.transaction
+    @scopes.transaction
     def _accept_in(self, connection: sa.Connection) -> bool:
         """Return whether it is the turn of the migration, if the source has said its limit."""
-        move, agreed = self.move, self.results.get(CHECK_SOURCE)
-        move.note_progress(connection, ended=(SOURCE_EVENT, move.source_host))
-        move.events.end(connection, move.conductor_event, None)
+        scope, host = self.scope, self._source.host
+        agreed = scope.results.get(CHECK_SOURCE)
+        self._progress.note(connection, ended=(SOURCE_EVENT, host))
+        self._progress.events.end(connection, self._conductor_event, None)
         if agreed is None or agreed.max_concurrent is None:
             return False
         found = live_turns.take(
             connection,
-            move.ctxt,
-            move.source_host,
-            move.migration_uuid,
+            scope.ctxt,
+            host,
+            scope.migration_uuid,
             limit=agreed.max_concurrent,
         )
         return bool(found['turn'])
 
 
-def require_fit(move: 'moves.AnyMove', row: rows.Row, node: rows.Row) -> None:
+def require_fit(scope: scopes.Scope, row: rows.Row, node: rows.Row) -> None:
     """Raise MigrationPreCheckError for the server's own host and for too little memory."""
     if node.host == row.host:
         raise exception.MigrationPreCheckError(reason=f'the server is already on host {row.host}')
-    used = move.read(host_usage.by_node).get((node.host, node.hypervisor_hostname))
+    used = scope.read(host_usage.by_node).get((node.host, node.hypervisor_hostname))
     free_mb = node.memory_mb - node.reserved_memory_mb - (used[2] if used else 0)
     if free_mb < row.memory_mb:
         raise exception.MigrationPreCheckError(

@@ -8,8 +8,6 @@ server stays on its host and gets a fault. After that it is on no host, whatever
 The same if the shelved image was deleted: the disk on the host is the only copy then.
 """
 
-import typing
-
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -22,15 +20,13 @@ from nova_lite.moves import destroying
 from nova_lite.moves import duties
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
+from nova_lite.moves import scope as scopes
+from nova_lite.moves.parts import allocation as allocations
+from nova_lite.moves.parts import progress_records
 from nova_lite.moves.parts import shelving
 from nova_lite.saga import failures
 from nova_lite.saga import journal
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
 
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
@@ -39,17 +35,23 @@ DESTROY, UNBIND = 'destroy-guest', 'unbind-ports'
 LEFT: saga.Result[journal.Failure] = saga.Result('left-move', journal.Failure)
 
 
-class Offload(part.Part):
-    """The steps of a saga that began with `shelving.begin`."""
+class Offload:
+    """The steps of a saga that began with `shelving.begin`. host: the server's, which it leaves"""
 
-    move: 'moves.Move[steps.Began]'
+    def __init__(
+        self, scope: scopes.Scope, host: scopes.End, progress: progress_records.Progress
+    ) -> None:
+        self.scope, self._host, self._progress = scope, host, progress
+        self._volumes = shelving.attachments(
+            scope, needless=lambda: scope.is_gone() or LEFT in scope.results
+        )
 
     def steps(self) -> saga.Steps:
         """Return the steps that follow the pivot."""
         return (
             places.SOURCE_HOST.step(DESTROY, self._destroy, calls=('revert_resize',)),
             self._volumes.forward(),
-            places.NETWORK.best_effort(UNBIND, self._unbind, clean=duties.no_bindings(self.move)),
+            places.NETWORK.best_effort(UNBIND, self._unbind, clean=duties.no_bindings(self.scope)),
             places.SOURCE_RECORDS.step(
                 'record-no-host', self._record, title='record that the server is on no host'
             ),
@@ -58,38 +60,37 @@ class Offload(part.Part):
             places.SOURCE_RECORDS.step('record-end-of-offload', self._end),
         )
 
-    _volumes = shelving.attachments(needless=lambda move: move.is_gone() or LEFT in move.results)
-
     def _destroy(self) -> asking.Reply:
         """Remove the guest, unless the server has left this move."""
-        row = self.move.find_present()
-        if row is None or LEFT in self.results:
+        scope = self.scope
+        row = scope.find_present()
+        if row is None or LEFT in scope.results:
             return None
         try:
-            if destroying.BEGUN not in self.results:
-                shelving.require_image(self.move.world.image, self.move.ctxt, row)
-            waits = destroying.begin(self.move, row)
+            if destroying.BEGUN not in scope.results:
+                shelving.require_image(scope.world.image, scope.ctxt, row)
+            waits = destroying.begin(scope, row)
         except exception.StaleEpoch:
             raise
         except exception.NovaLiteError as error:
             if error.transient:
                 raise
-            self.results[LEFT] = failures.describe(error)
+            scope.results[LEFT] = failures.describe(error)
             return None
-        return waits or shelving.remove(self.move, DESTROY)
+        return waits or shelving.remove(scope, self._host, DESTROY)
 
     def _unbind(self) -> None:
-        if LEFT not in self.results:
-            neighbours.unbind_all(self.move)
+        if LEFT not in self.scope.results:
+            neighbours.unbind_all(self.scope)
 
-    @part.transaction
+    @scopes.transaction
     def _record(self, connection: sa.Connection) -> None:
         """Record that the server is on no host, whatever its state is by now."""
-        move = self.move
-        row = instances.find(connection, move.instance_uuid)
-        if row is None or instances.is_gone(row) or LEFT in self.results:
+        scope = self.scope
+        row = instances.find(connection, scope.instance_uuid)
+        if row is None or instances.is_gone(row) or LEFT in scope.results:
             return
-        if row.host != move.began.host:
+        if row.host != self._host.host:
             return  # it is on no host, or was evacuated
         changes = {
             'host': None,
@@ -97,31 +98,31 @@ class Offload(part.Part):
             'vm_state': str(states.VmState.SHELVED_OFFLOADED),
             'power_state': int(states.PowerState.SHUTDOWN),
         }
-        if row.task_state not in move.tasks:
+        if row.task_state not in scope.tasks:
             changes['task_state'] = None
         instances.force(connection, row.uuid, changes, expect_task=(row.task_state,))
         move_records.change_devices(connection, self._volumes.reserved, None)
 
-    @part.transaction
+    @scopes.transaction
     def _end(self, connection: sa.Connection) -> None:
         """Clear the task and end the action.
 
         It ends with an error if the server has left it, or if a service refuses what duties retry.
         """
-        error, given_up = self.results.get(LEFT), self.move.given_up
+        error, given_up = self.scope.results.get(LEFT), self.scope.given_up
         if error is not None:
-            self.move.add_fault(connection, error)
-        self.move.clear_task(connection, {})
+            self._progress.add_fault(connection, error)
+        self._progress.clear_task(connection, {})
         refused = given_up.get(shelving.RESERVE) or given_up.get(UNBIND)
-        self.move.events.end_all(connection, error or refused)
+        self._progress.events.end_all(connection, error or refused)
 
     def _release(self) -> None:
         """Delete its allocations, except on hosts that it was evacuated from."""
-        move, row = self.move, self.move.find()
+        scope, row = self.scope, self.scope.find()
         if row is not None and row.deleted:
             row = None
         if row is None or row.host is None:
-            keep = () if row is None else move.allocation.kept_on()
-            move.world.placement.delete_allocations(
-                move.ctxt, move.instance_uuid, force=not keep, keep=keep
+            keep = () if row is None else allocations.Allocation(scope).kept_on()
+            scope.world.placement.delete_allocations(
+                scope.ctxt, scope.instance_uuid, force=not keep, keep=keep
             )

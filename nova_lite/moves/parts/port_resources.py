@@ -9,31 +9,18 @@ from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.moves import duties
-from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.saga import cleaning
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import attach_interface
-    from nova_lite.moves import detach_interface
-    from nova_lite.moves import revert
-
-    PortSaga: typing.TypeAlias = (
-        attach_interface.AttachInterface | detach_interface.DetachInterface | revert.RevertResize
-    )
+from nova_lite.moves import scope as scopes
 
 # The `allocation` of the port's binding.
 CLAIM = saga.Result('allocate-for-port', object)
 
 
-class PortResources(part.Part):
-    """move: the saga; plug: the step that changes the guest, if it attaches or detaches a port"""
+class PortResources:
+    """plug: the step that changes the guest, if the saga attaches or detaches a port"""
 
-    move: 'PortSaga'
-
-    def __init__(self, move: 'PortSaga', plug: str | None = None) -> None:
-        super().__init__(move)
-        self._plug = plug
+    def __init__(self, scope: scopes.Scope, plug: str | None = None) -> None:
+        self.scope, self._plug = scope, plug
 
     def claiming(self, port: session.Json | None, require_free: Callable[[], object]) -> saga.Steps:
         """Return the step that allocates what a port asks for, if there is such a port.
@@ -56,36 +43,36 @@ class PortResources(part.Part):
     def _claim(
         self, port: session.Json, require_free: Callable[[], object]
     ) -> resource_requests.Allocation | None:
-        move = self.move
+        scope = self.scope
         require_free()
-        row = move.require_there(move.row())
-        move.here.require_up_or_fail(row.host)
-        node = move.here.node(row.host, row.node).uuid
-        if move.repeated:
+        row = scope.require_there(scope.row())
+        scope.here.require_up_or_fail(row.host)
+        node = scope.here.node(row.host, row.node).uuid
+        if scope.repeated:
             # An earlier attempt may have been given another provider.
             self._release(row, node, but=port['id'])
-        return port_allocations.claim(move.world.placement, move.ctxt, row, node, port)
+        return port_allocations.claim(scope.world.placement, scope.ctxt, row, node, port)
 
     def _give_up(self) -> None:
         """Undo: nothing is held for a port that the server does not have.
 
         While the guest may have the port it stays the server's; `reconcile` releases it later.
         """
-        move = self.move
-        if move.is_gone():
-            placement = move.world.placement
-            placement.delete_allocations(move.ctxt, move.instance_uuid, force=True)
-        elif self._plug is None or not cleaning.owes(move, self._plug):
+        scope = self.scope
+        if scope.is_gone():
+            placement = scope.world.placement
+            placement.delete_allocations(scope.ctxt, scope.instance_uuid, force=True)
+        elif self._plug is None or not scope.owes(self._plug):
             self.release()
 
     def release(self) -> None:
         """Give up what the ports of the server, wherever it is by now, do not need."""
-        cell, row = duties.now(self.move)
+        cell, row = duties.now(self.scope)
         if cell is not None and row is not None and row.host is not None:
             self._release(row, cell.node(row.host, row.node).uuid)
 
     def _release(self, row: rows.Row, node: str, **options: typing.Any) -> None:
-        port_allocations.release(self.move.world, self.move.ctxt, row, node, **options)
+        port_allocations.release(self.scope.world, self.scope.ctxt, row, node, **options)
 
     def releasing(self, vif: session.Json | None) -> saga.Steps:
         """Return the step that releases what a port has held, if it has. vif: its network_info"""

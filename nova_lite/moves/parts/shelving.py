@@ -3,8 +3,8 @@
 Source: reference/nova/moves 1, reference/nova/api-surface 2.4.
 """
 
+from collections.abc import Callable
 from collections.abc import Mapping
-import typing
 
 import sqlalchemy as sa
 
@@ -14,13 +14,12 @@ from nova_lite.clients import release
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.moves import asking
-from nova_lite.moves import part
+from nova_lite.moves import scope as scopes
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
+from nova_lite.moves import world as worlds
+from nova_lite.moves.parts import progress_records
 from nova_lite.moves.parts import volumes
-
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
-    from nova_lite.moves import world as worlds
 
 BEGIN = saga.Result('record-action', steps.Began)
 RESERVE = saga.Result('reserve-volumes', steps.Reserved)
@@ -32,10 +31,16 @@ SHELVED_AT, IMAGE_ID, HOST = 'shelved_at', release.SHELVED_IMAGE, 'shelved_host'
 COMPLETE = ('active', 'deactivated')
 
 
-def attachments(needless: volumes.Condition = lambda move: False) -> part.Of[volumes.Volumes]:
-    """Return the volumes, whose new attachments are not connected. needless: of Volumes"""
-    options = {'needless': needless, 'gone': lambda move: move.is_gone()}
-    return part.Of(volumes.Volumes, RESERVE, **options)
+def attachments(
+    scope: scopes.Scope,
+    *,
+    needless: Callable[[], bool] = lambda: False,
+    devices: Callable[[], server_cell.Devices] | None = None,
+) -> volumes.Volumes:
+    """Return the volumes, whose new attachments are not connected. needless, devices: of Volumes"""
+    return volumes.Volumes(
+        scope, RESERVE, needless=needless, gone=lambda: scope.is_gone(), devices=devices
+    )
 
 
 def without_shelf(system_metadata: Mapping[str, str]) -> dict[str, str]:
@@ -47,7 +52,7 @@ def without_shelf(system_metadata: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def require_image(images: 'worlds.Image', ctxt: session.Ctxt, row: rows.Row) -> None:
+def require_image(images: worlds.Image, ctxt: session.Ctxt, row: rows.Row) -> None:
     """Raise ImageNotFound or ImageNotUsable if a server's shelved image does not have its disk."""
     image_id = row.system_metadata.get(IMAGE_ID)
     if image_id is None:
@@ -58,7 +63,7 @@ def require_image(images: 'worlds.Image', ctxt: session.Ctxt, row: rows.Row) -> 
 
 
 def begin(
-    move: 'moves.AnyMove',
+    progress: progress_records.Progress,
     connection: sa.Connection,
     row: rows.Row | None,
     event: str,
@@ -69,23 +74,25 @@ def begin(
 
     at_host: the event is the work of the server's host, not of the super-conductor
     """
-    row = move.require_there(row)
-    move.note_progress(connection, started=(event, row.host if at_host else None))
+    row = progress.scope.require_there(row)
+    progress.note(connection, started=(event, row.host if at_host else None))
     return steps.Began.of(row)
 
 
-def start(move: 'moves.AnyMove', step: str) -> asking.Reply:
+def start(scope: scopes.Scope, host: scopes.End, step: str) -> asking.Reply:
     """Start the guest on the server's host."""
-    ask = move.compute.finish_revert_resize
-    return move.ask(ask, **move.at_source(step), move=move.uuid, power_on=True)
+    method = host.compute.finish_revert_resize
+    return asking.ask(scope, method, **host.asked(step), move=scope.uuid, power_on=True)
 
 
-def stop(move: 'moves.AnyMove', step: str, image_id: str | None = None) -> asking.Reply:
-    """Stop the guest. With an image_id, upload its disk."""
-    ask = move.compute.prep_snapshot_based_resize_at_source
-    return move.ask(ask, **move.at_source(step), image_id=image_id)
+def stop(
+    scope: scopes.Scope, host: scopes.End, step: str, image_id: str | None = None
+) -> asking.Reply:
+    """Stop the guest on the server's host. With an image_id, upload its disk."""
+    method = host.compute.prep_snapshot_based_resize_at_source
+    return asking.ask(scope, method, **host.asked(step), image_id=image_id)
 
 
-def remove(move: 'moves.AnyMove', step: str) -> asking.Reply:
+def remove(scope: scopes.Scope, host: scopes.End, step: str) -> asking.Reply:
     """Remove the guest from the server's host, in any state."""
-    return move.ask(move.compute.revert_resize, **move.at_source(step), move=move.uuid)
+    return asking.ask(scope, host.compute.revert_resize, **host.asked(step), move=scope.uuid)

@@ -8,28 +8,36 @@ from nova_lite import saga
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import sagas
-from nova_lite.moves import part
+from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.objects import flavor as flavor_objects
 
 
-class StoredRequest(part.Part):
+class StoredRequest:
     """Changes are transactions of the API database, refused if the epoch of the saga is old."""
+
+    def __init__(self, scope: scopes.Scope) -> None:
+        self.scope = scope
+
+    def saving(self, do: saga.Effect) -> saga.Step:
+        """Return the step that updates the request. do: calls one of the functions below"""
+        return places.API_DATABASE.step('save-request-spec', do, later=True, skips=True)
 
     def change(self, **values: typing.Any) -> None:
         """Change the request, if there is one."""
-        self.move.world.api_db.write(self._change, values)
+        self.scope.world.api_db.write(self._change, values)
 
     def save_flavor(self, flavor: saga.Data) -> None:
         """Store a flavor, and count it in quotas."""
-        self.move.world.api_db.write(self._save_flavor, flavor)
+        self.scope.world.api_db.write(self._save_flavor, flavor)
 
     def _change(self, connection: sa.Connection, values: dict[str, typing.Any]) -> None:
-        sagas.hold(connection, self.move.ctxt)
-        uuid = self.move.instance_uuid
+        sagas.hold(connection, self.scope.ctxt)
+        uuid = self.scope.instance_uuid
         if request_specs.stored(connection, [uuid]):
             request_specs.change(connection, uuid, **values)
 
     def _save_flavor(self, connection: sa.Connection, flavor: saga.Data) -> None:
         self._change(connection, {'flavor': flavor_objects.Flavor(**flavor)})
-        uuid = self.move.instance_uuid
+        uuid = self.scope.instance_uuid
         instance_mappings.set_size(connection, uuid, flavor['vcpus'], flavor['memory_mb'])

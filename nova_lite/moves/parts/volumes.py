@@ -8,7 +8,6 @@ Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 
 from collections.abc import Callable
 import functools
-import typing
 
 import sqlalchemy as sa
 
@@ -19,43 +18,40 @@ from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
-from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.objects import block_device
 
-if typing.TYPE_CHECKING:
-    from nova_lite.moves import move as moves
 
-# Whether something holds for a saga.
-Condition: typing.TypeAlias = Callable[['moves.AnyMove'], bool]
-
-
-class Volumes(part.Part):
+class Volumes:
     """name: of the step that creates the attachments
 
-    connects: whether they connect the destination; otherwise they connect no host
-    needless: (move) -> whether none are needed
-    gone: (move) -> whether to delete the new ones in the end; otherwise a deletion does so
+    dest: the end that they connect; default: they connect no host
+    needless: () -> whether none are needed
+    gone: () -> whether to delete the new ones in the end; default: a deletion does so
+    devices: () -> the block devices to attach, if they are volumes; default: those of the server
     """
 
     def __init__(
         self,
-        move: 'moves.AnyMove',
+        scope: scopes.Scope,
         name: saga.Result[steps.Reserved],
         *,
-        connects: bool = False,
-        needless: Condition = lambda it: it.stays,
-        gone: Condition = lambda it: False,
+        dest: scopes.End | None = None,
+        needless: Callable[[], bool] = lambda: False,
+        gone: Callable[[], bool] = lambda: False,
+        devices: Callable[[], server_cell.Devices] | None = None,
     ) -> None:
-        super().__init__(move)
-        self._name, self._connects = name, connects
+        self.scope, self._name, self._dest = scope, name, dest
         self._needless, self._gone = needless, gone
+        self._devices = devices or scope.devices
 
     @property
     def reserved(self) -> steps.Reserved:
         """Return {uuid of a block device: [id of its former attachment, id of the new one]}."""
-        return self.results.get(self._name) or {}
+        return self.scope.results.get(self._name) or {}
 
     def step(self) -> saga.Step:
         """Return the step that creates the attachments. A failed undo becomes a duty."""
@@ -63,9 +59,9 @@ class Volumes(part.Part):
             self._name,
             self._reserve,
             self.drop_new,
-            clean=duties.foreign_attachments(self.move),
+            clean=duties.foreign_attachments(self.scope),
             skips=True,
-            calls=('get_volume_connector',) if self._connects else (),
+            calls=() if self._dest is None else ('get_volume_connector',),
         )
 
     def forward(self) -> saga.Step:
@@ -75,51 +71,48 @@ class Volumes(part.Part):
         return places.VOLUMES.best_effort(self._name, reserve, clean=clean, skips=True)
 
     def _reserve(self, *, forward: bool = False) -> steps.Reserved | saga.Skipped:
-        move = self.move
-        devices = [] if self._needless(move) else move.devices_to_reserve()
+        devices = [] if self._needless() else self._devices()
         if not neighbours.has_volumes(devices):
             return saga.Skipped()
-        connector = self._connector() if self._connects else None
-        return neighbours.reserve(move, devices, connector=connector, forward=forward)
+        connector = None if self._dest is None else self._connector(self._dest)
+        return neighbours.reserve(self.scope, devices, connector=connector, forward=forward)
 
     def _reserve_later(self) -> saga.Pending | None:
         """Replace the attachments of a server on no host that connect the host which it has left.
 
         While they do so, the volumes cannot be connected to another host.
         """
-        move = self.move
-        waits: saga.Pending | None = duties.foreign_attachments(move).do()
-        cell, row = duties.now(move)
+        scope = self.scope
+        waits: saga.Pending | None = duties.foreign_attachments(scope).do()
+        cell, row = duties.now(scope)
         if waits is not None or cell is None or row is None or row.host is not None:
             return waits
         connected = [device for device in cell.devices() if device.get('connection_info')]
-        made = neighbours.reserve(move, connected, forward=True)
+        made = neighbours.reserve(scope, connected, forward=True)
         if not cell.write(_record_reserved, row.uuid, made):
             return saga.Pending(detail='another request changed the server')
         for former, _new in made.values():
-            move.world.volume.delete_attachment(move.ctxt, former)
+            scope.world.volume.delete_attachment(scope.ctxt, former)
         return None
 
-    def _connector(self) -> session.Json:
+    def _connector(self, dest: scopes.End) -> session.Json:
         """Return the destination's connector."""
-        move = self.move
-        asking.require_up_or_retry(move, move.dest_host)
-        return move.there.compute.get_volume_connector(move.ctxt, **move.dest)
+        asking.require_up_or_retry(self.scope, dest.host)
+        return dest.compute.get_volume_connector(self.scope.ctxt, **dest.columns)
 
     def drop_new(self) -> None:
         """Delete all attachments that no block device names."""
-        move = self.move
-        if self._needless(move):
+        if self._needless():
             return
-        devices = move.devices()
-        if neighbours.has_volumes(devices) or move.is_gone():
-            neighbours.drop_foreign(move, devices)
+        devices = self.scope.devices()
+        if neighbours.has_volumes(devices) or self.scope.is_gone():
+            neighbours.drop_foreign(self.scope, devices)
 
     def arriving(
         self, devices: list[block_device.BlockDevice] | None = None
     ) -> list[block_device.BlockDevice]:
         """Return the block devices with the new attachments. devices: default: read them"""
-        found = self.move.devices() if devices is None else devices
+        found = self.scope.devices() if devices is None else devices
         return neighbours.with_attachments(found, self.reserved)
 
     def settling(self, name: str) -> saga.Step:
@@ -131,10 +124,9 @@ class Volumes(part.Part):
 
     def drop_former(self) -> saga.Skipped | None:
         """Delete the former attachments; for a deleted server the new ones, too."""
-        move = self.move
         self.end_former()
-        if self._gone(move):
-            neighbours.drop_foreign(move, move.devices())
+        if self._gone():
+            neighbours.drop_foreign(self.scope, self.scope.devices())
         elif not self.reserved:
             return saga.Skipped()
         return None
@@ -142,7 +134,7 @@ class Volumes(part.Part):
     def end_former(self) -> None:
         """Delete the former attachments."""
         for former, _new in self.reserved.values():
-            self.move.world.volume.delete_attachment(self.move.ctxt, former)
+            self.scope.world.volume.delete_attachment(self.scope.ctxt, former)
 
 
 def _record_reserved(connection: sa.Connection, uuid: str, made: steps.Reserved) -> bool:

@@ -19,7 +19,9 @@ UNFOLLOWED = (
     '    if row.task_state is not None:\n        return\n    noted = False\n',
 )
 # Raises PortBindingFailed for a port of `vifs` that does not exist, and does nothing otherwise.
-STRICT = '[move.world.network.bindings._create(move.ctxt, vif, host, None) for vif in {vifs} or ()]'
+STRICT = (
+    '[scope.world.network.bindings._create(scope.ctxt, vif, host, None) for vif in {vifs} or ()]'
+)
 
 DEFECTS = (
     Defect(
@@ -42,18 +44,18 @@ DEFECTS = (
             UNFOLLOWED,
             (
                 'moves/parts/ports.py',
-                '        info = self._activate(self.move.dest_host)\n',
-                '        move, host = self.move, self.move.dest_host\n'
-                '        row = move.find_present()\n'
+                '        info = self._activate(self._route.dest.host)\n',
+                '        scope, host = self.scope, self._route.dest.host\n'
+                '        row = scope.find_present()\n'
                 f'        row is None or {STRICT.format(vifs="row.network_info")}\n'
                 '        info = self._activate(host)\n',
             ),
             (
                 'moves/duties.py',
-                '        info = neighbours.activate(move, row.network_info, row.host)\n',
+                '        info = neighbours.activate(scope, row.network_info, row.host)\n',
                 '        host = row.host\n'
                 f'        {STRICT.format(vifs="row.network_info")}\n'
-                '        info = neighbours.activate(move, row.network_info, row.host)\n',
+                '        info = neighbours.activate(scope, row.network_info, row.host)\n',
             ),
         ),
     ),
@@ -65,9 +67,9 @@ DEFECTS = (
             UNFOLLOWED,
             (
                 'moves/parts/cross_cell_revert.py',
-                'lambda host: neighbours.activate(move, info, host),',
+                'lambda host: neighbours.activate(scope, info, host),',
                 f'lambda host: {STRICT.format(vifs="info")}'
-                ' and neighbours.activate(move, info, host),',
+                ' and neighbours.activate(scope, info, host),',
             ),
         ),
     ),
@@ -79,9 +81,9 @@ DEFECTS = (
             UNFOLLOWED,
             (
                 'moves/parts/ports.py',
-                '        return neighbours.activate(move, row.network_info, host)\n',
+                '        return neighbours.activate(scope, row.network_info, host)\n',
                 f'        {STRICT.format(vifs="row.network_info")}\n'
-                '        return neighbours.activate(move, row.network_info, host)\n',
+                '        return neighbours.activate(scope, row.network_info, host)\n',
             ),
         ),
     ),
@@ -226,13 +228,13 @@ DEFECTS = (
         (
             (
                 'moves/destroying.py',
-                '    try:\n        move.require_task(row)\n',
+                '    try:\n        scope.require_task(row)\n',
                 '    try:\n        pass\n',
             ),
             (
                 'moves/parts/offload.py',
-                '        if row.host != move.began.host:\n',
-                '        if row.host != move.began.host or row.task_state not in move.tasks:\n',
+                '        if row.host != self._host.host:\n',
+                '        if row.host != self._host.host or row.task_state not in scope.tasks:\n',
             ),
         ),
     ),

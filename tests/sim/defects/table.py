@@ -230,13 +230,13 @@ DEFECTS = (
         (
             (
                 'moves/parts/choice.py',
-                'if move.repeated or refused:',
-                'if move.repeated and not refused:',
+                'if scope.repeated or refused:',
+                'if scope.repeated and not refused:',
             ),
             (
                 'moves/parts/choice.py',
-                'move.ctxt, consumer, request, beside=move.held_beside()',
-                'move.ctxt, consumer, request',
+                'scope.ctxt, consumer, request, beside=beside',
+                'scope.ctxt, consumer, request',
             ),
         ),
     ),
@@ -280,7 +280,7 @@ DEFECTS = (
             # What a later release does about reboots that began before a detachment ended.
             (
                 'moves/parts/guest_devices.py',
-                'waits = self.move.reconcile(running=name, **options)',
+                'waits = self._reconcile_saga(running=name, **options)',
                 'waits = None',
             ),
         ),

@@ -156,10 +156,9 @@ class MoveTestCase(testtools.TestCase):
         values = {'epoch': record.epoch, 'active_for': None}
         rows.change(connection, sagas.TABLE, values, uuid=record.uuid)
 
-    def resize(self):
-        return self.make(
-            resize.Resize, transitions.RESIZE, 'resize', flavor=SMALL, ignore_hosts=[SOURCE]
-        )
+    def resize(self, **arguments):
+        arguments |= {'flavor': SMALL, 'ignore_hosts': [SOURCE]}
+        return self.make(resize.Resize, transitions.RESIZE, 'resize', **arguments)
 
     def resize_again(self, made):
         """The same saga as who takes it over makes it, from what the journal has."""

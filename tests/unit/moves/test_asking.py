@@ -22,11 +22,11 @@ class DownHostTest(moves_base.MoveTestCase):
         """The classes of errors of the three functions that require a host to be up."""
         made = self.resize()
         found = [
-            self.assertRaises(exception.NovaLiteError, require, made, SOURCE)
+            self.assertRaises(exception.NovaLiteError, require, made.scope, SOURCE)
             for require in (asking.require_up_or_retry, asking.require_not_forced_down)
         ]
         found.append(
-            self.assertRaises(exception.NovaLiteError, made.here.require_up_or_fail, SOURCE)
+            self.assertRaises(exception.NovaLiteError, made.scope.here.require_up_or_fail, SOURCE)
         )
         return [(type(error), error.transient) for error in found]
 
@@ -72,7 +72,7 @@ class RemovedHostTest(moves_base.MoveTestCase):
         self.up_to(made, steps.CLAIM)
         self.remove(DEST)
         for require in (asking.require_up_or_retry, asking.require_not_forced_down):
-            error = self.assertRaises(asking.HostRemoved, require, made, DEST)
+            error = self.assertRaises(asking.HostRemoved, require, made.scope, DEST)
             self.assertIn(f'Host {DEST} has no compute service', error.message)
             self.assertIn('Choose another host', error.message)
             self.assertIn('cell_v2 discover_hosts', error.message)

@@ -66,7 +66,7 @@ class ActivatedTest(test_device_sagas.DeviceSagasCase):
         self.cell.db.write(instances.force, self.server, values)
         made = self.attach_interface()
         self.world.network = Activating(self.vif)
-        duties.activation(made).do()
+        duties.activation(made.scope).do()
         row = self.cell.row(self.server)
         self.assertEqual(
             ([{**self.vif, 'active': True}], before), (row.network_info, row.updated_at)

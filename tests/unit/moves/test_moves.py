@@ -4,7 +4,6 @@ Every step is done twice and undone twice: both must be safe to repeat, and an u
 must be safe when nothing was done. Steps come from the code.
 """
 
-import dataclasses
 import datetime
 
 from nova_lite import exception
@@ -51,9 +50,9 @@ class MovesTest(moves_base.MoveTestCase):
         second = self.resize_again(first)
         second.ctxt.request_id = first.ctxt.request_id
         for name in names:
-            second.write(second.events.start, name)
+            second.scope.write(second.events.start, name)
         self.assertEqual(began, self.open_events())
-        second.write(second.events.end, names[0], None)
+        second.scope.write(second.events.end, names[0], None)
         self.assertEqual(began[1:], self.open_events())
 
     def test_one_alternate_is_claimed_whoever_was_killed_meanwhile(self):
@@ -112,7 +111,7 @@ class MovesTest(moves_base.MoveTestCase):
         made = self.live_migration()
         names = [step.id for step in made.steps()]
         self.do(made, made.steps()[: names.index(move_steps.RECORD) + 1])
-        made.progress(started=(live_migrate.PREPARE_EVENT, DEST))
+        made.progress.record(started=(live_migrate.PREPARE_EVENT, DEST))
         made.data[live_migrate.PREPARE] = {}
         meanwhile = []
 
@@ -135,7 +134,7 @@ class MovesTest(moves_base.MoveTestCase):
         self.do(made, begin)
         checks = {(live_checks.DEST_EVENT, DEST), (live_checks.SOURCE_EVENT, SOURCE)}
         for event in checks:
-            made.progress(started=event)
+            made.progress.record(started=event)
         self.assertEqual(checks, checks & {each[:2] for each in self.open_events()})
         self.undo(made, begin)
         self.events_have_ended()
@@ -197,14 +196,14 @@ class MovesTest(moves_base.MoveTestCase):
         steps = {step.id: step for step in made.steps()}
         self.do(made, self.before_pivot(made.steps()))
         steps[resize.FINISH].undo()
-        read = made.read
+        find = made.scope.find_present
 
-        def delete_after(*args, **options):
-            made.read, found = read, read(*args, **options)
+        def delete_after():
+            made.scope.find_present, found = find, find()
             self.cell.delete(self.server)
             return found
 
-        made.read = delete_after
+        made.scope.find_present = delete_after
         steps[resize.LEAVE].undo()
         self.assertEqual({}, self.cell.guests())
 
@@ -276,8 +275,7 @@ class MovesTest(moves_base.MoveTestCase):
         self.assertIn(self.server, again.message)
 
     def test_host_that_was_asked_for_has_no_alternate(self):
-        made = self.resize()
-        made.arguments = dataclasses.replace(made.arguments, host=DEST)
+        made = self.resize(host=DEST)
         self.do(made, made.steps()[:3])
         step = next(step for step in made.steps() if step.id == move_steps.CLAIM)
         self.assertIsNone(made.go_back(step, REFUSED))
@@ -320,7 +318,7 @@ class MovesTest(moves_base.MoveTestCase):
         made = self.make(shelve.Shelve, transitions.SHELVE, 'shelve', offload=False, image=True)
         steps = made.steps()
         self.do(made, steps[:1])
-        made.progress(changes={'task_state': 'shelving_image_uploading'})
+        made.progress.record(changes={'task_state': 'shelving_image_uploading'})
         made.data['stopped'] = True
         self.undo(made, steps[:1])
         return self.cell.state(self.server)

@@ -221,9 +221,9 @@ class StepsTest(RebuildTestCase):
         self.play(made, steps[:5])
         self.change(task_state='deleting')
         # As if it had been looked at before.
-        made.is_gone = lambda: False
+        made.scope.is_gone = lambda: False
         self.play(made, steps[5:6])
-        del made.is_gone
+        del made.scope.is_gone
         self.assertIn(self.server, self.cell.guests())
         self.play(made, steps[6:])
         self.assertNotIn(self.server, self.cell.guests())

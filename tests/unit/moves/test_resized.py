@@ -30,7 +30,7 @@ class ResizedTest(moves_base.MoveTestCase):
         self.do(made, made.steps(), times=2)
         self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
         self.assertEqual('m1.tiny', self.cell.row(self.server).flavor['name'])
-        self.assertEqual('reverted', self.status(made.migration_uuid))
+        self.assertEqual('reverted', self.status(made.scope.migration_uuid))
         self.assertEqual(start, self.cell.leftovers())
 
     def test_revert_is_undone_while_the_destination_has_the_guest(self):
@@ -40,7 +40,7 @@ class ResizedTest(moves_base.MoveTestCase):
         self.do(made, steps)
         self.undo(made, steps)
         self.assertEqual(('resized', None, DEST), self.cell.state(self.server))
-        self.assertEqual('finished', self.status(made.migration_uuid))
+        self.assertEqual('finished', self.status(made.scope.migration_uuid))
         self.assertEqual(waiting, self.cell.leftovers())
 
     def test_revert_whose_undo_fails_can_be_asked_for_again(self):
@@ -53,7 +53,7 @@ class ResizedTest(moves_base.MoveTestCase):
         }
         self.undo(made, steps[:1])
         self.assertEqual(('resized', None, DEST), self.cell.state(self.server))
-        self.assertEqual('finished', self.status(made.migration_uuid))
+        self.assertEqual('finished', self.status(made.scope.migration_uuid))
 
     def test_source_that_fails_a_revert_leaves_an_error(self):
         made = self.revert()
@@ -62,5 +62,5 @@ class ResizedTest(moves_base.MoveTestCase):
         made.data['_left'] = {revert.FINISH: {'message': 'broken', 'traceback': 't'}}
         steps[-1].do()
         self.assertEqual(('error', None, SOURCE), self.cell.state(self.server))
-        self.assertEqual('error', self.status(made.migration_uuid))
+        self.assertEqual('error', self.status(made.scope.migration_uuid))
         self.assertEqual('broken', self.cell.fault(self.server))

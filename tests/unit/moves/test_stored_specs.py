@@ -24,9 +24,9 @@ class StoredSpecTest(moves_base.MoveTestCase):
         """Check that the scheduler gets the stored spec with a forced host, and no other change."""
         self.api_db.write(request_specs.change, self.server, **FORCED)
         before = self.stored()
-        made.choice.select(made.spec(beside=()), beside=())
+        made.choice.select(made.choice.spec(beside=()), beside=())
         self.assertEqual(before, self.stored())
-        asked = made.spec(beside=()).stored()
+        asked = made.choice.spec(beside=()).stored()
         self.assertEqual(([], []), (asked['force_hosts'], asked['force_nodes']))
         self.assertEqual(before, {**asked, **FORCED})
 
