@@ -9,13 +9,11 @@ from collections.abc import Mapping
 import typing
 
 from nova_lite import exception
+from nova_lite.clients import network_reads
 from nova_lite.clients import owned_ports
 from nova_lite.clients import resource_requests
 from nova_lite.clients import responses
 from nova_lite.clients import session
-
-if typing.TYPE_CHECKING:
-    from nova_lite.clients import network as networks
 
 EXTENSION = 'binding-extended'
 FAILED, UNBOUND = 'binding_failed', 'unbound'
@@ -35,7 +33,7 @@ def require_bound(port: session.Json, host: str) -> None:
 class Bindings:
     """Calls about bindings, made with our own credentials."""
 
-    def __init__(self, network: 'networks.Network') -> None:
+    def __init__(self, network: network_reads.Reads) -> None:
         self.network = network
         self.service = network.service
 

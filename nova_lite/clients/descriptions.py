@@ -12,11 +12,9 @@ from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite.clients import cache
+from nova_lite.clients import network_reads
 from nova_lite.clients import session
 from nova_lite.clients import vifs
-
-if typing.TYPE_CHECKING:
-    from nova_lite.clients import network as networks
 
 # A network with its subnets.
 Subnetted: typing.TypeAlias = tuple[session.Json, session.Jsons]
@@ -27,7 +25,7 @@ Plugged: typing.TypeAlias = Sequence[tuple[session.Json, session.Json | None]]
 class Descriptions:
     """Describes ports of the network service."""
 
-    def __init__(self, conf: cfg.ConfigOpts, network: 'networks.Network') -> None:
+    def __init__(self, conf: cfg.ConfigOpts, network: network_reads.Reads) -> None:
         self._network = network
         self._bridge = conf.neutron.ovs_bridge
         self._known: cache.Cache[str, Subnetted] = cache.Cache(conf.neutron.network_cache_seconds)

@@ -8,10 +8,8 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite.clients import cache
 from nova_lite.clients import network_lists
+from nova_lite.clients import network_reads
 from nova_lite.clients import session
-
-if typing.TYPE_CHECKING:
-    from nova_lite.clients import network as networks
 
 LOG = log.getLogger(__name__)
 DEFAULT = 'default'
@@ -37,7 +35,7 @@ Key: typing.TypeAlias = tuple[Caller, str]
 class GroupNames:
     """Names by id, as their users may see them."""
 
-    def __init__(self, network: 'networks.Network') -> None:
+    def __init__(self, network: network_reads.Reads) -> None:
         self._network = network
         self._defaults: cache.Cache[Key, str] = cache.Cache(DEFAULT_KNOWN_S)
         self._others: cache.Cache[Key, str] = cache.Cache(KNOWN_S)

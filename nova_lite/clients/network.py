@@ -17,10 +17,9 @@ import typing
 from nova_lite import exception
 from nova_lite.clients import auth
 from nova_lite.clients import bindings
-from nova_lite.clients import cache
 from nova_lite.clients import descriptions
 from nova_lite.clients import items
-from nova_lite.clients import network_lists
+from nova_lite.clients import network_reads
 from nova_lite.clients import owned_ports
 from nova_lite.clients import requested
 from nova_lite.clients import resource_requests
@@ -28,7 +27,6 @@ from nova_lite.clients import security_groups
 from nova_lite.clients import session
 
 PORT_ERRORS = {400: None, 403: None, 404: None, 409: None, 412: None}
-EXTENSIONS = 'extensions'
 
 
 class Owner(typing.Protocol):
@@ -47,22 +45,16 @@ class Owner(typing.Protocol):
     def hostname(self) -> str | None: ...
 
 
-class Network:
+class Network(network_reads.Reads):
     """The network service.
 
     bindings: calls about bindings of ports, for moves; security_groups: calls about their groups
     """
 
     def __init__(self, credentials: auth.Credentials) -> None:
-        self.service = session.Neighbour(credentials, 'neutron', title='network', version='/v2.0')
-        self._ports = items.Items(
-            self.service, '/ports', missing=(exception.PortNotFound, 'port_id')
-        )
+        super().__init__(credentials)
         self._subnets = items.Items(
             self.service, '/subnets', missing=(exception.SubnetNotFound, 'subnet_id')
-        )
-        self.known_extensions: cache.Cache[str, set[str]] = cache.Cache(
-            credentials.conf.neutron.extension_sync_interval
         )
         self.bindings = bindings.Bindings(self)
         self.security_groups = security_groups.SecurityGroups(self)
@@ -70,22 +62,6 @@ class Network:
         self._descriptions = descriptions.Descriptions(credentials.conf, self)
 
     # ---- reading ------------------------------------------------------------
-
-    def list(
-        self, ctxt: session.Ctxt, kind: str, *, as_user: bool = False, **filters: object
-    ) -> session.Jsons:
-        """Return all objects of a kind that match the filters; see `network_lists`."""
-        return network_lists.read(self.service, ctxt, kind, filters, as_user=as_user)
-
-    def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
-        """Return the ports that belong to a server."""
-        return self.list(ctxt, 'ports', device_id=server_uuid)
-
-    def get_port(self, ctxt: session.Ctxt, port_id: str, *, as_user: bool = False) -> session.Json:
-        """Return one port. Raise PortNotFound."""
-        response = self._ports.call(ctxt, 'GET', port_id, as_user=as_user)
-        port: session.Json = response.json()['port']
-        return port
 
     def get_subnet(self, ctxt: session.Ctxt, subnet_id: str) -> session.Json:
         """Return one subnet. Raise SubnetNotFound."""
@@ -95,14 +71,6 @@ class Network:
     def list_subnets(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
         """Return the subnets that match the filters."""
         return self.list(ctxt, 'subnets', **filters)
-
-    def has_extension(self, ctxt: session.Ctxt, alias: str) -> bool:
-        """Return whether the service has an extension."""
-        aliases = self.known_extensions.get(EXTENSIONS)
-        if aliases is None:
-            aliases = {item['alias'] for item in self.list(ctxt, 'extensions')}
-            self.known_extensions.put(EXTENSIONS, aliases)
-        return alias in aliases
 
     def has_resource_request(self, ctxt: session.Ctxt, server_uuid: str) -> bool:
         """Return whether a port of the server asks placement for resources (QoS)."""

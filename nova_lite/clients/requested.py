@@ -8,12 +8,10 @@ import typing
 import requests
 
 from nova_lite import exception
+from nova_lite.clients import network_reads
 from nova_lite.clients import resource_requests
 from nova_lite.clients import responses
 from nova_lite.clients import session
-
-if typing.TYPE_CHECKING:
-    from nova_lite.clients import network as networks
 
 # A request for networks; see `nova_lite.clients.network`.
 Wanted: typing.TypeAlias = session.Jsons | typing.Literal['auto', 'none']
@@ -28,7 +26,7 @@ ADDRESS_IN_USE = {'IpAddressInUse', 'IpAddressAlreadyAllocated'}
 class Requested:
     """Checks of requested networks, by the network service."""
 
-    def __init__(self, network: 'networks.Network') -> None:
+    def __init__(self, network: network_reads.Reads) -> None:
         self.network = network
         self.service = network.service
 

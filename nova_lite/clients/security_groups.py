@@ -2,15 +2,12 @@
 
 from collections.abc import Iterable
 import contextlib
-import typing
 
 from nova_lite import exception
 from nova_lite.clients import group_names
+from nova_lite.clients import network_reads
 from nova_lite.clients import port_changes
 from nova_lite.clients import session
-
-if typing.TYPE_CHECKING:
-    from nova_lite.clients import network as networks
 
 DEFAULT = group_names.DEFAULT
 
@@ -18,7 +15,7 @@ DEFAULT = group_names.DEFAULT
 class SecurityGroups:
     """Calls about security groups. names: GroupNames, for responses"""
 
-    def __init__(self, network: 'networks.Network') -> None:
+    def __init__(self, network: network_reads.Reads) -> None:
         self.network = network
         self.names = group_names.GroupNames(network)
 
