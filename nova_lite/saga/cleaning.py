@@ -8,18 +8,14 @@ Both run under the newest epoch of their saga. While an effect of the second kin
 progress (`Pending.keeps`), the saga keeps the server.
 """
 
-import typing
-
 from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.saga import journal as journal_module
+from nova_lite.saga import owner
 from nova_lite.saga import retries
 from nova_lite.saga import step as step_module
 from nova_lite.saga import values
-
-if typing.TYPE_CHECKING:
-    from nova_lite.saga import engine as engine_module
 
 LOG = log.getLogger(__name__)
 
@@ -70,7 +66,7 @@ class Cleaning:
     """One attempt to do all duties of a saga that has ended."""
 
     def __init__(
-        self, engine: 'engine_module.Engine', saga: step_module.Saga, record: journal_module.Record
+        self, engine: owner.Owner, saga: step_module.Saga, record: journal_module.Record
     ) -> None:
         self._engine, self._saga, self._record = engine, saga, record
         # Seconds after which to look again at an effect that is in progress.

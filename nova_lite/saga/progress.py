@@ -10,10 +10,8 @@ import typing
 
 from nova_lite import runtime
 from nova_lite.saga import journal as journal_module
+from nova_lite.saga import owner
 from nova_lite.saga import step as step_module
-
-if typing.TYPE_CHECKING:
-    from nova_lite.saga import engine as engine_module
 
 FORWARD, UNDO = journal_module.FORWARD, journal_module.UNDO
 DONE = journal_module.DONE
@@ -30,7 +28,7 @@ class Progress:
 
     def __init__(
         self,
-        engine: 'engine_module.Engine',
+        engine: owner.Owner,
         saga: step_module.Saga,
         record: journal_module.Record,
     ) -> None:

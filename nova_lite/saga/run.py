@@ -16,13 +16,11 @@ from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import failures
 from nova_lite.saga import journal as journal_module
+from nova_lite.saga import owner
 from nova_lite.saga import progress as progress_module
 from nova_lite.saga import queue as queue_module
 from nova_lite.saga import retries
 from nova_lite.saga import step as step_module
-
-if typing.TYPE_CHECKING:
-    from nova_lite.saga import engine as engine_module
 
 LOG = log.getLogger(__name__)
 
@@ -48,7 +46,7 @@ class Run:
 
     def __init__(
         self,
-        engine: 'engine_module.Engine',
+        engine: owner.Owner,
         saga: step_module.Saga,
         record: journal_module.Record,
         entry: queue_module.Entry | None = None,
