@@ -5,6 +5,7 @@ It reads nothing: `watch` has read the data together with the record.
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+import dataclasses
 import re
 import typing
 
@@ -13,9 +14,6 @@ from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.notify import payloads
 from nova_lite.objects import request_spec
-
-if typing.TYPE_CHECKING:
-    from nova_lite.notify import watch
 
 K = typing.TypeVar('K', bound=payloads.Payload)
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -66,14 +64,47 @@ RAISED = re.compile(r'^(?:(?P<module>[\w.]+)\.)?(?P<name>\w+)(?::|$)')
 FRAME = re.compile(r'^\s+File ".*?(?P<path>nova_lite/[\w/]+)\.py", line \d+, in (?P<function>\w+)')
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Server:
+    """A server at the time of a recorded change.
+
+    devices: block devices, None if notifications omit them; tags: empty if notifications omit them
+    asked: the row of the action, or None; migration: the newest one, if notifications name moves
+    """
+
+    row: rows.Row
+    devices: list[rows.Row] | None
+    tags: list[str]
+    migration: rows.Row | None
+    asked: rows.Row | None
+    request_id: str | None
+
+    @property
+    def user_id(self) -> str | None:
+        return None if self.asked is None else self.asked.user_id
+
+    @property
+    def project_id(self) -> str | None:
+        return None if self.asked is None else self.asked.project_id
+
+    @property
+    def crosses(self) -> bool | None:
+        """Return whether the newest migration crosses cells; None without one."""
+        return None if self.migration is None else bool(self.migration.cross_cell_move)
+
+    def at_rest(self) -> typing.Self:
+        """Return a copy without the migration, for a change that is not part of a move."""
+        return dataclasses.replace(self, migration=None)
+
+
 def of_server(
     kind: type[K],
-    server: 'watch.Server',
+    server: Server,
     *,
     fault: payloads.ExceptionPayload | None = None,
     facts: Facts | None = None,
 ) -> K:
-    """Return the payload `kind` (a subclass of InstancePayload) of a watch.Server.
+    """Return the payload `kind` (a subclass of InstancePayload) of a Server.
 
     facts: further values of the action, such as 'volume_id'
     """
@@ -100,11 +131,11 @@ def of_server(
     return made
 
 
-def _devices(server: 'watch.Server') -> list[payloads.BlockDevicePayload] | None:
+def _devices(server: Server) -> list[payloads.BlockDevicePayload] | None:
     return None if server.devices is None else [of_device(device) for device in server.devices]
 
 
-def _keypairs(server: 'watch.Server', _facts: Facts) -> list[payloads.KeypairPayload]:
+def _keypairs(server: Server, _facts: Facts) -> list[payloads.KeypairPayload]:
     row = server.row
     if not row.key_name:
         return []
@@ -119,11 +150,11 @@ def _keypairs(server: 'watch.Server', _facts: Facts) -> list[payloads.KeypairPay
     ]
 
 
-def _new_flavor(server: 'watch.Server', _facts: Facts) -> payloads.FlavorPayload | None:
+def _new_flavor(server: Server, _facts: Facts) -> payloads.FlavorPayload | None:
     return of_flavor(server.row.new_flavor) if server.row.new_flavor else None
 
 
-def _period(_server: 'watch.Server', _facts: Facts) -> payloads.AuditPeriodPayload:
+def _period(_server: Server, _facts: Facts) -> payloads.AuditPeriodPayload:
     """Return the current month so far."""
     now = runtime.now()
     return payloads.AuditPeriodPayload(
@@ -150,7 +181,7 @@ SPECIAL = {
 }
 
 
-def of_update(server: 'watch.Server', former: Facts) -> payloads.InstanceUpdatePayload:
+def of_update(server: Server, former: Facts) -> payloads.InstanceUpdatePayload:
     """Return the payload of `instance.update`. former: {column: value} before the change"""
     row = server.row
     made = of_server(payloads.InstanceUpdatePayload, server)
@@ -165,9 +196,7 @@ def of_update(server: 'watch.Server', former: Facts) -> payloads.InstanceUpdateP
     return made
 
 
-def of_task(
-    server: 'watch.Server', fault: payloads.ExceptionPayload | None
-) -> payloads.ComputeTaskPayload:
+def of_task(server: Server, fault: payloads.ExceptionPayload | None) -> payloads.ComputeTaskPayload:
     """Return the payload of `compute_task.*.error`."""
     row = server.row
     return payloads.ComputeTaskPayload(

@@ -6,6 +6,7 @@ Source: reference/nova/moves 7.
 
 import typing
 
+from nova_lite.notify import from_records
 from nova_lite.notify import watch
 
 # Unversioned names that are not `compute.instance.` and the versioned action.
@@ -68,7 +69,7 @@ def body(versioned: Json, change: watch.Change) -> Json | None:
     }
 
 
-def payload(server: watch.Server, data: Json) -> Json:
+def payload(server: from_records.Server, data: Json) -> Json:
     """Return the flat payload. data: the data of the versioned payload"""
     row = server.row
     flavor = row.flavor

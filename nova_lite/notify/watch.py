@@ -31,39 +31,6 @@ DATABASE_ERRORS = (db_exception.DBError, sa.exc.SQLAlchemyError)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Server:
-    """A server at the time of a recorded change.
-
-    devices: block devices, None if notifications omit them; tags: empty if notifications omit them
-    asked: the row of the action, or None; migration: the newest one, if notifications name moves
-    """
-
-    row: rows.Row
-    devices: list[rows.Row] | None
-    tags: list[str]
-    migration: rows.Row | None
-    asked: rows.Row | None
-    request_id: str | None
-
-    @property
-    def user_id(self) -> str | None:
-        return None if self.asked is None else self.asked.user_id
-
-    @property
-    def project_id(self) -> str | None:
-        return None if self.asked is None else self.asked.project_id
-
-    @property
-    def crosses(self) -> bool | None:
-        """Return whether the newest migration crosses cells; None without one."""
-        return None if self.migration is None else bool(self.migration.cross_cell_move)
-
-    def at_rest(self) -> typing.Self:
-        """Return a copy without the migration, for a change that is not part of a move."""
-        return dataclasses.replace(self, migration=None)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
 class Change:
     """A recorded change: a note with the server that it concerns, if any, and further facts.
 
@@ -71,12 +38,12 @@ class Change:
     """
 
     note: notes.Note
-    server: Server | None = None
+    server: from_records.Server | None = None
     facts: dict[str, typing.Any] = dataclasses.field(default_factory=dict)
     covered: bool = False
 
     @property
-    def subject(self) -> Server:
+    def subject(self) -> from_records.Server:
         """Return the server of the note. Raise ValueError if the note has no server."""
         if self.server is None:
             raise ValueError(f'a note of {self.note.what} is about no server')
@@ -122,7 +89,7 @@ class Watcher:
 
     def _read(self, connection: sa.Connection, notes: list[notes.Note]) -> list[Change]:
         subjects: dict[str, dict[str, typing.Any]] = {}
-        servers: dict[tuple[str, str | None], Server | None] = {}
+        servers: dict[tuple[str, str | None], from_records.Server | None] = {}
         changed: set[str] = set()
         for note in notes:
             if note.what == 'subject':
@@ -167,7 +134,7 @@ class Watcher:
         *,
         moves: bool,
         tags: bool,
-    ) -> Server | None:
+    ) -> from_records.Server | None:
         row = instances.find(connection, uuid)
         if row is None or row.hidden:
             return None
@@ -175,7 +142,7 @@ class Watcher:
         devices = None
         if self._devices:
             devices = children.block_devices(connection, [uuid]).get(uuid, [])
-        return Server(
+        return from_records.Server(
             row=row,
             devices=devices,
             tags=children.tags(connection, [uuid]).get(uuid, []) if tags else [],
