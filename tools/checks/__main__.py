@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 from tools import checks
+from tools.checks import circles
 from tools.checks import constructs
 from tools.checks import docstrings
 from tools.checks import file_names
@@ -18,6 +19,7 @@ from tools.checks import sizes
 
 CHECKS = (
     sizes.check,
+    circles.check,
     constructs.check,
     docstrings.check,
     file_names.check,
@@ -42,11 +44,9 @@ def _paths():
 
 
 def main():
-    found = []
-    for path in _paths():
-        source = checks.read(path)
-        if source is not None:
-            found += [problem for check in CHECKS for problem in check(source)]
+    sources = [source for source in map(checks.read, _paths()) if source is not None]
+    found = [problem for source in sources for check in CHECKS for problem in check(source)]
+    found += circles.check_all(sources)
     for problem in found:
         print(problem)
     return 1 if found else 0

@@ -1,0 +1,69 @@
+"""Circles of imports in the product, also of imports for types alone.
+
+A module that is imported back is typed by its users: neither can be understood or tested alone.
+"""
+
+import ast
+import pathlib
+
+from tools import checks
+
+TOP = 'nova_lite/'
+# Where no import is only for types: parts get what they use, not what uses them.
+WITHOUT_TYPING = ('nova_lite/moves/',)
+
+
+def check(source):
+    """Yield a problem for each mention of TYPE_CHECKING where no import is only for types."""
+    if not (source.is_python and source.path.startswith(WITHOUT_TYPING)):
+        return
+    for node in source.statements:
+        if isinstance(node, ast.Attribute) and node.attr == 'TYPE_CHECKING':
+            yield checks.Problem(source.path, node.lineno, 'import no module only for types')
+
+
+def check_all(sources):
+    """Yield a problem for each module in a circle of imports."""
+    modules = {_name(source.path): source for source in sources if _is_module(source)}
+    imports = {name: _imports(source) & modules.keys() for name, source in modules.items()}
+    for name in sorted(imports):
+        imports[name].discard(name)
+    for name, others in sorted(_in_circles(imports).items()):
+        text = f'a circle of imports: {", ".join(sorted(others))}'
+        yield checks.Problem(modules[name].path, 1, text)
+
+
+def _is_module(source):
+    return source.is_python and source.path.startswith(TOP)
+
+
+def _name(path):
+    parts = pathlib.PurePosixPath(path).with_suffix('').parts
+    return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
+
+
+def _imports(source):
+    """Return the names of modules that a file imports, anywhere in it, and other names."""
+    found = set()
+    for node in source.statements:
+        match node:
+            case ast.Import(names=names):
+                found |= {each.name for each in names}
+            case ast.ImportFrom(module=str(module), names=names):
+                found |= {f'{module}.{each.name}' for each in names}
+    return found
+
+
+def _in_circles(imports):
+    """Return {module: modules that it imports}, of those in circles and between circles."""
+    left = dict(imports)
+    while True:
+        named = {other for others in left.values() for other in others}
+        kept = {
+            name: others & left.keys()
+            for name, others in left.items()
+            if others & left.keys() and name in named
+        }
+        if kept == left:
+            return kept
+        left = kept
