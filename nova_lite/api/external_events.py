@@ -7,21 +7,31 @@ contents.
 Source: reference/nova/api-surface 2.5.
 """
 
+from collections.abc import Iterable
+import typing
+
 from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import power_update
 from nova_lite.clients import plugging
+from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.lifecycle import port_changes
 from nova_lite.policies import system as rules
+
+Event: typing.TypeAlias = dict[str, typing.Any]
+# {uuid: the server}
+Servers: typing.TypeAlias = dict[str, server_access.Server]
 
 LOG = log.getLogger(__name__)
 
@@ -74,12 +84,12 @@ def create(req):
     servers = _servers(req, {event['server_uuid'] for event in events})
     codes = [_code(event, servers) for event in events]
     for uuid, lost in sorted(_changed(events, servers).items()):
-        port_changes.follow(req.app, *servers[uuid], lost)
+        port_changes.follow(req.app, servers[uuid].cell, servers[uuid].row, lost)
     accepted = [event for event, code in zip(events, codes, strict=True) if code == 200]
     _report_plugged(req, servers, [event for event in accepted if event['name'] in SETTLED])
     for event in accepted:
         if event['name'] == power_update.NAME:
-            power_update.follow(req, *servers[event['server_uuid']], event['tag'])
+            power_update.follow(req, servers[event['server_uuid']], event['tag'])
     answers = [_answer(event, code) for event, code in zip(events, codes, strict=True)]
     status = 200 if len(accepted) == len(answers) else MULTI_STATUS
     return operation.Answer({'events': answers}, status=status)
@@ -106,20 +116,21 @@ def _is_change(event, servers):
     """
     if event['name'] not in NETWORK or event['server_uuid'] not in servers:
         return False
-    _cell, row = servers[event['server_uuid']]
+    row = servers[event['server_uuid']].row
     return event['name'] not in STATUS or row.task_state is None
 
 
-def _servers(req, uuids):
-    """Return {uuid: (cell, row)} of the servers that are in a cell."""
-    by_cell = {}
+def _servers(req: request.Request, uuids: Iterable[str]) -> Servers:
+    """Return {uuid: server} of the servers that are in a cell."""
+    by_cell: dict[int, dict[str, rows.Row]] = {}
     for mapping in req.app.api_db.read(instance_mappings.of, uuids):
         if mapping.cell_id is not None:
-            by_cell.setdefault(mapping.cell_id, []).append(mapping.instance_uuid)
+            by_cell.setdefault(mapping.cell_id, {})[mapping.instance_uuid] = mapping
     found = {}
     for cell_id, mapped in by_cell.items():
         cell = req.app.cells.by_id(cell_id)
-        found.update({row.uuid: (cell, row) for row in cell.db.read(instances.of, mapped)})
+        for row in cell.db.read(instances.of, list(mapped)):
+            found[row.uuid] = server_access.Server(row, cell=cell, mapping=mapped[row.uuid])
     return found
 
 
@@ -141,8 +152,7 @@ def _code(event, servers):
         return 404
     if event['name'] in TAGGED and not event.get('tag'):
         return 400
-    _cell, row = servers[event['server_uuid']]
-    return 200 if row.host else 422
+    return 200 if servers[event['server_uuid']].row.host else 422
 
 
 def _report_plugged(req, servers, events):
@@ -156,7 +166,7 @@ def _report_plugged(req, servers, events):
             status = event.get('status', COMPLETED)
             by_server.setdefault(event['server_uuid'], {})[event['tag']] = status
     for uuid, plugged in sorted(by_server.items()):
-        cell, row = servers[uuid]
+        cell, row = servers[uuid].cell, servers[uuid].row
         if row.vm_state == states.VmState.BUILDING:
             _report_to_build(req, cell, row, plugged)
         elif row.task_state is not None:

@@ -88,6 +88,7 @@ class Operation:
 
 # What a handler returns.
 Result: typing.TypeAlias = Answer | Body | None
+Handler: typing.TypeAlias = Callable[..., Result]
 OPERATIONS: list[Operation] = []
 
 # Without a declaration of its own, an operation ignores query parameters. Those that

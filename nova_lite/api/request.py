@@ -59,7 +59,7 @@ class Request:
         self.app = app
         self.ctxt = ctxt
         self.version = version
-        self.minor = version.minor
+        self.minor: int = version.minor
         self.legacy = legacy
         self.operation: typing.Any = None
         self.args: dict[str, str] = {}

@@ -83,6 +83,11 @@ class Server:
         return self._cell
 
     @property
+    def build_tags(self) -> list[str]:
+        """Return the tags of a build request; a record's tags are in its cell."""
+        return [] if self.build_request is None else self.build_request.tags
+
+    @property
     def target(self) -> policies.Target:
         """Return the project and the user of the server, as policies ask."""
         return {'project_id': self.row.project_id, 'user_id': self.row.user_id}

@@ -5,18 +5,29 @@ the request that loses the race is answered with the state that won. The cast th
 lost: the host finds the task state when it starts, or its audit does.
 """
 
-from oslo_log import log
+from collections.abc import Callable
+from collections.abc import Iterable
+import typing
 
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
+from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
+
+T = typing.TypeVar('T')
 
 LOG = log.getLogger(__name__)
 
@@ -26,7 +37,13 @@ MOVES_MET = 3
 SWITCH_S, LOOK_S = 2.0, 0.02
 
 
-def begin(req, server, action, guard, **changes):
+def begin(
+    req: request.Request,
+    server: server_access.Server,
+    action: str,
+    guard: transitions.Transition,
+    **changes: typing.Any,
+) -> instance_objects.Instance:
     """Start an action whose transition is `guard`; returns the changed Instance.
 
     action: name in the record of actions; changes: further columns, of system_metadata
@@ -41,20 +58,27 @@ def begin(req, server, action, guard, **changes):
     return instance_objects.Instance.from_row(server.row, **changes)
 
 
-def require_host(server):
+def require_host(server: server_access.Server) -> None:
     """Raise InstanceNotReady for a server that is on no host."""
     require_cell(server)
     if not server.row.host:
         raise exception.InstanceNotReady(instance_id=server.uuid)
 
 
-def require_cell(server):
+def require_cell(server: server_access.Server) -> None:
     """Raise InstanceNotReady for a server that is still a build request."""
     if not server.is_in_cell:
         raise exception.InstanceNotReady(instance_id=server.uuid)
 
 
-def swap(req, server, guard, changes, *, action=None):
+def swap(
+    req: request.Request,
+    server: server_access.Server,
+    guard: transitions.Transition,
+    changes: rows.Values,
+    *,
+    action: str | None = None,
+) -> None:
     """Change columns if the states are still as `guard` demands, and record the action.
 
     A server that has moved to another host or cell meanwhile is read again. One that is
@@ -69,7 +93,7 @@ def swap(req, server, guard, changes, *, action=None):
     )
 
 
-def in_its_cell(req, server, write):
+def in_its_cell(req: request.Request, server: server_access.Server, write: Callable[[], T]) -> T:
     """Return what `write()` gives, which changes records in the cell of `server`.
 
     They are sealed in the instant in which another cell's take their place; what comes
@@ -89,7 +113,13 @@ def in_its_cell(req, server, write):
             server.follow(found)
 
 
-def _persist(req, server, guard, write, **options):
+def _persist(
+    req: request.Request,
+    server: server_access.Server,
+    guard: transitions.Transition,
+    write: Callable[..., None],
+    **options: typing.Any,
+) -> None:
     for _attempt in range(MOVES_MET):
         try:
             server.cell.db.write(write, req.ctxt, server.row, guard=guard, **options)
@@ -102,24 +132,41 @@ def _persist(req, server, guard, write, **options):
     refuse(server, guard)
 
 
-def _end(connection, ctxt, row, **options):
+def _end(
+    connection: sa.Connection, ctxt: context.RequestContext, row: rows.Row, **options: typing.Any
+) -> None:
     instances.hold(connection, row.uuid)
     _store(connection, ctxt, row, **options)
 
 
-def _change(connection, ctxt, row, *, changes, **options):
+def _change(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    row: rows.Row,
+    *,
+    changes: rows.Values,
+    **options: typing.Any,
+) -> None:
     now = instances.lock(connection, row.uuid)
     _store(connection, ctxt, row, changes=_with_other_keys(now, changes), **options)
 
 
-def _with_other_keys(row, changes):
+def _with_other_keys(row: rows.Row, changes: rows.Values) -> rows.Values:
     """Add the other keys of the row's system metadata to changes of some."""
     if 'system_metadata' not in changes:
         return changes
     return {**changes, 'system_metadata': {**row.system_metadata, **changes['system_metadata']}}
 
 
-def _store(connection, ctxt, row, *, guard, changes, action):
+def _store(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    row: rows.Row,
+    *,
+    guard: transitions.Transition,
+    changes: rows.Values,
+    action: str | None,
+) -> None:
     if guard.shareless:
         shares.require_none(connection, row.uuid)
     instances.update(
@@ -134,13 +181,13 @@ def _store(connection, ctxt, row, *, guard, changes, action):
         actions.start(connection, ctxt, row.uuid, action)
 
 
-def _texts(allowed):
+def _texts(allowed: Iterable[str | None] | None) -> typing.Any:
     if allowed is None:
         return instances.ANY
     return tuple(None if each is None else str(each) for each in allowed)
 
 
-def refuse(server, guard):
+def refuse(server: server_access.Server, guard: transitions.Transition) -> typing.NoReturn:
     """Raise the reason why another request won the race: InstanceInvalidState or NotFound."""
     row = server.cell.db.read(instances.find, server.uuid)
     if row is None or row.deleted:
@@ -159,7 +206,14 @@ def refuse(server, guard):
     ) from None
 
 
-def send(req, server, method, *, host=None, **arguments):
+def send(
+    req: request.Request,
+    server: server_access.Server,
+    method: str,
+    *,
+    host: str | None = None,
+    **arguments: typing.Any,
+) -> None:
     """Cast to the server's host. If the cast cannot be sent, its audit resumes or ends the work.
 
     host: another one of the server's cell
@@ -176,18 +230,18 @@ def send(req, server, method, *, host=None, **arguments):
         )
 
 
-def _of_object(changes):
+def _of_object(changes: rows.Values) -> dict[str, typing.Any]:
     return {
         name: value for name, value in changes.items() if name in instance_objects.Instance.fields
     }
 
 
-def devices(server):
+def devices(server: server_access.Server) -> list[block_device.BlockDevice]:
     """Return the server's block devices as objects for a message."""
     found = server.cell.db.read(children.block_devices, [server.uuid])
     return [block_device.BlockDevice.of(row) for row in found.get(server.uuid, [])]
 
 
-def boots_from_volume(found):
+def boots_from_volume(found: Iterable[block_device.BlockDevice]) -> bool:
     """Return whether the root disk among these block devices is a volume."""
     return any(d.boot_index == 0 and d.destination_type == 'volume' for d in found)

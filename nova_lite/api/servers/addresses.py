@@ -1,9 +1,16 @@
 """Addresses of a server, from the network information its record holds."""
 
+import typing
 
-def by_network(network_info):
+from nova_lite.clients import session
+
+# (address, IP version, fixed or floating, MAC address)
+Address: typing.TypeAlias = tuple[str, int, str, str | None]
+
+
+def by_network(network_info: session.Jsons) -> dict[str | None, list[Address]]:
     """Return {network label: [(address, version, type, mac)]}, floating addresses included."""
-    found = {}
+    found: dict[str | None, list[Address]] = {}
     for port in network_info or ():
         network = port.get('network') or {}
         listed = found.setdefault(network.get('label'), [])
@@ -16,7 +23,7 @@ def by_network(network_info):
     return found
 
 
-def every(network_info, version):
+def every(network_info: session.Jsons, version: int) -> list[str]:
     """Return all addresses of one IP version."""
     return [
         address
@@ -26,7 +33,7 @@ def every(network_info, version):
     ]
 
 
-def view(network_info, *, extended=True):
+def view(network_info: session.Jsons, *, extended: bool = True) -> dict[str | None, session.Jsons]:
     """Return the `addresses` of the API: {label: [{addr, version, ...}]}."""
     return {
         label: [_entry(each, extended) for each in listed]
@@ -34,7 +41,7 @@ def view(network_info, *, extended=True):
     }
 
 
-def _entry(each, extended):
+def _entry(each: Address, extended: bool) -> session.Json:
     address, version, kind, mac = each
     entry = {'version': version, 'addr': address}
     if extended:

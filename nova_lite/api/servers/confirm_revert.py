@@ -3,17 +3,22 @@
 Source: reference/nova/moves 2.3.
 """
 
+import typing
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
+from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import migrations
 from nova_lite.policies import cold_moves as rules
@@ -40,7 +45,7 @@ class NotResized(exception.Invalid):
     success=204,
     faults=(400, 403, 404, 409),
 )
-def confirm(req, server):
+def confirm(req: request.Request, server: server_access.Server) -> None:
     """Keep the server where and how it is."""
     migration = finished(server)
     source_host.require_up(req, server, migration.source_compute, crosses=migration.cross_cell_move)
@@ -64,7 +69,7 @@ def confirm(req, server):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def revert(req, server):
+def revert(req: request.Request, server: server_access.Server) -> None:
     """Give the server back to its former host, with its former flavor.
 
     Going back must fit into the quota as well: 403, where nova answers 500.
@@ -83,7 +88,7 @@ def revert(req, server):
     )
 
 
-def finished(server):
+def finished(server: server_access.Server) -> rows.Row:
     """Return the migration that waits for its end. Raise NotResized."""
     acting.require_cell(server)
     found = server.cell.db.read(migrations.of_instance, server.uuid, [str(Status.FINISHED)])
@@ -92,7 +97,13 @@ def finished(server):
     return found[-1]
 
 
-def confirm_for_deletion(req, server, *, guard, **arguments):
+def confirm_for_deletion(
+    req: request.Request,
+    server: server_access.Server,
+    *,
+    guard: transitions.Transition,
+    **arguments: typing.Any,
+) -> bool:
     """Confirm a resize that the server's deletion ends; False when there is none.
 
     arguments: delete, keep: whether the deletion follows when the source has been cleaned up
@@ -113,13 +124,13 @@ def confirm_for_deletion(req, server, *, guard, **arguments):
     return True
 
 
-def is_confirmed(server):
+def is_confirmed(server: server_access.Server) -> bool:
     """Return whether the resize of a server is being confirmed, and not reverted."""
     confirming = [str(Status.CONFIRMING)]
     return bool(server.cell.db.read(migrations.of_instance, server.uuid, confirming))
 
 
-def is_ending(req, server):
+def is_ending(req: request.Request, server: server_access.Server) -> bool:
     """Return whether a saga confirms or reverts the server's resize now.
 
     One that has ended and cleans up may hold the server for a moment as well.
@@ -128,7 +139,16 @@ def is_ending(req, server):
     return saga is not None and saga.kind in ENDING and saga.state != journal.CLEANING
 
 
-def _begin(req, server, migration, *, kind, guard, status, **options):
+def _begin(
+    req: request.Request,
+    server: server_access.Server,
+    migration: rows.Row,
+    *,
+    kind: str,
+    guard: transitions.Transition,
+    status: str,
+    **options: typing.Any,
+) -> None:
     moves.begin(
         req,
         server,

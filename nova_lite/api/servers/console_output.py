@@ -1,7 +1,9 @@
 """The action os-getConsoleOutput."""
 
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.policies import server_actions as rules
 
@@ -18,7 +20,7 @@ BODY = schema_parts.body('os-getConsoleOutput', schema_parts.whole({'length': LE
     success=200,
     faults=(400, 403, 404, 409, 501),
 )
-def get(req, server):
+def get(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show the last lines of the serial console; all without a length or with -1."""
     acting.require_host(server)
     length = req.content.get('length')

@@ -4,6 +4,7 @@ The token in an address is stored as its digest in the server's cell, where the
 proxy looks it up. Simulated guests have no display behind it.
 """
 
+from collections.abc import Iterable
 import dataclasses
 import datetime
 import urllib.parse
@@ -13,7 +14,10 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import schema
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import console_tokens
 from nova_lite.policies import server_actions as rules
@@ -37,7 +41,7 @@ ADDRESSES = {
 PORT = 5900
 
 
-def _body(protocols, kinds):
+def _body(protocols: Iterable[str], kinds: Iterable[str]) -> schema.Source:
     console = {'protocol': {'enum': list(protocols)}, 'type': {'enum': list(kinds)}}
     return schema_parts.body('remote_console', schema_parts.whole(console, required=list(console)))
 
@@ -51,7 +55,7 @@ BODY = {
 }
 
 
-def _guard(protocol):
+def _guard(protocol: str) -> transitions.Transition:
     """Return the states in which a console may be opened, with nova's name for that."""
     return dataclasses.replace(transitions.OPEN_CONSOLE, verb=f'get_{protocol}_console')
 
@@ -66,7 +70,7 @@ def _guard(protocol):
     success=200,
     faults=FAULTS,
 )
-def create(req, server):
+def create(req: request.Request, server: server_access.Server) -> operation.Result:
     """Create a console of any kind."""
     protocol, kind = req.content['protocol'], req.content['type']
     if kind not in KINDS[protocol]:
@@ -75,7 +79,7 @@ def create(req, server):
     return {'remote_console': {'protocol': protocol, 'type': kind, 'url': url}}
 
 
-def _declare(action, protocol):
+def _declare(action: str, protocol: str) -> operation.Handler:
     kinds = KINDS[protocol]
 
     @operation.operation(
@@ -93,7 +97,7 @@ def _declare(action, protocol):
         success=200,
         faults=FAULTS,
     )
-    def get(req, server):
+    def get(req: request.Request, server: server_access.Server) -> operation.Result:
         kind = req.content['type']
         return {'console': {'type': kind, 'url': _open(req, server, kind)}}
 
@@ -108,12 +112,12 @@ get_serial = _declare('os-getSerialConsole', 'serial')
 @operation.operation(
     'POST', PATH, action='os-getRDPConsole', until='2.5', load=False, success=200, faults=(400,)
 )
-def get_rdp(_req):
+def get_rdp(_req: request.Request) -> None:
     """Refuse the action: RDP consoles do not exist any more."""
     raise exception.Invalid('Unavailable console type rdp-html5.')
 
 
-def _open(req, server, kind):
+def _open(req: request.Request, server: server_access.Server, kind: str) -> str:
     acting.require_host(server)
     if server.row.power_state != states.PowerState.RUNNING:
         raise exception.InstanceNotReady(instance_id=server.uuid)

@@ -2,7 +2,9 @@
 
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import moves
 from nova_lite.policies import servers as rules
 
@@ -20,6 +22,6 @@ ACTION = transitions.TRIGGER_CRASH_DUMP.verb
     success=202,
     faults=(400, 403, 404, 409),
 )
-def trigger(req, server):
+def trigger(req: request.Request, server: server_access.Server) -> None:
     """Send the guest a non-maskable interrupt."""
     moves.begin(req, server, kind='crash-dump', guard=transitions.TRIGGER_CRASH_DUMP, action=ACTION)

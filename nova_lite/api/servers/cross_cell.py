@@ -9,6 +9,8 @@ from oslo_log import log
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite import versions
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.db.api import host_mappings
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
@@ -24,7 +26,7 @@ KINDS = {
 }
 
 
-def is_allowed(req, server):
+def is_allowed(req: request.Request, server: server_access.Server) -> bool:
     """Return whether the caller, every compute service and the server's ports allow it."""
     every = req.app.cells.every(cell0=False)
     if len(every) < 2 or not req.allows(rules.CROSS_CELL, server.target):
@@ -47,12 +49,12 @@ def is_allowed(req, server):
     return True
 
 
-def kind(name, crosses):
+def kind(name: str, crosses: bool) -> str:
     """Return the kind of saga: its name within a cell, or of the one that may leave it."""
     return KINDS[name] if crosses else name
 
 
-def destination(req, host):
+def destination(req: request.Request, host: str) -> dict[str, str]:
     """Return {'host', 'node'} of a host of any cell. Raise ComputeHostNotFound."""
     found = req.app.api_db.read(host_mappings.cell_ids, [host])
     if host not in found:

@@ -6,8 +6,11 @@ Source: reference/nova/create-server 7.
 """
 
 import dataclasses
+import typing
 
+from oslo_config import cfg
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -15,12 +18,14 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import confirm_revert
 from nova_lite.api.servers import left_guest
 from nova_lite.clients import release
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
@@ -77,7 +82,7 @@ EVENT = 'compute_soft_delete_instance'
     success=204,
     faults=(400, 403, 404, 409),
 )
-def delete(req, server):
+def delete(req: request.Request, server: server_access.Server) -> None:
     """Delete a server, whatever its state."""
     for _attempt in range(TRIES):
         if server.is_in_cell:
@@ -100,7 +105,7 @@ def delete(req, server):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def force_delete(req, server):
+def force_delete(req: request.Request, server: server_access.Server) -> None:
     """Delete a server at once, even where it would be kept, or is."""
     acting.require_cell(server)
     delete_from_cell(req, server, keep_s=0)
@@ -116,7 +121,7 @@ def force_delete(req, server):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def restore(req, server):
+def restore(req: request.Request, server: server_access.Server) -> None:
     """Take a soft deletion back, if the owner's quota has room again."""
     left_guest.remove(req, server)
     # It counts first. If this process is killed in between, the server is deleted in the end.
@@ -133,12 +138,12 @@ def restore(req, server):
     acting.send(req, server, 'restore_instance', instance=instance)
 
 
-def _end_soft_deletion(connection, uuid):
+def _end_soft_deletion(connection: sa.Connection, uuid: str) -> None:
     """End the event of a host that went down in it, and does something else when it returns."""
     actions.end_interrupted(connection, uuid, error='Interrupted by restore.', events=[EVENT])
 
 
-def _drop_shelf(req, server):
+def _drop_shelf(req: request.Request, server: server_access.Server) -> None:
     """Delete the image in which a restored server was shelved: its guest is on its host."""
     metadata = server.row.system_metadata or {}
     if release.SHELVED_IMAGE not in metadata:
@@ -157,14 +162,14 @@ def _drop_shelf(req, server):
     server.cell.db.write(_unshelve, server.uuid)
 
 
-def _unshelve(connection, uuid):
+def _unshelve(connection: sa.Connection, uuid: str) -> None:
     row = instances.lock(connection, uuid)
     instances.update(
         connection, uuid, {'system_metadata': shelving.without_shelf(row.system_metadata)}
     )
 
 
-def _is_going(server):
+def _is_going(server: server_access.Server) -> bool:
     """Return whether the server is deleted or being deleted."""
     row = server.cell.db.read(instances.find, server.uuid)
     return (
@@ -175,7 +180,9 @@ def _is_going(server):
     )
 
 
-def delete_from_cell(req, server, *, keep_s=None):
+def delete_from_cell(
+    req: request.Request, server: server_access.Server, *, keep_s: float | None = None
+) -> None:
     """Request the deletion from the host, or delete the server here if no host can.
 
     Its record says so first, and then it counts no more: who is killed in between leaves
@@ -196,7 +203,7 @@ def delete_from_cell(req, server, *, keep_s=None):
             server.follow(server_access.load(req, server.uuid))
 
 
-def _delete_or_keep(req, server, keep_s):
+def _delete_or_keep(req: request.Request, server: server_access.Server, keep_s: float) -> None:
     answers = _host_answers(req, server)
     if keep_s and _confirm_first(req, server, guard=transitions.SOFT_DELETE_RESIZED, keep=True):
         _cease_to_count(req, server)
@@ -215,11 +222,11 @@ def _delete_or_keep(req, server, keep_s):
     _delete_now(req, server)
 
 
-def _count_no_more(req, server):
+def _count_no_more(req: request.Request, server: server_access.Server) -> None:
     req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid)
 
 
-def _cease_to_count(req, server):
+def _cease_to_count(req: request.Request, server: server_access.Server) -> bool:
     """Do the same of a server that is kept. Return False if it was restored before that."""
     _count_no_more(req, server)
     if _is_going(server):
@@ -228,7 +235,9 @@ def _cease_to_count(req, server):
     return False
 
 
-def _confirm_first(req, server, **options):
+def _confirm_first(
+    req: request.Request, server: server_access.Server, **options: typing.Any
+) -> bool:
     """Confirm a resize, and continue with the deletion if requested. options: how it goes on
 
     While the resize is being confirmed or reverted already, that finds out for itself. No
@@ -249,7 +258,7 @@ def _confirm_first(req, server, **options):
         return False
 
 
-def _delete_request(req, server):
+def _delete_request(req: request.Request, server: server_access.Server) -> bool:
     """Withdraw the build request. Return False if the server has a record by now."""
     withdrawn = req.app.api_db.write(_withdraw, server.uuid, req.conf.conductor.build_lease_s)
     if withdrawn is None:
@@ -266,7 +275,7 @@ def _delete_request(req, server):
     return True
 
 
-def _withdraw(connection, uuid, lease_s):
+def _withdraw(connection: sa.Connection, uuid: str, lease_s: float) -> rows.Row | None:
     withdrawn = build_requests.withdraw(connection, uuid, lease_s)
     if withdrawn is not None:
         instance_mappings.destroy(connection, uuid)
@@ -275,7 +284,7 @@ def _withdraw(connection, uuid, lease_s):
     return withdrawn
 
 
-def _host_answers(req, server):
+def _host_answers(req: request.Request, server: server_access.Server) -> bool:
     """Return whether the server is on a host that is up, or that its cell cannot hear.
 
     An unheard host may be running the guest: it deletes the server when it receives the message.
@@ -287,7 +296,7 @@ def _host_answers(req, server):
     return service is not None and not services.is_down(service, req.conf.service_down_time)
 
 
-def _delete_now(req, server):
+def _delete_now(req: request.Request, server: server_access.Server) -> None:
     """Request the deletion from the host, or finish it here.
 
     Where it is can be trusted only now that no move may change it any more.
@@ -306,7 +315,7 @@ def _delete_now(req, server):
         LOG.info('Server %s was deleted without its host', server.uuid)
 
 
-def _is_kept(server):
+def _is_kept(server: server_access.Server) -> bool:
     """Return whether a server can be restored: one that never ran, or is on no host, cannot."""
     row = server.row
     if row.launched_at is None or row.host is None or server.cell.is_cell0:
@@ -314,12 +323,12 @@ def _is_kept(server):
     return row.vm_state in KEPT or _is_confirmed(server)
 
 
-def _is_confirmed(server):
+def _is_confirmed(server: server_access.Server) -> bool:
     resized = server.row.vm_state == states.VmState.RESIZED
     return resized and confirm_revert.is_confirmed(server)
 
 
-def _soft_delete(req, server, *, answers):
+def _soft_delete(req: request.Request, server: server_access.Server, *, answers: bool) -> bool:
     """Request the soft deletion from the host. Return False if the server has left it.
 
     answers: whether the host ends it; otherwise the server is soft-deleted at once
@@ -341,7 +350,9 @@ def _soft_delete(req, server, *, answers):
     return True
 
 
-def _count_again(connection, conf, server):
+def _count_again(
+    connection: sa.Connection, conf: cfg.ConfigOpts, server: server_access.Server
+) -> None:
     """Count the server in quotas again. Raise OverQuota."""
     row = server.row
     quota_locks.hold(connection, row.project_id)

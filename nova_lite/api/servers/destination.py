@@ -4,6 +4,8 @@
 """
 
 from nova_lite import exception
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.db.api import host_mappings
 from nova_lite.db.cell import compute_nodes
 
@@ -16,13 +18,13 @@ class UnknownHost(exception.NotFound):
     msg = 'Compute host %(host)s could not be found.'
 
 
-def in_cell(server, host):
+def in_cell(server: server_access.Server, host: str) -> dict[str, str]:
     """Return {'host', 'node'} of a host of the server's cell. Raise ComputeHostNotFound."""
     node = server.cell.db.read(compute_nodes.first_of_host, host)
     return {'host': node.host, 'node': node.hypervisor_hostname}
 
 
-def anywhere(req, server, host):
+def anywhere(req: request.Request, server: server_access.Server, host: str) -> dict[str, str]:
     """Do as `in_cell`. Raise UnknownHost, or InAnotherCell for a host of another cell."""
     found = req.app.api_db.read(host_mappings.cell_ids, [host])
     if host not in found:

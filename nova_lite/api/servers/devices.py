@@ -3,11 +3,19 @@
 What the answer tells must have come about by then; the rest follows by itself.
 """
 
+from collections.abc import Callable
+import typing
+
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import transitions
+from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import outcomes
+from nova_lite.db import rows
 
 # From here on servers that are shelved can be given volumes and lose them.
 SHELVED_SINCE = 20
@@ -18,7 +26,15 @@ ASK_S = 1.0
 TYPES = {'NoMoreFixedIps': exception.Invalid, 'FixedIpInUse': exception.Conflict}
 
 
-def begin(req, server, *, kind, guard, arguments, **options):
+def begin(
+    req: request.Request,
+    server: server_access.Server,
+    *,
+    kind: str,
+    guard: transitions.Transition,
+    arguments: operation.Body,
+    **options: typing.Any,
+) -> str:
     """Begin a saga about a device; returns its uuid.
 
     guard: its verb is the name in the record of actions; options: as moves.begin
@@ -39,21 +55,21 @@ def begin(req, server, *, kind, guard, arguments, **options):
     )
 
 
-def require_answers(req, server):
+def require_answers(req: request.Request, server: server_access.Server) -> None:
     """Raise BusUnavailable unless the buses answer by which the host of a server is asked."""
     req.app.waiters.enter(req)
     req.app.super_conductor.require_answers()
     _require_host_reached(req, server)
 
 
-def progress(req, server):
+def progress(req: request.Request, server: server_access.Server) -> Callable[[rows.Row], None]:
     """Return a function of a saga's row that raises BusUnavailable if the saga waits for a bus.
 
     A bus is asked once in ASK_S, for the first time after that.
     """
     due = runtime.monotonic() + ASK_S
 
-    def require(row):
+    def require(row: rows.Row) -> None:
         nonlocal due
         if runtime.monotonic() < due:
             return
@@ -66,11 +82,13 @@ def progress(req, server):
     return require
 
 
-def _require_host_reached(req, server):
+def _require_host_reached(req: request.Request, server: server_access.Server) -> None:
     req.app.compute(server.cell).require_answers(server.row.host)
 
 
-def wait(req, uuid, *, meanwhile=outcomes.nothing):
+def wait(
+    req: request.Request, uuid: str, *, meanwhile: Callable[[rows.Row], object] = outcomes.nothing
+) -> typing.Any:
     """Wait until a saga has accepted a device. Return the saga's result. meanwhile: see there"""
     row = outcomes.wait(
         req,
@@ -83,7 +101,9 @@ def wait(req, uuid, *, meanwhile=outcomes.nothing):
     return row.data.get('accepted')
 
 
-def require_shelvable(req, server, guard):
+def require_shelvable(
+    req: request.Request, server: server_access.Server, guard: transitions.Transition
+) -> None:
     """Raise for a shelved server before the microversion that allows that."""
     if req.minor < SHELVED_SINCE and server.row.vm_state in SHELVED:
         raise exception.InstanceInvalidState(

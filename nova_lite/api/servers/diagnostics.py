@@ -8,14 +8,17 @@ Source: reference/nova/api-surface 2.3.
 import string
 
 from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.api.servers import source_host
+from nova_lite.clients import session
 from nova_lite.policies import guests as rules
 
 STANDARD = 48
 KIB_PER_MIB = 1024
 
 
-def view(req, found):
+def view(req: request.Request, found: session.Json) -> session.Json:
     """Return the counters in the form of the microversion."""
     return found if req.minor >= STANDARD else _of_libvirt(found)
 
@@ -27,7 +30,7 @@ def view(req, found):
     faults=(400, 403, 404, 409, 501),
     view=view,
 )
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show the present counters."""
     source_host.require_up(req, server)
     req.app.waiters.enter(req)
@@ -36,7 +39,7 @@ def show(req, server):
     )
 
 
-def _of_libvirt(found):
+def _of_libvirt(found: session.Json) -> session.Json:
     shown = {'memory': found['memory_details']['maximum'] * KIB_PER_MIB}
     shown |= {f'cpu{cpu["id"]}_time': cpu['time'] for cpu in found['cpu_details']}
     for letter, disk in zip(string.ascii_lowercase, found['disk_details'], strict=False):

@@ -9,7 +9,10 @@ from nova_lite import states
 from nova_lite import transitions
 from nova_lite import versions
 from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import schema
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import left_guest
@@ -20,7 +23,7 @@ from nova_lite.policies import live_migrations as rules
 
 ACTION = 'evacuate'
 PASSWORD = {'type': 'string'}
-_COMMON = {'host': schema_parts.HOST, 'adminPass': PASSWORD}
+_COMMON: dict[str, schema.Source] = {'host': schema_parts.HOST, 'adminPass': PASSWORD}
 BODY = {
     '2.1': schema_parts.body(
         ACTION,
@@ -64,7 +67,7 @@ class OldComputes(exception.Invalid):
     success=200,
     faults=(400, 403, 404, 409),
 )
-def evacuate(req, server):
+def evacuate(req: request.Request, server: server_access.Server) -> operation.Result:
     """Begin to rebuild the server elsewhere; before 2.14 the answer has a password."""
     asked = req.content
     password = _password(req, asked)
@@ -87,7 +90,7 @@ def evacuate(req, server):
         uuid=uuid,
         guard=transitions.EVACUATE,
         action='evacuate',
-        message=live_migrate.forced_message(wanted['host']) if forced else None,
+        message=live_migrate.forced_message(wanted['host']) if forced and wanted else None,
         arguments={
             **(wanted or {}),
             'forced': forced,
@@ -102,7 +105,7 @@ def evacuate(req, server):
     return None
 
 
-def _password(req, asked):
+def _password(req: request.Request, asked: operation.Body) -> str | None:
     """Return the password of the rebuilt server. Raise PasswordOfKeptDisk."""
     if schema_parts.is_true(asked.get('onSharedStorage', False)):
         if 'adminPass' in asked:
@@ -111,7 +114,7 @@ def _password(req, asked):
     return asked.get('adminPass') or runtime.new_secret(9)
 
 
-def _is_forced(req, asked):
+def _is_forced(req: request.Request, asked: operation.Body) -> bool:
     """Return whether the host is forced, as for a live migration, one microversion earlier."""
     if req.minor < 29:
         return bool(asked.get('host'))
@@ -121,7 +124,9 @@ def _is_forced(req, asked):
     return force
 
 
-def _destination(req, server, host):
+def _destination(
+    req: request.Request, server: server_access.Server, host: str | None
+) -> dict[str, str] | None:
     if host is None:
         return None
     if host == server.row.host:
@@ -129,7 +134,7 @@ def _destination(req, server, host):
     return destination.anywhere(req, server, host)
 
 
-def _require_computes(req):
+def _require_computes(req: request.Request) -> None:
     """Raise OldComputes unless every compute of every cell can leave a server stopped."""
     found = req.app.cells.scatter(services.minimum_version)
     known = [version for version in found.values() if isinstance(version, int)]

@@ -4,17 +4,23 @@ The image is made here, queued; the host uploads to it. Of a server that boots f
 disk is uploaded: a saga takes snapshots of its volumes and creates an image that names these.
 """
 
+import typing
+
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.clients import backups
+from nova_lite.clients import session
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.policies import server_actions
@@ -55,7 +61,7 @@ BACKUP_BODY = schema_parts.body(
     success=202,
     faults=(400, 403, 404, 409),
 )
-def create_image(req, server):
+def create_image(req: request.Request, server: server_access.Server) -> operation.Result:
     """Make an image; below 2.45 its address is in a header, then its id in the body."""
     _check_metadata(req)
     if acting.boots_from_volume(acting.devices(server)):
@@ -77,7 +83,7 @@ def create_image(req, server):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def create_backup(req, server):
+def create_backup(req: request.Request, server: server_access.Server) -> operation.Result:
     """Make an image. Then the host deletes the oldest ones of its kind beyond `rotation`.
 
     As in nova, a rotation of 0 deletes the new one too, so the answer does not name it.
@@ -91,13 +97,19 @@ def create_backup(req, server):
     return _answer(req, image) if kept else None
 
 
-def _check_metadata(req):
+def _check_metadata(req: request.Request) -> None:
     metadata = req.content.get('metadata') or {}
-    limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    limits = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
     quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
 
 
-def _of_disk(req, server, guard, action, **options):
+def _of_disk(
+    req: request.Request,
+    server: server_access.Server,
+    guard: transitions.Transition,
+    action: str,
+    **options: typing.Any,
+) -> session.Json:
     """Begin, make the image, and have the host fill it. options: of backups.Order"""
     order = backups.Order(runtime.new_uuid(), req.ctxt.request_id, **options)
     instance = acting.begin(req, server, action, guard, system_metadata=order.note())
@@ -111,7 +123,7 @@ def _of_disk(req, server, guard, action, **options):
     return image
 
 
-def _drop(req, image_id, reason):
+def _drop(req: request.Request, image_id: str, reason: exception.NovaLiteError) -> None:
     """Delete an image that may have been made though the image service did not answer."""
     if not reason.transient:
         return
@@ -121,7 +133,9 @@ def _drop(req, image_id, reason):
         LOG.warning('Image %s may exist without contents. Delete it: %s', image_id, error)
 
 
-def _queue(req, server, order):
+def _queue(
+    req: request.Request, server: server_access.Server, order: backups.Order
+) -> session.Json:
     properties = dict(req.content.get('metadata') or {})
     if order.backup_type is not None:
         properties['backup_type'] = order.backup_type
@@ -136,7 +150,7 @@ def _queue(req, server, order):
     )
 
 
-def _base(req, server):
+def _base(req: request.Request, server: server_access.Server) -> session.Json | None:
     """Return the image the server was made from, if it still exists."""
     if not server.row.image_ref:
         return None
@@ -146,12 +160,14 @@ def _base(req, server):
         return None
 
 
-def _give_up(connection, req, uuid, task, message):
+def _give_up(
+    connection: sa.Connection, req: request.Request, uuid: str, task: str, message: str
+) -> None:
     instances.update(connection, uuid, {'task_state': None}, expect_task=(task,))
     _end(connection, req, uuid, error=message)
 
 
-def _of_volumes(req, server):
+def _of_volumes(req: request.Request, server: server_access.Server) -> session.Json:
     """Wait until a saga has made an image of the volumes, and return it.
 
     As in nova, the image exists when the request is answered.
@@ -166,13 +182,15 @@ def _of_volumes(req, server):
     return {'id': uuid}
 
 
-def _end(connection, req, uuid, error=None):
+def _end(
+    connection: sa.Connection, req: request.Request, uuid: str, error: str | None = None
+) -> None:
     actions.record_event(
         connection, uuid, req.ctxt.request_id, EVENT, host=req.conf.host, error=error
     )
 
 
-def _answer(req, image):
+def _answer(req: request.Request, image: session.Json) -> operation.Result:
     if req.minor >= 45:
         return {'image_id': image['id']}
     return operation.Answer(headers={'Location': req.app.image.url_of(image['id'])})

@@ -6,7 +6,9 @@ A hypervisor has nothing to inject them into. Source: reference/nova/api-surface
 from nova_lite import transitions
 from nova_lite.api import network_info
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.policies import server_actions as rules
 
@@ -21,7 +23,7 @@ from nova_lite.policies import server_actions as rules
     success=202,
     faults=(403, 404, 409),
 )
-def inject(req, server):
+def inject(req: request.Request, server: server_access.Server) -> None:
     """Refresh the network information on record."""
     acting.require_host(server)
     network_info.refresh_server(req, server)

@@ -3,15 +3,23 @@
 Source: reference/nova/moves 2.8.
 """
 
+from collections.abc import Sequence
+import datetime
+import typing
+
 from oslo_utils import timeutils
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.servers import view
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.policies import server_parts as rules
@@ -32,10 +40,10 @@ FIELDS = ('action', 'instance_uuid', 'request_id', 'user_id', 'project_id', 'mes
 
 
 @operation.operation('GET', PATH, load=False, query=QUERY, faults=(400, 403, 404))
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """List all actions, newest first."""
     server = _load(req, rules.ACTIONS_LIST)
-    answer = {'instanceActions': []}
+    answer: operation.Body = {'instanceActions': []}
     if not server.is_in_cell:
         return answer
     options = {}
@@ -51,7 +59,7 @@ def index(req):
 
 
 @operation.operation('GET', PATH + '/{request_id}', load=False, faults=(403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one action with its events."""
     server = _load(req, rules.ACTIONS_SHOW)
     request_id = req.args['request_id']
@@ -68,18 +76,20 @@ def show(req):
     return {'instanceAction': shown}
 
 
-def _load(req, rule):
+def _load(req: request.Request, rule: str) -> server_access.Server:
     server = server_access.load(req, req.args['server_id'], deleted=req.minor >= 21)
     req.authorize(rule, server.target)
     return server
 
 
-def _read(connection, uuid, request_id):
+def _read(
+    connection: sa.Connection, uuid: str, request_id: str
+) -> tuple[rows.Row, Sequence[rows.Row]]:
     row = actions.get(connection, uuid, request_id)
     return row, actions.events_of(connection, [row.id]).get(row.id, [])
 
 
-def _page(req):
+def _page(req: request.Request) -> dict[str, typing.Any]:
     since, before = _moment(req, 'changes-since'), _moment(req, 'changes-before')
     if since is not None and before is not None and before < since:
         raise exception.Invalid(
@@ -93,7 +103,7 @@ def _page(req):
     }
 
 
-def _moment(req, name):
+def _moment(req: request.Request, name: str) -> datetime.datetime | None:
     text = req.param(name)
     if text is None:
         return None
@@ -103,7 +113,7 @@ def _moment(req, name):
         raise exception.Invalid(f'Invalid time for {name}: {text}') from error
 
 
-def _action(req, row):
+def _action(req: request.Request, row: rows.Row) -> session.Json:
     shown = {name: getattr(row, name) for name in FIELDS}
     shown['start_time'] = view.naive(row.start_time)
     if req.minor >= 58:
@@ -111,7 +121,9 @@ def _action(req, row):
     return shown
 
 
-def _event(req, server, row, inner, details):
+def _event(
+    req: request.Request, server: server_access.Server, row: rows.Row, inner: bool, details: bool
+) -> session.Json:
     shown = {
         'event': row.event,
         'start_time': view.naive(row.start_time),

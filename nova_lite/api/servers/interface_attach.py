@@ -6,6 +6,7 @@ The answer waits until the port is plugged in. Source: reference/nova/api-surfac
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
@@ -13,6 +14,7 @@ from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import interfaces
 from nova_lite.api.servers import source_host
+from nova_lite.clients import session
 from nova_lite.policies import server_devices as rules
 from nova_lite.policies import servers as server_rules
 
@@ -51,7 +53,7 @@ class NoNetwork(exception.Invalid):
     success=200,
     faults=(400, 403, 404, 409),
 )
-def attach(req, server):
+def attach(req: request.Request, server: server_access.Server) -> operation.Result:
     """Attach the requested port, or a new one on the requested network."""
     request = _validated(req, _request(req.body.get(KEY, {})))
     acting.require_host(server)
@@ -69,7 +71,7 @@ def attach(req, server):
     return {KEY: interfaces.view(req, server, interfaces.find(req, server, port_id))}
 
 
-def _request(asked):
+def _request(asked: operation.Body) -> session.Json:
     network_id, port_id = asked.get('net_id'), asked.get('port_id')
     addresses = asked.get('fixed_ips') or [{}]
     fixed_ip = addresses[0].get('ip_address')
@@ -85,7 +87,7 @@ def _request(asked):
     }
 
 
-def _validated(req, request):
+def _validated(req: request.Request, request: session.Json) -> session.Json:
     """Return the request with the network chosen, where none is named."""
     network, named = req.app.network, request['network_id'] or request['port_id']
     try:

@@ -3,6 +3,8 @@
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import interfaces
@@ -18,7 +20,7 @@ from nova_lite.policies import server_devices as rules
     success=202,
     faults=(400, 403, 404, 409),
 )
-def detach(req, server):
+def detach(req: request.Request, server: server_access.Server) -> None:
     """Detach a port. One made for the server is deleted, another one is free again."""
     port_id = req.args['port_id']
     if port_id not in [vif['id'] for vif in server.row.network_info or ()]:

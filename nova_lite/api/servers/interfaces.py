@@ -5,6 +5,9 @@ Source: reference/nova/api-surface 2.3 and 4.
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import server_access
+from nova_lite.clients import session
 from nova_lite.policies import server_devices as rules
 
 PATH = '/servers/{server_id}/os-interface'
@@ -13,19 +16,19 @@ TAGS_SHOWN = 70
 
 
 @operation.operation('GET', PATH, policy=rules.INTERFACES_LIST, faults=(400, 403, 404))
-def index(req, server):
+def index(req: request.Request, server: server_access.Server) -> operation.Result:
     """List the interfaces of the server."""
     ports = req.app.network.ports(req.ctxt, server.uuid)
     return {'interfaceAttachments': [view(req, server, port) for port in ports]}
 
 
 @operation.operation('GET', ONE, policy=rules.INTERFACES_SHOW, faults=(400, 403, 404))
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show one interface of the server."""
     return {'interfaceAttachment': view(req, server, find(req, server, req.args['port_id']))}
 
 
-def find(req, server, port_id):
+def find(req: request.Request, server: server_access.Server, port_id: str) -> session.Json:
     """Return a port of the server. Raise PortNotFound, or PortNotAttached for another's."""
     port = req.app.network.get_port(req.ctxt, port_id)
     if port['device_id'] != server.uuid:
@@ -33,7 +36,7 @@ def find(req, server, port_id):
     return port
 
 
-def view(req, server, port):
+def view(req: request.Request, server: server_access.Server, port: session.Json) -> session.Json:
     """Return a port as the microversion shows it."""
     shown = {
         'net_id': port['network_id'],

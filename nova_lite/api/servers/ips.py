@@ -2,6 +2,8 @@
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.api.servers import addresses
 from nova_lite.policies import server_parts as rules
 
@@ -9,13 +11,13 @@ PATH = '/servers/{server_id}/ips'
 
 
 @operation.operation('GET', PATH, policy=rules.IPS_LIST, faults=(403, 404))
-def index(req, server):
+def index(req: request.Request, server: server_access.Server) -> operation.Result:
     """List all addresses."""
     return {'addresses': addresses.view(server.row.network_info, extended=False)}
 
 
 @operation.operation('GET', PATH + '/{network_label}', policy=rules.IPS_SHOW, faults=(403, 404))
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """List the addresses on one network."""
     label = req.args['network_label']
     found = addresses.view(server.row.network_info, extended=False)

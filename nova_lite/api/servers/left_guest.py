@@ -7,8 +7,12 @@ before it loses a volume, so that no other guest writes to that.
 
 from oslo_log import log
 
+from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api import request
+from nova_lite.api import server_access
+from nova_lite.db import rows
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 
@@ -24,7 +28,7 @@ class MayRunElsewhere(exception.Conflict):
     )
 
 
-def remove(req, server):
+def remove(req: request.Request, server: server_access.Server) -> None:
     """Remove guests of the server from other hosts; raise MayRunElsewhere if that is impossible."""
     if not server.is_in_cell:
         return
@@ -38,7 +42,9 @@ def remove(req, server):
         server.cell.db.write(migrations.drop_left, migration.uuid)
 
 
-def _is_off(req, server, migration, place):
+def _is_off(
+    req: request.Request, server: server_access.Server, migration: rows.Row, place: dict[str, str]
+) -> bool:
     """Return whether the host, or an operator, reports that it has no guest of the server."""
     try:
         cell = req.app.cells.of_host(place['host'])
@@ -55,7 +61,13 @@ def _is_off(req, server, migration, place):
         return False
 
 
-def _remove(req, server, cell, migration, place):
+def _remove(
+    req: request.Request,
+    server: server_access.Server,
+    cell: cells.Cell,
+    migration: rows.Row,
+    place: dict[str, str],
+) -> bool:
     """Ask a host that is up to remove the guest. Return whether it did so in time."""
     deadline = runtime.monotonic() + WAIT_S
     while True:

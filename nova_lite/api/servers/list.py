@@ -1,6 +1,10 @@
 """GET /servers and /servers/detail."""
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
 import itertools
+import typing
 
 from nova_lite import cells
 from nova_lite import exception
@@ -8,14 +12,22 @@ from nova_lite.api import cross_cell_lists
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import request
 from nova_lite.api.servers import list_filters
 from nova_lite.api.servers import list_merge
 from nova_lite.api.servers import list_schema
 from nova_lite.api.servers import partial
 from nova_lite.api.servers import view
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instance_lists
 from nova_lite.policies import servers as rules
+
+T = typing.TypeVar('T')
+# Makes the representations of a page's servers, or that of a server whose cell is down.
+Show: typing.TypeAlias = Callable[[request.Request, list_merge.Page], session.Jsons]
+ShowPartial: typing.TypeAlias = Callable[[request.Request, rows.Row], session.Json]
 
 ALIASES = {'instance_type_id': 'flavor_id'}
 OF_HOSTS = ('host', 'node')
@@ -24,7 +36,7 @@ OF_HOSTS = ('host', 'node')
 @operation.operation(
     'GET', '/servers', policy=rules.LIST, query=list_schema.QUERY, faults=(400, 403)
 )
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """Ids and names."""
     return _answer(req, rules.LIST_ALL, _names, partial.short, more=('display_name',))
 
@@ -32,12 +44,19 @@ def index(req):
 @operation.operation(
     'GET', '/servers/detail', policy=rules.DETAIL, query=list_schema.QUERY, faults=(400, 403)
 )
-def detail(req):
+def detail(req: request.Request) -> operation.Result:
     """Everything."""
     return _answer(req, rules.DETAIL_ALL, details, partial.detail)
 
 
-def _answer(req, all_rule, show, show_partial, *, more=()):
+def _answer(
+    req: request.Request,
+    all_rule: str,
+    show: Show,
+    show_partial: ShowPartial,
+    *,
+    more: Iterable[str] = (),
+) -> operation.Body:
     """more: names of columns that `show` needs of the rows that a page is merged from"""
     try:
         criteria = list_filters.parse(req, all_rule)
@@ -46,7 +65,7 @@ def _answer(req, all_rule, show, show_partial, *, more=()):
     sort = _sort(req)
     limit = paging.limit_of(req)
 
-    def read():
+    def read() -> tuple[list_merge.Page, session.Jsons]:
         page = list_merge.read(req, criteria, sort, limit, more=more)
         return page, show(req, page)
 
@@ -60,11 +79,11 @@ def _answer(req, all_rule, show, show_partial, *, more=()):
     return answer
 
 
-def _has_next(req, page, limit):
+def _has_next(req: request.Request, page: list_merge.Page, limit: int) -> bool:
     return paging.is_full(req, page.uuids, limit)
 
 
-def _sort(req):
+def _sort(req: request.Request) -> list[tuple[str, str]]:
     """Return [(column, direction)], the last column unique.
 
     A key without a direction has the first one that was given.
@@ -88,20 +107,26 @@ def _sort(req):
     return found + [(name, default) for name in ('created_at', 'uuid') if name not in names]
 
 
-def _is_ignored(req, key):
+def _is_ignored(req: request.Request, key: str) -> bool:
     return req.minor < 75 and key in list_schema.IGNORED_SORT_KEYS and not _is_new(req, key)
 
 
-def _is_new(req, key):
+def _is_new(req: request.Request, key: str) -> bool:
     return key == 'locked' and req.minor >= 73
 
 
-def _names(req, page):
-    rows = (page.row(uuid) for uuid in page.uuids)
-    return [view.basic(req, row) for row in rows if row is not None]
+def _names(req: request.Request, page: list_merge.Page) -> session.Jsons:
+    found = (page.row(uuid) for uuid in page.uuids)
+    return [view.basic(req, row) for row in found if row is not None]
 
 
-def _from_cells(req, page, function, *args, **kwargs):
+def _from_cells(
+    req: request.Request,
+    page: list_merge.Page,
+    function: Callable[..., T],
+    *args: typing.Any,
+    **kwargs: typing.Any,
+) -> Iterable[tuple[cells.Cell, T]]:
     """Return (cell, answer) of the cells that hold servers of the page."""
     wanted = list(dict.fromkeys(page.where.values()))
     if not wanted:
@@ -112,16 +137,19 @@ def _from_cells(req, page, function, *args, **kwargs):
     return answers.items()
 
 
-def _own(page, cell, found):
+def _own(
+    page: list_merge.Page, cell: cells.Cell, found: Mapping[str, rows.Row]
+) -> dict[str, rows.Row]:
     """Return the part of {uuid: ...} that the cell has: another may know these servers as well."""
     return {uuid: each for uuid, each in found.items() if page.where[uuid] is cell}
 
 
-def details(req, page):
+def details(req: request.Request, page: list_merge.Page) -> session.Jsons:
     """Return the full representations of a page's servers, in its order."""
     viewer = view.Viewer(req)
-    rows = dict(page.pending)
+    shown = {}
     for uuid, each in page.pending.items():
+        shown[uuid] = each.row
         viewer.tags[uuid] = sorted(each.tags)
     for cell, found in _from_cells(
         req,
@@ -132,14 +160,19 @@ def details(req, page):
         hosts=viewer.wants_hosts,
     ):
         viewer.take(found)
-        rows.update(_own(page, cell, found['rows']))
+        shown.update(_own(page, cell, found['rows']))
     if viewer.wants_specs and page.uuids:
         viewer.specs = req.app.api_db.read(request_specs.stored, page.uuids)
-    viewer.name_groups(rows.values())
-    return [view.detail(viewer, rows[uuid]) for uuid in page.uuids if uuid in rows]
+    viewer.name_groups(shown.values())
+    return [view.detail(viewer, shown[uuid]) for uuid in page.uuids if uuid in shown]
 
 
-def _missing(req, page, criteria, show_partial):
+def _missing(
+    req: request.Request,
+    page: list_merge.Page,
+    criteria: list_filters.Criteria,
+    show_partial: ShowPartial,
+) -> session.Jsons:
     """Return entries for the servers of cells that do not answer, if the list has any.
 
     They cannot be filtered, sorted or paged, and there are none below 2.69.

@@ -5,6 +5,9 @@ test for servers that are still build requests.
 Source: reference/nova/api-surface 7.
 """
 
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Sequence
 import dataclasses
 import datetime
 import re
@@ -15,9 +18,11 @@ from oslo_utils import timeutils
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.api import request
 from nova_lite.api.servers import addresses
 from nova_lite.api.servers import list_schema
 from nova_lite.db import patterns
+from nova_lite.db import rows
 from nova_lite.db.api import flavors
 from nova_lite.db.cell import instance_lists
 from nova_lite.policies import servers as rules
@@ -33,6 +38,9 @@ EXACT = frozenset(('project_id', 'user_id', 'image_ref', 'vm_state', 'task_state
 NUMBERS = frozenset(('launch_index', 'power_state', 'progress'))
 MOMENTS = frozenset(('launched_at', 'terminated_at', 'created_at'))
 SOFT_DELETED = str(states.VmState.SOFT_DELETED)
+# Query parameters: {name: [value, ...]}
+Given: typing.TypeAlias = dict[str, list[str]]
+Test: typing.TypeAlias = Callable[[rows.Row, Collection[str]], bool]
 TAG_FILTERS = {
     'tags': {'every': True},
     'tags-any': {'every': False},
@@ -48,8 +56,8 @@ class Filter:
     pattern: a regular expression, which the database may not understand
     """
 
-    sql: typing.Any
-    test: typing.Callable
+    sql: rows.Condition
+    test: Test
     pattern: bool = False
 
 
@@ -66,20 +74,20 @@ class Criteria:
     """
 
     project_id: str | None
-    filters: list
-    addresses: list
+    filters: list[Filter]
+    addresses: list[tuple[int, str]]
     plain: bool
     matcher: patterns.Matcher = dataclasses.field(default_factory=patterns.Matcher)
 
     @property
-    def conditions(self):
+    def conditions(self) -> list[rows.Condition]:
         return [each.sql for each in self.filters]
 
-    def accepts(self, row, tags):
+    def accepts(self, row: rows.Row, tags: Collection[str]) -> bool:
         """Return whether a build request's server fulfils every filter."""
         return all(each.test(row, tags) for each in self.filters) and self.reachable(row)
 
-    def reachable(self, row):
+    def reachable(self, row: rows.Row) -> bool:
         """Return whether an address matches the filter, if there is one."""
         return all(
             any(
@@ -90,7 +98,7 @@ class Criteria:
         )
 
 
-def parse(req, all_rule):
+def parse(req: request.Request, all_rule: str) -> Criteria:
     """Return the Criteria of a request. Raise Nothing, Invalid, Forbidden.
 
     all_rule: policy for servers of all projects
@@ -115,7 +123,7 @@ def parse(req, all_rule):
     return Criteria(project_id, found, listed, plain)
 
 
-def _permitted(req):
+def _permitted(req: request.Request) -> Given:
     """Return the parameters that filter, without those the caller may not use."""
     known = list_schema.names(req.minor) - PAGING
     given = {name: values for name, values in req.params.items() if name in known and values}
@@ -128,7 +136,7 @@ def _permitted(req):
     return {name: values for name, values in given.items() if name in permitted}
 
 
-def _all_tenants(req, given, rule):
+def _all_tenants(req: request.Request, given: Given, rule: str) -> bool:
     values = given.pop('all_tenants', None)
     if values is None:
         return False
@@ -138,18 +146,18 @@ def _all_tenants(req, given, rule):
     return True
 
 
-def _is_deleted(values):
+def _is_deleted(values: Sequence[str]) -> bool:
     return strutils.bool_from_string(values[-1] or '1')
 
 
-def _boolean(name, text):
+def _boolean(name: str, text: str) -> bool:
     try:
         return strutils.bool_from_string(text, strict=True)
     except ValueError as error:
         raise exception.Invalid(f'Invalid value for {name}: {error}') from error
 
 
-def _life(req, given):
+def _life(req: request.Request, given: Given) -> list[Filter]:
     """Return the filter by deletion: neither deleted nor soft-deleted servers by default.
 
     With a span of changes, and no filter by deletion, all of them.
@@ -169,9 +177,11 @@ def _life(req, given):
     return [found] if wanted or soft else [found, _differs('vm_state', SOFT_DELETED)]
 
 
-def _changes(given):
-    since = _moment(given.pop('changes-since', None))
-    before = _moment(given.pop('changes-before', None))
+def _changes(given: Given) -> list[Filter]:
+    since, before = (
+        _moment(given.pop(name)) if name in given else None
+        for name in ('changes-since', 'changes-before')
+    )
     if since is None and before is None:
         return []
     if since is not None and before is not None and before < since:
@@ -179,23 +189,21 @@ def _changes(given):
             'The value of changes-since must be less than or equal to changes-before.'
         )
 
-    def test(row, _tags):
+    def test(row: rows.Row, _tags: Collection[str]) -> bool:
         moment = (row.updated_at or row.created_at).replace(microsecond=0)
         return (since is None or moment >= since) and (before is None or moment <= before)
 
     return [Filter(instance_lists.changed(since, before), test)]
 
 
-def _moment(values):
-    if values is None:
-        return None
+def _moment(values: Sequence[str]) -> datetime.datetime:
     try:
         return timeutils.normalize_time(timeutils.parse_isotime(values[-1]))
     except (ValueError, OverflowError) as error:
         raise exception.Invalid(f'Invalid time: {values[-1]}') from error
 
 
-def _states(req, statuses):
+def _states(req: request.Request, statuses: Sequence[str]) -> Filter:
     pairs = []
     for status in statuses:
         for vm_state, tasks in states.states_of(status.upper()):
@@ -206,7 +214,7 @@ def _states(req, statuses):
             raise exception.Invalid(f'Invalid status value: {", ".join(statuses)}')
         raise Nothing()
 
-    def test(row, _tags):
+    def test(row: rows.Row, _tags: Collection[str]) -> bool:
         return any(
             row.vm_state == vm_state
             and (row.task_state in tasks if tasks else row.task_state not in without)
@@ -216,7 +224,7 @@ def _states(req, statuses):
     return Filter(instance_lists.in_states(tuple(pairs)), test)
 
 
-def _addresses(given):
+def _addresses(given: Given) -> list[tuple[int, str]]:
     found = []
     for name, version in (('ip', 4), ('ip6', 6)):
         if name in given:
@@ -224,7 +232,7 @@ def _addresses(given):
     return found
 
 
-def _flavor(req, values):
+def _flavor(req: request.Request, values: Sequence[str]) -> Filter:
     """By flavor id: the records know the flavor by its number."""
     try:
         row = req.app.api_db.read(flavors.get, values[-1])
@@ -233,7 +241,7 @@ def _flavor(req, values):
     return _equals('flavor_id', row.id)
 
 
-def _one(name, values):
+def _one(name: str, values: list[str]) -> Filter:
     """Return the filter of one parameter that needs nothing else."""
     if name in TAG_FILTERS:
         return _tagged(name, values)
@@ -251,67 +259,67 @@ def _one(name, values):
     return _matches(name, values[-1])
 
 
-def _number(name, text):
+def _number(name: str, text: str) -> Filter:
     if not re.fullmatch(r'-?\d{1,9}', text):
         raise exception.Invalid(f'Invalid value for {name}: {text}')
     return _equals(name, int(text))
 
 
-def _second(name, moment):
+def _second(name: str, moment: datetime.datetime) -> Filter:
     """Within this second: the API shows no finer times."""
     start = moment.replace(microsecond=0)
     end = start + datetime.timedelta(seconds=1)
 
-    def test(row, _tags):
+    def test(row: rows.Row, _tags: Collection[str]) -> bool:
         found = getattr(row, name)
         return found is not None and start <= found < end
 
     return Filter(instance_lists.between(name, start, end), test)
 
 
-def _config_drive(text):
+def _config_drive(text: str) -> Filter:
     if strutils.bool_from_string(text):
         return _equals('config_drive', 'True')
     return _equals('config_drive', ['', 'False'])
 
 
-def _tagged(name, values):
+def _tagged(name: str, values: Sequence[str]) -> Filter:
     tags = [tag for text in values for tag in text.split(',')]
     options = TAG_FILTERS[name]
     every, negate = options['every'], options.get('negate', False)
 
-    def test(_row, present):
+    def test(_row: rows.Row, present: Collection[str]) -> bool:
         holds = all(t in present for t in tags) if every else any(t in present for t in tags)
         return holds is not negate
 
     return Filter(instance_lists.tagged(tags, every=every, negate=negate), test)
 
 
-def _equals(name, value):
-    def test(row, _tags):
+def _equals(name: str, value: object) -> Filter:
+    def test(row: rows.Row, _tags: Collection[str]) -> bool:
         found = getattr(row, name)
         return found in value if isinstance(value, list) else found == value
 
     return Filter(instance_lists.equals(name, value), test)
 
 
-def _differs(name, value):
+def _differs(name: str, value: object) -> Filter:
     return Filter(
         instance_lists.differs(name, value), lambda row, _tags: getattr(row, name) != value
     )
 
 
-def _either(one, other):
+def _either(one: Filter, other: Filter) -> Filter:
     return Filter(
         instance_lists.either(one.sql, other.sql),
         lambda row, tags: one.test(row, tags) or other.test(row, tags),
     )
 
 
-def _matches(name, pattern):
+def _matches(name: str, pattern: str) -> Filter:
     matcher = patterns.Matcher()
 
-    def test(row, _tags):
+    def test(row: rows.Row, _tags: Collection[str]) -> bool:
         return matcher.matches(pattern, getattr(row, name) or '')
 
     return Filter(instance_lists.matches(name, pattern), test, pattern=True)

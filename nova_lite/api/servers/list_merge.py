@@ -5,27 +5,40 @@ a server that moves into a cell meanwhile is then seen twice, which is mended
 here, rather than never. Source: reference/nova/cells-and-rpc 2.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
 import functools
 import heapq
+import typing
 
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite.api import formats
+from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.servers import list_filters
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instance_lists
+
+# A server of a list, and its order: (column, 'asc' or 'desc').
+Record: typing.TypeAlias = 'rows.Row | Pending'
+# With the cell that has it; None for a build request.
+Found: typing.TypeAlias = tuple[Record, cells.Cell | None]
+Sort: typing.TypeAlias = Sequence[tuple[str, str]]
 
 
 class Pending:
     """A build request's server in a list: its columns, tags, and itself as a marker."""
 
-    def __init__(self, build_request):
+    def __init__(self, build_request: rows.Row) -> None:
         self.row = server_access.row_of(build_request)
         self.tags = build_request.tags
         self._mapping = vars(self.row)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> typing.Any:
         return getattr(self.row, name)
 
 
@@ -34,20 +47,32 @@ class Page:
 
     pending: {uuid: Pending} of those that are build requests
     where: {uuid: Cell} of the others
-    rows: {(uuid, Cell): row} of all; Cell is None for build requests
+    rows: {(uuid, Cell): row} of all that cells have
     down: cells that did not answer
     """
 
-    def __init__(self):
-        self.uuids, self.pending, self.where, self.down = [], {}, {}, []
-        self.rows = {}
+    def __init__(self) -> None:
+        self.uuids: list[str] = []
+        self.pending: dict[str, Pending] = {}
+        self.where: dict[str, cells.Cell] = {}
+        self.down: list[cells.Cell] = []
+        self.rows: dict[tuple[str, cells.Cell], rows.Row] = {}
 
-    def row(self, uuid):
+    def row(self, uuid: str) -> rows.Row | None:
         """Return the row of a server; None if the cell that has it now gave none."""
-        return self.rows.get((uuid, self.where.get(uuid)))
+        if uuid in self.pending:
+            return self.pending[uuid].row
+        return self.rows.get((uuid, self.where[uuid]))
 
 
-def read(req, criteria, sort, limit, *, more=()):
+def read(
+    req: request.Request,
+    criteria: list_filters.Criteria,
+    sort: Sort,
+    limit: int,
+    *,
+    more: Iterable[str] = (),
+) -> Page:
     """Return the Page that the request asks for. Raise MarkerNotFound.
 
     sort: (column name, 'asc' or 'desc') pairs, ending in a unique column
@@ -58,44 +83,47 @@ def read(req, criteria, sort, limit, *, more=()):
     marker = _marker(req, criteria, pending)
     if limit == 0:
         return page
-    sources = [_sorted(pending, sort, marker)]
-    options = {
-        'limit': None if criteria.addresses else limit,
-        'marker': marker,
-        'more': (*more, 'network_info') if criteria.addresses else more,
-    }
-    found = req.app.cells.scatter(instance_lists.keys, criteria.conditions, sort, **options)
+    sources: list[list[Found]] = [_sorted(pending, sort, marker)]
+    found = req.app.cells.scatter(
+        instance_lists.keys,
+        criteria.conditions,
+        sort,
+        limit=None if criteria.addresses else limit,
+        marker=marker,
+        more=(*more, 'network_info') if criteria.addresses else more,
+    )
     answers, silent = cells.split(found)
     page.down.extend(silent)
-    for cell, rows in answers.items():
+    for cell, listed in answers.items():
         if criteria.addresses:
-            rows = [row for row in rows if criteria.reachable(row)]
-        sources.append([(row, cell) for row in rows])
+            listed = [row for row in listed if criteria.reachable(row)]
+        sources.append([(row, cell) for row in listed])
     order = order_of(sort)
     twice = set()
-    for row, cell in heapq.merge(*sources, key=lambda pair: order(pair[0])):
+    for row, place in heapq.merge(*sources, key=lambda pair: order(pair[0])):
         # One that two cells know has the same place in both lists.
         if len(page.uuids) == limit and row.uuid not in page.where:
             break
-        if not _take(page, row, cell):
+        if not _take(page, row, place):
             twice.add(row.uuid)
     _settle(req, page, twice)
     return page
 
 
-def _take(page, row, cell):
-    page.rows[row.uuid, cell] = row
+def _take(page: Page, row: Record, cell: cells.Cell | None) -> bool:
+    if cell is not None and not isinstance(row, Pending):
+        page.rows[row.uuid, cell] = row
     if row.uuid in page.pending or row.uuid in page.where:
         return False
     page.uuids.append(row.uuid)
-    if cell is None:
+    if isinstance(row, Pending):
         page.pending[row.uuid] = row
-    else:
+    elif cell is not None:
         page.where[row.uuid] = cell
     return True
 
 
-def _settle(req, page, twice):
+def _settle(req: request.Request, page: Page, twice: Iterable[str]) -> None:
     """Keep the record in the mapped cell of a server that is changing cells."""
     wanted = [uuid for uuid in twice if uuid in page.where]
     if not wanted:
@@ -105,13 +133,15 @@ def _settle(req, page, twice):
             page.where[mapping.instance_uuid] = req.app.cells.by_id(mapping.cell_id)
 
 
-def _pending(req, criteria):
+def _pending(req: request.Request, criteria: list_filters.Criteria) -> list[Pending]:
     rows = req.app.api_db.read(build_requests.every, criteria.project_id)
     found = [Pending(row) for row in rows]
     return [each for each in found if criteria.accepts(each.row, each.tags)]
 
 
-def _marker(req, criteria, pending):
+def _marker(
+    req: request.Request, criteria: list_filters.Criteria, pending: Iterable[Pending]
+) -> Record | None:
     """Return the row after which the page begins, from wherever it is."""
     marker = req.param('marker')
     if marker is None:
@@ -133,13 +163,13 @@ def _marker(req, criteria, pending):
     raise exception.MarkerNotFound(marker=marker)
 
 
-def _sorted(pending, sort, marker):
+def _sorted(pending: Iterable[Pending], sort: Sort, marker: Record | None) -> list[Found]:
     order = order_of(sort)
-    rows = sorted(pending, key=order)
+    ordered = sorted(pending, key=order)
     if marker is not None:
         after = order(marker)
-        rows = [row for row in rows if order(row) > after]
-    return [(row, None) for row in rows]
+        ordered = [each for each in ordered if order(each) > after]
+    return [(each, None) for each in ordered]
 
 
 @functools.total_ordering
@@ -148,21 +178,21 @@ class _Descending:
 
     __slots__ = ('value',)
 
-    def __init__(self, value):
+    def __init__(self, value: tuple[bool, typing.Any]) -> None:
         self.value = value
 
-    def __eq__(self, other):
-        return self.value == other.value
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Descending) and self.value == other.value
 
-    def __lt__(self, other):
+    def __lt__(self, other: '_Descending') -> bool:
         return other.value < self.value
 
 
-def order_of(sort):
+def order_of(sort: Sort) -> Callable[[Record], tuple[typing.Any, ...]]:
     """Return a key function that puts rows in the order the databases sort them."""
     names = [(name, direction == 'desc') for name, direction in sort]
 
-    def key(row):
+    def key(row: Record) -> tuple[typing.Any, ...]:
         parts = []
         for name, descending in names:
             value = getattr(row, name)

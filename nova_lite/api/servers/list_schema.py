@@ -3,6 +3,7 @@
 Source: reference/nova/api-surface 7.
 """
 
+from nova_lite.api import schema
 from nova_lite.api import schema_parts
 
 _TEXT = schema_parts.multi()
@@ -83,7 +84,7 @@ _STRICT_SORT = {
 }
 
 
-def _schema(properties, *, strict=False):
+def _schema(properties: dict[str, schema.Source], *, strict: bool = False) -> schema.Source:
     found = schema_parts.query({**properties, **dict.fromkeys(TABLES, _TEXT)}, strict=strict)
     found['patternProperties'] = {'^_': _TEXT}
     return found
@@ -123,11 +124,11 @@ FOR_ALL = (
 )  # fmt: skip
 
 
-def names(minor):
+def names(minor: int) -> frozenset[str]:
     """Return the names that mean something at 2.`minor`."""
     return next(found for first, found in reversed(_NAMES) if minor >= first)
 
 
-def allowed(minor):
+def allowed(minor: int) -> set[str]:
     """Return names that everyone may filter by at 2.`minor`."""
     return {name for first, names in FOR_ALL if minor >= first for name in names}

@@ -4,16 +4,24 @@ A named host goes through the scheduler unless it is forced, which the oldest
 microversions always do. Source: reference/nova/moves 2.4.
 """
 
+from collections.abc import Mapping
+import typing
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import schema
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import outcomes
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.policies import live_migrations as rules
 from nova_lite.saga import journal
 
@@ -22,7 +30,7 @@ HOST = schema_parts.null_or(schema_parts.HOST)
 BLOCK = schema_parts.BOOLEAN_OR_AUTO
 
 
-def _body(block, *required, **more):
+def _body(block: schema.Source, *required: str, **more: schema.Source) -> schema.Source:
     content = {'block_migration': block, 'host': HOST, **more}
     return schema_parts.body(
         ACTION, schema_parts.whole(content, required=['block_migration', 'host', *required])
@@ -50,7 +58,7 @@ class Refused(exception.Invalid):
     """The checks of the live migration refuse it."""
 
 
-def rule(req):
+def rule(req: request.Request) -> str:
     """Return the policy's rule: another one where a host is named."""
     return rules.MIGRATE_LIVE_HOST if req.content['host'] else rules.MIGRATE_LIVE
 
@@ -65,7 +73,7 @@ def rule(req):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def live_migrate(req, server):
+def live_migrate(req: request.Request, server: server_access.Server) -> None:
     """Begin the migration; before 2.34 its checks are waited for."""
     asked = req.content
     host = asked['host']
@@ -97,7 +105,7 @@ def live_migrate(req, server):
         _wait_for_checks(req, uuid)
 
 
-def is_forced(req, asked):
+def is_forced(req: request.Request, asked: operation.Body) -> bool:
     """Return whether the move to the named host is forced past the scheduler.
 
     Before 2.30 that is how it is; from 2.68 it never is. Raises ForceWithoutHost.
@@ -108,12 +116,18 @@ def is_forced(req, asked):
     return force and bool(asked.get('host'))
 
 
-def forced_message(host):
+def forced_message(host: str) -> str:
     """Return the message of the instance action of a move that the scheduler did not check."""
     return f'Forced to host {host} without asking the scheduler.'
 
 
-def migration_of(req, server, uuid, kind, wanted):
+def migration_of(
+    req: request.Request,
+    server: server_access.Server,
+    uuid: str,
+    kind: states.MigrationType,
+    wanted: Mapping[str, str] | None,
+) -> dict[str, typing.Any]:
     """Return the columns of a migration that begins. wanted: {'host', 'node'} or None."""
     row = server.row
     return {
@@ -134,12 +148,12 @@ def migration_of(req, server, uuid, kind, wanted):
     }
 
 
-def _block_migration(value):
+def _block_migration(value: object) -> bool | None:
     """Return True, False, or None if the hypervisors decide."""
     return None if value == 'auto' else schema_parts.is_true(value)
 
 
-def _wait_for_checks(req, uuid):
+def _wait_for_checks(req: request.Request, uuid: str) -> None:
     """Return when the checks have passed; raise what they refuse.
 
     A refused migration has been undone by then, so that it may be asked for again.
@@ -147,7 +161,7 @@ def _wait_for_checks(req, uuid):
     outcomes.wait(req, uuid, _is_checked, timeout_s=CHECKED_TIMEOUT_S, meaning=_meaning)
 
 
-def _meaning(error):
+def _meaning(error: session.Json) -> type[exception.NovaLiteError] | None:
     if error['type'] == 'InstanceInvalidState':
         return exception.Conflict
     if error['kind'] in ('invalid', 'conflict') or error['type'] in REFUSALS:
@@ -155,5 +169,5 @@ def _meaning(error):
     return None
 
 
-def _is_checked(row):
-    return row.direction == journal.FORWARD and row.data.get('checked')
+def _is_checked(row: rows.Row) -> bool:
+    return bool(row.direction == journal.FORWARD and row.data.get('checked'))

@@ -3,9 +3,17 @@
 A locked server refuses its project's actions; administrators are not bound.
 """
 
+from collections.abc import Callable
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.policies import server_actions as rules
@@ -27,7 +35,7 @@ ADMIN, OWNER = 'admin', 'owner'
     success=202,
     faults=(400, 403, 404, 409),
 )
-def lock(req, server):
+def lock(req: request.Request, server: server_access.Server) -> None:
     """Lock the server. The owner cannot replace an administrator's lock."""
     reason = None
     if req.minor >= 73 and req.content:
@@ -44,12 +52,17 @@ def lock(req, server):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def unlock(req, server):
+def unlock(req: request.Request, server: server_access.Server) -> None:
     """Unlock; what an administrator locked needs a rule of its own."""
     _change(req, server, _unlock)
 
 
-def _change(req, server, write, *args):
+def _change(
+    req: request.Request,
+    server: server_access.Server,
+    write: Callable[..., None],
+    *args: typing.Any,
+) -> None:
     """Change the lock in one transaction: another request may have locked the server."""
     acting.require_cell(server)
     acting.in_its_cell(
@@ -57,12 +70,24 @@ def _change(req, server, write, *args):
     )
 
 
-def _locked(connection, req, server, write, *args):
+def _locked(
+    connection: sa.Connection,
+    req: request.Request,
+    server: server_access.Server,
+    write: Callable[..., None],
+    *args: typing.Any,
+) -> None:
     row = instances.lock(connection, server.uuid)
     write(connection, req, server, row, *args)
 
 
-def _lock(connection, req, server, row, reason):
+def _lock(
+    connection: sa.Connection,
+    req: request.Request,
+    server: server_access.Server,
+    row: rows.Row,
+    reason: str | None,
+) -> None:
     who = _who(req, server)
     if who == OWNER and row.locked_by == ADMIN:
         return
@@ -70,17 +95,25 @@ def _lock(connection, req, server, row, reason):
     _store(connection, req, row, changes, 'lock')
 
 
-def _unlock(connection, req, server, row):
+def _unlock(
+    connection: sa.Connection, req: request.Request, server: server_access.Server, row: rows.Row
+) -> None:
     if row.locked_by and row.locked_by != _who(req, server):
         req.authorize(rules.UNLOCK_OVERRIDE, server.target)
     changes = {'locked': False, 'locked_by': None, 'locked_reason': None}
     _store(connection, req, row, changes, 'unlock')
 
 
-def _store(connection, req, row, changes, action):
+def _store(
+    connection: sa.Connection,
+    req: request.Request,
+    row: rows.Row,
+    changes: rows.Values,
+    action: str,
+) -> None:
     instances.update(connection, row.uuid, changes)
     actions.start(connection, req.ctxt, row.uuid, action)
 
 
-def _who(req, server):
+def _who(req: request.Request, server: server_access.Server) -> str:
     return OWNER if server.row.project_id == req.ctxt.project_id else ADMIN

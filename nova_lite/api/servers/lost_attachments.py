@@ -12,8 +12,11 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import transitions
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import outcomes
+from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.lifecycle import intents
@@ -23,7 +26,7 @@ LOG = log.getLogger(__name__)
 KIND = 'detach-volume'
 
 
-def settle(req, server):
+def settle(req: request.Request, server: server_access.Server) -> None:
     """Detach volumes whose attachments are gone, and delete attachments that no device names.
 
     What fails does not stop the request: the next reboot compares again.
@@ -39,14 +42,13 @@ def settle(req, server):
         )
 
 
-def _settle(req, server, listed):
+def _settle(req: request.Request, server: server_access.Server, listed: set[str]) -> None:
     """Settle a server that no saga has. listed: ids of the attachments in the volume service.
 
     A saga records the attachments that it creates before it ends. So one that was listed before
     the server was seen without a saga is recorded by now, or foreign.
     """
-    others = {'active': True, 'cleaning': True, 'instance_uuid': server.uuid}
-    if req.app.api_db.read(sagas.every, **others):
+    if req.app.api_db.read(sagas.every, active=True, cleaning=True, instance_uuid=server.uuid):
         return
     devices = server.cell.db.read(children.block_devices, [server.uuid]).get(server.uuid, ())
     attached = [device for device in devices if device.attachment_id]
@@ -59,7 +61,7 @@ def _settle(req, server, listed):
             _detach_lost(req, server, device)
 
 
-def _detach_lost(req, server, device):
+def _detach_lost(req: request.Request, server: server_access.Server, device: rows.Row) -> None:
     """Detach a volume, unless its attachment was created after the others were listed."""
     try:
         req.app.volume.get_attachment(req.ctxt, device.attachment_id)

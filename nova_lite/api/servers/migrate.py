@@ -9,7 +9,9 @@ import os_traits
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
@@ -28,14 +30,15 @@ BODY = {
 NAMES_HOST = 56
 
 
-def host_of(req):
+def host_of(req: request.Request) -> str | None:
     """Return the host that the request names, or None."""
     if req.minor < NAMES_HOST or req.content is None:
         return None
-    return req.content.get('host')
+    host: str | None = req.content.get('host')
+    return host
 
 
-def rule(req):
+def rule(req: request.Request) -> str:
     """Return the policy's rule: another one where a host is named."""
     return rules.MIGRATE_HOST if host_of(req) else rules.MIGRATE
 
@@ -50,7 +53,7 @@ def rule(req):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def migrate(req, server):
+def migrate(req: request.Request, server: server_access.Server) -> None:
     """Begin the move."""
     source_host.require_up(req, server)
     row, host = server.row, host_of(req)
@@ -76,7 +79,7 @@ def migrate(req, server):
     )
 
 
-def _may_stay(req, server):
+def _may_stay(req: request.Request, server: server_access.Server) -> bool:
     """Return whether the source's hypervisor can migrate to itself, according to it."""
     row = server.row
     nodes = server.cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)

@@ -3,13 +3,18 @@
 What follows is the saga's of that kind (moves.kinds).
 """
 
+from collections.abc import Mapping
 import functools
+import typing
 
 from oslo_log import log
 
+from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import transitions
 from nova_lite.api import quota
+from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.lifecycle import intents
@@ -18,7 +23,15 @@ from nova_lite.moves import kinds
 LOG = log.getLogger(__name__)
 
 
-def begin(req, server, *, kind, guard, action, **options):
+def begin(
+    req: request.Request,
+    server: server_access.Server,
+    *,
+    kind: str,
+    guard: transitions.Transition,
+    action: str,
+    **options: typing.Any,
+) -> str:
     """Begin a move of a server; returns the saga's uuid.
 
     guard: a row of transitions.TRANSITIONS; action: name in the record of actions
@@ -40,9 +53,7 @@ def begin(req, server, *, kind, guard, action, **options):
     InstanceMoved for a server on another host than the one that the request looked at.
     Raises OverQuota when the owner's quota has no room for `size`.
     """
-    if options.get('hostless'):
-        acting.require_cell(server)
-    else:
+    if not options.get('hostless'):
         acting.require_host(server)
     _require_new_computes(req, server.cell, kind)
     intent = intents.Intent(
@@ -55,6 +66,17 @@ def begin(req, server, *, kind, guard, action, **options):
         pause=functools.partial(req.app.waiters.pause, req),
         **_counting(req, server, options.get('size')),
     )
+    _record(req, server, guard, intent)
+    run_saga(req, intent.uuid)
+    return intent.uuid
+
+
+def _record(
+    req: request.Request,
+    server: server_access.Server,
+    guard: transitions.Transition,
+    intent: intents.Intent,
+) -> None:
     try:
         intents.begin(req.app.api_db, server.cell, req.ctxt, intent)
     except exception.StateChanged:
@@ -63,11 +85,11 @@ def begin(req, server, *, kind, guard, action, **options):
         # It is another cell's by now, unless this says that it is gone.
         server_access.load(req, server.uuid)
         raise exception.InstanceSealed(instance_id=server.uuid) from None
-    run_saga(req, intent.uuid)
-    return intent.uuid
 
 
-def _counting(req, server, size):
+def _counting(
+    req: request.Request, server: server_access.Server, size: Mapping[str, int] | None
+) -> dict[str, typing.Any]:
     """Return the fields of an intent after which the server counts for `size` in quotas."""
     if size is None:
         return {}
@@ -76,7 +98,7 @@ def _counting(req, server, size):
     return {'size': size, 'admit': admit}
 
 
-def _require_new_computes(req, cell, kind):
+def _require_new_computes(req: request.Request, cell: cells.Cell, kind: str) -> None:
     """Raise TooOld unless the cell's computes support all methods that may be needed."""
     if cell.is_cell0:
         return  # There are none, and the state of a server there allows no move.
@@ -84,7 +106,7 @@ def _require_new_computes(req, cell, kind):
         req.app.compute(cell).require(method)
 
 
-def run_saga(req, uuid):
+def run_saga(req: request.Request, uuid: str) -> None:
     """Notify a super-conductor. If the cast is lost, the sweep finds the saga."""
     try:
         req.app.super_conductor.run_saga(req.ctxt, saga_uuid=uuid)

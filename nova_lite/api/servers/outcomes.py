@@ -1,10 +1,19 @@
 """Wait for the result of a saga that a response contains."""
 
+from collections.abc import Callable
+import typing
+
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
+
+# Returns the error class of what a saga's error means in an operation, None to go by its kind.
+Meaning: typing.TypeAlias = Callable[[session.Json], type[exception.NovaLiteError] | None]
 
 KINDS = {
     'invalid': exception.Invalid,
@@ -16,11 +25,19 @@ KINDS = {
 }
 
 
-def nothing(_row):
+def nothing(_row: rows.Row) -> None:
     """Do nothing: the request waits on."""
 
 
-def wait(req, uuid, is_reached, *, timeout_s, meaning, meanwhile=nothing):
+def wait(
+    req: request.Request,
+    uuid: str,
+    is_reached: Callable[[rows.Row], object],
+    *,
+    timeout_s: float,
+    meaning: Meaning,
+    meanwhile: Callable[[rows.Row], object] = nothing,
+) -> rows.Row:
     """Wait until `is_reached(row)` of the saga's row, and return that; raise why it failed.
 
     An outcome that was reached does not change if the saga fails after it and has ended before
@@ -43,7 +60,7 @@ def wait(req, uuid, is_reached, *, timeout_s, meaning, meanwhile=nothing):
     )
 
 
-def _refusal(req, row, meaning):
+def _refusal(req: request.Request, row: rows.Row, meaning: Meaning) -> exception.NovaLiteError:
     """Return the error that a saga was undone for, in the words of the API."""
     error = row.error
     found = meaning(error) or KINDS.get(error['kind'])

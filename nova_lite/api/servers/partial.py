@@ -3,9 +3,17 @@
 Source: reference/nova/cells-and-rpc 2.1.
 """
 
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+
+from nova_lite import cells
 from nova_lite import exception
 from nova_lite.api import links
+from nova_lite.api import request
 from nova_lite.api.servers import view
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import server_groups
@@ -13,25 +21,27 @@ from nova_lite.db.api import server_groups
 UNKNOWN = 'UNKNOWN'
 
 
-def mappings(req, down, project_id, limit):
+def mappings(
+    req: request.Request, down: Iterable[cells.Cell], project_id: str | None, limit: int
+) -> list[rows.Row]:
     """Return at most `limit` instance mappings into the cells that are down.
 
     project_id: None for those of all projects
     """
-    found = []
+    found: list[rows.Row] = []
     for cell in down:
         room = limit - len(found)
         found += req.app.api_db.read(instance_mappings.in_cell, cell.id, project_id, limit=room)
     return found
 
 
-def short(req, mapping):
+def short(req: request.Request, mapping: rows.Row) -> session.Json:
     """Return the entry of GET /servers."""
     uuid = mapping.instance_uuid
     return {'id': uuid, 'status': UNKNOWN, 'links': links.resource(req, 'servers', uuid)}
 
 
-def detail(req, mapping):
+def detail(req: request.Request, mapping: rows.Row) -> session.Json:
     """Return the entry of GET /servers/detail."""
     return {
         **short(req, mapping),
@@ -40,7 +50,7 @@ def detail(req, mapping):
     }
 
 
-def show(req, mapping):
+def show(req: request.Request, mapping: rows.Row) -> session.Json:
     """Return the answer of GET /servers/{id}: from mapping and request spec."""
     uuid = mapping.instance_uuid
     spec, groups = req.app.api_db.read(_read, uuid)
@@ -68,7 +78,7 @@ def show(req, mapping):
     return shown
 
 
-def _read(connection, uuid):
+def _read(connection: sa.Connection, uuid: str) -> tuple[session.Json, list[str]]:
     try:
         spec = request_specs.stored(connection, [uuid])[uuid]
     except KeyError:

@@ -7,7 +7,9 @@ from oslo_utils import strutils
 
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import source_host
@@ -30,7 +32,7 @@ AGENT = 'hw_qemu_guest_agent'
     success=202,
     faults=(400, 403, 404, 409, 501),
 )
-def change(req, server):
+def change(req: request.Request, server: server_access.Server) -> None:
     """Set the administrator's password, if the hypervisor can."""
     acting.require_host(server)
     source_host.require_up(req, server)
@@ -50,7 +52,7 @@ def change(req, server):
 
 
 @operation.operation('GET', PATH, policy=rules.SHOW_PASSWORD, faults=(403, 404))
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show the encrypted password, or an empty text."""
     return {'password': guest_passwords.of(server.row)}
 
@@ -58,7 +60,7 @@ def show(req, server):
 @operation.operation(
     'DELETE', PATH, policy=rules.CLEAR_PASSWORD, success=204, faults=(403, 404, 409)
 )
-def clear(req, server):
+def clear(req: request.Request, server: server_access.Server) -> None:
     """Forget the encrypted password; that in the guest stays."""
     acting.require_cell(server)
     acting.in_its_cell(

@@ -5,7 +5,9 @@ They differ in words and states only, which transitions.TRANSITIONS has.
 
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.policies import server_actions
@@ -15,7 +17,9 @@ PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
 
 
-def _declare(action, guard, *, policy, method):
+def _declare(
+    action: str, guard: transitions.Transition, *, policy: str, method: str
+) -> operation.Handler:
     @operation.operation(
         'POST',
         PATH,
@@ -26,13 +30,15 @@ def _declare(action, guard, *, policy, method):
         success=202,
         faults=FAULTS,
     )
-    def act(req, server):
+    def act(req: request.Request, server: server_access.Server) -> None:
         carry_out(req, server, guard, method)
 
     return act
 
 
-def carry_out(req, server, guard, method):
+def carry_out(
+    req: request.Request, server: server_access.Server, guard: transitions.Transition, method: str
+) -> None:
     """Begin an action and send it to the host. Raise MayRunElsewhere, or as `acting.begin`."""
     if guard is transitions.START:
         left_guest.remove(req, server)

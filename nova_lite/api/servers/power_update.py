@@ -7,6 +7,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import transitions
+from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import power
 
@@ -20,17 +21,15 @@ TARGETS = {
 }
 
 
-def follow(req, cell, row, target):
+def follow(req: request.Request, server: server_access.Server, target: str | None) -> None:
     """Start or stop a server, recorded as that action, if its state permits it.
 
     target: the tag of the event. Another one, and a server in another state, are left alone.
     """
-    transition, method = TARGETS.get(target, (None, None))
-    if transition is None:
-        LOG.warning('Event %s of server %s has the unknown tag %s', NAME, row.uuid, target)
+    if target not in TARGETS:
+        LOG.warning('Event %s of server %s has the unknown tag %s', NAME, server.uuid, target)
         return
-    server = server_access.Server(row, cell=cell)
     try:
-        power.carry_out(req, server, transition, method)
+        power.carry_out(req, server, *TARGETS[target])
     except exception.NovaLiteError as error:
-        LOG.warning('Server %s does not follow event %s %s: %s', row.uuid, NAME, target, error)
+        LOG.warning('Server %s does not follow event %s %s: %s', server.uuid, NAME, target, error)

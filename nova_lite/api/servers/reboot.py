@@ -2,7 +2,9 @@
 
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import lost_attachments
@@ -14,7 +16,7 @@ BODY = schema_parts.body(
 )
 
 
-def _guard(req):
+def _guard(req: request.Request) -> transitions.Transition:
     hard = req.content['type'].upper() == 'HARD'
     return transitions.REBOOT_HARD if hard else transitions.REBOOT_SOFT
 
@@ -29,7 +31,7 @@ def _guard(req):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def reboot(req, server):
+def reboot(req: request.Request, server: server_access.Server) -> None:
     """Reboot the guest."""
     if _guard(req) is transitions.REBOOT_HARD:
         left_guest.remove(req, server)

@@ -3,13 +3,16 @@
 What follows is the saga's (conductor.rebuild). Source: reference/nova/api-surface 2.4 and 6.
 """
 
+from collections.abc import Iterator
 import contextlib
 import dataclasses
+import typing
 
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import formats
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
@@ -87,7 +90,7 @@ class CertificatesOfVolume(exception.Invalid):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def rebuild(req, server):
+def rebuild(req: request.Request, server: server_access.Server) -> operation.Result:
     """Begin the rebuild; the answer is the server as it will be, with its new password."""
     asked = req.content
     if 'trusted_image_certificates' in asked:
@@ -114,7 +117,7 @@ def rebuild(req, server):
     return _answer(req, server, asked.get('adminPass'))
 
 
-def _changes(req, asked):
+def _changes(req: request.Request, asked: operation.Body) -> dict[str, typing.Any]:
     """Return the columns of the record that the body gives other values."""
     columns = {COLUMNS[name]: value for name, value in asked.items() if name in COLUMNS}
     changes = create_names.stripped(columns)
@@ -126,7 +129,7 @@ def _changes(req, asked):
 
 
 @contextlib.contextmanager
-def _named(req, server, name):
+def _named(req: request.Request, server: server_access.Server, name: str | None) -> Iterator[None]:
     """Set the name first, under the lock of names, if names are unique.
 
     If the rebuild is refused, the server has its former name again.
@@ -137,7 +140,7 @@ def _named(req, server, name):
         return
     states_only = dataclasses.replace(transitions.REBUILD, during=None)
 
-    def give(name):
+    def give(name: str) -> None:
         acting.swap(req, server, states_only, {'display_name': name})
 
     unique_names.rename(req, server, name, lambda: give(name))
@@ -148,7 +151,9 @@ def _named(req, server, name):
         raise
 
 
-def _answer(req, server, password):
+def _answer(
+    req: request.Request, server: server_access.Server, password: str | None
+) -> operation.Answer:
     fresh = server_access.load(req, server.uuid)
     shown = show.represent(req, fresh, full=False)
     if req.minor >= KEY_NAME:

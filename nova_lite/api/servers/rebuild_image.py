@@ -5,13 +5,18 @@ from 2.93 on the image is written onto it, below that it stays as it is.
 """
 
 import dataclasses
+import typing
 
 from nova_lite import exception
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_accept
 from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import create_properties
 from nova_lite.api.servers import create_volumes
+from nova_lite.clients import session
+from nova_lite.objects import block_device
 
 # From here on the root volume gets the image.
 REIMAGE = 93
@@ -32,14 +37,16 @@ class Plan:
     boots_from_volume: whether the root disk is a volume
     """
 
-    columns: dict
-    former: dict
-    image: dict | None
+    columns: dict[str, typing.Any]
+    former: dict[str, typing.Any]
+    image: session.Json | None
     reimage: str | None
     boots_from_volume: bool
 
 
-def plan(req, server, image_id, disk_config):
+def plan(
+    req: request.Request, server: server_access.Server, image_id: str, disk_config: str | None
+) -> Plan:
     """Return the Plan. Raise Invalid for an image from which the server cannot be made.
 
     disk_config: AUTO, MANUAL, or None to follow the image
@@ -66,7 +73,7 @@ def plan(req, server, image_id, disk_config):
     )
 
 
-def _root_volume(server):
+def _root_volume(server: server_access.Server) -> block_device.BlockDevice | None:
     """Return the block device of the volume that the server boots from, or None."""
     devices = acting.devices(server)
     if not acting.boots_from_volume(devices):
@@ -74,7 +81,7 @@ def _root_volume(server):
     return next(device for device in devices if device.boot_index == 0)
 
 
-def _is_other(req, root, image):
+def _is_other(req: request.Request, root: block_device.BlockDevice, image: session.Json) -> bool:
     """Return whether the root volume has another image. Raise ImageNotUsable below 2.93."""
     try:
         volume = req.app.volume.get(req.ctxt, root.volume_id)
@@ -88,10 +95,10 @@ def _is_other(req, root, image):
             image_id=image['id'],
             reason='Unable to rebuild with a different image for a volume-backed server.',
         )
-    return origin != image['id']
+    return bool(origin != image['id'])
 
 
-def _columns(image, disk_config):
+def _columns(image: session.Json, disk_config: str | None) -> dict[str, typing.Any]:
     properties = image['properties']
     columns = {
         'image_ref': image['id'],

@@ -10,7 +10,9 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.db.cell import compute_nodes
@@ -47,7 +49,7 @@ class NoRescueImage(exception.Invalid):
     success=200,
     faults=(400, 403, 404, 409),
 )
-def rescue(req, server):
+def rescue(req: request.Request, server: server_access.Server) -> operation.Result:
     """Boot the server from the named image or from its own image, and return a password."""
     asked = req.content or {}
     acting.require_host(server)
@@ -65,7 +67,7 @@ def rescue(req, server):
     return {'adminPass': asked.get('adminPass') or runtime.new_secret(9)}
 
 
-def _require_image(req, image_id):
+def _require_image(req: request.Request, image_id: str) -> None:
     """Raise NoRescueImage for an image that cannot be booted."""
     try:
         image = req.app.image.get(req.ctxt, image_id)
@@ -79,7 +81,7 @@ def _require_image(req, image_id):
         )
 
 
-def _require_volume_rescue(req, server):
+def _require_volume_rescue(req: request.Request, server: server_access.Server) -> None:
     """Raise VolumeBacked where the version or the host does not rescue from a volume."""
     if req.minor < VOLUME_BACKED:
         raise VolumeBacked(
@@ -108,7 +110,7 @@ def _require_volume_rescue(req, server):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def unrescue(req, server):
+def unrescue(req: request.Request, server: server_access.Server) -> None:
     """Boot from the server's own disk again."""
     instance = acting.begin(req, server, 'unrescue', transitions.UNRESCUE)
     acting.send(req, server, 'unrescue_instance', instance=instance)

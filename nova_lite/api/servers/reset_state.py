@@ -1,7 +1,12 @@
 """The action os-resetState: an administrator sets the state of a server."""
 
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import action_lists
@@ -26,7 +31,7 @@ BODY = schema_parts.body(
     success=202,
     faults=(400, 403, 404, 409),
 )
-def reset_state(req, server):
+def reset_state(req: request.Request, server: server_access.Server) -> None:
     """Set the vm state and clear the task. A server that was softly deleted counts again."""
     acting.require_cell(server)
     state = req.content['state']
@@ -38,7 +43,7 @@ def reset_state(req, server):
         req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
 
 
-def _reset(connection, ctxt, uuid, state):
+def _reset(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, state: str) -> None:
     row = instances.lock(connection, uuid)
     # The host must not clear away a build whose state an administrator has set.
     changes = {'vm_state': state, 'task_state': None, 'build': None, 'deleted_at': None}

@@ -8,11 +8,15 @@ from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.api import request_specs
 from nova_lite.policies import cold_moves as rules
 
@@ -49,7 +53,7 @@ class ZeroDisk(exception.Invalid):
     success=202,
     faults=(400, 401, 403, 404, 409),
 )
-def resize(req, server):
+def resize(req: request.Request, server: server_access.Server) -> None:
     """Begin the resize."""
     source_host.require_up(req, server)
     row, asked = server.row, req.content
@@ -85,7 +89,7 @@ def resize(req, server):
     )
 
 
-def _check_flavor(row, flavor, spec):
+def _check_flavor(row: rows.Row, flavor: rows.Row, spec: session.Json) -> None:
     if flavor.id == row.flavor['id']:
         raise SameFlavor()
     if not flavor.root_gb and row.flavor['root_gb'] and not spec.get('is_bfv'):

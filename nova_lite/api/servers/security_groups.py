@@ -5,11 +5,21 @@ the names as of the last change by this API, which are shown if the service does
 Source: reference/nova/api-surface 2.3 and 2.4.
 """
 
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import security_group_views
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
+from nova_lite.clients import session
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import network_info
 from nova_lite.policies import security_groups as rules
@@ -25,7 +35,7 @@ CONTENT = schema_parts.whole(
 @operation.operation(
     'GET', '/servers/{server_id}/os-security-groups', policy=rules.LIST, faults=(403, 404)
 )
-def index(req, server):
+def index(req: request.Request, server: server_access.Server) -> operation.Result:
     """List the security groups of the server, with their rules."""
     found = req.app.network.security_groups.of_server(req.ctxt, server.uuid)
     return {'security_groups': security_group_views.groups(req, found)}
@@ -40,7 +50,7 @@ def index(req, server):
     success=202,
     faults=FAULTS,
 )
-def add(req, server):
+def add(req: request.Request, server: server_access.Server) -> None:
     """Put a group on every port of the server."""
     _change(req, server, req.app.network.security_groups.add)
 
@@ -54,12 +64,16 @@ def add(req, server):
     success=202,
     faults=FAULTS,
 )
-def remove(req, server):
+def remove(req: request.Request, server: server_access.Server) -> None:
     """Take a group off every port of the server."""
     _change(req, server, req.app.network.security_groups.remove)
 
 
-def _change(req, server, change):
+def _change(
+    req: request.Request,
+    server: server_access.Server,
+    change: Callable[[context.RequestContext, str, session.Json], object],
+) -> None:
     if not req.content['name'].strip():
         raise exception.Invalid('Security group name cannot be empty')
     groups = req.app.network.security_groups
@@ -75,7 +89,7 @@ def _change(req, server, change):
     _record(req, server)
 
 
-def _record(req, server):
+def _record(req: request.Request, server: server_access.Server) -> None:
     """Record the groups, and again while another request changes them."""
     recorded = None
     while (found := _now(req, server)) != recorded:
@@ -83,17 +97,26 @@ def _record(req, server):
         _write(req, server, *found)
 
 
-def _write(req, server, names, of_ports):
+def _write(
+    req: request.Request,
+    server: server_access.Server,
+    names: Sequence[str],
+    of_ports: Mapping[str, list[str]],
+) -> None:
     acting.in_its_cell(
         req, server, lambda: server.cell.db.write(_store, server.uuid, names, of_ports)
     )
 
 
-def _now(req, server):
+def _now(
+    req: request.Request, server: server_access.Server
+) -> tuple[list[str], dict[str, list[str]]]:
     found, of_ports = req.app.network.security_groups.on_ports(req.ctxt, server.uuid)
     return sorted({group['name'] for group in found}), of_ports
 
 
-def _store(connection, uuid, names, of_ports):
+def _store(
+    connection: sa.Connection, uuid: str, names: Sequence[str], of_ports: Mapping[str, list[str]]
+) -> None:
     row = instances.lock(connection, uuid)
     network_info.store_groups(connection, row, names, of_ports)

@@ -1,13 +1,22 @@
 """/servers/{server_id}/metadata: all entries and single ones."""
 
+from collections.abc import Callable
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import instances
 from nova_lite.policies import server_parts as rules
+
+Change: typing.TypeAlias = Callable[[dict[str, str]], dict[str, str]]
 
 PATH = '/servers/{server_id}/metadata'
 ONE = PATH + '/{key}'
@@ -19,13 +28,13 @@ BODY_ONE = schema_parts.body(
 
 
 @operation.operation('GET', PATH, policy=rules.META_LIST, faults=(403, 404))
-def index(req, server):
+def index(req: request.Request, server: server_access.Server) -> operation.Result:
     """List all entries."""
     return {'metadata': server.row.metadata}
 
 
 @operation.operation('GET', ONE, policy=rules.META_SHOW, faults=(403, 404))
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show one entry."""
     key = req.args['key']
     _require_key(server, key)
@@ -40,7 +49,7 @@ def show(req, server):
     body={'2.1': BODY},
     faults=FAULTS,
 )
-def create(req, server):
+def create(req: request.Request, server: server_access.Server) -> operation.Result:
     """Add entries, and replace those that have the same keys."""
     return {'metadata': _change(req, server, lambda found: {**found, **req.content})}
 
@@ -53,7 +62,7 @@ def create(req, server):
     body={'2.1': BODY},
     faults=FAULTS,
 )
-def replace(req, server):
+def replace(req: request.Request, server: server_access.Server) -> operation.Result:
     """Replace all entries."""
     return {'metadata': _change(req, server, lambda _found: dict(req.content))}
 
@@ -66,7 +75,7 @@ def replace(req, server):
     body={'2.1': BODY_ONE},
     faults=FAULTS,
 )
-def update(req, server):
+def update(req: request.Request, server: server_access.Server) -> operation.Result:
     """Set one entry."""
     key = req.args['key']
     if key not in req.content:
@@ -83,22 +92,22 @@ def update(req, server):
     success=204,
     faults=FAULTS,
 )
-def delete(req, server):
+def delete(req: request.Request, server: server_access.Server) -> None:
     """Remove one entry."""
     key = req.args['key']
     _require_key(server, key)
     _change(req, server, lambda found: {k: v for k, v in found.items() if k != key})
 
 
-def _require_key(server, key):
+def _require_key(server: server_access.Server, key: str) -> None:
     if key not in server.row.metadata:
         raise exception.NotFound('Metadata item was not found')
 
 
-def _change(req, server, change):
+def _change(req: request.Request, server: server_access.Server, change: Change) -> dict[str, str]:
     """Apply `change` to the entries as they are in that moment; returns the new ones."""
     acting.require_cell(server)
-    limit = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    limit = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
     return acting.in_its_cell(
         req,
         server,
@@ -106,7 +115,7 @@ def _change(req, server, change):
     )
 
 
-def _store(connection, uuid, change, limit):
+def _store(connection: sa.Connection, uuid: str, change: Change, limit: int) -> dict[str, str]:
     found = change(instances.lock(connection, uuid).metadata)
     quota.require(limit, len(found), 'metadata_items')
     instances.update(connection, uuid, {'metadata': found})

@@ -3,21 +3,33 @@
 Source: reference/nova/moves 2.7.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import identifiers
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api import times
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.policies import live_migrations as rules
+
+T = typing.TypeVar('T')
 
 PATH = '/servers/{server_id}/migrations'
 ONE = PATH + '/{migration_id}'
@@ -48,7 +60,7 @@ class WrongStatus(exception.Invalid):
 
 
 @operation.operation('GET', PATH, since='2.23', policy=rules.LIST, faults=(403, 404))
-def index(req, server):
+def index(req: request.Request, server: server_access.Server) -> operation.Result:
     """List the server's live migrations in progress: usually one or none."""
     found = _read(req, server, live_migrations.shown) or ()
     places = req.allows(rules.LIST_HOST, server.target)
@@ -56,7 +68,7 @@ def index(req, server):
 
 
 @operation.operation('GET', ONE, since='2.23', policy=rules.SHOW, faults=(400, 403, 404))
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show one live migration in progress."""
     wanted = req.args['migration_id']
     for row in _read(req, server, live_migrations.shown) or ():
@@ -65,14 +77,19 @@ def show(req, server):
     raise NotInProgress(instance_id=server.uuid, migration_id=wanted)
 
 
-def _read(req, server, function, *args):
+def _read(
+    req: request.Request,
+    server: server_access.Server,
+    function: Callable[..., T],
+    *args: typing.Any,
+) -> T | None:
     """Read from the server's cell; None while it is in none."""
     if not server.is_in_cell:
         return None
     return server_access.read_cell(req, server.cell, server.mapping, function, server.uuid, *args)
 
 
-def _view(req, row, *, places):
+def _view(req: request.Request, row: rows.Row, *, places: bool) -> session.Json:
     shown = {
         'id': row.id,
         'status': row.status,
@@ -103,7 +120,7 @@ def _view(req, row, *, places):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def force_complete(req, server):
+def force_complete(req: request.Request, server: server_access.Server) -> None:
     """Force the hypervisor to complete the copy, for example by pausing the guest."""
     number = identifiers.number(req.args['migration_id'], 'migration id')
     row = _read(req, server, live_migrations.find, number)
@@ -130,7 +147,7 @@ def force_complete(req, server):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def abort(req, server):
+def abort(req: request.Request, server: server_access.Server) -> None:
     """Call the migration off; from 2.65 also one that has not begun to copy."""
     number = identifiers.number(req.args['migration_id'], 'migration id')
     row = _read(req, server, live_migrations.find, number)
@@ -148,7 +165,7 @@ def abort(req, server):
         _tell(req, server, row, 'live_migration_abort')
 
 
-def _tell(req, server, row, method):
+def _tell(req: request.Request, server: server_access.Server, row: rows.Row, method: str) -> None:
     """Notify the source's host and the super-conductor of the command."""
     acting.send(
         req,
@@ -162,7 +179,15 @@ def _tell(req, server, row, method):
         moves.run_saga(req, row.uuid)
 
 
-def _record(req, server, row, *, command, action, allowed):
+def _record(
+    req: request.Request,
+    server: server_access.Server,
+    row: rows.Row,
+    *,
+    command: str,
+    action: str,
+    allowed: Sequence[str],
+) -> bool:
     """Record the command and the action in one transaction. Raise WrongStatus.
 
     The next poll of the migration carries it out, also if the message is lost.
@@ -174,9 +199,22 @@ def _record(req, server, row, *, command, action, allowed):
     )
 
 
-def _write(connection, ctxt, instance_uuid, migration_uuid, *, command, action, allowed):
+def _write(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    instance_uuid: str,
+    migration_uuid: str,
+    *,
+    command: str,
+    action: str,
+    allowed: Sequence[str],
+) -> bool:
     instances.get(connection, instance_uuid)
     row = live_migrations.lock(connection, migration_uuid)
+    if row is None:
+        raise exception.MigrationNotFoundForInstance(
+            migration_id=migration_uuid, instance_id=instance_uuid
+        )
     if row.status not in allowed:
         verb = 'abort' if command == live_migrations.ABORT else 'complete'
         raise WrongStatus(

@@ -8,12 +8,16 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import shares
 from nova_lite.api.servers import source_host
+from nova_lite.clients import session
 from nova_lite.clients import share as share_client
+from nova_lite.db import rows
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import shares as share_rows
 from nova_lite.policies import server_shares as rules
@@ -36,14 +40,13 @@ PAGES = 'hw:mem_page_size'
     success=201,
     faults=(400, 403, 404, 409),
 )
-def attach(req, server):
+def attach(req: request.Request, server: server_access.Server) -> operation.Result:
     """Begin to attach a share."""
     asked = req.content
     acting.require_host(server)
     share = req.app.share.get(req.ctxt, asked['share_id'])
     _check(share)
-    node = server.cell.db.read(compute_nodes.find, server.row.host, server.row.node)
-    _require_support(req, server, node)
+    node = _supporting_node(req, server)
     source_host.require_up(req, server)
     access_type, access_to = share_client.access_of(share['protocol'], node.host_ip)
     columns = {
@@ -66,25 +69,22 @@ def attach(req, server):
         share=columns,
         timeout_s=req.conf.api.device_timeout,
     )
-    return {KEY: shares.detail(req, server, _Attaching(**columns))}
+    attaching = shares.Attaching(
+        uuid=columns['uuid'],
+        share_id=share['id'],
+        tag=columns['tag'],
+        export_location=share['export_location'],
+    )
+    return {KEY: shares.detail(req, server, attaching)}
 
 
-def _uuid_for(server, share_id):
+def _uuid_for(server: server_access.Server, share_id: str) -> str:
     """Return the uuid of the attachment: that of a failed one of the share, or a new one."""
     known = server.cell.db.read(share_rows.find, server.uuid, share_id)
     return runtime.new_uuid() if known is None else known.uuid
 
 
-class _Attaching:
-    """The record of a share that was just made."""
-
-    status = 'attaching'
-
-    def __init__(self, **columns):
-        vars(self).update(columns)
-
-
-def _check(share):
+def _check(share: session.Json) -> None:
     """Raise ShareNotUsable or Conflict for a share that no server can have now."""
     if share['protocol'] not in (share_client.NFS, share_client.CEPHFS):
         raise exception.ShareNotUsable(
@@ -96,9 +96,12 @@ def _check(share):
         )
 
 
-def _require_support(req, server, node):
-    """Raise SharesNotSupported unless host and flavor can give a guest a file system."""
-    traits = set()
+def _supporting_node(req: request.Request, server: server_access.Server) -> rows.Row:
+    """Return the node of the server. Raise SharesNotSupported unless it and the flavor can
+    give a guest a file system.
+    """
+    node = server.cell.db.read(compute_nodes.find, server.row.host, server.row.node)
+    traits: set[str] = set()
     if node is not None:
         traits, _generation = req.app.placement.providers.traits(req.ctxt, node.uuid)
     missing = None
@@ -106,5 +109,6 @@ def _require_support(req, server, node):
         missing = f'it has no trait {VIRTIO_FS}'
     elif SHARED_MEMORY not in traits and PAGES not in server.row.flavor['extra_specs']:
         missing = f'it has no trait {SHARED_MEMORY}, and the flavor no extra spec {PAGES}'
-    if missing:
+    if missing or node is None:
         raise exception.SharesNotSupported(instance_id=server.uuid, reason=missing)
+    return node

@@ -5,6 +5,8 @@ The answer does not wait: a saga revokes the access of the server's host and the
 
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import shares
@@ -21,7 +23,7 @@ from nova_lite.policies import server_shares as rules
     success=200,
     faults=(400, 403, 404, 409),
 )
-def detach(req, server):
+def detach(req: request.Request, server: server_access.Server) -> None:
     """Begin to detach a share."""
     acting.require_cell(server)
     share = server.cell.db.read(share_rows.get, server.uuid, req.args['share_id'])

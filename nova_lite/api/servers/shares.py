@@ -3,9 +3,15 @@
 Source: reference/nova/api-surface 2.3.
 """
 
+import dataclasses
+
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.cell import shares
 from nova_lite.policies import server_shares as rules
 
@@ -18,7 +24,7 @@ QUERY = {'2.1': schema_parts.query({}, strict=True)}
 @operation.operation(
     'GET', PATH, policy=rules.LIST, query=QUERY, since=SINCE, faults=(400, 403, 404)
 )
-def index(req, server):
+def index(req: request.Request, server: server_access.Server) -> operation.Result:
     """List the shares of a server."""
     found = {} if not server.is_in_cell else server.cell.db.read(shares.of, [server.uuid])
     return {'shares': [brief(row) for row in found.get(server.uuid, ())]}
@@ -27,7 +33,7 @@ def index(req, server):
 @operation.operation(
     'GET', ONE, policy=rules.SHOW, query=QUERY, since=SINCE, faults=(400, 403, 404)
 )
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show a share of a server."""
     share_id = req.args['share_id']
     if not server.is_in_cell:
@@ -35,12 +41,25 @@ def show(req, server):
     return {'share': detail(req, server, server.cell.db.read(shares.get, server.uuid, share_id))}
 
 
-def brief(row):
+@dataclasses.dataclass(frozen=True)
+class Attaching:
+    """A share that is being attached, with what its record shows."""
+
+    uuid: str
+    share_id: str
+    tag: str
+    export_location: str
+    status: str = 'attaching'
+
+
+def brief(row: rows.Row | Attaching) -> session.Json:
     """Return a share as lists show it."""
     return {'share_id': row.share_id, 'status': row.status, 'tag': row.tag}
 
 
-def detail(req, server, row):
+def detail(
+    req: request.Request, server: server_access.Server, row: rows.Row | Attaching
+) -> session.Json:
     """Return a share with all its fields. Only administrators see its export location."""
     shown = brief(row)
     if req.allows(rules.SHOW_LOCATION, server.target):

@@ -4,13 +4,16 @@ What follows is the sagas' of these kinds (conductor.shelve, conductor.unshelve)
 Source: reference/nova/api-surface 2.4.
 """
 
+from collections.abc import Mapping
 import dataclasses
 
 from nova_lite import exception
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api import zones
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
@@ -72,7 +75,7 @@ class VolumeInOtherZone(exception.Conflict):
     success=202,
     faults=FAULTS,
 )
-def shelve(req, server):
+def shelve(req: request.Request, server: server_access.Server) -> None:
     """Make the server an image, and take it off its host if that is due at once."""
     acting.require_host(server)
     volume_backed = acting.boots_from_volume(acting.devices(server))
@@ -97,7 +100,7 @@ def shelve(req, server):
     success=202,
     faults=FAULTS,
 )
-def shelve_offload(req, server):
+def shelve_offload(req: request.Request, server: server_access.Server) -> None:
     """Take a shelved server off its host."""
     moves.begin(
         req, server, kind='shelve-offload', guard=transitions.SHELVE_OFFLOAD, action='shelveOffload'
@@ -114,7 +117,7 @@ def shelve_offload(req, server):
     success=202,
     faults=FAULTS,
 )
-def unshelve(req, server):
+def unshelve(req: request.Request, server: server_access.Server) -> None:
     """Unshelve a server. A zone of null unpins its availability zone."""
     acting.require_cell(server)
     asked = _asked(req)
@@ -124,10 +127,11 @@ def unshelve(req, server):
     if 'availability_zone' in asked:
         arguments['zone'] = _zone(req, asked['availability_zone'])
         _require_zone_of_volumes(req, server, arguments['zone'])
-    if 'host' in asked:
+    host = asked.get('host')
+    if host is not None:
         req.authorize(rules.UNSHELVE_TO_HOST, server.target)
-        arguments.update(_host(req, server, asked['host']))
-        _require_zone(req, server, asked)
+        arguments.update(_host(req, server, host))
+        _require_zone(req, server, host, asked)
     left_guest.remove(req, server)
     # Which steps there are depends on the state the server is in now.
     guard = dataclasses.replace(
@@ -144,19 +148,21 @@ def unshelve(req, server):
     )
 
 
-def _asked(req):
+def _asked(req: request.Request) -> dict[str, str | None]:
     """Return zone and host of the request. An empty host is none, an empty zone unpins."""
     given = (req.content if req.minor >= PLACES else None) or {}
     return {name: given[name] or None for name in given if name == _ZONE or given[name]}
 
 
-def _zone(req, zone):
+def _zone(req: request.Request, zone: str | None) -> str | None:
     if zone is not None and not zones.exists(req, zone):
         raise UnknownZone(zone=zone)
     return zone
 
 
-def _require_zone_of_volumes(req, server, zone):
+def _require_zone_of_volumes(
+    req: request.Request, server: server_access.Server, zone: str | None
+) -> None:
     """Refuse a zone whose servers may not use the volumes of this one."""
     if zone is None or req.conf.cinder.cross_az_attach:
         return
@@ -171,18 +177,23 @@ def _require_zone_of_volumes(req, server, zone):
             raise VolumeInOtherZone(volume_id=volume['id'])
 
 
-def _host(req, server, host):
+def _host(req: request.Request, server: server_access.Server, host: str) -> dict[str, str]:
     try:
         return destination.anywhere(req, server, host)
     except destination.UnknownHost as error:
         raise exception.ComputeHostNotFound(host=host) from error
 
 
-def _require_zone(req, server, asked):
+def _require_zone(
+    req: request.Request,
+    server: server_access.Server,
+    host: str,
+    asked: Mapping[str, str | None],
+) -> None:
     """Refuse a host outside the zone that the server is bound to from now on, if any."""
     if 'availability_zone' in asked:
         zone = asked['availability_zone']
     else:
         zone = req.app.api_db.read(request_specs.get, server.uuid).availability_zone
-    if zone is not None and zone != zones.of_host(req, asked['host']):
-        raise HostNotInZone(host=asked['host'], zone=zone)
+    if zone is not None and zone != zones.of_host(req, host):
+        raise HostNotInZone(host=host, zone=zone)

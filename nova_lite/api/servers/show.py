@@ -1,13 +1,23 @@
 """GET /servers/{server_id}."""
 
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import partial
 from nova_lite.api.servers import view
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import instance_lists
 from nova_lite.policies import servers as rules
+
+# {server uuid: uuid of its group} and {server uuid: request spec}
+FromApi: typing.TypeAlias = tuple[dict[str, str], dict[str, session.Json]]
 
 # From here on the response has what is known of a server whose cell is down.
 PARTIAL = 69
@@ -19,7 +29,7 @@ PARTIAL = 69
     load=False,
     faults=(403, 404),
 )
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one server; from 2.69 on also what is known while its cell is down."""
     reader = _Reader(view.Viewer(req, show=True))
     try:
@@ -32,30 +42,32 @@ def show(req):
     return {'server': _view(reader.viewer, server, server.row)}
 
 
-class _Reader(server_access.Reader):
+class _Reader(server_access.Reader[FromApi, instance_lists.Details]):
     """Reads with a server's record whatever else is shown of it.
 
     viewer: the view.Viewer that takes it
     """
 
-    def __init__(self, viewer):
+    def __init__(self, viewer: view.Viewer) -> None:
         self.viewer = viewer
 
-    def from_api_db(self, connection, uuid):
+    def from_api_db(self, connection: sa.Connection, uuid: str) -> FromApi:
         """Return {server uuid: group} and {server uuid: request spec}, each if it is shown."""
         viewer = self.viewer
         groups = server_groups.groups_of(connection, [uuid]) if viewer.with_groups else {}
         specs = request_specs.stored(connection, [uuid]) if viewer.wants_specs else {}
         return groups, specs
 
-    def from_cell(self, connection, uuid):
+    def from_cell(self, connection: sa.Connection, uuid: str) -> instance_lists.Details:
         """Return the Details of one server."""
         viewer = self.viewer
         return instance_lists.details(
             connection, [uuid], viewer.columns(), tags=viewer.wants_tags, hosts=viewer.wants_hosts
         )
 
-    def take(self, uuid, from_api_db, from_cell):
+    def take(
+        self, uuid: str, from_api_db: FromApi, from_cell: instance_lists.Details | None
+    ) -> rows.Row | None:
         self.viewer.groups, self.viewer.specs = from_api_db
         if from_cell is None:
             return None
@@ -63,7 +75,9 @@ class _Reader(server_access.Reader):
         return from_cell['rows'].get(uuid)
 
 
-def represent(req, server, *, full=True):
+def represent(
+    req: request.Request, server: server_access.Server, *, full: bool = True
+) -> session.Json:
     """Return the representation of a loaded server.
 
     full: also what only GET answers carry below 2.75
@@ -76,13 +90,13 @@ def represent(req, server, *, full=True):
     return _view(reader.viewer, server, row or server.row)
 
 
-def _view(viewer, server, row):
+def _view(viewer: view.Viewer, server: server_access.Server, row: rows.Row) -> session.Json:
     if not server.is_in_cell:
-        viewer.tags[server.uuid] = sorted(server.build_request.tags)
+        viewer.tags[server.uuid] = sorted(server.build_tags)
     viewer.name_groups([row])
     return view.detail(viewer, row)
 
 
-def _partial(req, mapping):
+def _partial(req: request.Request, mapping: rows.Row) -> operation.Body:
     req.authorize(rules.SHOW, {'project_id': mapping.project_id, 'user_id': mapping.user_id})
     return {'server': partial.show(req, mapping)}

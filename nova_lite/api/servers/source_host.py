@@ -1,11 +1,19 @@
 """The host that a server is to leave, or left: is it there to take part?"""
 
 from nova_lite import exception
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import services
 
 
-def require_up(req, server, host=None, *, crosses=False):
+def require_up(
+    req: request.Request,
+    server: server_access.Server,
+    host: str | None = None,
+    *,
+    crosses: bool = False,
+) -> None:
     """Raise ServiceIsDown unless the compute service of a host is up, or HostUnheard.
 
     host: default: the server's own; raises InstanceNotReady when it has none

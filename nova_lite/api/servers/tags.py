@@ -1,13 +1,24 @@
 """/servers/{server_id}/tags (2.26)."""
 
+from collections.abc import Callable
+from collections.abc import Sequence
+import typing
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.policies import server_parts as rules
+
+T = typing.TypeVar('T')
+W = typing.TypeVar('W')
 
 PATH = '/servers/{server_id}/tags'
 ONE = PATH + '/{tag}'
@@ -25,7 +36,7 @@ BODY = schema_parts.body('tags', {'type': 'array', 'items': schema_parts.TAG, 'm
     query=operation.ANY_QUERY,
     faults=(403, 404),
 )
-def index(req, server):
+def index(req: request.Request, server: server_access.Server) -> operation.Result:
     """List all tags."""
     return {'tags': _of(server)}
 
@@ -39,7 +50,7 @@ def index(req, server):
     success=204,
     faults=(403, 404),
 )
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> None:
     """Answer 204 if the server has the tag, else 404."""
     if req.args['tag'] not in _of(server):
         _missing(server, req.args['tag'])
@@ -55,7 +66,7 @@ def show(req, server):
     success=201,
     faults=FAULTS,
 )
-def update(req, server):
+def update(req: request.Request, server: server_access.Server) -> operation.Result:
     """Add one tag: 201 with its address, or 204 when it was there."""
     tag = req.args['tag']
     _check(tag)
@@ -74,7 +85,7 @@ def update(req, server):
     body={'2.1': BODY},
     faults=FAULTS,
 )
-def replace(req, server):
+def replace(req: request.Request, server: server_access.Server) -> operation.Result:
     """Replace all tags."""
     tags = sorted(set(req.content))
     _write(req, server, _replace, tags)
@@ -91,7 +102,7 @@ def replace(req, server):
     success=204,
     faults=FAULTS,
 )
-def delete(req, server):
+def delete(req: request.Request, server: server_access.Server) -> None:
     """Remove one tag."""
     if not _write(req, server, _remove, req.args['tag']):
         _missing(server, req.args['tag'])
@@ -107,25 +118,30 @@ def delete(req, server):
     success=204,
     faults=FAULTS,
 )
-def delete_all(req, server):
+def delete_all(req: request.Request, server: server_access.Server) -> None:
     """Remove all tags."""
     _write(req, server, _replace, [])
 
 
-def _write(req, server, function, wanted):
+def _write(
+    req: request.Request,
+    server: server_access.Server,
+    function: Callable[[sa.Connection, str, W], T],
+    wanted: W,
+) -> T:
     acting.require_cell(server)
     return acting.in_its_cell(
         req, server, lambda: server.cell.db.write(function, server.uuid, wanted)
     )
 
 
-def _of(server):
+def _of(server: server_access.Server) -> list[str]:
     if not server.is_in_cell:
-        return sorted(server.build_request.tags)
+        return sorted(server.build_tags)
     return server.cell.db.read(children.tags, [server.uuid]).get(server.uuid, [])
 
 
-def _check(tag):
+def _check(tag: str) -> None:
     if not 1 <= len(tag) <= 60 or set(tag) & set(',/'):
         raise exception.Invalid(
             f"Tag '{tag[:100]}' is invalid. It must be a string without characters '/' and "
@@ -133,7 +149,7 @@ def _check(tag):
         )
 
 
-def _add(connection, uuid, tag):
+def _add(connection: sa.Connection, uuid: str, tag: str) -> bool:
     """Return whether the tag is new."""
     instances.lock(connection, uuid)
     present = children.tags(connection, [uuid]).get(uuid, [])
@@ -145,17 +161,17 @@ def _add(connection, uuid, tag):
     return True
 
 
-def _replace(connection, uuid, tags):
+def _replace(connection: sa.Connection, uuid: str, tags: Sequence[str]) -> None:
     instances.lock(connection, uuid)
     children.destroy_tags(connection, uuid)
     children.create_tags(connection, uuid, tags)
 
 
-def _remove(connection, uuid, tag):
+def _remove(connection: sa.Connection, uuid: str, tag: str) -> bool:
     """Return whether the tag was there."""
     instances.lock(connection, uuid)
-    return children.destroy_tags(connection, uuid, tag)
+    return children.destroy_tags(connection, uuid, tag) > 0
 
 
-def _missing(server, tag):
+def _missing(server: server_access.Server, tag: str) -> typing.NoReturn:
     raise exception.NotFound(f"Server {server.uuid} has no tag '{tag}'")

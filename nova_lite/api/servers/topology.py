@@ -6,6 +6,8 @@ Each is on one of the host's, in their order. A host gives no CPU to one guest a
 from oslo_utils import strutils
 
 from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.db.cell import compute_nodes
 from nova_lite.objects import guest_numa
 from nova_lite.policies import server_parts as rules
@@ -21,7 +23,7 @@ PAGES_KB = {'small': 4, 'any': 4, 'large': 2048}
     policy=rules.TOPOLOGY,
     faults=(403, 404),
 )
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show the guest's NUMA nodes; for administrators also where on the host they are."""
     row = server.row
     requested = guest_numa.Requested(row.flavor.get('extra_specs'), row.image_properties)
@@ -36,20 +38,25 @@ def show(req, server):
     return {'nodes': nodes, 'pagesize_kb': _page_size_kb(requested.of('mem_page_size'))}
 
 
-def _host_nodes(server):
+def _host_nodes(server: server_access.Server) -> int:
     """Return how many NUMA nodes the server's host has, as far as that is known."""
-    row, found = server.row, ()
+    row, found = server.row, None
     if row.host:
-        named = {'host': row.host, 'hypervisor_hostname': row.node}
-        found = server.cell.db.read(compute_nodes.every, **named)
+        found = server.cell.db.read(
+            compute_nodes.every, host=row.host, hypervisor_hostname=row.node
+        )
+    if not found:
+        return 1
     # A driver may report none, or 0.
-    return (found[0].cpu_info.get('topology', {}).get('cells') if found else None) or 1
+    return found[0].cpu_info.get('topology', {}).get('cells') or 1
 
 
-def _page_size_kb(size):
+def _page_size_kb(size: str | None) -> int | None:
     """Return the requested size of the guest's memory pages in KiB, or None."""
-    if size is None or size in PAGES_KB:
-        return PAGES_KB.get(size)
+    if size is None:
+        return None
+    if size in PAGES_KB:
+        return PAGES_KB[size]
     if size.isdecimal():
         return int(size)
     try:

@@ -4,10 +4,13 @@ A server that is being scheduled is changed as soon as it is in a cell: a change
 build request would be lost if a super-conductor had read it before.
 """
 
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import formats
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
@@ -15,6 +18,7 @@ from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_names
 from nova_lite.api.servers import show
 from nova_lite.api.servers import unique_names
+from nova_lite.db import rows
 from nova_lite.db.api import request_specs
 from nova_lite.policies import servers as rules
 
@@ -56,7 +60,7 @@ COLUMNS = {
     body=BODY,
     faults=(400, 403, 404, 409),
 )
-def update(req, server):
+def update(req: request.Request, server: server_access.Server) -> operation.Result:
     """Change a server; the answer is full from 2.75 on."""
     wanted = req.content
     columns = {COLUMNS[name]: value for name, value in wanted.items() if name in COLUMNS}
@@ -75,7 +79,7 @@ def update(req, server):
     return {'server': show.represent(req, fresh, full=False)}
 
 
-def _reach_cell(req, server):
+def _reach_cell(req: request.Request, server: server_access.Server) -> None:
     """Wait until the server is in a cell. Raise InstanceNotReady, or InstanceNotFound."""
     for _look in req.app.waiters.looks(req, SCHEDULED_S):
         if not server.is_in_cell:
@@ -85,8 +89,8 @@ def _reach_cell(req, server):
     acting.require_cell(server)
 
 
-def _change(req, server, changes):
-    def write():
+def _change(req: request.Request, server: server_access.Server, changes: rows.Values) -> None:
+    def write() -> None:
         acting.swap(req, server, ANY_STATE, changes)
 
     name = changes.get('display_name')
@@ -96,7 +100,7 @@ def _change(req, server, changes):
         unique_names.rename(req, server, name, write)
 
 
-def _pin(req, server, zone):
+def _pin(req: request.Request, server: server_access.Server, zone: str | None) -> None:
     """Keep later moves within the zone, which must be the server's own; None frees them."""
     if zone is not None and zone != server.row.availability_zone:
         raise exception.Conflict(
@@ -106,5 +110,5 @@ def _pin(req, server, zone):
     req.app.api_db.write(_store_zone, server.uuid, zone)
 
 
-def _store_zone(connection, uuid, zone):
+def _store_zone(connection: sa.Connection, uuid: str, zone: str | None) -> None:
     request_specs.change(connection, uuid, availability_zone=zone)

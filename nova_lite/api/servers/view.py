@@ -4,6 +4,9 @@
 Source: reference/nova/api-surface 6.
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import datetime
 import functools
 import hashlib
 
@@ -11,7 +14,11 @@ from oslo_utils import uuidutils
 
 from nova_lite import states
 from nova_lite.api import links
+from nova_lite.api import request
 from nova_lite.api.servers import addresses
+from nova_lite.clients import session
+from nova_lite.db import rows
+from nova_lite.db.cell import instance_lists
 from nova_lite.db.cell import services
 from nova_lite.policies import servers as rules
 
@@ -42,9 +49,9 @@ class Viewer:
     full: also what only GET answers carry below 2.75
     """
 
-    def __init__(self, req, *, full=True, show=False):
+    def __init__(self, req: request.Request, *, full: bool = True, show: bool = False) -> None:
         self.req = req
-        self.minor = req.minor
+        self.minor: int = req.minor
         self.full = full or req.minor >= 75
         self.with_groups = show and req.minor >= 71
         self.inner = self.full and req.allows(rules.EXTENDED_ATTRIBUTES)
@@ -56,25 +63,30 @@ class Viewer:
             and req.allows(rules.HOST_STATUS_UNKNOWN)
         )
         self.extra_specs = req.minor >= 47 and req.allows(rules.EXTRA_SPECS)
-        self.is_admin = req.ctxt.is_admin
+        self.is_admin = bool(req.ctxt.is_admin)
         self.down_after_s = req.conf.service_down_time
         self.name_template = req.conf.instance_name_template
-        self.devices, self.faults, self.tags, self.host_statuses = {}, {}, {}, {}
-        self.specs, self.groups, self.group_names = {}, {}, {}
+        self.devices: dict[str, list[tuple[str, bool]]] = {}
+        self.faults: dict[str, rows.Row] = {}
+        self.tags: dict[str, list[str]] = {}
+        self.host_statuses: dict[str, str] = {}
+        self.specs: dict[str, session.Json] = {}
+        self.groups: dict[str, str] = {}
+        self.group_names: dict[str, str] | None = {}
 
     @property
-    def wants_tags(self):
+    def wants_tags(self) -> bool:
         return self.minor >= 26
 
     @property
-    def wants_hosts(self):
+    def wants_hosts(self) -> bool:
         return self.host_status or self.host_unknown
 
     @property
-    def wants_specs(self):
+    def wants_specs(self) -> bool:
         return self.minor >= 96
 
-    def columns(self):
+    def columns(self) -> list[str]:
         """Return the columns of the rows that the view will read."""
         names = list(_COLUMNS)
         if self.inner and self.minor >= 3:
@@ -93,15 +105,17 @@ class Viewer:
             names.append('image_properties')
         return names
 
-    def name_groups(self, rows):
-        """Find out the names of the security groups that rows have by id.
+    def name_groups(self, servers: Iterable[rows.Row]) -> None:
+        """Find out the names of the security groups that servers have by id.
 
         A server that is being built shows what was requested.
         """
         if not self.full:
             return
-        built = [row for row in rows if row.network_info and not (_is_building(row) or row.deleted)]
-        ids = set()
+        built = [
+            row for row in servers if row.network_info and not (_is_building(row) or row.deleted)
+        ]
+        ids: set[str] = set()
         for row in built:
             groups = _groups(row)
             ids.update(row.security_groups or () if groups is None else groups)
@@ -109,7 +123,7 @@ class Viewer:
         if ids:
             self.group_names = self.req.app.network.security_groups.names.of(self.req.ctxt, ids)
 
-    def take(self, found):
+    def take(self, found: instance_lists.Details) -> None:
         """Add what `instance_lists.details` gave for one cell."""
         self.devices.update(found['devices'])
         self.faults.update(found['faults'])
@@ -118,7 +132,7 @@ class Viewer:
             self.host_statuses[host] = host_status(service, self.down_after_s)
 
 
-def basic(req, row):
+def basic(req: request.Request, row: rows.Row) -> session.Json:
     """Return the entry of GET /servers."""
     return {
         'id': row.uuid,
@@ -127,7 +141,7 @@ def basic(req, row):
     }
 
 
-def detail(viewer, row):
+def detail(viewer: Viewer, row: rows.Row) -> session.Json:
     """Return the whole of a server.
 
     A deleted one has nothing that others have given it: addresses, volumes, tags, a host's status.
@@ -163,11 +177,11 @@ def detail(viewer, row):
     return shown
 
 
-def _is_building(row):
-    return row.vm_state == states.VmState.BUILDING
+def _is_building(row: rows.Row) -> bool:
+    return bool(row.vm_state == states.VmState.BUILDING)
 
 
-def _add_extensions(viewer, row, shown):
+def _add_extensions(viewer: Viewer, row: rows.Row, shown: session.Json) -> None:
     # The record of an offloaded server keeps the zone that volumes are compared with.
     zone = None if row.vm_state == OFFLOADED else row.availability_zone
     shown['OS-EXT-AZ:availability_zone'] = zone or MISSING
@@ -195,7 +209,7 @@ def _add_extensions(viewer, row, shown):
             shown['host_status'] = status
 
 
-def _groups(row):
+def _groups(row: rows.Row) -> list[str] | None:
     """Return the ids of the groups on each port of a server, or None if they are not recorded.
 
     Servers that an earlier release has built have no such record.
@@ -204,19 +218,20 @@ def _groups(row):
     return None if None in on_ports else [group for groups in on_ports for group in groups]
 
 
-def _names_of_groups(viewer, row):
+def _names_of_groups(viewer: Viewer, row: rows.Row) -> Sequence[str]:
     """Return the names of the groups on each port, as in nova: a server without ports has none."""
+    requested: Sequence[str] = row.security_groups or ()
     if _is_building(row):
-        return row.security_groups
+        return requested
     if row.deleted or not row.network_info:
         return ()
     known, groups = viewer.group_names, _groups(row)
     if groups is None or known is None:
-        return [(known or {}).get(name, name) for name in row.security_groups or ()]
+        return [(known or {}).get(name, name) for name in requested]
     return sorted(known[group] for group in groups if group in known)
 
 
-def _add_inner(viewer, row, shown):
+def _add_inner(viewer: Viewer, row: rows.Row, shown: session.Json) -> None:
     prefix = 'OS-EXT-SRV-ATTR:'
     shown[prefix + 'host'] = row.host
     shown[prefix + 'hypervisor_hostname'] = row.node
@@ -226,7 +241,7 @@ def _add_inner(viewer, row, shown):
             shown[prefix + name] = getattr(row, name)
 
 
-def _add_later(viewer, row, shown):
+def _add_later(viewer: Viewer, row: rows.Row, shown: session.Json) -> None:
     """Add the fields of later microversions, in their order."""
     minor = viewer.minor
     if minor >= 9:
@@ -251,12 +266,12 @@ def _add_later(viewer, row, shown):
             shown['scheduler_hints'] = hints(spec)
 
 
-def hints(spec):
+def hints(spec: session.Json) -> dict[str, list[str]]:
     """Return the scheduler hints, each as a list."""
     return dict(spec.get('scheduler_hints', {}))
 
 
-def _image(viewer, row):
+def _image(viewer: Viewer, row: rows.Row) -> session.Json | str:
     if not row.image_ref:
         return ''
     shown = {
@@ -268,7 +283,7 @@ def _image(viewer, row):
     return shown
 
 
-def flavor(viewer, values):
+def flavor(viewer: Viewer, values: session.Json) -> session.Json:
     """Return the embedded flavor of a server, from the one its record holds."""
     if viewer.minor < 47:
         return {
@@ -288,7 +303,7 @@ def flavor(viewer, values):
     return shown
 
 
-def fault(viewer, row):
+def fault(viewer: Viewer, row: rows.Row) -> session.Json:
     """Why a server failed; the details only for those who may know."""
     shown = {'code': row.code, 'created': isotime(row.created_at), 'message': row.message}
     if row.details and (viewer.is_admin or row.code != 500):
@@ -296,7 +311,7 @@ def fault(viewer, row):
     return shown
 
 
-def host_status(service, down_after_s):
+def host_status(service: rows.Row, down_after_s: float) -> str:
     """Return the status of a host by its compute service: UP, UNKNOWN, DOWN or MAINTENANCE."""
     if service.forced_down:
         return 'DOWN'
@@ -306,26 +321,27 @@ def host_status(service, down_after_s):
 
 
 @functools.lru_cache(maxsize=4096)
-def host_id(project_id, host):
+def host_id(project_id: str, host: str | None) -> str:
     """Return an opaque id of the host for the project."""
     if not host:
         return ''
     return hashlib.sha224(f'{project_id}{host}'.encode()).hexdigest()
 
 
-def instance_name(template, row):
+def instance_name(template: str, row: rows.Row) -> str:
     """Return the guest's name on its hypervisor."""
+    identity: int | dict[str, str] = row.id
     try:
-        return template % row.id
+        return template % identity
     except TypeError:
         return template % {'uuid': row.uuid, 'name': row.display_name}
 
 
-def isotime(moment):
+def isotime(moment: datetime.datetime | None) -> str | None:
     """Return a time as the API shows it."""
     return None if moment is None else moment.isoformat(timespec='seconds') + 'Z'
 
 
-def naive(moment):
+def naive(moment: datetime.datetime | None) -> str | None:
     """Return a time as the extension OS-SRV-USG shows it: no zone."""
     return None if moment is None else moment.isoformat(timespec='microseconds')

@@ -4,11 +4,14 @@ Before 2.101 the answer waits until the volume is reserved, so that it tells wha
 volume service refuses; what the host does follows. Source: reference/nova/api-surface 2.3.
 """
 
+import typing
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
@@ -17,6 +20,8 @@ from nova_lite.api.servers import devices
 from nova_lite.api.servers import source_host
 from nova_lite.api.servers import volume_attachments
 from nova_lite.api.servers import volume_owners
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.policies import server_devices as rules
 
@@ -55,7 +60,7 @@ class NotWhileOffloaded(exception.Invalid):
     success=200,
     faults=(400, 403, 404, 409),
 )
-def attach(req, server):
+def attach(req: request.Request, server: server_access.Server) -> operation.Result:
     """Attach a volume with the requested device name or a free one."""
     asked = req.content
     devices.require_shelvable(req, server, transitions.ATTACH_VOLUME)
@@ -81,7 +86,9 @@ def attach(req, server):
     return {KEY: _view(req, server, named or volume_attachments.find(server, volume['id']))}
 
 
-def _check(req, server, volume, asked):
+def _check(
+    req: request.Request, server: server_access.Server, volume: session.Json, asked: operation.Body
+) -> None:
     """Refuse what cannot work before anything is begun."""
     offloaded = server.row.vm_state == SHELVED_OFFLOADED
     if volume['multiattach']:
@@ -105,13 +112,13 @@ def _check(req, server, volume, asked):
         source_host.require_up(req, server)
 
 
-def _most_devices(req, server):
+def _most_devices(req: request.Request, server: server_access.Server) -> int | None:
     """Return how many block devices the server may have; None while it is on no host."""
     offloaded = server.row.vm_state == SHELVED_OFFLOADED
     return None if offloaded else req.conf.compute.max_disk_devices_to_attach
 
 
-def _device_of(asked, volume):
+def _device_of(asked: operation.Body, volume: session.Json) -> dict[str, typing.Any]:
     """Return the columns of the new block device; a name is found for it when it is recorded."""
     return {
         'uuid': runtime.new_uuid(),
@@ -128,7 +135,7 @@ def _device_of(asked, volume):
     }
 
 
-def _view(req, server, device):
+def _view(req: request.Request, server: server_access.Server, device: rows.Row) -> session.Json:
     """Return the answer; it keeps `id`, which lists lose with 2.89, and has no new ones."""
     shown = {
         'id': device.volume_id,

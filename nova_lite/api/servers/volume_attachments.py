@@ -3,10 +3,16 @@
 Source: reference/nova/api-surface 2.3 and 4.
 """
 
+from collections.abc import Sequence
+
 from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
+from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices
 from nova_lite.policies import server_devices as rules
@@ -22,11 +28,12 @@ QUERY = {'2.1': schema_parts.query(PARAMS), '2.75': schema_parts.query(PARAMS, s
 
 
 @operation.operation('GET', PATH, policy=rules.VOLUMES_LIST, query=QUERY, faults=(400, 403, 404))
-def index(req, server):
+def index(req: request.Request, server: server_access.Server) -> operation.Result:
     """List the attached volumes, or a page of them by limit and offset."""
     devices_ = [device for device in _all(server) if device.volume_id]
     first = paging.offset_of(req)
-    most = min(int(req.param('limit', req.conf.api.max_limit)), req.conf.api.max_limit)
+    largest: int = req.conf.api.max_limit
+    most = min(int(req.param('limit') or largest), largest)
     page = devices_[first : first + most]
     return {'volumeAttachments': [view(req, server, device) for device in page]}
 
@@ -34,13 +41,13 @@ def index(req, server):
 @operation.operation(
     'GET', ONE, policy=rules.VOLUMES_SHOW, query=operation.ANY_QUERY, faults=(400, 403, 404)
 )
-def show(req, server):
+def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show one attached volume, by its id."""
     device = find(server, req.args['volume_id'])
     return {'volumeAttachment': view(req, server, device)}
 
 
-def find(server, volume_id):
+def find(server: server_access.Server, volume_id: str) -> rows.Row:
     """Return the block device of a volume. Raise VolumeNotAttached."""
     device = found(server, volume_id)
     if device is None:
@@ -48,14 +55,14 @@ def find(server, volume_id):
     return device
 
 
-def found(server, volume_id):
+def found(server: server_access.Server, volume_id: str) -> rows.Row | None:
     """Return the block device of a volume, or None."""
     if not server.is_in_cell:
         return None
     return server.cell.db.read(devices.find, server.uuid, volume_id)
 
 
-def view(req, server, device):
+def view(req: request.Request, server: server_access.Server, device: rows.Row) -> session.Json:
     """Return an attachment as the microversion shows it."""
     shown = {'volumeId': device.volume_id, 'serverId': server.uuid}
     if req.minor < IDS_SHOWN:
@@ -72,7 +79,7 @@ def view(req, server, device):
     return shown
 
 
-def _all(server):
+def _all(server: server_access.Server) -> Sequence[rows.Row]:
     if not server.is_in_cell:
         return []
     return server.cell.db.read(children.block_devices, [server.uuid]).get(server.uuid, [])

@@ -3,6 +3,7 @@
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import left_guest
@@ -23,7 +24,7 @@ class RootDevice(exception.Invalid):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def detach(req, server):
+def detach(req: request.Request, server: server_access.Server) -> None:
     """Detach a volume; the answer waits until the volume service has agreed."""
     devices.require_shelvable(req, server, transitions.DETACH_VOLUME)
     volume = req.app.volume.get(req.ctxt, req.args['volume_id'])

@@ -5,9 +5,12 @@ volume service; from then on it changes delete_on_termination as well.
 Source: reference/nova/api-surface 2.3 and 4.
 """
 
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
@@ -17,6 +20,7 @@ from nova_lite.api.servers import source_host
 from nova_lite.api.servers import volume_attach
 from nova_lite.api.servers import volume_attachments
 from nova_lite.api.servers import volume_owners
+from nova_lite.db import rows
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.db.cell import instances
 from nova_lite.policies import server_devices as rules
@@ -45,7 +49,7 @@ class NotMigrating(exception.Conflict):
     )
 
 
-def rule(req):
+def rule(req: request.Request) -> str:
     """Return the policy's rule: another volume than the one in the path is to take its place."""
     same = req.content['volumeId'] == req.args['volume_id']
     return rules.VOLUMES_UPDATE if req.minor >= CHANGES and same else rules.VOLUMES_SWAP
@@ -60,7 +64,7 @@ def rule(req):
     success=202,
     faults=(400, 403, 404, 409),
 )
-def update(req, server):
+def update(req: request.Request, server: server_access.Server) -> None:
     """Change how a volume is attached, and swap it if another one is named."""
     asked, volume_id = req.content, req.args['volume_id']
     if req.minor >= CHANGES:
@@ -71,7 +75,9 @@ def update(req, server):
     _swap(req, server, volume_id, asked['volumeId'])
 
 
-def _change(req, server, device, asked):
+def _change(
+    req: request.Request, server: server_access.Server, device: rows.Row, asked: operation.Body
+) -> None:
     """Set delete_on_termination; everything else that is given must be as it is."""
     fixed = {
         'id': device.volume_id,
@@ -91,12 +97,14 @@ def _change(req, server, device, asked):
         )
 
 
-def _write(connection, uuid, device_uuid, values):
+def _write(connection: sa.Connection, uuid: str, device_uuid: str, values: rows.Values) -> None:
     instances.lock(connection, uuid)
     device_rows.change(connection, device_uuid, values)
 
 
-def _swap(req, server, old_volume_id, new_volume_id):
+def _swap(
+    req: request.Request, server: server_access.Server, old_volume_id: str, new_volume_id: str
+) -> None:
     volumes = req.app.volume
     server_access.require_state(server, transitions.SWAP_VOLUME)
     old = volumes.get(req.ctxt, old_volume_id)
