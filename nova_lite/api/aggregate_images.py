@@ -6,6 +6,7 @@ Source: reference/nova/api-surface 2.5.
 from nova_lite import exception
 from nova_lite.api import identifiers
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.db.api import aggregates
 from nova_lite.policies import aggregates as rules
@@ -27,7 +28,7 @@ class ImageTwice(exception.Invalid):
     success=202,
     faults=(400, 403, 404),
 )
-def cache(req):
+def cache(req: request.Request) -> None:
     """Request the caching. Only notifications report the progress."""
     aggregate_id = identifiers.number(req.args['aggregate_id'], 'aggregate_id')
     images = [image['id'] for image in req.content]

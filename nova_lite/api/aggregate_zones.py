@@ -4,10 +4,14 @@ A host is in one zone at most, and does not change its zone while it has
 servers. Source: reference/nova/scheduling 10.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import dataclasses
-import typing
+
+import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.api import request
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import instances
 
@@ -27,11 +31,11 @@ class Plan:
     """
 
     aggregate_id: int
-    change: typing.Callable
+    change: Callable[[aggregates.Aggregate], aggregates.Aggregate]
     action: str
     refusal: type[exception.NovaLiteError] = exception.AggregateActionRefused
 
-    def admit(self, req):
+    def admit(self, req: request.Request) -> None:
         """Raise the refusal when servers would be in another zone.
 
         Raises AggregateNotFound.
@@ -43,17 +47,17 @@ class Plan:
         if moving and _count_servers(req, moving):
             raise self.refuse('One or more hosts contain instances in this zone')
 
-    def recheck(self, connection):
+    def recheck(self, connection: sa.Connection) -> None:
         """Do as `admit` in the transaction of the change, by what this database records."""
         aggregates.lock(connection)
         self._refuse_second_zone(self._changed(aggregates.every(connection)))
 
-    def _changed(self, every):
+    def _changed(self, every: Sequence[aggregates.Aggregate]) -> list[aggregates.Aggregate]:
         if all(each.id != self.aggregate_id for each in every):
             raise exception.AggregateNotFound(aggregate_id=self.aggregate_id)
         return [self.change(each) if each.id == self.aggregate_id else each for each in every]
 
-    def _refuse_second_zone(self, after):
+    def _refuse_second_zone(self, after: Sequence[aggregates.Aggregate]) -> None:
         target = next(each for each in after if each.id == self.aggregate_id)
         if not target.availability_zone:
             return
@@ -67,18 +71,20 @@ class Plan:
         if others:
             raise self.refuse(f'One or more hosts already in availability zone(s) {others}')
 
-    def refuse(self, reason):
+    def refuse(self, reason: str) -> exception.NovaLiteError:
         """Return the refusal, for a reason."""
         return self.refusal(action=self.action, aggregate_id=self.aggregate_id, reason=reason)
 
 
-def _moving(before, after, default):
+def _moving(
+    before: Sequence[aggregates.Aggregate], after: Sequence[aggregates.Aggregate], default: str
+) -> list[str]:
     """Return hosts whose zone would be another."""
     old, new = aggregates.zones_of(before), aggregates.zones_of(after)
     return sorted(host for host in {*old, *new} if old.get(host, default) != new.get(host, default))
 
 
-def _count_servers(req, hosts):
+def _count_servers(req: request.Request, hosts: Sequence[str]) -> int:
     """Return the number of servers on the hosts. A cell that is down counts as having some."""
     cells = req.app.cells.every(cell0=False)
     answers = req.app.cells.scatter(instances.count_on, hosts, cells=cells)

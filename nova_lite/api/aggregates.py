@@ -4,18 +4,23 @@ Membership is mirrored to placement, where the scheduler's request filters look
 for it. Source: reference/nova/api-surface 2.5, reference/nova/scheduling 10.
 """
 
+from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import aggregate_zones
 from nova_lite.api import identifiers
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import times
+from nova_lite.db import rows
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -63,20 +68,20 @@ class CannotRemove(exception.Conflict):
 
 
 @operation.operation('GET', ALL, policy=rules.LIST, faults=(403,))
-def list_aggregates(req):
+def list_aggregates(req: request.Request) -> operation.Result:
     """List all aggregates."""
     found = req.app.api_db.read(aggregates.every)
     return {'aggregates': [_view(req, aggregate) for aggregate in found]}
 
 
 @operation.operation('GET', ONE, policy=rules.SHOW, faults=(400, 403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one aggregate."""
     return _answer(req, _id(req))
 
 
 @operation.operation('POST', ALL, policy=rules.CREATE, body={'2.1': CREATE}, faults=(400, 403, 409))
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Create an aggregate without hosts."""
     zone = (req.content.get('availability_zone') or '').strip()
     aggregate = req.app.api_db.write(
@@ -93,7 +98,7 @@ def create(req):
 @operation.operation(
     'PUT', ONE, policy=rules.UPDATE, body={'2.1': UPDATE}, faults=(400, 403, 404, 409)
 )
-def update(req):
+def update(req: request.Request) -> operation.Result:
     """Change name, zone or both."""
     aggregate_id, given = _id(req), req.content
     metadata = {ZONE: given[ZONE]} if ZONE in given else {}
@@ -103,7 +108,7 @@ def update(req):
 
 
 @operation.operation('DELETE', ONE, policy=rules.DELETE, faults=(400, 403, 404))
-def delete(req):
+def delete(req: request.Request) -> None:
     """Delete an aggregate that has no hosts."""
     req.app.api_db.write(aggregates.destroy, _id(req))
 
@@ -116,7 +121,7 @@ def delete(req):
     body={'2.1': schema_parts.body('set_metadata', SET_METADATA)},
     faults=(400, 403, 404, 409),
 )
-def set_metadata(req):
+def set_metadata(req: request.Request) -> operation.Result:
     """Add, replace or (with null) remove metadata."""
     aggregate_id = _id(req)
     _change_metadata(req, aggregate_id, req.content['metadata'], action='update metadata of')
@@ -131,12 +136,12 @@ def set_metadata(req):
     body={'2.1': schema_parts.body('add_host', HOST)},
     faults=(400, 403, 404, 409),
 )
-def add_host(req):
+def add_host(req: request.Request) -> operation.Result:
     """Put a host into the aggregate, here and then in placement."""
     aggregate_id, host = _id(req), req.content['host']
     nodes = _nodes(req, host)
 
-    def change(aggregate):
+    def change(aggregate: aggregates.Aggregate) -> aggregates.Aggregate:
         return dataclasses.replace(aggregate, hosts=(*aggregate.hosts, host))
 
     plan = aggregate_zones.Plan(aggregate_id, change, action='add host to')
@@ -163,14 +168,14 @@ def add_host(req):
     body={'2.1': schema_parts.body('remove_host', HOST)},
     faults=(400, 403, 404, 409),
 )
-def remove_host(req):
+def remove_host(req: request.Request) -> operation.Result:
     """Take a host out of the aggregate, in placement first."""
     aggregate_id, host = _id(req), req.content['host']
     aggregate = req.app.api_db.read(aggregates.get, aggregate_id)
     if host not in aggregate.hosts:
         raise exception.AggregateHostNotFound(aggregate_id=aggregate_id, host=host)
 
-    def change(aggregate):
+    def change(aggregate: aggregates.Aggregate) -> aggregates.Aggregate:
         left = tuple(name for name in aggregate.hosts if name != host)
         return dataclasses.replace(aggregate, hosts=left)
 
@@ -199,7 +204,7 @@ def remove_host(req):
 # ---- parts ------------------------------------------------------------------
 
 
-def _id(req):
+def _id(req: request.Request) -> int:
     """Return the number in the path. Raise Invalid, or AggregateNotFound for a negative one."""
     text = req.args['aggregate_id']
     number = identifiers.number(text.removeprefix('-'), 'aggregate_id')
@@ -208,11 +213,11 @@ def _id(req):
     return number
 
 
-def _answer(req, aggregate_id):
+def _answer(req: request.Request, aggregate_id: int) -> operation.Body:
     return {'aggregate': _view(req, req.app.api_db.read(aggregates.get, aggregate_id))}
 
 
-def _view(req, aggregate):
+def _view(req: request.Request, aggregate: aggregates.Aggregate) -> operation.Body:
     shown = {
         'id': aggregate.id,
         'name': aggregate.name,
@@ -229,9 +234,18 @@ def _view(req, aggregate):
     return shown
 
 
-def _change_metadata(req, aggregate_id, metadata, *, action, name=None):
-    def change(aggregate):
-        return dataclasses.replace(aggregate, metadata={**aggregate.metadata, **metadata})
+def _change_metadata(
+    req: request.Request,
+    aggregate_id: int,
+    metadata: Mapping[str, str | None],
+    *,
+    action: str,
+    name: str | None = None,
+) -> None:
+    def change(aggregate: aggregates.Aggregate) -> aggregates.Aggregate:
+        merged: dict[str, str | None] = {**aggregate.metadata, **metadata}
+        left = {key: value for key, value in merged.items() if value is not None}
+        return dataclasses.replace(aggregate, metadata=left)
 
     current = req.app.api_db.read(aggregates.get, aggregate_id)
     plan = None
@@ -247,7 +261,14 @@ def _change_metadata(req, aggregate_id, metadata, *, action, name=None):
     req.app.api_db.write(_update, aggregate_id, metadata, name=name, plan=plan)
 
 
-def _update(connection, aggregate_id, metadata, *, name, plan):
+def _update(
+    connection: sa.Connection,
+    aggregate_id: int,
+    metadata: Mapping[str, str | None],
+    *,
+    name: str | None,
+    plan: aggregate_zones.Plan | None,
+) -> None:
     if plan is not None:
         plan.recheck(connection)
     if name is not None:
@@ -256,12 +277,12 @@ def _update(connection, aggregate_id, metadata, *, name, plan):
         aggregates.set_metadata(connection, aggregate_id, metadata)
 
 
-def _add_host(connection, plan, host):
+def _add_host(connection: sa.Connection, plan: aggregate_zones.Plan, host: str) -> None:
     plan.recheck(connection)
     aggregates.add_host(connection, plan.aggregate_id, host)
 
 
-def _nodes(req, host):
+def _nodes(req: request.Request, host: str) -> Sequence[rows.Row]:
     """Return the nodes of a compute host. Raise HostMappingNotFound, UnknownHost."""
     cell = req.app.cells.of_host(host)
     service, nodes = cell.db.read(_service_and_nodes, host)
@@ -270,11 +291,20 @@ def _nodes(req, host):
     return nodes
 
 
-def _service_and_nodes(connection, host):
+def _service_and_nodes(
+    connection: sa.Connection, host: str
+) -> tuple[rows.Row | None, Sequence[rows.Row]]:
     return services.find(connection, host), compute_nodes.every(connection, host=host)
 
 
-def _settle(req, nodes, aggregate, host, *, is_in):
+def _settle(
+    req: request.Request,
+    nodes: Sequence[rows.Row],
+    aggregate: aggregates.Aggregate,
+    host: str,
+    *,
+    is_in: bool,
+) -> None:
     """Write the membership of the host to placement until it agrees with the records.
 
     Hosts may be added and removed at the same time. The request that comes last to
@@ -289,12 +319,14 @@ def _settle(req, nodes, aggregate, host, *, is_in):
         is_in = not is_in
 
 
-def _is_member(req, aggregate_id, host):
+def _is_member(req: request.Request, aggregate_id: int, host: str) -> bool:
     found = req.app.api_db.read(aggregates.of_host, host)
     return aggregate_id in {each.id for each in found}
 
 
-def _mirror(req, node, aggregate, *, is_in):
+def _mirror(
+    req: request.Request, node: rows.Row, aggregate: aggregates.Aggregate, *, is_in: bool
+) -> None:
     try:
         if is_in:
             req.app.placement.providers.add_to_aggregate(req.ctxt, node.uuid, aggregate.uuid)
@@ -313,7 +345,7 @@ def _mirror(req, node, aggregate, *, is_in):
         )
 
 
-def _unmirror(req, node, aggregate):
+def _unmirror(req: request.Request, node: rows.Row, aggregate: aggregates.Aggregate) -> None:
     try:
         req.app.placement.providers.remove_from_aggregate(req.ctxt, node.uuid, aggregate.uuid)
     except exception.ResourceProviderNotFound:

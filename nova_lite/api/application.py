@@ -1,7 +1,11 @@
 """The WSGI application: routes from the registry, errors to answers, request ids."""
 
+from collections.abc import Iterable
+from collections.abc import Mapping
 import functools
+import typing
 import urllib.parse
+from wsgiref import types as wsgi
 
 import falcon
 from falcon import routing
@@ -63,11 +67,15 @@ class Application:
         inner = authentication.protect(app.conf, _falcon(app), version_documents.is_open)
         self._inner = proxy_headers.apply(app.conf, _preflight(inner))
 
-    def __call__(self, environ, start_response):
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         request_id = authentication.new_request_id(environ)
         started = runtime.monotonic()
 
-        def start(status, headers, exc_info=None):
+        def start(
+            status: str, headers: list[tuple[str, str]], exc_info: typing.Any = None
+        ) -> typing.Any:
             headers = [*headers, *((name, request_id) for name in REQUEST_ID_HEADERS)]
             LOG.info(
                 '%s "%s %s" status: %s time: %.4f',
@@ -87,13 +95,15 @@ class Application:
             raise
 
 
-def _preflight(application):
+def _preflight(application: wsgi.WSGIApplication) -> wsgi.WSGIApplication:
     """Return the application, with the answers of nova's filter for CORS without allowed origins.
 
     It asks the API, and hides whatever it refuses.
     """
 
-    def answer(environ, start_response):
+    def answer(
+        environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         is_document = environ.get('PATH_INFO', '') in version_documents.PATHS
         if environ['REQUEST_METHOD'] != 'OPTIONS' or is_document:
             return application(environ, start_response)
@@ -103,7 +113,7 @@ def _preflight(application):
     return answer
 
 
-def _falcon(app):
+def _falcon(app: state.App) -> falcon.App[falcon.Request, falcon.Response]:
     """Return the falcon application with every operation's route."""
     inner = falcon.App(middleware=[_Caller(app)], router=router())
     inner.req_options.keep_blank_qs_values = True
@@ -115,10 +125,10 @@ def _falcon(app):
 
 
 @functools.cache
-def router():
+def router() -> routing.CompiledRouter:
     """Return the routes, which all applications of a process share: they take long to make."""
     made = routing.CompiledRouter()
-    by_path = {}
+    by_path: dict[str, list[operation.Operation]] = {}
     for each in operation.load_all():
         by_path.setdefault(each.path, []).append(each)
     endpoints = {path: dispatch.Endpoint(operations) for path, operations in by_path.items()}
@@ -136,10 +146,10 @@ def router():
 class _Caller:
     """Falcon middleware: the application, caller and microversion in each request's context."""
 
-    def __init__(self, app):
+    def __init__(self, app: state.App) -> None:
         self._app = app
 
-    def process_request(self, http, _response):
+    def process_request(self, http: falcon.Request, _response: falcon.Response) -> None:
         http.context.app = self._app
         http.context.started = runtime.monotonic()
         http.context.version = None
@@ -154,7 +164,13 @@ class _Caller:
                 self._app.conf, http.env, self._app.policy
             )
 
-    def process_resource(self, http, response, resource, params):
+    def process_resource(
+        self,
+        http: falcon.Request,
+        response: falcon.Response,
+        resource: object,
+        params: Mapping[str, str],
+    ) -> None:
         """Choose the version of a request that has a route.
 
         Nova routes by path and method together, and no part of a path is empty.
@@ -167,7 +183,9 @@ class _Caller:
             http.context.version = _negotiate(http, response)
             dispatch.version_headers(response, http.context.version)
 
-    def process_response(self, http, response, _resource, _succeeded):
+    def process_response(
+        self, http: falcon.Request, response: falcon.Response, _resource: object, _succeeded: bool
+    ) -> None:
         chosen = http.context.operation
         labels = {'operation': str(chosen or 'none'), 'code': str(response.status_code)}
         seconds = runtime.monotonic() - http.context.started
@@ -176,7 +194,7 @@ class _Caller:
             self._app.request_log.write(http, response, seconds)
 
 
-def _negotiate(http, response):
+def _negotiate(http: falcon.Request, response: falcon.Response) -> microversion.Version:
     """Return the version that a request asks for; one that is refused has its headers too."""
     given = {
         name: value
@@ -193,10 +211,16 @@ def _negotiate(http, response):
 class _Errors:
     """Turns whatever was raised into an answer."""
 
-    def __init__(self, app):
+    def __init__(self, app: state.App) -> None:
         self._app = app
 
-    def __call__(self, http, response, error, _params):
+    def __call__(
+        self,
+        http: falcon.Request,
+        response: falcon.Response,
+        error: Exception,
+        _params: Mapping[str, str],
+    ) -> None:
         if _is_no_version(http, error):
             version_documents.choices(self._app.conf, http, response)
             return
@@ -220,7 +244,7 @@ class _Errors:
         response.text = None
 
 
-def _is_no_version(http, error):
+def _is_no_version(http: falcon.Request, error: Exception) -> bool:
     return isinstance(error, falcon.HTTPRouteNotFound) and not http.path.startswith(
         ('/v2/', '/v2.1/')
     )

@@ -15,6 +15,7 @@ from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.servers import acting
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import devices
 from nova_lite.db.cell import shares
 from nova_lite.policies import system as rules
@@ -62,7 +63,7 @@ class MalformedInfo(exception.Invalid):
     body={'2.1': schema_parts.body('snapshot', _SNAPSHOT)},
     faults=(400, 403, 409),
 )
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Report that the server of a volume has done its part of a snapshot."""
     volume_id, info = req.content['volume_id'], req.content['create_info']
     _report(req, volume_id, info['snapshot_id'], transitions.CREATE_VOLUME_SNAPSHOT, CREATING)
@@ -77,18 +78,18 @@ def create(req):
     success=204,
     faults=(400, 403, 409),
 )
-def delete(req):
+def delete(req: request.Request) -> None:
     """Report that the server of a volume has done its part of a deletion."""
     _report(
         req,
-        _volume_of(req.param('delete_info', '')),
+        _volume_of(req.param('delete_info') or ''),
         req.args['id'],
         transitions.DELETE_VOLUME_SNAPSHOT,
         DELETING,
     )
 
 
-def _volume_of(text):
+def _volume_of(text: str) -> str:
     """Return the volume that `delete_info` names. Raise MalformedInfo."""
     try:
         info = request.decode(text.encode())
@@ -100,7 +101,13 @@ def _volume_of(text):
     return volume_id
 
 
-def _report(req, volume_id, snapshot_id, guard, status):
+def _report(
+    req: request.Request,
+    volume_id: str,
+    snapshot_id: str,
+    guard: transitions.Transition,
+    status: str,
+) -> None:
     server = _server_of(req, volume_id)
     server_access.require_state(server, guard)
     acting.require_host(server)
@@ -125,16 +132,16 @@ def _report(req, volume_id, snapshot_id, guard, status):
         )
 
 
-def _server_of(req, volume_id):
+def _server_of(req: request.Request, volume_id: str) -> server_access.Server:
     """Return the server that uses a volume. Raise NoSuchVolume, SeveralServers, Unavailable."""
     answers, silent = cells.split(req.app.cells.scatter(devices.servers_with, volume_id))
-    found = [
-        server_access.Server(row, cell=cell) for cell, known in answers.items() for row in known
-    ]
+    found = [(cell, row) for cell, known in answers.items() for row in known]
     if len(found) > 1:
         raise SeveralServers(volume_id=volume_id)
     if not found and silent:
         raise exception.Unavailable(service='A cell', reason=next(iter(silent.values())).error)
     if not found:
         raise NoSuchVolume(volume_id=volume_id)
-    return found[0]
+    ((cell, row),) = found
+    mapping = req.app.api_db.read(instance_mappings.get, row.uuid)
+    return server_access.Server(row, cell=cell, mapping=mapping)

@@ -4,13 +4,18 @@ Both ways end in a RequestContext made from the headers that keystonemiddleware
 sets. Source: reference/nova/api-surface 1.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
 import re
+import typing
+from wsgiref import types as wsgi
 
 from keystoneauth1 import loading
 from keystonemiddleware import auth_token
 from oslo_config import cfg
 
 from nova_lite import context
+from nova_lite import policies
 from nova_lite import runtime
 from nova_lite.api import faults
 from nova_lite.api import tokens
@@ -25,7 +30,11 @@ IMPLIED = {
 REQUEST_ID = re.compile(r'req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
-def protect(conf, application, is_open):
+def protect(
+    conf: cfg.ConfigOpts,
+    application: wsgi.WSGIApplication,
+    is_open: Callable[[wsgi.WSGIEnvironment], bool],
+) -> wsgi.WSGIApplication:
     """Wrap a WSGI application so that tokens are checked, as [api]auth_strategy says.
 
     is_open(environ): whether a request needs no token
@@ -35,22 +44,25 @@ def protect(conf, application, is_open):
         return application
     keystone_authtoken.check(conf)
 
-    def protocol(inner, **options):
+    def protocol(inner: wsgi.WSGIApplication, **options: typing.Any) -> wsgi.WSGIApplication:
         # A service that sends an invalid token beside the user's is refused.
-        return auth_token.AuthProtocol(inner, {'oslo_config_config': _token_conf(conf), **options})
+        protected: wsgi.WSGIApplication = auth_token.AuthProtocol(
+            inner, {'oslo_config_config': _token_conf(conf), **options}
+        )
+        return protected
 
     protected = tokens.Checked(
         application, protocol, cache_s=conf[keystone_authtoken.GROUP].token_cache_time
     )
 
-    def check(environ, start_response):
+    def check(environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse) -> Iterable[bytes]:
         inner = application if is_open(environ) else protected
         return inner(environ, start_response)
 
     return check
 
 
-def _token_conf(conf):
+def _token_conf(conf: cfg.ConfigOpts) -> cfg.ConfigOpts:
     """keystonemiddleware's options alone, with our values.
 
     It registers its plugin's options itself and refuses ours, in which none is
@@ -68,7 +80,9 @@ def _token_conf(conf):
     return private
 
 
-def context_of(conf, environ, enforcer):
+def context_of(
+    conf: cfg.ConfigOpts, environ: wsgi.WSGIEnvironment, enforcer: policies.Enforcer
+) -> context.RequestContext:
     """Return the caller's RequestContext. Raise Unauthorized without a user."""
     if not environ.get('HTTP_X_USER_ID'):
         raise faults.Unauthorized()
@@ -85,18 +99,18 @@ def context_of(conf, environ, enforcer):
     return ctxt
 
 
-def new_request_id(environ):
+def new_request_id(environ: wsgi.WSGIEnvironment) -> str:
     """Give the request its id."""
-    environ['nova_lite.request_id'] = runtime.new_request_id()
-    return environ['nova_lite.request_id']
+    environ['nova_lite.request_id'] = request_id = runtime.new_request_id()
+    return request_id
 
 
-def _global_id(environ):
+def _global_id(environ: wsgi.WSGIEnvironment) -> str | None:
     given = environ.get('HTTP_X_OPENSTACK_REQUEST_ID', '')
     return given if REQUEST_ID.fullmatch(given) else None
 
 
-def _expand(roles):
+def _expand(roles: Iterable[str]) -> list[str]:
     found = dict.fromkeys(roles)
     for role in roles:
         found.update(dict.fromkeys(IMPLIED.get(role, ())))

@@ -3,17 +3,24 @@
 Source: reference/nova/api-surface 2.5.
 """
 
+from collections.abc import Iterable
+import typing
+
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import service_records
 from nova_lite.api import times
 from nova_lite.db.cell import services
 from nova_lite.policies import aggregates as rules
 
+# Name, whether it is available, its enabled services.
+Zone: typing.TypeAlias = tuple[str, bool, list[service_records.Record]]
+
 URL = '/os-availability-zone'
 
 
 @operation.operation('GET', URL, policy=rules.ZONES, faults=(403,))
-def list_zones(req):
+def list_zones(req: request.Request) -> operation.Result:
     """Zones that have a host; available if one of their hosts is enabled."""
     internal = req.conf.internal_service_availability_zone
     return {
@@ -24,7 +31,7 @@ def list_zones(req):
 
 
 @operation.operation('GET', f'{URL}/detail', policy=rules.ZONES_DETAIL, faults=(403,))
-def list_in_detail(req):
+def list_in_detail(req: request.Request) -> operation.Result:
     """Zones with their hosts, and the zone of what is no compute."""
     return {
         'availabilityZoneInfo': [
@@ -34,9 +41,10 @@ def list_in_detail(req):
     }
 
 
-def _zones(req):
+def _zones(req: request.Request) -> list[Zone]:
     """Return (name, available, enabled services), available ones first."""
-    enabled, names = {}, set()
+    enabled: dict[str, list[service_records.Record]] = {}
+    names = set()
     for record in service_records.every(req).records:
         names.add(record.zone)
         if not record.row.disabled:
@@ -45,8 +53,8 @@ def _zones(req):
     return found + [(name, False, []) for name in sorted(names - set(enabled))]
 
 
-def _hosts(req, records):
-    hosts = {}
+def _hosts(req: request.Request, records: Iterable[service_records.Record]) -> operation.Body:
+    hosts: operation.Body = {}
     for record in records:
         hosts.setdefault(record.row.host, {})[record.row.binary] = {
             'available': services.is_up(record.row, req.conf.service_down_time),
@@ -56,5 +64,5 @@ def _hosts(req, records):
     return hosts
 
 
-def _view(name, available, hosts=None):
+def _view(name: str, available: bool, hosts: operation.Body | None = None) -> operation.Body:
     return {'zoneName': name, 'zoneState': {'available': available}, 'hosts': hosts}

@@ -6,7 +6,9 @@ Source: reference/nova/api-surface 2.5.
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.db import rows
 from nova_lite.db.cell import console_tokens
 from nova_lite.policies import system as rules
 
@@ -20,7 +22,7 @@ class TokenNotFound(exception.NotFound):
 
 
 @operation.operation('GET', URL, until='2.30', policy=rules.CONSOLE_TOKENS, faults=(400, 403))
-def refuse(_req):
+def refuse(_req: request.Request) -> None:
     """Refuse: before 2.31 only RDP consoles could be requested, which do not exist any more."""
     raise exception.Invalid('The requested console type details are not accessible')
 
@@ -28,7 +30,7 @@ def refuse(_req):
 @operation.operation(
     'GET', URL, since='2.31', policy=rules.CONSOLE_TOKENS, query=QUERY, faults=(400, 403, 404)
 )
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show the console of a token that has not expired."""
     answers, _silent = cells.split(
         req.app.cells.scatter(console_tokens.find, req.args['console_token'])
@@ -39,7 +41,7 @@ def show(req):
     raise TokenNotFound()
 
 
-def _view(req, row):
+def _view(req: request.Request, row: rows.Row) -> operation.Body:
     shown = {
         'instance_uuid': row.instance_uuid,
         'host': row.host,

@@ -3,13 +3,18 @@
 Run as `python -m nova_lite.api.coverage` it prints reStructuredText.
 """
 
+import typing
+
 from nova_lite.api import microversion
 from nova_lite.api import operation
+
+# The texts of an operation, in the order of COLUMNS.
+Row: typing.TypeAlias = tuple[str, str, str, str, str, str]
 
 COLUMNS = ('Operation', 'Microversions', 'Bodies change in', 'Success', 'Errors', 'Policy')
 
 
-def rows():
+def rows() -> list[Row]:
     """Return one tuple of texts per operation, in the order of COLUMNS, sorted by path."""
     found = sorted(
         operation.load_all(),
@@ -18,7 +23,7 @@ def rows():
     return [_row(each) for each in found]
 
 
-def _row(each):
+def _row(each: operation.Operation) -> Row:
     until = '' if each.until == microversion.MAXIMUM else str(each.until)
     changes = [] if each.body is None else [str(first) for first in each.body.firsts()[1:]]
     policy = each.policy if isinstance(each.policy, str) else 'by request'
@@ -32,7 +37,7 @@ def _row(each):
     )
 
 
-def table():
+def table() -> str:
     """Return the table as reStructuredText."""
     lines = ['.. list-table::', '   :header-rows: 1', '']
     for row in (COLUMNS, *rows()):

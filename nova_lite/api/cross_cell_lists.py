@@ -4,15 +4,21 @@ The cells answer one after the other. A server that changes cells in between was
 neither when it was looked for there, so the list is read once more.
 """
 
+from collections.abc import Callable
+import typing
+
 from oslo_log import log
 
+from nova_lite.api import request
 from nova_lite.db.api import mapping_switch
+
+T = typing.TypeVar('T')
 
 LOG = log.getLogger(__name__)
 MOST = 20
 
 
-def steadily(req, read):
+def steadily(req: request.Request, read: Callable[[], T]) -> T:
     """Return `read()` from a time during which no server changed cells."""
     if len(req.app.cells.every(cell0=False)) < 2:
         return read()

@@ -11,7 +11,6 @@ import re
 import typing
 
 import falcon
-import microversion_parse
 
 from nova_lite import exception
 from nova_lite.api import faults
@@ -132,7 +131,7 @@ def _answer(response: falcon.Response, req: request.Request, result: operation.R
         response.data = json.dumps(result, separators=(', ', ': ')).encode()
 
 
-def version_headers(response: falcon.Response, version: microversion_parse.Version) -> None:
+def version_headers(response: falcon.Response, version: microversion.Version) -> None:
     """Set the headers that name the microversion of a response."""
     response.set_header(microversion.HEADER, f'{microversion.SERVICE} {version}')
     response.set_header(microversion.LEGACY_HEADER, str(version))

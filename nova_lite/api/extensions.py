@@ -6,6 +6,7 @@ Source: reference/nova/api-surface 2.1.
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.policies import system as rules
 
 NAMESPACE = 'http://docs.openstack.org/compute/ext/fake_xml'
@@ -120,20 +121,20 @@ class NoSuchExtension(exception.NotFound):
 
 
 @operation.operation('GET', '/extensions', policy=rules.EXTENSIONS, faults=(403,))
-def list_extensions(_req):
+def list_extensions(_req: request.Request) -> operation.Result:
     """List all extensions."""
     return {'extensions': [_view(alias) for alias in EXTENSIONS]}
 
 
 @operation.operation('GET', '/extensions/{alias}', policy=rules.EXTENSIONS, faults=(403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one extension by its alias."""
     if req.args['alias'] not in EXTENSIONS:
         raise NoSuchExtension()
     return {'extension': _view(req.args['alias'])}
 
 
-def _view(alias):
+def _view(alias: str) -> operation.Body:
     return {
         'alias': alias,
         'name': EXTENSIONS[alias],

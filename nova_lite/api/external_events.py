@@ -8,14 +8,17 @@ Source: reference/nova/api-surface 2.5.
 """
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 import typing
 
 from oslo_log import log
 
+from nova_lite import cells
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import request
+from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.servers import moves
@@ -45,7 +48,7 @@ MULTI_STATUS = 207
 COMPLETED = 'completed'
 
 
-def _events(*names):
+def _events(*names: str) -> schema.Source:
     event = schema_parts.whole(
         {
             'name': {'type': 'string', 'enum': [*NETWORK, *names]},
@@ -78,7 +81,7 @@ BODY = {
     body=BODY,
     faults=(400, 403),
 )
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Accept events. The response has the result of each."""
     events = req.body['events']
     servers = _servers(req, {event['server_uuid'] for event in events})
@@ -95,12 +98,12 @@ def create(req):
     return operation.Answer({'events': answers}, status=status)
 
 
-def _changed(events, servers):
+def _changed(events: Iterable[Event], servers: Servers) -> dict[str, set[str]]:
     """Return {uuid: ids of deleted ports} of the servers whose ports have changed.
 
     Those that are on no host have records as well, although their events are answered with 422.
     """
-    changed = {}
+    changed: dict[str, set[str]] = {}
     for event in events:
         if _is_change(event, servers):
             lost = changed.setdefault(event['server_uuid'], set())
@@ -109,7 +112,7 @@ def _changed(events, servers):
     return changed
 
 
-def _is_change(event, servers):
+def _is_change(event: Event, servers: Servers) -> bool:
     """Return whether an event is about a change to follow.
 
     The status of ports is known at the end of a task without it.
@@ -134,7 +137,7 @@ def _servers(req: request.Request, uuids: Iterable[str]) -> Servers:
     return found
 
 
-def _answer(event, code):
+def _answer(event: Event, code: int) -> Event:
     """Return an event with what became of it; a status that was sent is not repeated."""
     status = COMPLETED if code == 200 else 'failed'
     LOG.info(
@@ -147,7 +150,7 @@ def _answer(event, code):
     return {**event, 'status': status, 'code': code}
 
 
-def _code(event, servers):
+def _code(event: Event, servers: Servers) -> int:
     if event['server_uuid'] not in servers:
         return 404
     if event['name'] in TAGGED and not event.get('tag'):
@@ -155,12 +158,12 @@ def _code(event, servers):
     return 200 if servers[event['server_uuid']].row.host else 422
 
 
-def _report_plugged(req, servers, events):
+def _report_plugged(req: request.Request, servers: Servers, events: Iterable[Event]) -> None:
     """Report events about ports to what waits for them: builds and moves.
 
     A port that was deleted need not be plugged.
     """
-    by_server = {}
+    by_server: dict[str, dict[str, str]] = {}
     for event in events:
         if event.get('tag'):
             status = event.get('status', COMPLETED)
@@ -176,7 +179,9 @@ def _report_plugged(req, servers, events):
                 moves.run_saga(req, saga.uuid)
 
 
-def _report_to_build(req, cell, row, plugged):
+def _report_to_build(
+    req: request.Request, cell: cells.Cell, row: rows.Row, plugged: Mapping[str, str]
+) -> None:
     events = [{'tag': port_id, 'status': status} for port_id, status in plugged.items()]
     try:
         req.app.compute(cell).external_instance_event(

@@ -3,11 +3,17 @@
 Source: reference/nova/api-surface 2.2.
 """
 
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite.api import flavors as flavors_api
 from nova_lite.api import operation
 from nova_lite.api import projects
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.db import rows
 from nova_lite.db.api import flavors
 from nova_lite.policies import flavors as rules
 
@@ -24,7 +30,7 @@ class NoAccessList(exception.NotFound):
 @operation.operation(
     'GET', '/flavors/{flavor_id}/os-flavor-access', policy=rules.ACCESS, faults=(403, 404)
 )
-def list_access(req):
+def list_access(req: request.Request) -> operation.Result:
     """List the projects that may use the flavor."""
     row = flavors_api.visible(req)
     if row.is_public:
@@ -40,7 +46,7 @@ def list_access(req):
     body={'2.1': schema_parts.body('addTenantAccess', PROJECT)},
     faults=(400, 403, 404, 409),
 )
-def add_access(req):
+def add_access(req: request.Request) -> operation.Result:
     """Give a project access to the flavor."""
     projects.require(req, req.content['tenant'])
     row = flavors_api.visible(req)
@@ -57,23 +63,23 @@ def add_access(req):
     body={'2.1': schema_parts.body('removeTenantAccess', PROJECT)},
     faults=(400, 403, 404),
 )
-def remove_access(req):
+def remove_access(req: request.Request) -> operation.Result:
     """End the right of a project to use the flavor. The project may have been deleted."""
     row = flavors_api.visible(req)
     return _answer(row, req.app.api_db.write(_remove, row, req.content['tenant']))
 
 
-def _add(connection, row, project_id):
+def _add(connection: sa.Connection, row: rows.Row, project_id: str) -> list[str]:
     flavors.allow(connection, row, project_id)
     return flavors.projects(connection, row)
 
 
-def _remove(connection, row, project_id):
+def _remove(connection: sa.Connection, row: rows.Row, project_id: str) -> list[str]:
     flavors.disallow(connection, row, project_id)
     return flavors.projects(connection, row)
 
 
-def _answer(row, project_ids):
+def _answer(row: rows.Row, project_ids: Iterable[str]) -> operation.Body:
     return {
         'flavor_access': [
             {'flavor_id': row.flavorid, 'tenant_id': project_id} for project_id in project_ids

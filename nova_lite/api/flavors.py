@@ -3,15 +3,20 @@
 Source: reference/nova/api-surface 2.2.
 """
 
+from collections.abc import Sequence
+
 from oslo_utils import strutils
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
+from nova_lite.db import rows
 from nova_lite.db.api import flavors
 from nova_lite.policies import flavors as rules
 
@@ -93,7 +98,7 @@ UPDATE = schema_parts.whole({'description': DESCRIPTION}, required=('description
 
 
 @operation.operation('GET', FLAVORS, query=LIST_QUERY, faults=(400,))
-def list_flavors(req):
+def list_flavors(req: request.Request) -> operation.Result:
     """Names and ids of the flavors the caller may use."""
     chosen = _page(req)
     shown = [_brief(req, row) for row in chosen]
@@ -101,7 +106,7 @@ def list_flavors(req):
 
 
 @operation.operation('GET', f'{FLAVORS}/detail', query=LIST_QUERY, faults=(400,))
-def list_in_detail(req):
+def list_in_detail(req: request.Request) -> operation.Result:
     """List the flavors that the caller may use."""
     chosen = _page(req)
     shown = [view(req, row) for row in chosen]
@@ -109,7 +114,7 @@ def list_in_detail(req):
 
 
 @operation.operation('GET', FLAVOR, faults=(404,))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one flavor."""
     return {'flavor': view(req, visible(req))}
 
@@ -125,7 +130,7 @@ def show(req):
     },
     faults=(400, 403, 409),
 )
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Create a flavor."""
     given = req.content
     flavorid = given.get('id')
@@ -152,14 +157,14 @@ def create(req):
     body={'2.55': schema_parts.body('flavor', UPDATE)},
     faults=(400, 403, 404),
 )
-def update(req):
+def update(req: request.Request) -> operation.Result:
     """Change the description."""
     row = req.app.api_db.write(flavors.describe, req.args['flavor_id'], req.content['description'])
     return {'flavor': view(req, row)}
 
 
 @operation.operation('DELETE', FLAVOR, policy=rules.DELETE, success=202, faults=(403, 404))
-def delete(req):
+def delete(req: request.Request) -> None:
     """Delete a flavor; servers keep their copy."""
     req.app.api_db.write(flavors.destroy, req.args['flavor_id'])
 
@@ -167,17 +172,17 @@ def delete(req):
 # ---- views ------------------------------------------------------------------
 
 
-def visible(req):
+def visible(req: request.Request) -> rows.Row:
     """Return the flavor the URL names, if the caller may see it. Raise FlavorNotFound."""
     return req.app.api_db.read(flavors.get, req.args['flavor_id'], restriction(req.ctxt))
 
 
-def restriction(ctxt):
+def restriction(ctxt: context.RequestContext) -> str | None:
     """Return the project whose flavors the caller is limited to; None for administrators."""
     return None if ctxt.is_admin else ctxt.project_id or ''
 
 
-def _brief(req, row):
+def _brief(req: request.Request, row: rows.Row) -> operation.Body:
     shown = {
         'id': row.flavorid,
         'name': row.name,
@@ -188,7 +193,7 @@ def _brief(req, row):
     return shown
 
 
-def view(req, row):
+def view(req: request.Request, row: rows.Row) -> operation.Body:
     """Return the whole of a flavor, as the request's version has it."""
     shown = {
         **_brief(req, row),
@@ -210,7 +215,7 @@ def view(req, row):
 # ---- lists ------------------------------------------------------------------
 
 
-def _page(req):
+def _page(req: request.Request) -> Sequence[rows.Row]:
     sort = (
         SORT_KEYS[req.param('sort_key') or 'flavorid'],
         req.param('sort_dir') or 'asc',
@@ -224,22 +229,21 @@ def _page(req):
     )
 
 
-def _conditions(req):
-    wanted = {
-        'project_id': req.ctxt.project_id,
-        'min_memory_mb': _number(req, 'minRam'),
-        'min_root_gb': _number(req, 'minDisk'),
-    }
-    if req.ctxt.is_admin:
-        wanted['is_public'] = _is_public(req)
-    else:
-        wanted.update(is_public=True, disabled=False)
-    conditions = flavors.matching(**wanted)
+def _conditions(req: request.Request) -> list[rows.Condition]:
+    min_memory_mb, min_root_gb = _number(req, 'minRam'), _number(req, 'minDisk')
+    is_admin = req.ctxt.is_admin
+    conditions = flavors.matching(
+        project_id=req.ctxt.project_id,
+        min_memory_mb=min_memory_mb,
+        min_root_gb=min_root_gb,
+        is_public=_is_public(req) if is_admin else True,
+        disabled=None if is_admin else False,
+    )
     name = req.param('name')
     return [*conditions, flavors.named(name)] if name else conditions
 
 
-def _is_public(req):
+def _is_public(req: request.Request) -> bool | None:
     """Return the filter by visibility of an administrator: None for both kinds."""
     text = req.param('is_public')
     if text is None:
@@ -252,7 +256,7 @@ def _is_public(req):
         raise exception.Invalid(f'Invalid is_public filter [{text}]') from None
 
 
-def _number(req, name):
+def _number(req: request.Request, name: str) -> int | None:
     text = req.param(name)
     if text is None:
         return None
@@ -262,5 +266,5 @@ def _number(req, name):
         raise exception.Invalid(f'Invalid {name} filter [{text}]') from None
 
 
-def _next_marker(req, chosen):
+def _next_marker(req: request.Request, chosen: Sequence[rows.Row]) -> str | None:
     return chosen[-1].flavorid if paging.is_full(req, chosen, paging.limit_of(req)) else None

@@ -1,13 +1,31 @@
 """Hypervisors of all cells: nodes with their service, and what they hold, by query."""
 
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import functools
+import typing
+
+import sqlalchemy as sa
 
 from nova_lite import cells
+from nova_lite.api import request
+from nova_lite.db import rows
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+
+# Host and node.
+Place: typing.TypeAlias = tuple[str, str]
+# Servers, vcpus, MiB and GiB on a node.
+Used: typing.TypeAlias = Sequence[int]
+# Nodes, services, what nodes hold, and servers with a task by host.
+Records: typing.TypeAlias = tuple[
+    Sequence[rows.Row], Sequence[rows.Row], Mapping[Place, Used], dict[str, int]
+]
 
 SUMS = (
     'vcpus',
@@ -28,14 +46,14 @@ SUMS = (
 class Hypervisor:
     """One node. used: (servers, vcpus, MiB, GiB); busy: servers with a task on its host."""
 
-    node: object
-    service: object
-    cell: object
-    used: tuple = (0, 0, 0, 0)
+    node: rows.Row
+    service: rows.Row
+    cell: cells.Cell
+    used: Used = (0, 0, 0, 0)
     busy: int = 0
 
     @functools.cached_property
-    def amounts(self):
+    def amounts(self) -> dict[str, int]:
         """Return total, used and free resources, under the names of the API."""
         node = self.node
         count, vcpus, memory_mb, disk_gb = self.used
@@ -55,7 +73,7 @@ class Hypervisor:
         }
 
 
-def every(req, *, usage=False, **where):
+def every(req: request.Request, *, usage: bool = False, **where: typing.Any) -> list[Hypervisor]:
     """Return the hypervisors that were discovered and whose nodes' columns equal `where`.
 
     usage: also find out what they hold
@@ -65,16 +83,16 @@ def every(req, *, usage=False, **where):
     return [found for cell, records in answers.items() for found in _join(cell, records)]
 
 
-def matching(found, pattern):
+def matching(found: Iterable[Hypervisor], pattern: str) -> list[Hypervisor]:
     """Return those whose hostname has `pattern` in it, in upper or lower case."""
     wanted = pattern.lower()
     return [each for each in found if wanted in each.node.hypervisor_hostname.lower()]
 
 
-def servers(found):
+def servers(found: Iterable[Hypervisor]) -> dict[Place, list[rows.Row]]:
     """Return {(host, node): [row, ...]} of the servers on the hypervisors found."""
-    grouped = {}
-    by_cell = {}
+    grouped: dict[Place, list[rows.Row]] = {}
+    by_cell: dict[cells.Cell, list[str]] = {}
     for each in found:
         by_cell.setdefault(each.cell, []).append(each.node.host)
     for cell, hosts in by_cell.items():
@@ -83,7 +101,7 @@ def servers(found):
     return grouped
 
 
-def _read(connection, usage, where):
+def _read(connection: sa.Connection, usage: bool, where: rows.Values) -> Records:
     nodes = compute_nodes.every(connection, mapped=True, **where)
     if not nodes:
         return [], [], {}, {}
@@ -94,7 +112,7 @@ def _read(connection, usage, where):
     return nodes, found_services, used, busy
 
 
-def _join(cell, records):
+def _join(cell: cells.Cell, records: Records) -> Iterator[Hypervisor]:
     nodes, found_services, used, busy = records
     by_host = {row.host: row for row in found_services}
     for node in nodes:

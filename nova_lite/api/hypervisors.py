@@ -5,18 +5,25 @@ servers; from 2.88 they lack what placement knows better, and carry their uptime
 Source: reference/nova/api-surface 2.5.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
 import json
+import typing
 
 from nova_lite import exception
 from nova_lite.api import hypervisor_records
 from nova_lite.api import identifiers
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import uptimes
 from nova_lite.api.servers import view as server_view
 from nova_lite.db.cell import services
 from nova_lite.policies import hosts as rules
+
+View: typing.TypeAlias = Callable[[request.Request, hypervisor_records.Hypervisor], operation.Body]
 
 ALL = '/os-hypervisors'
 ONE = '/os-hypervisors/{hypervisor_id}'
@@ -53,7 +60,7 @@ class HostIsDown(exception.Invalid):
 
 
 @operation.operation('GET', ALL, policy=rules.HYPERVISORS, query=LIST_QUERY, faults=(400, 403, 404))
-def list_hypervisors(req):
+def list_hypervisors(req: request.Request) -> operation.Result:
     """Names and states, in pages from 2.33."""
     return _list(req, _brief)
 
@@ -65,13 +72,13 @@ def list_hypervisors(req):
     query=LIST_QUERY,
     faults=(400, 403, 404),
 )
-def list_in_detail(req):
+def list_in_detail(req: request.Request) -> operation.Result:
     """List all hypervisors with details."""
     return _list(req, _detail, usage=req.minor < 88)
 
 
-def _list(req, view, usage=False):
-    found = hypervisor_records.every(req, usage=usage)
+def _list(req: request.Request, view: View, usage: bool = False) -> operation.Body:
+    found: Sequence[hypervisor_records.Hypervisor] = hypervisor_records.every(req, usage=usage)
     pattern = req.param('hypervisor_hostname_pattern')
     if pattern is not None:
         if 'limit' in req.params or 'marker' in req.params:
@@ -90,7 +97,9 @@ def _list(req, view, usage=False):
     return paging.with_next(req, 'hypervisors', shown, marker)
 
 
-def _matching(found, pattern):
+def _matching(
+    found: Iterable[hypervisor_records.Hypervisor], pattern: str
+) -> list[hypervisor_records.Hypervisor]:
     chosen = hypervisor_records.matching(found, pattern)
     if not chosen:
         raise NoMatch(pattern=pattern)
@@ -103,7 +112,7 @@ def _matching(found, pattern):
 @operation.operation(
     'GET', ONE, policy=rules.HYPERVISOR_SHOW, query=SHOW_QUERY, faults=(400, 403, 404)
 )
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one hypervisor in detail."""
     found = [_find(req, usage=req.minor < 88)]
     shown = [_detail(req, found[0])]
@@ -119,7 +128,7 @@ def show(req):
     policy=rules.HYPERVISOR_UPTIME,
     faults=(400, 403, 404, 501),
 )
-def show_uptime(req):
+def show_uptime(req: request.Request) -> operation.Result:
     """Show the output of `uptime` on the host."""
     found = _find(req)
     if not services.is_up(found.service, req.conf.service_down_time):
@@ -127,7 +136,7 @@ def show_uptime(req):
     return {'hypervisor': {**_brief(req, found), 'uptime': uptimes.ask(req, found)}}
 
 
-def _find(req, usage=False):
+def _find(req: request.Request, usage: bool = False) -> hypervisor_records.Hypervisor:
     given = req.args['hypervisor_id']
     if req.minor >= 53:
         found = hypervisor_records.every(req, usage=usage, uuid=identifiers.uuid(given))
@@ -150,7 +159,7 @@ def _find(req, usage=False):
     policy=rules.HYPERVISORS_STATISTICS,
     faults=(403,),
 )
-def statistics(req):
+def statistics(req: request.Request) -> operation.Result:
     """Show the sums over the hypervisors whose service is enabled."""
     found = [
         each for each in hypervisor_records.every(req, usage=True) if not each.service.disabled
@@ -162,7 +171,7 @@ def statistics(req):
 @operation.operation(
     'GET', f'{ONE}/search', until='2.52', policy=rules.HYPERVISOR_SEARCH, faults=(400, 403, 404)
 )
-def search(req):
+def search(req: request.Request) -> operation.Result:
     """Hypervisors with this text in their name."""
     found = _matching(hypervisor_records.every(req), req.args['hypervisor_id'])
     return {'hypervisors': [_brief(req, each) for each in found]}
@@ -171,7 +180,7 @@ def search(req):
 @operation.operation(
     'GET', f'{ONE}/servers', until='2.52', policy=rules.HYPERVISOR_SERVERS, faults=(403, 404)
 )
-def list_servers(req):
+def list_servers(req: request.Request) -> operation.Result:
     """Servers on hypervisors with this text in their name."""
     found = _matching(hypervisor_records.every(req), req.args['hypervisor_id'])
     shown = [_brief(req, each) for each in found]
@@ -182,11 +191,12 @@ def list_servers(req):
 # ---- views ------------------------------------------------------------------
 
 
-def _id(req, found):
-    return found.node.uuid if req.minor >= 53 else found.node.id
+def _id(req: request.Request, found: hypervisor_records.Hypervisor) -> int | str:
+    identifier: int | str = found.node.uuid if req.minor >= 53 else found.node.id
+    return identifier
 
 
-def _brief(req, found):
+def _brief(req: request.Request, found: hypervisor_records.Hypervisor) -> operation.Body:
     up = services.is_up(found.service, req.conf.service_down_time)
     return {
         'id': _id(req, found),
@@ -196,7 +206,7 @@ def _brief(req, found):
     }
 
 
-def _detail(req, found):
+def _detail(req: request.Request, found: hypervisor_records.Hypervisor) -> operation.Body:
     node, service = found.node, found.service
     shown = {
         **_brief(req, found),
@@ -215,19 +225,31 @@ def _detail(req, found):
     return shown
 
 
-def _add_uptimes(req, found, shown):
+def _add_uptimes(
+    req: request.Request,
+    found: Sequence[hypervisor_records.Hypervisor],
+    shown: Sequence[operation.Body],
+) -> None:
     if req.minor >= 88:
         for each, uptime in zip(shown, uptimes.of(req, found), strict=True):
             each['uptime'] = uptime
 
 
-def _add_servers(req, found, shown):
+def _add_servers(
+    req: request.Request,
+    found: Sequence[hypervisor_records.Hypervisor],
+    shown: Sequence[operation.Body],
+) -> None:
     wanted = req.param('with_servers')
     if wanted is not None and schema_parts.is_true(wanted):
         _put_servers(req, found, shown)
 
 
-def _put_servers(req, found, shown):
+def _put_servers(
+    req: request.Request,
+    found: Sequence[hypervisor_records.Hypervisor],
+    shown: Sequence[operation.Body],
+) -> None:
     """Add the servers. Up to 2.74 hypervisors without servers have no such key."""
     grouped = hypervisor_records.servers(found)
     template = req.conf.instance_name_template

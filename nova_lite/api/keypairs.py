@@ -3,13 +3,19 @@
 Source: reference/nova/api-surface 2.6.
 """
 
+from oslo_config import cfg
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite.api import keys
 from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import quota
+from nova_lite.api import request
+from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import times
+from nova_lite.db import rows
 from nova_lite.db.api import keypairs
 from nova_lite.db.api import quota_locks
 from nova_lite.policies import keypairs as rules
@@ -24,7 +30,7 @@ NAME = {**schema_parts.STRIPPED_NAME, 'pattern': r'^[a-zA-Z0-9 _-]*$'}
 NAME_V92 = {**schema_parts.NAME, 'pattern': r'^[a-zA-Z0-9 @._-]*$'}
 PUBLIC_KEY = {'type': 'string', 'maxLength': 16384}
 USER = {'type': 'string', 'maxLength': 255}
-V1 = {'name': NAME, 'public_key': PUBLIC_KEY}
+V1: dict[str, schema.Source] = {'name': NAME, 'public_key': PUBLIC_KEY}
 V2 = {**V1, 'type': {'type': 'string', 'enum': [*TYPES]}}
 V10 = {**V2, 'user_id': USER}
 V92 = {**V10, 'name': NAME_V92}
@@ -56,7 +62,7 @@ class QuotaReached(exception.OverQuota):
 
 
 @operation.operation('GET', ALL, query=LIST_QUERY, faults=(400, 403))
-def list_keypairs(req):
+def list_keypairs(req: request.Request) -> operation.Result:
     """Key pairs by name, in pages from 2.35."""
     user_id = _owner(req, rules.LIST)
     limit = paging.limit_of(req) if req.minor >= 35 else None
@@ -67,7 +73,7 @@ def list_keypairs(req):
 
 
 @operation.operation('GET', ONE, query=ONE_QUERY, faults=(400, 403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one key pair."""
     user_id = _owner(req, rules.SHOW)
     row = req.app.api_db.read(keypairs.get, user_id, req.args['keypair_name'])
@@ -84,9 +90,9 @@ def show(req):
     }
 
 
-def _create(req):
+def _create(req: request.Request) -> operation.Body:
     given = req.content
-    user_id = given.get('user_id') or req.ctxt.user_id
+    user_id = given.get('user_id') or req.user_id
     req.authorize(rules.CREATE, {'user_id': user_id})
     kind = given.get('type', 'ssh')
     private, public = None, given.get('public_key')
@@ -100,7 +106,7 @@ def _create(req):
         'fingerprint': keys.fingerprint(kind, public),
     }
     row = quota_locks.write(
-        req.app.api_db, _store, req.conf, req.ctxt.project_id, values, imported=private is None
+        req.app.api_db, _store, req.conf, req.project_id, values, imported=private is None
     )
     shown = {**_brief(req, row), 'user_id': user_id}
     if private is not None:
@@ -109,18 +115,18 @@ def _create(req):
 
 
 @operation.operation('POST', ALL, until='2.1', body=CREATE, faults=(400, 403, 409))
-def create_v1(req):
+def create_v1(req: request.Request) -> operation.Result:
     """Import or make a key pair; the answer was 200 at first."""
     return _create(req)
 
 
 @operation.operation('POST', ALL, since='2.2', body=CREATE, success=201, faults=(400, 403, 409))
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Import a key pair, or before 2.92 make one."""
     return _create(req)
 
 
-def _delete(req):
+def _delete(req: request.Request) -> None:
     user_id = _owner(req, rules.DELETE)
     req.app.api_db.write(keypairs.destroy, user_id, req.args['keypair_name'])
 
@@ -128,37 +134,44 @@ def _delete(req):
 @operation.operation(
     'DELETE', ONE, until='2.1', query=ONE_QUERY, success=202, faults=(400, 403, 404)
 )
-def delete_v1(req):
+def delete_v1(req: request.Request) -> None:
     """Delete a key pair; the answer was 202 at first."""
-    return _delete(req)
+    _delete(req)
 
 
 @operation.operation(
     'DELETE', ONE, since='2.2', query=ONE_QUERY, success=204, faults=(400, 403, 404)
 )
-def delete(req):
+def delete(req: request.Request) -> None:
     """Delete a key pair; servers keep their copy of the public key."""
-    return _delete(req)
+    _delete(req)
 
 
 # ---- parts ------------------------------------------------------------------
 
 
-def _owner(req, rule):
+def _owner(req: request.Request, rule: str) -> str:
     """Whose key pairs are meant, checked against the policy."""
-    user_id = req.param('user_id') or req.ctxt.user_id
+    user_id = req.param('user_id') or req.user_id
     req.authorize(rule, {'user_id': user_id})
     return user_id
 
 
-def _brief(req, row):
+def _brief(req: request.Request, row: rows.Row) -> operation.Body:
     shown = {'name': row.name, 'public_key': row.public_key, 'fingerprint': row.fingerprint}
     if req.minor >= 2:
         shown['type'] = row.type
     return shown
 
 
-def _store(connection, conf, project_id, values, *, imported):
+def _store(
+    connection: sa.Connection,
+    conf: cfg.ConfigOpts,
+    project_id: str,
+    values: rows.Values,
+    *,
+    imported: bool,
+) -> rows.Row:
     quota_locks.hold(connection, quota_locks.of_user(values['user_id']))
     row = keypairs.create(connection, values, imported=imported)
     limit = quota.limits(connection, conf, project_id, values['user_id'])['key_pairs']

@@ -4,13 +4,18 @@ From microversion 2.86 a known name with a wrong value is refused, and so is an
 unknown name in a namespace that is ours. Names outside of those are free.
 """
 
+from collections.abc import Callable
 import re
+import typing
 
 import os_resource_classes
 import os_traits
 from oslo_utils import strutils
 
 from nova_lite import exception
+
+# Raises ValueError for a value that compute does not understand.
+Check: typing.TypeAlias = Callable[[str], None]
 
 MASK = r'\^?\d+(-\d+|,\^?\d+)*'
 GROUP = r'([a-zA-Z0-9_-]{1,64})?'
@@ -25,11 +30,11 @@ class Refused(exception.Invalid):
 # ---- kinds of values --------------------------------------------------------
 
 
-def text(value):
+def text(value: str) -> None:
     """Anything."""
 
 
-def boolean(value):
+def boolean(value: str) -> None:
     """Yes or no, in any of the usual words."""
     try:
         strutils.bool_from_string(value, strict=True)
@@ -37,10 +42,10 @@ def boolean(value):
         raise Refused(reason=f"'{value}' is not a valid boolean-like value") from None
 
 
-def number(minimum=None, maximum=None):
+def number(minimum: int | None = None, maximum: int | None = None) -> Check:
     """Return a whole number within bounds."""
 
-    def check(value):
+    def check(value: str) -> None:
         try:
             found = int(value)
         except ValueError:
@@ -53,21 +58,21 @@ def number(minimum=None, maximum=None):
     return check
 
 
-def one_of(*allowed):
+def one_of(*allowed: str) -> Check:
     """Return one of these words."""
 
-    def check(value):
+    def check(value: str) -> None:
         if value not in allowed:
             raise Refused(reason=f"'{value}' is not one of: {', '.join(allowed)}")
 
     return check
 
 
-def form(pattern):
+def form(pattern: str) -> Check:
     """Return a text of this form."""
     compiled = re.compile(pattern)
 
-    def check(value):
+    def check(value: str) -> None:
         if not compiled.fullmatch(value):
             raise Refused(reason=f"'{value}' is not of the format '{pattern}'")
 
@@ -179,7 +184,7 @@ NAMESPACES = re.compile(
 )
 
 
-def check(name, value):
+def check(name: str, value: str) -> None:
     """Raise Refused when an extra spec is not one that compute understands."""
     check_value = EXACT.get(name) or _by_pattern(name)
     if check_value is not None:
@@ -190,5 +195,5 @@ def check(name, value):
         raise Refused(reason=f"extra spec '{name}' does not appear to be a valid extra spec")
 
 
-def _by_pattern(name):
+def _by_pattern(name: str) -> Check | None:
     return next((found for pattern, found in PATTERNS if pattern.fullmatch(name)), None)

@@ -3,10 +3,19 @@
 Source: reference/nova/api-surface 2.1.
 """
 
+import typing
+
+from oslo_config import cfg
+import sqlalchemy as sa
+
 from nova_lite.api import operation
 from nova_lite.api import quota_sets
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.policies import quotas as rules
+
+# {name in the answer: (limit, microversion from which it is gone)}
+Table: typing.TypeAlias = dict[str, tuple[str, int | None]]
 
 PARAMS = {'tenant_id': schema_parts.multi()}
 QUERY = {
@@ -15,7 +24,7 @@ QUERY = {
 }
 
 # name in the answer -> limit, and the microversion from which it is gone
-LIMITS = {
+LIMITS: Table = {
     'maxTotalInstances': ('instances', None),
     'maxTotalCores': ('cores', None),
     'maxTotalRAMSize': ('ram', None),
@@ -30,7 +39,7 @@ LIMITS = {
     'maxPersonality': ('injected_files', 57),
     'maxPersonalitySize': ('injected_file_content_bytes', 57),
 }
-USED = {
+USED: Table = {
     'totalInstancesUsed': ('instances', None),
     'totalCoresUsed': ('cores', None),
     'totalRAMUsed': ('ram', None),
@@ -41,11 +50,11 @@ USED = {
 
 
 @operation.operation('GET', '/limits', policy=rules.LIMITS, query=QUERY, faults=(400, 403))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Limits of the caller's project, or for administrators of another."""
-    project_id = req.ctxt.project_id
+    project_id = req.ctxt.project_id or ''
     if 'tenant_id' in req.params:
-        project_id = req.param('tenant_id')
+        project_id = req.params['tenant_id'][-1]
         req.authorize(rules.LIMITS_OF_OTHERS, {'project_id': project_id})
     limits, used = req.app.api_db.read(_read, req.conf, project_id)
     absolute = {
@@ -55,11 +64,13 @@ def show(req):
     return {'limits': {'rate': [], 'absolute': absolute}}
 
 
-def _names(table, minor):
+def _names(table: Table, minor: int) -> list[tuple[str, str]]:
     return [(name, key) for name, (key, gone) in table.items() if gone is None or minor < gone]
 
 
-def _read(connection, conf, project_id):
+def _read(
+    connection: sa.Connection, conf: cfg.ConfigOpts, project_id: str
+) -> tuple[dict[str, int], dict[str, int]]:
     return (
         quota_sets.stored_limits(connection, conf, project_id),
         quota_sets.usage(connection, project_id),

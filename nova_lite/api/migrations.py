@@ -4,6 +4,11 @@ Before 2.59 there is neither order nor pages, and a move between cells is shown 
 each; from then on it is shown once, as its newest record tells it.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
+import datetime
+import typing
+
 from oslo_utils import timeutils
 
 from nova_lite import cells
@@ -13,10 +18,15 @@ from nova_lite.api import cross_cell_lists
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import times
+from nova_lite.db import rows
 from nova_lite.db.cell import migration_lists
 from nova_lite.policies import cold_moves as rules
+
+# Migrations with the uuid of their cell.
+Found: typing.TypeAlias = list[tuple[str, rows.Row]]
 
 FILTERS = (
     'hidden',
@@ -54,7 +64,7 @@ QUERY = {
 @operation.operation(
     'GET', '/os-migrations', policy=rules.MIGRATIONS, query=QUERY, faults=(400, 403)
 )
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """Migrations, of all projects for administrators."""
     where = _where(req)
     if where.get('project_id') != req.ctxt.project_id:
@@ -64,14 +74,14 @@ def index(req):
         found = cross_cell_lists.steadily(req, lambda: _gather(req, migration_lists.every, where))
         return {'migrations': [_view(req, row, places=places) for _cell, row in found]}
     limit = paging.limit_of(req)
-    rows = cross_cell_lists.steadily(req, lambda: _page(req, where, limit)) if limit else []
-    answer = {'migrations': [_view(req, row, places=places) for row in rows]}
-    if paging.is_full(req, rows, limit):
-        answer['migrations_links'] = links.next_page(req, rows[-1].uuid)
+    shown = cross_cell_lists.steadily(req, lambda: _page(req, where, limit)) if limit else []
+    answer: operation.Body = {'migrations': [_view(req, row, places=places) for row in shown]}
+    if paging.is_full(req, shown, limit):
+        answer['migrations_links'] = links.next_page(req, shown[-1].uuid)
     return answer
 
 
-def _where(req):
+def _where(req: request.Request) -> dict[str, typing.Any]:
     where = {}
     for name in (*FILTERS, *(OWNERS if req.minor >= OWNED else ())):
         value = req.param(name)
@@ -80,18 +90,23 @@ def _where(req):
     return where
 
 
-def _cells(req):
+def _cells(req: request.Request) -> list[cells.Cell]:
     return req.app.cells.every(cell0=False)
 
 
-def _gather(req, function, *args, **kwargs):
+def _gather(
+    req: request.Request,
+    function: Callable[..., Sequence[rows.Row]],
+    *args: typing.Any,
+    **kwargs: typing.Any,
+) -> Found:
     """Return [(uuid of the cell, row), ...] of the cells that answer."""
     answers = req.app.cells.scatter(function, *args, cells=_cells(req), **kwargs)
     found, _silent = cells.split(answers)
-    return [(cell.uuid, row) for cell, rows in found.items() for row in rows]
+    return [(cell.uuid, row) for cell, known in found.items() for row in known]
 
 
-def _page(req, where, limit):
+def _page(req: request.Request, where: rows.Values, limit: int) -> list[rows.Row]:
     since, before = _moment(req, 'changes-since'), _moment(req, 'changes-before')
     if since is not None and before is not None and before < since:
         raise exception.Invalid(
@@ -103,13 +118,13 @@ def _page(req, where, limit):
     wanted = limit
     while True:
         found = _gather(req, migration_lists.page, where, limit=wanted, marker=marker, **span)
-        rows = _newest(req, found)
-        if len(rows) >= limit or len(found) < wanted:
-            return rows[:limit]
+        newest = _newest(req, found)
+        if len(newest) >= limit or len(found) < wanted:
+            return newest[:limit]
         wanted *= 2
 
 
-def _marker(req):
+def _marker(req: request.Request) -> rows.Row | None:
     """Return the row that the page follows. Raise MarkerNotFound."""
     uuid = req.param('marker')
     if not uuid:
@@ -120,7 +135,7 @@ def _marker(req):
     return max(found, key=_changed)
 
 
-def _newest(req, found):
+def _newest(req: request.Request, found: Found) -> list[rows.Row]:
     """Return rows in order, without those of which another cell has a newer record.
 
     A record that has changed since it was found, or is gone, is shown as it was then.
@@ -128,7 +143,7 @@ def _newest(req, found):
     found: as of `_gather`
     """
     crossing = {row.uuid for _cell, row in found if row.cross_cell_move}
-    newest = {}
+    newest: dict[str, tuple[str, rows.Row]] = {}
     if crossing:
         for cell, row in _gather(req, migration_lists.records, crossing):
             if row.uuid not in newest or _changed(row) > _changed(newest[row.uuid][1]):
@@ -137,18 +152,19 @@ def _newest(req, found):
     return sorted(kept, key=lambda row: (row.created_at, row.id), reverse=True)
 
 
-def _changed(row):
-    return row.updated_at or row.created_at
+def _changed(row: rows.Row) -> datetime.datetime:
+    moment: datetime.datetime = row.updated_at or row.created_at
+    return moment
 
 
-def _moment(req, name):
+def _moment(req: request.Request, name: str) -> datetime.datetime | None:
     text = req.param(name)
     if text is None:
         return None
     return timeutils.normalize_time(timeutils.parse_isotime(text))
 
 
-def _view(req, row, *, places):
+def _view(req: request.Request, row: rows.Row, *, places: bool) -> operation.Body:
     shown = {
         **{name: getattr(row, name) for name in FIELDS},
         **{name: getattr(row, name) if places else None for name in PLACES},

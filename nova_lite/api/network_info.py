@@ -1,11 +1,13 @@
 """Refresh the recorded network information of a server whose user has changed something of it."""
 
 from nova_lite import exception
+from nova_lite.api import request
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.lifecycle import port_changes
 
 
-def refresh_server(req, server):
+def refresh_server(req: request.Request, server: server_access.Server) -> None:
     """Record what the network service has, in the cell that the server has moved to meanwhile.
 
     If something else works at the server, the super-conductor does it afterwards.
@@ -20,5 +22,5 @@ def refresh_server(req, server):
         port_changes.note(req.app, server.uuid)
 
 
-def _refresh(req, server):
+def _refresh(req: request.Request, server: server_access.Server) -> None:
     port_changes.refresh(req.app, server.cell, server.row)

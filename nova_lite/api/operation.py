@@ -16,8 +16,6 @@ import importlib
 import pkgutil
 import typing
 
-import microversion_parse
-
 from nova_lite.api import microversion
 from nova_lite.api import schema
 
@@ -46,7 +44,7 @@ class Versions(typing.Generic[T]):
             reverse=True,
         )
 
-    def at(self, version: microversion_parse.Version) -> T | None:
+    def at(self, version: microversion.Version) -> T | None:
         """Return the value that holds at `version`; None before the first."""
         for first, value in self._values:
             if first <= version:
@@ -78,7 +76,7 @@ class Operation:
     load: bool | str
     view: Callable[[typing.Any, typing.Any], Body] | None
 
-    def offered(self, version: microversion_parse.Version) -> bool:
+    def offered(self, version: microversion.Version) -> bool:
         """Return whether the operation exists at `version`."""
         return self.since <= version <= self.until
 

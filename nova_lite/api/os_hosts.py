@@ -3,12 +3,17 @@
 Source: reference/nova/api-surface 2.5 and 4.
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+
 from nova_lite import exception
 from nova_lite.api import hypervisor_records
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import service_changes
 from nova_lite.api import service_records
+from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.policies import os_hosts as rules
@@ -27,7 +32,7 @@ DISABLED = {'disabled': True, 'disabled_reason': None}
 
 
 @operation.operation('GET', ALL, until=UNTIL, policy=rules.HOSTS, query=QUERY, faults=(400, 403))
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """List the hosts of services that are enabled."""
     # An empty zone is no zone.
     zone = req.param('zone') or None
@@ -42,21 +47,21 @@ def index(req):
 
 
 @operation.operation('GET', ONE, until=UNTIL, policy=rules.HOST_SHOW, faults=(400, 403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show the resources of a host, and their use by projects."""
     host = req.args['host']
     cell = req.app.cells.of_host(host)
     nodes = hypervisor_records.every(req, usage=True, host=host)
     if not nodes:
         raise exception.HostMappingNotFound(host=host)
-    rows = cell.db.read(instances.on_host, host)
-    by_project = {}
-    for row in rows:
+    servers = cell.db.read(instances.on_host, host)
+    by_project: dict[str, list[rows.Row]] = {}
+    for row in servers:
         by_project.setdefault(row.project_id, []).append(row)
     listed = [
         ('(total)', _sum(nodes, 'vcpus', 'memory_mb', 'local_gb')),
         ('(used_now)', _sum(nodes, 'vcpus_used', 'memory_mb_used', 'local_gb_used')),
-        ('(used_max)', _held(rows)),
+        ('(used_max)', _held(servers)),
         *((project, _held(own)) for project, own in by_project.items()),
     ]
     return {
@@ -75,15 +80,15 @@ def show(req):
     }
 
 
-def _sum(nodes, *names):
+def _sum(nodes: Iterable[hypervisor_records.Hypervisor], *names: str) -> tuple[int, ...]:
     return tuple(sum(node.amounts[name] for node in nodes) for name in names)
 
 
-def _held(rows):
+def _held(servers: Sequence[rows.Row]) -> tuple[int, int, int]:
     return (
-        sum(row.vcpus for row in rows),
-        sum(row.memory_mb for row in rows),
-        sum(row.root_gb + row.ephemeral_gb for row in rows),
+        sum(row.vcpus for row in servers),
+        sum(row.memory_mb for row in servers),
+        sum(row.root_gb + row.ephemeral_gb for row in servers),
     )
 
 
@@ -95,7 +100,7 @@ def _held(rows):
     body=BODY,
     faults=(400, 403, 404, 501),
 )
-def update(req):
+def update(req: request.Request) -> operation.Result:
     """Enable or disable the host's compute service."""
     host = req.args['host']
     cell = req.app.cells.of_host(host)
@@ -109,11 +114,11 @@ def update(req):
     return {'host': host, 'status': 'enabled' if enabled else 'disabled'}
 
 
-def _declare(action, policy):
+def _declare(action: str, policy: str) -> operation.Handler:
     @operation.operation(
         'GET', f'{ONE}/{action}', until=UNTIL, policy=policy, faults=(400, 403, 404, 501)
     )
-    def act(req):
+    def act(req: request.Request) -> None:
         """Raise NotImplementedHere: the API cannot switch hosts on or off."""
         req.app.cells.of_host(req.args['host'])
         raise exception.NotImplementedHere(reason=f'hosts do not support the action {action}')

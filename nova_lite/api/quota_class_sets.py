@@ -3,10 +3,16 @@
 Source: reference/nova/api-surface 2.5.
 """
 
+from collections.abc import Mapping
+
+from oslo_config import cfg
+import sqlalchemy as sa
+
 from nova_lite.api import identifiers
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import quota_names
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.db.api import quotas
 from nova_lite.policies import quotas as rules
@@ -21,7 +27,7 @@ UPDATE = {
 
 
 @operation.operation('GET', ONE, policy=rules.CLASS_SHOW, faults=(403,))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Limits of a class."""
     name = req.args['quota_class']
     limits = req.app.api_db.read(_limits, req.conf, name)
@@ -29,7 +35,7 @@ def show(req):
 
 
 @operation.operation('PUT', ONE, policy=rules.CLASS_UPDATE, body=UPDATE, faults=(400, 403))
-def update(req):
+def update(req: request.Request) -> operation.Result:
     """Set limits of a class."""
     wanted = quota_names.given(quota_names.settable(req.minor), req.content)
     name = identifiers.short(req.args['quota_class'], 'quota_class_name')
@@ -37,15 +43,17 @@ def update(req):
     return {'quota_class_set': quota_names.shown(_names(req), limits)}
 
 
-def _names(req):
+def _names(req: request.Request) -> dict[str, str]:
     return quota_names.of_classes(req.minor)
 
 
-def _limits(connection, conf, name):
+def _limits(connection: sa.Connection, conf: cfg.ConfigOpts, name: str) -> dict[str, int]:
     configured = {resource: conf.quota[resource] for resource in quota.RESOURCES}
     return {**configured, **quotas.of_class(connection, name)}
 
 
-def _set(connection, conf, name, wanted):
+def _set(
+    connection: sa.Connection, conf: cfg.ConfigOpts, name: str, wanted: Mapping[str, int]
+) -> dict[str, int]:
     quotas.set_class(connection, name, wanted)
     return _limits(connection, conf, name)

@@ -4,6 +4,11 @@ Limits of networks come from when compute had networks: they can be set and
 shown, and mean nothing. Source: reference/nova/api-surface 2.5 and 4.
 """
 
+from collections.abc import Iterable
+from collections.abc import Mapping
+import typing
+
+from nova_lite.api import schema as schemas
 from nova_lite.api import schema_parts
 
 # API name -> name of the limit
@@ -21,7 +26,7 @@ _ALWAYS = {name: name for name in ('instances', 'cores', 'ram', 'metadata_items'
 LIMIT = {**schema_parts.OR_MINUS_ONE, 'format': 'int32', 'maximum': 0x7FFFFFFF}
 
 
-def of_sets(minor):
+def of_sets(minor: int) -> dict[str, str]:
     """Return {API name: limit} in quota sets."""
     return {
         **_ALWAYS,
@@ -31,7 +36,7 @@ def of_sets(minor):
     }
 
 
-def of_classes(minor):
+def of_classes(minor: int) -> dict[str, str]:
     """Return {API name: limit} in quota class sets."""
     return {
         **_ALWAYS,
@@ -40,21 +45,21 @@ def of_classes(minor):
     }
 
 
-def settable(minor):
+def settable(minor: int) -> dict[str, str]:
     """Return {API name: limit} that a class can be given; below 2.50 it does not show all."""
     return {**of_classes(minor), **_GROUPS}
 
 
-def schema(names, **more):
+def schema(names: Iterable[str], **more: schemas.Source) -> schemas.Source:
     """Return what limits of these names may be set."""
     return schema_parts.whole({**dict.fromkeys(names, LIMIT), **more})
 
 
-def shown(names, limits):
+def shown(names: Mapping[str, str], limits: Mapping[str, int]) -> dict[str, int]:
     """Return the limits under their names in the API; those that mean nothing are unlimited."""
     return {name: limits.get(known, -1) for name, known in names.items()}
 
 
-def given(names, content):
+def given(names: Mapping[str, str], content: Mapping[str, typing.Any]) -> dict[str, int]:
     """Return {limit: number} from the body of a request."""
     return {known: int(content[name]) for name, known in names.items() if name in content}

@@ -4,7 +4,11 @@ Source: reference/nova/api-surface 2.5.
 """
 
 import collections
+from collections.abc import Mapping
 import math
+
+from oslo_config import cfg
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite.api import identifiers
@@ -12,6 +16,7 @@ from nova_lite.api import operation
 from nova_lite.api import projects
 from nova_lite.api import quota
 from nova_lite.api import quota_names
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import keypairs
@@ -45,14 +50,14 @@ class LimitTooHigh(exception.Invalid):
 
 
 @operation.operation('GET', ONE, query=QUERY, faults=(400, 403))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Limits of a project, or of one user in it."""
     project_id = _project(req, rules.SHOW)
     return _answer(req, project_id, _limits(req, project_id))
 
 
 @operation.operation('GET', f'{ONE}/detail', query=QUERY, faults=(400, 403))
-def show_in_detail(req):
+def show_in_detail(req: request.Request) -> operation.Result:
     """Limits with what is used of them."""
     project_id = _project(req, rules.DETAIL)
     used = req.app.api_db.read(usage, project_id, _user(req))
@@ -65,14 +70,14 @@ def show_in_detail(req):
 
 
 @operation.operation('GET', f'{ONE}/defaults', query=operation.ANY_QUERY, faults=(400, 403))
-def show_defaults(req):
+def show_defaults(req: request.Request) -> operation.Result:
     """Limits of a project that has none of its own."""
     project_id = _project(req, rules.DEFAULTS)
     return _answer(req, project_id, req.app.api_db.read(quota.defaults, req.conf))
 
 
 @operation.operation('PUT', ONE, query=QUERY, body=UPDATE, faults=(400, 403))
-def update(req):
+def update(req: request.Request) -> operation.Result:
     """Set limits; those below what is used only with `force`."""
     project_id = _project(req, rules.UPDATE)
     wanted = quota_names.given(_names(req), req.content)
@@ -84,7 +89,7 @@ def update(req):
 
 
 @operation.operation('DELETE', ONE, query=QUERY, success=202, faults=(400, 403))
-def delete(req):
+def delete(req: request.Request) -> None:
     """Go back to the defaults."""
     project_id = _authorized(req, rules.DELETE)
     req.app.api_db.write(quotas.clear, project_id, _user(req))
@@ -93,13 +98,13 @@ def delete(req):
 # ---- parts ------------------------------------------------------------------
 
 
-def _project(req, rule):
+def _project(req: request.Request, rule: str) -> str:
     project_id = _authorized(req, rule)
     projects.require(req, project_id)
     return project_id
 
 
-def _authorized(req, rule):
+def _authorized(req: request.Request, rule: str) -> str:
     project_id = req.args['target_id']
     req.authorize(rule, {'project_id': project_id})
     if len(project_id) > 255:
@@ -107,25 +112,27 @@ def _authorized(req, rule):
     return project_id
 
 
-def _user(req):
+def _user(req: request.Request) -> str | None:
     """Return the user that the query names, or None. Raise Invalid."""
     user_id = req.param('user_id')
     return None if user_id is None else identifiers.short(user_id, 'user_id')
 
 
-def _names(req):
+def _names(req: request.Request) -> dict[str, str]:
     return quota_names.of_sets(req.minor)
 
 
-def _limits(req, project_id):
+def _limits(req: request.Request, project_id: str) -> dict[str, int]:
     return req.app.api_db.read(stored_limits, req.conf, project_id, _user(req))
 
 
-def _answer(req, project_id, limits):
+def _answer(req: request.Request, project_id: str, limits: Mapping[str, int]) -> operation.Body:
     return {'quota_set': {'id': project_id, **quota_names.shown(_names(req), limits)}}
 
 
-def stored_limits(connection, conf, project_id, user_id=None):
+def stored_limits(
+    connection: sa.Connection, conf: cfg.ConfigOpts, project_id: str, user_id: str | None = None
+) -> dict[str, int]:
     """Return as quota.limits does, with the limits of networks that were set."""
     found = dict(quotas.of_project(connection, project_id))
     if user_id is not None:
@@ -133,7 +140,7 @@ def stored_limits(connection, conf, project_id, user_id=None):
     return {**found, **quota.limits(connection, conf, project_id, user_id)}
 
 
-def usage(connection, project_id, user_id=None):
+def usage(connection: sa.Connection, project_id: str, user_id: str | None = None) -> dict[str, int]:
     """Return {resource: amount} of what is counted; key pairs only count for a user."""
     servers, cores, ram = instance_mappings.usage(connection, project_id, user_id)
     return {
@@ -145,21 +152,31 @@ def usage(connection, project_id, user_id=None):
     }
 
 
-def _set(connection, conf, wanted, *, project_id, user_id, forced):
+def _set(
+    connection: sa.Connection,
+    conf: cfg.ConfigOpts,
+    wanted: Mapping[str, int],
+    *,
+    project_id: str,
+    user_id: str | None,
+    forced: bool,
+) -> dict[str, int]:
     if not forced:
         _require_within(wanted, *_bounds(connection, conf, project_id, user_id))
     quotas.set_limits(connection, project_id, wanted, user_id or '')
     return stored_limits(connection, conf, project_id, user_id)
 
 
-def _bounds(connection, conf, project_id, user_id):
+def _bounds(
+    connection: sa.Connection, conf: cfg.ConfigOpts, project_id: str, user_id: str | None
+) -> tuple[dict[str, int], dict[str, int]]:
     """Return ({resource: lowest limit}, {resource: highest limit}) that may be set.
 
     A project may not have less than its users use, or than their own limits promise them; a
     user not more than the project has beside what it promises to other users.
     """
     lowest, highest = usage(connection, project_id, user_id), {}
-    promised = collections.Counter()
+    promised: collections.Counter[str] = collections.Counter()
     for name, own in quotas.of_users(connection, project_id).items():
         if name != user_id:
             promised.update({resource: max(limit, 0) for resource, limit in own.items()})
@@ -174,7 +191,9 @@ def _bounds(connection, conf, project_id, user_id):
     return lowest, highest
 
 
-def _require_within(wanted, lowest, highest):
+def _require_within(
+    wanted: Mapping[str, int], lowest: Mapping[str, int], highest: Mapping[str, int]
+) -> None:
     """Raise LimitTooLow or LimitTooHigh for a limit out of the bounds."""
     for resource, limit in wanted.items():
         minimum, maximum = lowest.get(resource, 0), highest.get(resource, -1)
@@ -184,5 +203,5 @@ def _require_within(wanted, lowest, highest):
             raise LimitTooHigh(limit=limit, resource=resource, maximum=maximum)
 
 
-def _bound(limit):
+def _bound(limit: float) -> float:
     return math.inf if limit < 0 else limit

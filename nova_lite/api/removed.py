@@ -4,8 +4,11 @@ Proxies to other services, which ended with 2.35, are in `proxies`.
 Source: reference/nova/api-surface 3.
 """
 
+import typing
+
 from nova_lite.api import faults
 from nova_lite.api import operation
+from nova_lite.api import request
 
 GONE = {
     '/os-agents': ('GET', 'POST'),
@@ -44,7 +47,7 @@ GONE = {
 }
 
 
-def refuse(_req):
+def refuse(_req: request.Request) -> typing.NoReturn:
     """Answer 410."""
     raise faults.Gone()
 

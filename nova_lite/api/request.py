@@ -4,13 +4,13 @@ import typing
 import urllib.parse
 
 import falcon
-import microversion_parse
 from oslo_config import cfg
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.api import app as state
 from nova_lite.api import faults
+from nova_lite.api import microversion
 from nova_lite.dialects import storable
 
 # So many lists and objects may be in each other in a body.
@@ -50,7 +50,7 @@ class Request:
         http: falcon.Request,
         app: state.App,
         ctxt: context.RequestContext,
-        version: microversion_parse.Version,
+        version: microversion.Version,
         *,
         legacy: bool = False,
     ) -> None:

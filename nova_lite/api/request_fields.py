@@ -4,11 +4,19 @@ For the documentation. Fields of fields are named with dots, those of the items 
 with [].
 """
 
+from collections.abc import Callable
 import dataclasses
 import re
+import typing
 
 from nova_lite.api import microversion
+from nova_lite.api import operation
+from nova_lite.api import schema as schemas
 from nova_lite.api import schema_parts
+
+# {field: (its values in words, whether it is required)}
+Described: typing.TypeAlias = dict[str, tuple[str, bool]]
+Schema: typing.TypeAlias = schemas.Source
 
 UUID = 'd7a0f0a1-5f3e-4a39-9f8a-2d3d1c6d2f11'
 # Of each format, the words for it and a sample.
@@ -45,7 +53,14 @@ _NAMED = {
     'public_key': 'ssh-ed25519 AAAA…',
     'locked_reason': 'maintenance',
 }
-_SAMPLES = {'integer': 1, 'number': 1, 'boolean': True, 'null': None, 'array': [], 'object': {}}
+_SAMPLES: dict[str, typing.Any] = {
+    'integer': 1,
+    'number': 1,
+    'boolean': True,
+    'null': None,
+    'array': [],
+    'object': {},
+}
 # Shorter than the many spellings of a boolean.
 _BOOLEANS = {
     'boolean': schema_parts.BOOLEAN['enum'],
@@ -64,7 +79,11 @@ class Field:
     last: microversion.Version | None
 
 
-def fields(versions, since, until):
+def fields(
+    versions: operation.Versions[schemas.Schema],
+    since: microversion.Version,
+    until: microversion.Version,
+) -> list[Field]:
     """Return the Fields of the bodies of an operation by name and microversion.
 
     versions: operation.Versions; since, until: those that the operation exists at
@@ -73,12 +92,16 @@ def fields(versions, since, until):
     return _history(versions, since, until, lambda schema: _walk(schema, '', {}))
 
 
-def parameters(versions, since, until):
+def parameters(
+    versions: operation.Versions[schemas.Query],
+    since: microversion.Version,
+    until: microversion.Version,
+) -> list[Field]:
     """Return the Fields of the query strings of an operation; see `fields`."""
     return _history(versions, since, until, _parameters)
 
 
-def _parameters(schema):
+def _parameters(schema: Schema) -> Described:
     """Return {name: (words, False)}: each parameter is a text, which may be repeated."""
     return {
         name: ('refused' if inner.get('maxItems') == 0 else words(inner['items']), False)
@@ -86,24 +109,34 @@ def _parameters(schema):
     }
 
 
-def _history(versions, since, until, look):
+def _history(
+    versions: operation.Versions[typing.Any],
+    since: microversion.Version,
+    until: microversion.Version,
+    look: Callable[[Schema], Described],
+) -> list[Field]:
     firsts = sorted({since, *(first for first in versions.firsts() if since < first <= until)})
-    begun, found = {}, []
+    begun: dict[str, tuple[tuple[str, bool], microversion.Version]] = {}
+    found: list[Field] = []
     for first in firsts:
-        now = look(versions.at(first).source)
+        compiled = versions.at(first)
+        now = {} if compiled is None else look(compiled.source)
         for name, (described, start) in list(begun.items()):
             if now.get(name) != described:
                 last = microversion.Version(first.major, first.minor - 1)
-                found.append(Field(name, *described, start, last))
+                found.append(Field(name, described[0], described[1], start, last))
                 del begun[name]
         for name, described in now.items():
             begun.setdefault(name, (described, first))
-    last = None if until == microversion.MAXIMUM else until
-    found += [Field(name, *described, start, last) for name, (described, start) in begun.items()]
+    newest = None if until == microversion.MAXIMUM else until
+    found += [
+        Field(name, described[0], described[1], start, newest)
+        for name, (described, start) in begun.items()
+    ]
     return sorted(found, key=lambda field: (field.name, field.first))
 
 
-def _walk(schema, prefix, found):
+def _walk(schema: Schema, prefix: str, found: Described) -> Described:
     """Return {name: (words, whether it is required)} of all fields below a schema."""
     for name, inner in schema.get('properties', {}).items():
         found[prefix + name] = words(inner), name in schema.get('required', ())
@@ -115,7 +148,7 @@ def _walk(schema, prefix, found):
     return found
 
 
-def words(schema):
+def words(schema: Schema) -> str:
     """Return what a schema accepts, in words."""
     if 'oneOf' in schema:
         return ', or '.join(words(each) for each in schema['oneOf'])
@@ -139,14 +172,14 @@ def words(schema):
     return found + _bounds(schema, 'minLength', 'maxLength', 'characters')
 
 
-def _words_of_enum(values):
+def _words_of_enum(values: list[object]) -> str:
     for found, spellings in _BOOLEANS.items():
         if values == spellings:
             return found
     return ', '.join(f'``{value}``' for value in values)
 
 
-def _bounds(schema, least, most, unit):
+def _bounds(schema: Schema, least: str, most: str, unit: str) -> str:
     low, high = schema.get(least), schema.get(most)
     if low is None and high is None:
         return ''
@@ -156,7 +189,7 @@ def _bounds(schema, least, most, unit):
     return f', {text} {unit}'.rstrip()
 
 
-def sample(schema):
+def sample(schema: Schema) -> typing.Any:
     """Return a short value that the schema accepts."""
     if 'oneOf' in schema:
         return sample(schema['oneOf'][0])
@@ -175,7 +208,7 @@ def sample(schema):
     return max(_SAMPLES[kind], schema['minimum']) if 'minimum' in schema else _SAMPLES[kind]
 
 
-def _sample_object(schema):
+def _sample_object(schema: Schema) -> dict[str, typing.Any]:
     names = list(schema.get('required', ()))
     known = schema.get('properties', {})
     if not names and known and (schema.get('minProperties') or len(known) == 1):
@@ -185,16 +218,16 @@ def _sample_object(schema):
     return found or ({'key': sample(patterns[0])} if patterns else {})
 
 
-def _sample_of(name, schema):
+def _sample_of(name: str, schema: Schema) -> typing.Any:
     return sample(schema) if 'enum' in schema else _NAMED.get(name) or sample(schema)
 
 
-def _sample_list(schema):
+def _sample_list(schema: Schema) -> list[typing.Any]:
     inner = schema.get('prefixItems') or ([schema['items']] if schema.get('items') else [])
     return [sample(each) for each in inner]
 
 
-def _sample_text(schema):
+def _sample_text(schema: Schema) -> str:
     for text in ('text', '1', '/dev/vdb', '/24', 'tcp'):
         if re.search(schema['pattern'], text):
             return text

@@ -3,20 +3,28 @@
 Compute knows rules for incoming traffic only. Source: reference/nova/api-surface 2.3.
 """
 
+from collections.abc import Mapping
+import typing
+
+from nova_lite.api import request
+from nova_lite.clients import session
+
+Ports: typing.TypeAlias = tuple[int, int]
+
 ALL_PORTS = (1, 65535)
 NO_PORTS = (-1, -1)
 WITH_PORTS = ('tcp', 'udp')
 ANYWHERE = {'IPv4': '0.0.0.0/0', 'IPv6': '::/0'}
 
 
-def groups(req, found):
+def groups(req: request.Request, found: session.Jsons) -> session.Jsons:
     """Return the groups with their rules, by project and name."""
     sources = _sources(req, found)
     ordered = sorted(found, key=lambda group: (group['tenant_id'], group['name'], group['id']))
     return [_group(each, sources) for each in ordered]
 
 
-def _sources(req, found):
+def _sources(req: request.Request, found: session.Jsons) -> dict[str, session.Json]:
     """Return {id: group} of the groups whose members rules let in."""
     known = {group['id']: group for group in found}
     named = {
@@ -38,11 +46,11 @@ def _sources(req, found):
     return known
 
 
-def _incoming(group):
+def _incoming(group: session.Json) -> session.Jsons:
     return [rule for rule in group['security_group_rules'] if rule['direction'] == 'ingress']
 
 
-def _group(group, sources):
+def _group(group: session.Json, sources: Mapping[str, session.Json]) -> session.Json:
     return {
         'id': group['id'],
         'name': group['name'],
@@ -57,7 +65,7 @@ def _group(group, sources):
     }
 
 
-def rule(found, sources):
+def rule(found: session.Json, sources: Mapping[str, session.Json]) -> session.Json:
     """Return one rule; sources: {id: group}, which has that of the rule."""
     first, last = _ports(found)
     shown = {
@@ -77,7 +85,7 @@ def rule(found, sources):
     return shown
 
 
-def _ports(found):
+def _ports(found: session.Json) -> Ports:
     ports = found['port_range_min'], found['port_range_max']
     if found['protocol'] is None or ports != (None, None):
         return ports

@@ -3,16 +3,28 @@
 Source: reference/nova/api-surface 2.6.
 """
 
+from collections.abc import Sequence
+import typing
+
+from oslo_config import cfg
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import quota
+from nova_lite.api import request
+from nova_lite.api import schema
 from nova_lite.api import schema_parts
+from nova_lite.db import rows
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import quotas
 from nova_lite.db.api import server_groups
 from nova_lite.policies import server_groups as rules
+
+# A group with the uuids of its members.
+Group: typing.TypeAlias = tuple[rows.Row, list[str]]
 
 ALL = '/os-server-groups'
 ONE = '/os-server-groups/{server_group_id}'
@@ -23,7 +35,7 @@ HARD = ('anti-affinity', 'affinity')
 POLICIES = (*HARD, 'soft-anti-affinity', 'soft-affinity')
 
 
-def _with_policies(allowed):
+def _with_policies(allowed: Sequence[str]) -> schema.Source:
     policies = {
         'type': 'array',
         'prefixItems': [{'type': 'string', 'enum': [*allowed]}],
@@ -62,7 +74,7 @@ class QuotaReached(exception.OverQuota):
 
 
 @operation.operation('GET', ALL, query=LIST_QUERY, faults=(400, 403))
-def list_groups(req):
+def list_groups(req: request.Request) -> operation.Result:
     """List the groups of the project; administrators may ask for those of all projects."""
     req.authorize(rules.LIST)
     project_id = req.ctxt.project_id
@@ -74,7 +86,7 @@ def list_groups(req):
 
 
 @operation.operation('GET', ONE, faults=(403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one server group."""
     row, members = req.app.api_db.read(_one, *_visible(req))
     req.authorize(rules.SHOW, {'project_id': row.project_id})
@@ -82,7 +94,7 @@ def show(req):
 
 
 @operation.operation('POST', ALL, policy=rules.CREATE, body=CREATE, faults=(400, 403, 409))
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Create a server group."""
     given = req.content
     policy = given['policy'] if req.minor >= 64 else given['policies'][0]
@@ -102,7 +114,7 @@ def create(req):
 
 
 @operation.operation('DELETE', ONE, success=204, faults=(403, 404))
-def delete(req):
+def delete(req: request.Request) -> None:
     """Delete a group; its servers stay."""
     row, _members = req.app.api_db.read(_one, *_visible(req))
     req.authorize(rules.DELETE, {'project_id': row.project_id})
@@ -112,27 +124,29 @@ def delete(req):
 # ---- parts ------------------------------------------------------------------
 
 
-def _limit(req):
+def _limit(req: request.Request) -> int:
     """Return the limit of a page: in this list alone 0 means the maximum."""
     return paging.limit_of(req) or req.conf.api.max_limit
 
 
-def _visible(req):
+def _visible(req: request.Request) -> tuple[str, str | None]:
     return req.args['server_group_id'], None if req.ctxt.is_admin else req.ctxt.project_id or ''
 
 
-def _one(connection, uuid, project_id):
+def _one(connection: sa.Connection, uuid: str, project_id: str | None) -> Group:
     row = server_groups.get(connection, uuid, project_id)
     return row, server_groups.members(connection, [row.id]).get(row.id, [])
 
 
-def _page(connection, project_id, *, limit, offset):
+def _page(
+    connection: sa.Connection, project_id: str | None, *, limit: int, offset: int
+) -> list[Group]:
     groups = server_groups.page(connection, project_id, limit=limit, offset=offset)
     members = server_groups.members(connection, [row.id for row in groups])
     return [(row, members.get(row.id, [])) for row in groups]
 
 
-def _store(connection, conf, values):
+def _store(connection: sa.Connection, conf: cfg.ConfigOpts, values: rows.Values) -> rows.Row:
     quota_locks.hold(connection, values['project_id'])
     row = server_groups.create(connection, values)
     project_id, user_id = values['project_id'], values['user_id']
@@ -145,7 +159,7 @@ def _store(connection, conf, values):
     return row
 
 
-def _view(req, row, members):
+def _view(req: request.Request, row: rows.Row, members: Sequence[str]) -> operation.Body:
     shown = {'id': row.uuid, 'name': row.name, 'members': members}
     if req.minor >= 64:
         shown.update(policy=row.policy, rules=row.rules)

@@ -4,8 +4,12 @@ Source: reference/nova/cells-and-rpc 3, reference/nova/scheduling 4.
 """
 
 from oslo_log import log
+import sqlalchemy as sa
 
+from nova_lite import cells
 from nova_lite import exception
+from nova_lite.api import request
+from nova_lite.db import rows
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import services
@@ -23,7 +27,7 @@ class HasEvacuated(exception.Invalid):
     )
 
 
-def apply(req, cell, row, values):
+def apply(req: request.Request, cell: cells.Cell, row: rows.Row, values: rows.Values) -> None:
     """Change columns of a service, and let the host and the schedulers know.
 
     Raises HasEvacuated for a host that is not to be up yet.
@@ -34,7 +38,7 @@ def apply(req, cell, row, values):
         _set_trait(req, cell, row.host)
 
 
-def _update(connection, row, values):
+def _update(connection: sa.Connection, row: rows.Row, values: rows.Values) -> None:
     if values.get('forced_down') is False and row.binary == services.COMPUTE:
         # An evacuation begins under the same lock, and then only from a host that is down.
         services.lock(connection, row.host)
@@ -43,13 +47,13 @@ def _update(connection, row, values):
     services.update(connection, row.uuid, values)
 
 
-def _set_trait(req, cell, host):
+def _set_trait(req: request.Request, cell: cells.Cell, host: str) -> None:
     """Request the compute to set or remove COMPUTE_STATUS_DISABLED.
 
     A host that is down does so itself when it is back.
     """
     row = cell.db.read(services.find, host)
-    if not services.is_up(row, req.conf.service_down_time):
+    if row is None or not services.is_up(row, req.conf.service_down_time):
         LOG.warning('Compute %s is down and will update its status trait when it starts', host)
         return
     try:

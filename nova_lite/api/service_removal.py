@@ -6,11 +6,17 @@ evacuations stay on record: a host that returns after all removes their guests b
 Source: reference/nova/cells-and-rpc 3.
 """
 
+from collections.abc import Iterable
+
 from oslo_log import log
 import oslo_messaging
+import sqlalchemy as sa
 
+from nova_lite import cells
 from nova_lite import cells as deployment
 from nova_lite import exception
+from nova_lite.api import request
+from nova_lite.db import rows
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import stamps
@@ -49,7 +55,7 @@ class HasAllocations(exception.Conflict):
     )
 
 
-def remove(req, cell, row):
+def remove(req: request.Request, cell: cells.Cell, row: rows.Row) -> None:
     """Delete a service. Raise HasServers, HasMigrations or HasAllocations."""
     if row.binary != services.COMPUTE:
         cell.db.write(services.destroy, row.uuid)
@@ -65,14 +71,14 @@ def remove(req, cell, row):
         _drop_queue(cell, compute.queue_of(row.host))
 
 
-def _retire(connection, host):
+def _retire(connection: sa.Connection, host: str) -> list[str]:
     """Mark the nodes of a host as not discovered. Return their uuids."""
     nodes = _unused(connection, host)
     compute_nodes.set_mapped(connection, [host], False)
     return nodes
 
 
-def _unused(connection, host):
+def _unused(connection: sa.Connection, host: str) -> list[str]:
     """Return the nodes (uuids) of a host without servers and moves."""
     services.lock(connection, host)
     if instances.count_on(connection, [host]):
@@ -82,7 +88,7 @@ def _unused(connection, host):
     return [node.uuid for node in compute_nodes.every(connection, host=host)]
 
 
-def _remove_providers(req, host, nodes):
+def _remove_providers(req: request.Request, host: str, nodes: Iterable[str]) -> None:
     """Delete the providers of nodes, and what evacuated servers hold of them."""
     placement = req.app.placement
     held = {node: _consumers(req, node) for node in nodes}
@@ -98,14 +104,14 @@ def _remove_providers(req, host, nodes):
         placement.providers.delete_tree(req.ctxt, node)
 
 
-def _consumers(req, node):
+def _consumers(req: request.Request, node: str) -> set[str]:
     """Return the consumers (uuids) of a node and of the providers below it."""
     providers = req.app.placement.providers
     tree = providers.list(req.ctxt, in_tree=node)
     return {uuid for each in tree for uuid in providers.allocations(req.ctxt, each.uuid)}
 
 
-def _evacuated(req, host):
+def _evacuated(req: request.Request, host: str) -> set[str]:
     """Return the servers that were evacuated from a host and that it has not cleaned up after.
 
     The records of an evacuation follow a server to another cell.
@@ -119,19 +125,19 @@ def _evacuated(req, host):
     return {row.instance_uuid for found in answers.values() for row in found}
 
 
-def _forget_host(connection, host):
+def _forget_host(connection: sa.Connection, host: str) -> None:
     aggregates.forget_host(connection, host)
     host_mappings.destroy(connection, host)
     stamps.bump(connection, stamps.HOSTS)
 
 
-def _destroy(connection, row):
+def _destroy(connection: sa.Connection, row: rows.Row) -> None:
     for uuid in _unused(connection, row.host):
         compute_nodes.destroy(connection, uuid)
     services.destroy(connection, row.uuid)
 
 
-def _drop_queue(cell, name):
+def _drop_queue(cell: cells.Cell, name: str) -> None:
     """Delete the queue of a host that is none any more, unless a daemon still consumes it."""
     try:
         gone = queues.delete_unused(cell.bus, name)

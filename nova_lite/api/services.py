@@ -3,9 +3,12 @@
 Source: reference/nova/api-surface 2.5, reference/nova/cells-and-rpc 3.
 """
 
+import typing
+
 from nova_lite import exception
 from nova_lite.api import identifiers
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import service_changes
 from nova_lite.api import service_records
@@ -13,6 +16,9 @@ from nova_lite.api import service_removal
 from nova_lite.api import times
 from nova_lite.db.cell import services
 from nova_lite.policies import hosts as rules
+
+# Columns to change, and fields of the answer.
+Change: typing.TypeAlias = tuple[dict[str, typing.Any], operation.Body]
 
 ALL = '/os-services'
 ONE = '/os-services/{service_id}'
@@ -60,7 +66,7 @@ class UnknownAction(exception.NotFound):
 
 
 @operation.operation('GET', ALL, policy=rules.SERVICES, query=LIST_QUERY, faults=(400, 403))
-def list_services(req):
+def list_services(req: request.Request) -> operation.Result:
     """Services of all cells; from 2.69 also that those of a dead cell are unknown."""
     where = {name: req.param(name) for name in ('host', 'binary') if req.param(name)}
     found = service_records.every(req, **where)
@@ -74,7 +80,7 @@ def list_services(req):
     return {'services': shown}
 
 
-def _view(req, record):
+def _view(req: request.Request, record: service_records.Record) -> operation.Body:
     row = record.row
     shown = {
         'id': row.uuid if req.minor >= 53 else row.id,
@@ -102,7 +108,7 @@ def _view(req, record):
     body=UPDATE_NAMED,
     faults=(400, 403, 404),
 )
-def update_named(req):
+def update_named(req: request.Request) -> operation.Result:
     """Change the service of a host and binary, as in the path."""
     action = _ACTIONS.get(req.args['service_id'])
     if action is None or (action is _force_down and req.minor < 11):
@@ -118,7 +124,7 @@ def update_named(req):
     return {'service': {'host': host, 'binary': binary, **shown}}
 
 
-def _require_compute(binary):
+def _require_compute(binary: str) -> None:
     if binary != services.COMPUTE:
         raise exception.Invalid(
             f'Updating a {binary} service is not supported. Only {services.COMPUTE} services can '
@@ -126,15 +132,15 @@ def _require_compute(binary):
         )
 
 
-def _enable(_body):
+def _enable(_body: operation.Body) -> Change:
     return service_changes.ENABLED, {'status': 'enabled'}
 
 
-def _disable(_body):
+def _disable(_body: operation.Body) -> Change:
     return {'disabled': True, 'disabled_reason': None}, {'status': 'disabled'}
 
 
-def _disable_with_reason(body):
+def _disable_with_reason(body: operation.Body) -> Change:
     if 'disabled_reason' not in body:
         raise exception.Invalid('Missing disabled_reason field')
     reason = body['disabled_reason']
@@ -144,7 +150,7 @@ def _disable_with_reason(body):
     )
 
 
-def _force_down(body):
+def _force_down(body: operation.Body) -> Change:
     if 'forced_down' not in body:
         raise exception.Invalid('Missing forced_down field')
     forced = schema_parts.is_true(body['forced_down'])
@@ -170,7 +176,7 @@ _ACTIONS = {
     body=UPDATE,
     faults=(400, 403, 404),
 )
-def update(req):
+def update(req: request.Request) -> operation.Result:
     """Change status, reason or forced_down of a compute service."""
     record = _by_uuid(req, identifiers.uuid(req.args['service_id']))
     _require_compute(record.row.binary)
@@ -178,7 +184,7 @@ def update(req):
     return {'service': _view(req, _by_uuid(req, record.row.uuid))}
 
 
-def _changes(body):
+def _changes(body: operation.Body) -> dict[str, typing.Any]:
     status, reason = body.get('status'), body.get('disabled_reason')
     values = {}
     if status == 'enabled':
@@ -208,7 +214,7 @@ def _changes(body):
     success=204,
     faults=(400, 403, 404, 409),
 )
-def delete(req):
+def delete(req: request.Request) -> None:
     """Delete a service; that of a compute takes its nodes and mapping along."""
     given = req.args['service_id']
     if req.minor >= 53:
@@ -218,18 +224,18 @@ def delete(req):
     service_removal.remove(req, record.cell, record.row)
 
 
-def _by_uuid(req, uuid):
+def _by_uuid(req: request.Request, uuid: str) -> service_records.Record:
     return _found(service_records.every(req, uuid=uuid), uuid)[0]
 
 
-def _by_number(req, number):
+def _by_number(req: request.Request, number: int) -> service_records.Record:
     records = _found(service_records.every(req, id=number), number)
     if len(records) > 1:
         raise NotUnique(service_id=number)
     return records[0]
 
 
-def _found(found, key):
+def _found(found: service_records.Found, key: str | int) -> list[service_records.Record]:
     """Return records. Raise ServiceNotFound, or CellTimeout if a cell that is down may have it."""
     if found.records:
         return found.records

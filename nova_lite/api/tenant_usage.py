@@ -4,7 +4,9 @@ Pages, from 2.40, are of servers: a project may go on in the next one.
 Source: reference/nova/api-surface 2.5.
 """
 
+from collections.abc import Sequence
 import datetime
+import typing
 
 from nova_lite import cells
 from nova_lite import exception
@@ -13,10 +15,15 @@ from nova_lite.api import cross_cell_lists
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import times
+from nova_lite.db import rows
 from nova_lite.db.cell import usage
 from nova_lite.policies import quotas as rules
+
+# Start and stop, without a zone.
+Period: typing.TypeAlias = tuple[datetime.datetime, datetime.datetime]
 
 ALL = '/os-simple-tenant-usage'
 ONE = '/os-simple-tenant-usage/{target_id}'
@@ -41,12 +48,12 @@ SHOW_QUERY = {
 
 
 @operation.operation('GET', ALL, policy=rules.USAGE_LIST, query=LIST_QUERY, faults=(400, 403))
-def list_usages(req):
+def list_usages(req: request.Request) -> operation.Result:
     """Usage of every project that had servers in the period."""
     period = _period(req)
-    rows, marker = _servers(req, period)
-    grouped = {}
-    for row in rows:
+    chosen, marker = _servers(req, period)
+    grouped: dict[str, list[rows.Row]] = {}
+    for row in chosen:
         grouped.setdefault(row.project_id, []).append(row)
     detailed = req.param('detailed') == '1'
     shown = [
@@ -57,13 +64,15 @@ def list_usages(req):
 
 
 @operation.operation('GET', ONE, query=SHOW_QUERY, faults=(400, 403))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Usage of one project, server by server."""
     project_id = req.args['target_id']
     req.authorize(rules.USAGE, {'project_id': project_id})
     period = _period(req)
-    rows, marker = _servers(req, period, project_id)
-    answer = {'tenant_usage': _project(project_id, rows, period) if rows else {}}
+    chosen, marker = _servers(req, period, project_id)
+    answer: operation.Body = {
+        'tenant_usage': _project(project_id, chosen, period) if chosen else {}
+    }
     if marker is not None:
         answer['tenant_usage_links'] = links.next_page(req, marker)
     return answer
@@ -72,8 +81,10 @@ def show(req):
 # ---- views ------------------------------------------------------------------
 
 
-def _project(project_id, rows, period, *, detailed=True):
-    servers = [_server(row, period) for row in rows]
+def _project(
+    project_id: str, listed: Sequence[rows.Row], period: Period, *, detailed: bool = True
+) -> operation.Body:
+    servers = [_server(row, period) for row in listed]
     shown = {
         'tenant_id': project_id,
         'total_hours': sum(each['hours'] for each in servers),
@@ -87,7 +98,7 @@ def _project(project_id, rows, period, *, detailed=True):
     return shown
 
 
-def _server(row, period):
+def _server(row: rows.Row, period: Period) -> operation.Body:
     start, stop = period
     ended = row.terminated_at
     inside = min(ended or stop, stop) - max(row.launched_at, start)
@@ -111,7 +122,7 @@ def _server(row, period):
 # ---- reading ----------------------------------------------------------------
 
 
-def _period(req):
+def _period(req: request.Request) -> Period:
     """Return (start, stop) as times without a zone. Raise Invalid."""
     now = runtime.naive_now()
     start, stop = (_time(req.param(name), now) for name in ('start', 'end'))
@@ -122,7 +133,7 @@ def _period(req):
     return start, stop
 
 
-def _time(text, default):
+def _time(text: str | None, default: datetime.datetime) -> datetime.datetime:
     if not text:
         return default
     for form in FORMATS:
@@ -133,7 +144,9 @@ def _time(text, default):
     raise exception.Invalid('Datetime is in invalid format')
 
 
-def _servers(req, period, project_id=None):
+def _servers(
+    req: request.Request, period: Period, project_id: str | None = None
+) -> tuple[list[rows.Row], str | None]:
     """Return (rows of the page, uuid to link the next page with or None)."""
     paged = req.minor >= 40
     limit = paging.limit_of(req) if paged else None
@@ -146,13 +159,13 @@ def _servers(req, period, project_id=None):
             ),
         )
     )
-    found = {row.uuid: row for rows in answers.values() for row in rows}
+    found = {row.uuid: row for known in answers.values() for row in known}
     chosen = sorted(found.values(), key=lambda row: (row.project_id, row.uuid))[:limit]
-    full = paged and paging.is_full(req, chosen, limit)
+    full = limit is not None and paging.is_full(req, chosen, limit)
     return chosen, chosen[-1].uuid if full else None
 
 
-def _marker(req):
+def _marker(req: request.Request) -> rows.Row | None:
     uuid = req.param('marker')
     answers, _silent = cells.split(req.app.cells.scatter(usage.find, uuid))
     for row in answers.values():

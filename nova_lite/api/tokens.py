@@ -4,10 +4,18 @@ It keeps what Keystone has said of a token, but reads it, looks for its end, and
 some twenty headers and a catalog of it at each request.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+import typing
+from wsgiref import types as wsgi
+
 from oslo_utils import timeutils
 
 from nova_lite import runtime
 from nova_lite.private_apis import keystonemiddleware as internals
+
+# Puts keystonemiddleware around an application, with options of its own.
+Protect: typing.TypeAlias = Callable[..., wsgi.WSGIApplication]
 
 CONFIRMED = 'Confirmed'
 # Divisor of [keystone_authtoken]token_cache_time: the headers serve for a tenth of it.
@@ -24,15 +32,23 @@ class Checked:
         keystonemiddleware and those for which the headers serve are together as many
     """
 
-    def __init__(self, application, protect, *, cache_s):
+    def __init__(
+        self,
+        application: wsgi.WSGIApplication,
+        protect: Protect,
+        *,
+        cache_s: float,
+    ) -> None:
         self._application = application
         self._kept_s = max(0, cache_s // PART)
         self._protected = protect(self._accepted, token_cache_time=str(cache_s - self._kept_s))
         # token -> (until when they serve, headers by their names in the environment)
-        self._headers = {}
+        self._headers: dict[str, tuple[float, dict[str, typing.Any]]] = {}
 
-    def __call__(self, environ, start_response):
-        until, headers = self._headers.get(environ.get('HTTP_X_AUTH_TOKEN'), (0, None))
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
+        until, headers = self._headers.get(environ.get('HTTP_X_AUTH_TOKEN', ''), (0, {}))
         # A service token may make an expired token valid.
         if runtime.monotonic() >= until or 'HTTP_X_SERVICE_TOKEN' in environ:
             return self._protected(environ, start_response)
@@ -41,7 +57,9 @@ class Checked:
         environ.update(headers)
         return self._application(environ, start_response)
 
-    def _accepted(self, environ, start_response):
+    def _accepted(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         """Keep the headers of a request that keystonemiddleware has let pass, if they may serve."""
         serve_s = min(self._kept_s, _valid_s(environ))
         if serve_s > 0:
@@ -53,7 +71,7 @@ class Checked:
         return self._application(environ, start_response)
 
 
-def _valid_s(environ):
+def _valid_s(environ: wsgi.WSGIEnvironment) -> float:
     """Return for how many seconds other requests with this token may get the same headers.
 
     0 if the token is bound to a client, or if its application credential may be used for some

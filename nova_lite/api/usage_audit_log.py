@@ -11,6 +11,7 @@ from oslo_utils import timeutils
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import service_records
 from nova_lite.db.cell import services
 from nova_lite.policies import os_hosts as rules
@@ -24,18 +25,18 @@ class InvalidTimestamp(exception.Invalid):
 
 
 @operation.operation('GET', PATH, policy=rules.AUDITS_LIST, faults=(400, 403))
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """Show the tasks of the last period that is over."""
     return {'instance_usage_audit_logs': _log(req, runtime.naive_now())}
 
 
 @operation.operation('GET', PATH + '/{before}', policy=rules.AUDITS_SHOW, faults=(400, 403))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show the tasks of the last period that was over at a time."""
     return {'instance_usage_audit_log': _log(req, _parse(req.args['before']))}
 
 
-def _parse(text):
+def _parse(text: str) -> datetime.datetime:
     for form in FORMATS:
         try:
             return timeutils.parse_strtime(text, form)
@@ -44,7 +45,7 @@ def _parse(text):
     raise InvalidTimestamp(text=text[:100])
 
 
-def _log(req, before):
+def _log(req: request.Request, before: datetime.datetime) -> operation.Body:
     ending = before.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if ending.year == datetime.MINYEAR:
         raise InvalidTimestamp(text=str(before))

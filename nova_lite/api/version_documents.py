@@ -3,11 +3,15 @@
 Source: reference/nova/api-surface 1.
 """
 
+from collections.abc import Mapping
 import json
+from wsgiref import types as wsgi
 
 import falcon
+from oslo_config import cfg
 
 from nova_lite.api import microversion
+from nova_lite.api import operation
 
 _MEDIA = 'application/vnd.openstack.compute+json;version=%s'
 _KNOWN = {
@@ -34,7 +38,7 @@ PATHS = frozenset(
 )
 
 
-def is_open(environ):
+def is_open(environ: wsgi.WSGIEnvironment) -> bool:
     """Return whether a request needs no token: it is not for what a version has below it."""
     path = environ.get('PATH_INFO', '')
     return path in PATHS or not path.startswith(tuple(known['path'] for known in _KNOWN.values()))
@@ -46,12 +50,12 @@ class Document:
     name: of the version, or None
     """
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None) -> None:
         self._name = name
         for method in falcon.HTTP_METHODS:
             setattr(self, f'on_{method.lower()}', self._respond)
 
-    def _respond(self, http, response):
+    def _respond(self, http: falcon.Request, response: falcon.Response) -> None:
         root = _root(http.context.app.conf, http)
         if self._name is None:
             _answer(response, {'versions': [_short(name, root) for name in _KNOWN]})
@@ -59,7 +63,7 @@ class Document:
             _answer(response, find(self._name, root))
 
 
-def find(name, root):
+def find(name: str, root: str) -> operation.Body | None:
     """Return the document of a version, or None; root: scheme, host and mount point."""
     known = _KNOWN.get(name)
     if known is None:
@@ -72,7 +76,7 @@ def find(name, root):
     return {'version': found}
 
 
-def choices(conf, http, response):
+def choices(conf: cfg.ConfigOpts, http: falcon.Request, response: falcon.Response) -> None:
     """Answer a URL that names no version this API has."""
     root = _root(conf, http)
     response.status = falcon.HTTP_300
@@ -94,11 +98,11 @@ def choices(conf, http, response):
     )
 
 
-def _root(conf, http):
+def _root(conf: cfg.ConfigOpts, http: falcon.Request) -> str:
     return conf.api.compute_link_prefix or http.prefix
 
 
-def _short(name, root):
+def _short(name: str, root: str) -> operation.Body:
     known = _KNOWN[name]
     return {
         'id': name,
@@ -110,10 +114,10 @@ def _short(name, root):
     }
 
 
-def _media_types(known):
+def _media_types(known: Mapping[str, str]) -> list[dict[str, str]]:
     return [{'base': 'application/json', 'type': _MEDIA % known['media']}]
 
 
-def _answer(response, value):
+def _answer(response: falcon.Response, value: object) -> None:
     response.content_type = falcon.MEDIA_JSON
     response.data = json.dumps(value).encode()

@@ -4,8 +4,11 @@ There are no nodes without that service, and only it changes them.
 Source: reference/nova/api-surface 2.6.
 """
 
+import typing
+
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.policies import hosts as rules
 
 PATH = '/os-baremetal-nodes'
@@ -28,18 +31,18 @@ class NotChangedHere(exception.Invalid):
 
 
 @operation.operation('GET', PATH, policy=rules.BAREMETAL_LIST, until=UNTIL, faults=(403,))
-def index(_req):
+def index(_req: request.Request) -> operation.Result:
     """List no nodes."""
     return {'nodes': []}
 
 
 @operation.operation('GET', ONE, policy=rules.BAREMETAL_SHOW, until=UNTIL, faults=(403, 404))
-def show(req):
+def show(req: request.Request) -> None:
     """Answer 404."""
     raise NodeNotFound(node_id=req.args['id'])
 
 
-def refuse(_req):
+def refuse(_req: request.Request) -> typing.NoReturn:
     """Answer 400."""
     raise NotChangedHere()
 

@@ -3,9 +3,14 @@
 A pool is an external network. Source: reference/nova/api-surface 2.6.
 """
 
+import typing
+
+import requests
+
 from nova_lite import exception
 from nova_lite.api import formats
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.clients import items
 from nova_lite.clients import session
@@ -29,7 +34,7 @@ class NoMoreFloatingIps(exception.NotFound):
     msg = 'No more floating IPs in pool %(pool)s.'
 
 
-def service(req):
+def service(req: request.Request) -> items.Items:
     """Return the floating addresses of the network service, in the caller's name."""
     return items.Items(
         req.app.network.service,
@@ -42,14 +47,14 @@ def service(req):
 @operation.operation(
     'GET', '/os-floating-ip-pools', policy=rules.FLOATING_POOLS, until=UNTIL, faults=(403,)
 )
-def pools(req):
+def pools(req: request.Request) -> operation.Result:
     """List the names of all pools."""
     found = _external(req)
     return {'floating_ip_pools': [{'name': network['name']} for network in found]}
 
 
 @operation.operation('GET', PATH, policy=rules.FLOATING_LIST, until=UNTIL, faults=(403,))
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """List the addresses of the project."""
     found = req.app.network.list(
         req.ctxt, 'floatingips', as_user=True, tenant_id=req.ctxt.project_id
@@ -58,7 +63,7 @@ def index(req):
 
 
 @operation.operation('GET', ONE, policy=rules.FLOATING_SHOW, until=UNTIL, faults=(403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one address."""
     return _shown(req, service(req).call(req.ctxt, 'GET', req.args['id']))
 
@@ -71,7 +76,7 @@ def show(req):
     until=UNTIL,
     faults=(400, 403, 404, 409),
 )
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Take an address from a pool."""
     pool = (req.body or {}).get('pool') or req.conf.neutron.default_floating_pool
     network = _pool(req, pool)
@@ -92,12 +97,12 @@ def create(req):
 @operation.operation(
     'DELETE', ONE, policy=rules.FLOATING_DELETE, until=UNTIL, success=202, faults=(403, 404)
 )
-def delete(req):
+def delete(req: request.Request) -> None:
     """Give an address back, also one that a server has."""
     service(req).call(req.ctxt, 'DELETE', req.args['id'])
 
 
-def _external(req, **filters):
+def _external(req: request.Request, **filters: typing.Any) -> session.Jsons:
     return req.app.network.list(
         req.ctxt,
         'networks',
@@ -106,7 +111,7 @@ def _external(req, **filters):
     )
 
 
-def _pool(req, name_or_id):
+def _pool(req: request.Request, name_or_id: str) -> session.Json:
     """Return the external network; raises FloatingIpPoolNotFound or NoUniqueMatch."""
     key = 'id' if formats.is_uuid(name_or_id) else 'name'
     found = _external(req, **{key: name_or_id})
@@ -117,12 +122,12 @@ def _pool(req, name_or_id):
     return found[0]
 
 
-def _shown(req, answer):
+def _shown(req: request.Request, answer: requests.Response) -> operation.Body:
     (view,) = _views(req, [answer.json()['floatingip']])
     return {'floating_ip': view}
 
 
-def _views(req, found):
+def _views(req: request.Request, found: session.Jsons) -> list[operation.Body]:
     """Return the addresses with the names of their pools and the servers that have them."""
     network = req.app.network
     pools = sorted({each['floating_network_id'] for each in found})

@@ -3,10 +3,14 @@
 Source: reference/nova/api-surface 2.6.
 """
 
+from collections.abc import Mapping
+
 from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import quota
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.clients import session
 
 PATH = '/images/{id}/metadata'
 ONE = PATH + '/{key}'
@@ -19,33 +23,33 @@ BODY_ONE = schema_parts.body(
 
 
 @operation.operation('GET', PATH, until=UNTIL, faults=(403, 404))
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """List all properties."""
     return {'metadata': _properties(req)}
 
 
 @operation.operation('GET', ONE, until=UNTIL, faults=(403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one property."""
     key = req.args['key']
     return {'meta': {key: _of_key(_properties(req), key)}}
 
 
 @operation.operation('POST', PATH, body={'2.1': BODY}, until=UNTIL, faults=FAULTS)
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Set some properties."""
     before = _properties(req)
     return {'metadata': _change(req, before, {**before, **req.content})}
 
 
 @operation.operation('PUT', PATH, body={'2.1': BODY}, until=UNTIL, faults=FAULTS)
-def replace(req):
+def replace(req: request.Request) -> operation.Result:
     """Replace all properties."""
     return {'metadata': _change(req, _properties(req), req.content)}
 
 
 @operation.operation('PUT', ONE, body={'2.1': BODY_ONE}, until=UNTIL, faults=FAULTS)
-def update(req):
+def update(req: request.Request) -> operation.Result:
     """Set one property."""
     if req.args['key'] not in req.content:
         raise exception.Invalid('Request body and URI mismatch')
@@ -55,29 +59,31 @@ def update(req):
 
 
 @operation.operation('DELETE', ONE, until=UNTIL, success=204, faults=FAULTS)
-def delete(req):
+def delete(req: request.Request) -> None:
     """Remove one property."""
     before, key = _properties(req), req.args['key']
     _of_key(before, key)
     _change(req, before, {name: value for name, value in before.items() if name != key})
 
 
-def _properties(req):
-    return req.app.image.get(req.ctxt, req.args['id'])['properties']
+def _properties(req: request.Request) -> session.Json:
+    found: session.Json = req.app.image.get(req.ctxt, req.args['id'])['properties']
+    return found
 
 
-def _of_key(properties, key):
+def _of_key(properties: Mapping[str, str], key: str) -> str:
     if key not in properties:
         raise exception.NotFound('Metadata item was not found')
     return properties[key]
 
 
-def _change(req, before, wanted):
+def _change(req: request.Request, before: session.Json, wanted: session.Json) -> session.Json:
     """Make `wanted` all properties of the image, of `before`; return them as they are then."""
-    limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    limits = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
     quota.require(limits['metadata_items'], len(wanted), 'metadata_items')
     changed = {name: value for name, value in wanted.items() if before.get(name) != value}
     image = req.app.image.update(
         req.ctxt, req.args['id'], values=changed, remove=sorted(set(before) - set(wanted))
     )
-    return image['properties']
+    found: session.Json = image['properties']
+    return found

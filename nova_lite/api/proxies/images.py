@@ -3,12 +3,16 @@
 Source: reference/nova/api-surface 2.6.
 """
 
+from collections.abc import Callable
+
 from nova_lite import exception
 from nova_lite.api import formats
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.clients import session
 
 PATH = '/images'
 ONE = PATH + '/{id}'
@@ -48,51 +52,52 @@ QUERY = {
 
 
 @operation.operation('GET', PATH, query=QUERY, until=UNTIL, faults=(400, 403))
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """List images in brief."""
     return _list(req, lambda image: _brief(req, image))
 
 
 @operation.operation('GET', PATH + '/detail', query=QUERY, until=UNTIL, faults=(400, 403))
-def detail(req):
+def detail(req: request.Request) -> operation.Result:
     """List images with all that compute shows of them."""
     return _list(req, lambda image: _full(req, image))
 
 
 @operation.operation('GET', ONE, until=UNTIL, faults=(403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one image."""
     return {'image': _full(req, req.app.image.get(req.ctxt, req.args['id']))}
 
 
 @operation.operation('DELETE', ONE, until=UNTIL, success=204, faults=(403, 404, 409))
-def delete(req):
+def delete(req: request.Request) -> None:
     """Delete an image."""
     req.app.image.delete(req.ctxt, req.args['id'])
 
 
-def _list(req, view):
+def _list(req: request.Request, view: Callable[[session.Json], operation.Body]) -> operation.Body:
     found = req.app.image.list(req.ctxt, **{**_filters(req), 'limit': paging.limit_of(req)})
     full = paging.is_full(req, found, paging.limit_of(req))
     marker = found[-1]['id'] if full else None
     return paging.with_next(req, 'images', [view(image) for image in found], marker)
 
 
-def _filters(req):
+def _filters(req: request.Request) -> dict[str, str]:
     """Return the parameters as the image service takes them."""
-    chosen = {name: req.param(given) for given, name in FILTERS.items() if given in req.params}
-    for given in req.params:
-        if given.startswith(PROPERTY):
-            chosen[given.removeprefix(PROPERTY)] = req.param(given)
-    if req.param('marker'):
-        chosen['marker'] = req.param('marker')
-    if req.param('changes-since') is not None:
-        chosen['updated_at'] = f'gte:{req.param("changes-since")}'
-    if req.param('server'):
+    given = {name: values[-1] for name, values in req.params.items() if values}
+    chosen = {name: given[key] for key, name in FILTERS.items() if key in given}
+    for key, value in given.items():
+        if key.startswith(PROPERTY):
+            chosen[key.removeprefix(PROPERTY)] = value
+    if given.get('marker'):
+        chosen['marker'] = given['marker']
+    if 'changes-since' in given:
+        chosen['updated_at'] = f'gte:{given["changes-since"]}'
+    if given.get('server'):
         # Clients may name a server by the link to it.
-        chosen['instance_uuid'] = req.param('server').rstrip('/').rpartition('/')[2]
-    if req.param('status'):
-        wanted = req.param('status').upper()
+        chosen['instance_uuid'] = given['server'].rstrip('/').rpartition('/')[2]
+    if given.get('status'):
+        wanted = given['status'].upper()
         known = [name for name, shown in STATUSES.items() if shown == wanted]
         if not known:
             raise exception.Invalid(f'status: {wanted} is not the status of an image')
@@ -100,13 +105,13 @@ def _filters(req):
     return chosen
 
 
-def _brief(req, image):
+def _brief(req: request.Request, image: session.Json) -> operation.Body:
     own = links.resource(req, 'images', image['id'])
     alternate = {'rel': 'alternate', 'type': MEDIA, 'href': req.app.image.url_of(image['id'])}
     return {'id': image['id'], 'name': image['name'], 'links': [*own, alternate]}
 
 
-def _full(req, image):
+def _full(req: request.Request, image: session.Json) -> operation.Body:
     properties = image['properties']
     shown = {
         **_brief(req, image),

@@ -1,7 +1,9 @@
 """Pages of proxies' lists, by limit and offset."""
 
 from nova_lite.api import paging
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.clients import session
 
 PARAMETERS = {
     'limit': schema_parts.multi(schema_parts.NUMBER),
@@ -10,16 +12,16 @@ PARAMETERS = {
 QUERY = {'2.1': schema_parts.query(PARAMETERS)}
 
 
-def params(req):
+def params(req: request.Request) -> dict[str, int]:
     """Return the parameters of a service that pages by limit and offset itself."""
-    most = req.conf.api.max_limit
+    most: int = req.conf.api.max_limit
     return {
-        'limit': min(int(req.param('limit', 0)) or most, most),
+        'limit': min(int(req.param('limit') or 0) or most, most),
         'offset': paging.offset_of(req),
     }
 
 
-def page(req, found):
+def page(req: request.Request, found: session.Jsons) -> session.Jsons:
     """Return the part of a list that a request asks for."""
     asked = params(req)
     return found[asked['offset'] :][: asked['limit']]

@@ -6,7 +6,9 @@ Source: reference/nova/api-surface 2.6.
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.clients import items
+from nova_lite.clients import session
 from nova_lite.policies import addresses as rules
 
 NETWORKS, TENANT_NETWORKS = '/os-networks', '/os-tenant-networks'
@@ -25,7 +27,7 @@ _ADMIN = (
 
 
 @operation.operation('GET', NETWORKS, policy=rules.NETWORKS_LIST, until=UNTIL, faults=(403,))
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """List the networks that the network service shows the caller, external ones too."""
     return {'networks': [_view(req, each) for each in _visible(req)]}
 
@@ -33,7 +35,7 @@ def index(req):
 @operation.operation(
     'GET', NETWORKS + '/{id}', policy=rules.NETWORKS_SHOW, until=UNTIL, faults=FAULTS
 )
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one network."""
     return {'network': _view(req, _get(req))}
 
@@ -41,7 +43,7 @@ def show(req):
 @operation.operation(
     'GET', TENANT_NETWORKS, policy=rules.TENANT_NETWORKS_LIST, until=UNTIL, faults=(403,)
 )
-def index_of_tenant(req):
+def index_of_tenant(req: request.Request) -> operation.Result:
     """List the same networks in brief."""
     return {'networks': [_brief(each) for each in _visible(req)]}
 
@@ -53,30 +55,31 @@ def index_of_tenant(req):
     until=UNTIL,
     faults=FAULTS,
 )
-def show_of_tenant(req):
+def show_of_tenant(req: request.Request) -> operation.Result:
     """Show one network in brief."""
     return {'network': _brief(_get(req))}
 
 
-def _visible(req):
+def _visible(req: request.Request) -> session.Jsons:
     return req.app.network.list(req.ctxt, 'networks', as_user=True, fields=['id', 'name'])
 
 
-def _get(req):
+def _get(req: request.Request) -> session.Json:
     networks = items.Items(
         req.app.network.service,
         '/networks',
         missing=(exception.NetworkNotFound, 'network_id'),
         as_user=True,
     )
-    return networks.call(req.ctxt, 'GET', req.args['id']).json()['network']
+    found: session.Json = networks.call(req.ctxt, 'GET', req.args['id']).json()['network']
+    return found
 
 
-def _view(req, network):
+def _view(req: request.Request, network: session.Json) -> operation.Body:
     unknown = (*_EVERYONE, *_ADMIN) if req.ctxt.is_admin else _EVERYONE
     return {'id': network['id'], 'label': network['name'], **dict.fromkeys(unknown)}
 
 
-def _brief(network):
+def _brief(network: session.Json) -> operation.Body:
     # Clients know the text that nova makes of nothing.
     return {'id': network['id'], 'label': network['name'], 'cidr': 'None'}

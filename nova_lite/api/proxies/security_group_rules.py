@@ -4,9 +4,11 @@ Source: reference/nova/api-surface 2.6.
 """
 
 import ipaddress
+import typing
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import security_group_views as views
 from nova_lite.api.proxies import security_groups
@@ -47,7 +49,7 @@ class RuleNotFound(exception.NotFound):
     until=security_groups.UNTIL,
     faults=security_groups.FAULTS,
 )
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Add a rule to a group."""
     asked = req.content
     group = security_groups.get(req, asked['parent_group_id'])
@@ -78,7 +80,7 @@ def create(req):
     success=202,
     faults=security_groups.FAULTS,
 )
-def delete(req):
+def delete(req: request.Request) -> None:
     """Remove a rule."""
     service = req.app.network.service
     found = items.Items(
@@ -87,7 +89,7 @@ def delete(req):
     found.call(req.ctxt, 'DELETE', security_groups.uuid_of(req))
 
 
-def _traffic(asked):
+def _traffic(asked: session.Json) -> session.Json:
     """Return protocol and ports as the network service takes them; raises RuleNotUsable."""
     protocol = str(asked.get('ip_protocol') or '').lower()
     given = [asked.get(name) for name in ('from_port', 'to_port')]
@@ -115,7 +117,7 @@ def _traffic(asked):
     return {'protocol': protocol, 'port_range_min': ports[0], 'port_range_max': ports[1]}
 
 
-def _port(value):
+def _port(value: typing.Any) -> int:
     """Return the number that any JSON value means as a port. Raise RuleNotUsable."""
     try:
         return int(value)
@@ -123,7 +125,7 @@ def _port(value):
         raise RuleNotUsable(reason='from_port and to_port must be integers') from error
 
 
-def _network(cidr):
+def _network(cidr: str | None) -> session.Json:
     """Return the addresses that traffic may come from, with host bits as given.
 
     Raises RuleNotUsable.

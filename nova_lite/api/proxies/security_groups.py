@@ -6,6 +6,7 @@ Source: reference/nova/api-surface 2.6.
 from nova_lite import exception
 from nova_lite.api import formats
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import security_group_views as views
 from nova_lite.api.proxies import lists
@@ -28,7 +29,7 @@ _CONTENT = schema_parts.open_object(
 BODY = {'2.1': schema_parts.open_object({'security_group': _CONTENT}, required=['security_group'])}
 
 
-def service(req):
+def service(req: request.Request) -> items.Items:
     """Return the groups of the network service, in the caller's name."""
     return items.Items(
         req.app.network.service,
@@ -38,18 +39,19 @@ def service(req):
     )
 
 
-def get(req, group_id):
+def get(req: request.Request, group_id: str) -> session.Json:
     """Return a group of the network service; raises SecurityGroupNotFound."""
-    return service(req).call(req.ctxt, 'GET', group_id).json()['security_group']
+    found: session.Json = service(req).call(req.ctxt, 'GET', group_id).json()['security_group']
+    return found
 
 
-def _shown(req, group):
+def _shown(req: request.Request, group: session.Json) -> operation.Body:
     (found,) = views.groups(req, [group])
     return {'security_group': found}
 
 
 @operation.operation('GET', PATH, policy=rules.GET, query=QUERY, until=UNTIL, faults=(400, 403))
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """List the groups of the project, or, for administrators on request, of all projects."""
     filters = {'tenant_id': req.ctxt.project_id}
     if req.ctxt.is_admin and 'all_tenants' in req.params:
@@ -59,13 +61,13 @@ def index(req):
 
 
 @operation.operation('GET', ONE, policy=rules.SHOW, until=UNTIL, faults=FAULTS)
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one security group."""
     return _shown(req, get(req, uuid_of(req)))
 
 
 @operation.operation('POST', PATH, policy=rules.CREATE, body=BODY, until=UNTIL, faults=(400, 403))
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Create a group."""
     answer = req.app.network.service.call(
         req.ctxt,
@@ -79,7 +81,7 @@ def create(req):
 
 
 @operation.operation('PUT', ONE, policy=rules.UPDATE, body=BODY, until=UNTIL, faults=FAULTS)
-def update(req):
+def update(req: request.Request) -> operation.Result:
     """Change the name and the description of a group."""
     answer = service(req).call(
         req.ctxt,
@@ -92,12 +94,12 @@ def update(req):
 
 
 @operation.operation('DELETE', ONE, policy=rules.DELETE, until=UNTIL, success=202, faults=FAULTS)
-def delete(req):
+def delete(req: request.Request) -> None:
     """Delete a group that no port has."""
     service(req).call(req.ctxt, 'DELETE', uuid_of(req), errors={409: exception.Invalid})
 
 
-def uuid_of(req):
+def uuid_of(req: request.Request) -> str:
     """Return the id in the URL of a group or rule; raises Invalid if it cannot be one."""
     found = req.args['id']
     if not formats.is_uuid(found):
@@ -105,5 +107,5 @@ def uuid_of(req):
     return found
 
 
-def _values(req):
+def _values(req: request.Request) -> dict[str, str]:
     return {'name': req.content['name'], 'description': req.content['description'] or ''}

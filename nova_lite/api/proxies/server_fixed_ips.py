@@ -3,12 +3,17 @@
 Source: reference/nova/api-surface 2.4.
 """
 
+from collections.abc import Callable
+
 from nova_lite import exception
 from nova_lite import transitions
 from nova_lite.api import network_info
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.clients import port_changes
+from nova_lite.clients import session
 from nova_lite.policies import addresses as rules
 
 PATH = '/servers/{server_id}/action'
@@ -40,7 +45,7 @@ class FixedIpNotOnServer(exception.Invalid):
     success=202,
     faults=FAULTS,
 )
-def add(req, server):
+def add(req: request.Request, server: server_access.Server) -> None:
     """Give a port of the server on a network one more address."""
     network_id = str(req.content['networkId'])
     ports = [
@@ -73,11 +78,11 @@ def add(req, server):
     success=202,
     faults=FAULTS,
 )
-def remove(req, server):
+def remove(req: request.Request, server: server_access.Server) -> None:
     """Take an address from the port of the server that has it."""
     address = req.content['address']
 
-    def without(fixed_ips):
+    def without(fixed_ips: session.Jsons) -> session.Jsons:
         return [each for each in fixed_ips if each['ip_address'] != address]
 
     for port in req.app.network.ports(req.ctxt, server.uuid):
@@ -87,7 +92,12 @@ def remove(req, server):
     raise FixedIpNotOnServer(instance_id=server.uuid, address=address)
 
 
-def _change(req, server, port, change):
+def _change(
+    req: request.Request,
+    server: server_access.Server,
+    port: session.Json,
+    change: Callable[[session.Jsons], session.Jsons],
+) -> None:
     """Change the addresses of a port; change: function of those that it has."""
     port_changes.change(
         req.app.network.service,

@@ -6,9 +6,12 @@ Source: reference/nova/api-surface 2.4.
 from nova_lite import exception
 from nova_lite.api import network_info
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api import server_access
 from nova_lite.api.proxies import floating_ips
 from nova_lite.api.servers import acting
+from nova_lite.clients import session
 from nova_lite.policies import addresses as rules
 
 PATH = '/servers/{server_id}/action'
@@ -46,7 +49,7 @@ class FloatingIpNotOnServer(exception.Conflict):
     success=202,
     faults=FAULTS,
 )
-def add(req, server):
+def add(req: request.Request, server: server_access.Server) -> None:
     """Associate an address with a server, wherever it was before."""
     acting.require_cell(server)
     floating = _find(req, req.content['address'])
@@ -68,7 +71,7 @@ def add(req, server):
     success=202,
     faults=FAULTS,
 )
-def remove(req, server):
+def remove(req: request.Request, server: server_access.Server) -> None:
     """Disassociate an address from a server."""
     acting.require_cell(server)
     address = req.content['address']
@@ -79,7 +82,7 @@ def remove(req, server):
     _associate(req, server, floating, {'port_id': None})
 
 
-def _find(req, address):
+def _find(req: request.Request, address: str) -> session.Json:
     """Return the floating address that the caller sees; raises FloatingIpNotFound."""
     found = req.app.network.list(req.ctxt, 'floatingips', as_user=True, floating_ip_address=address)
     if not found:
@@ -87,7 +90,9 @@ def _find(req, address):
     return found[0]
 
 
-def _fixed(req, server, wanted):
+def _fixed(
+    req: request.Request, server: server_access.Server, wanted: str | None
+) -> tuple[str, str]:
     """Return (port id, IPv4 address): the one that is wanted, or the first."""
     owned = [
         (port['id'], each['ip_address'])
@@ -103,7 +108,9 @@ def _fixed(req, server, wanted):
     raise FixedIpNotOnServer(instance_id=server.uuid, address=wanted)
 
 
-def _associate(req, server, floating, values):
+def _associate(
+    req: request.Request, server: server_access.Server, floating: session.Json, values: session.Json
+) -> None:
     # Not reachable through a router, or taken by another address.
     errors = {400: exception.Invalid, 404: exception.Invalid, 409: exception.Invalid}
     floating_ips.service(req).call(

@@ -5,6 +5,7 @@ Source: reference/nova/api-surface 2.6.
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api.proxies import lists
 from nova_lite.api.proxies import volumes
@@ -24,7 +25,7 @@ _CONTENT = schema_parts.whole(
 )
 
 
-def service(req):
+def service(req: request.Request) -> items.Items:
     """Return the snapshots of the volume service, in the caller's name."""
     return items.Items(
         req.app.volume.service,
@@ -42,7 +43,7 @@ def service(req):
     until=volumes.UNTIL,
     faults=(400, 403),
 )
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """List the snapshots of the project."""
     return _list(req)
 
@@ -55,7 +56,7 @@ def index(req):
     until=volumes.UNTIL,
     faults=(400, 403),
 )
-def detail(req):
+def detail(req: request.Request) -> operation.Result:
     """List the same: compute shows all that it knows in both lists."""
     return _list(req)
 
@@ -63,7 +64,7 @@ def detail(req):
 @operation.operation(
     'GET', ONE, policy=rules.SNAPSHOTS_SHOW, until=volumes.UNTIL, faults=(403, 404)
 )
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one snapshot."""
     found = service(req).call(req.ctxt, 'GET', req.args['id'])
     return {'snapshot': _view(found.json()['snapshot'])}
@@ -77,7 +78,7 @@ def show(req):
     until=volumes.UNTIL,
     faults=(400, 403, 404),
 )
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Create a snapshot of a volume; with `force`, also of one that a server has."""
     asked = req.content
     wanted = {
@@ -108,19 +109,19 @@ def create(req):
     success=202,
     faults=(400, 403, 404),
 )
-def delete(req):
+def delete(req: request.Request) -> None:
     """Delete a snapshot."""
     service(req).call(req.ctxt, 'DELETE', req.args['id'], errors={400: exception.Invalid})
 
 
-def _list(req):
+def _list(req: request.Request) -> operation.Body:
     found = req.app.volume.service.get(
         req.ctxt, '/snapshots/detail', as_user=True, params=lists.params(req)
     )
     return {'snapshots': [_view(each) for each in found['snapshots']]}
 
 
-def _view(snapshot):
+def _view(snapshot: session.Json) -> operation.Body:
     return {
         'id': snapshot['id'],
         'volumeId': snapshot['volume_id'],

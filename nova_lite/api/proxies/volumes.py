@@ -5,6 +5,7 @@ Source: reference/nova/api-surface 2.6.
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api.proxies import lists
 from nova_lite.clients import items
@@ -28,7 +29,7 @@ _CONTENT = schema_parts.whole(
 )
 
 
-def service(req):
+def service(req: request.Request) -> items.Items:
     """Return the volumes of the volume service, in the caller's name."""
     return items.Items(
         req.app.volume.service,
@@ -41,7 +42,7 @@ def service(req):
 @operation.operation(
     'GET', PATH, policy=rules.LIST, query=lists.QUERY, until=UNTIL, faults=(400, 403)
 )
-def index(req):
+def index(req: request.Request) -> operation.Result:
     """List the volumes of the project."""
     return _list(req)
 
@@ -49,13 +50,13 @@ def index(req):
 @operation.operation(
     'GET', PATH + '/detail', policy=rules.DETAIL, query=lists.QUERY, until=UNTIL, faults=(400, 403)
 )
-def detail(req):
+def detail(req: request.Request) -> operation.Result:
     """List the same: compute shows all that it knows in both lists."""
     return _list(req)
 
 
 @operation.operation('GET', ONE, policy=rules.SHOW, until=UNTIL, faults=(403, 404))
-def show(req):
+def show(req: request.Request) -> operation.Result:
     """Show one volume."""
     return {'volume': _view(service(req).call(req.ctxt, 'GET', req.args['id']).json()['volume'])}
 
@@ -68,7 +69,7 @@ def show(req):
     until=UNTIL,
     faults=(400, 403, 404),
 )
-def create(req):
+def create(req: request.Request) -> operation.Result:
     """Create a volume, empty or from a snapshot."""
     asked = req.content
     wanted = {'size': int(asked['size'])}
@@ -94,19 +95,19 @@ def create(req):
 @operation.operation(
     'DELETE', ONE, policy=rules.DELETE, until=UNTIL, success=202, faults=(400, 403, 404)
 )
-def delete(req):
+def delete(req: request.Request) -> None:
     """Delete a volume that no server has."""
     service(req).call(req.ctxt, 'DELETE', req.args['id'], errors={400: exception.Invalid})
 
 
-def _list(req):
+def _list(req: request.Request) -> operation.Body:
     found = req.app.volume.service.get(
         req.ctxt, '/volumes/detail', as_user=True, params=lists.params(req)
     )
     return {'volumes': [_view(each) for each in found['volumes']]}
 
 
-def _view(volume):
+def _view(volume: session.Json) -> operation.Body:
     attachments = [
         {
             'id': volume['id'],

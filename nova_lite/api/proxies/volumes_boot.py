@@ -24,13 +24,13 @@ ACTIONS = (
 )
 
 
-def _is_aliased(each):
+def _is_aliased(each: operation.Operation) -> bool:
     if each.action is not None:
         return each.path == f'{SERVERS}/{{server_id}}/action' and each.action in ACTIONS
     return each.path in ALIASED
 
 
-def _declare():
+def _declare() -> None:
     operation.load('nova_lite.api.servers')
     for each in [each for each in operation.OPERATIONS if _is_aliased(each)]:
         path = each.path.replace(SERVERS, PATH, 1)

@@ -23,12 +23,6 @@ from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instance_lists
 
-# A server of a list, and its order: (column, 'asc' or 'desc').
-Record: typing.TypeAlias = 'rows.Row | Pending'
-# With the cell that has it; None for a build request.
-Found: typing.TypeAlias = tuple[Record, cells.Cell | None]
-Sort: typing.TypeAlias = Sequence[tuple[str, str]]
-
 
 class Pending:
     """A build request's server in a list: its columns, tags, and itself as a marker."""
@@ -40,6 +34,13 @@ class Pending:
 
     def __getattr__(self, name: str) -> typing.Any:
         return getattr(self.row, name)
+
+
+# A server of a list, and its order: (column, 'asc' or 'desc').
+Record: typing.TypeAlias = rows.Row | Pending
+# With the cell that has it; None for a build request.
+Found: typing.TypeAlias = tuple[Record, cells.Cell | None]
+Sort: typing.TypeAlias = Sequence[tuple[str, str]]
 
 
 class Page:
