@@ -47,7 +47,7 @@ class Server:
     """A server as a handler sees it.
 
     row: the record's columns as attributes, those of the build request while there is no record
-    mapping: its instance mapping; None if a handler found the server by its record
+    mapping: its instance mapping
     build_request: the row, None once the server is in a cell
     """
 
@@ -57,7 +57,7 @@ class Server:
         self,
         row: rows.Row,
         *,
-        mapping: rows.Row | None = None,
+        mapping: rows.Row,
         cell: cells.Cell | None = None,
         build_request: rows.Row | None = None,
     ) -> None:
