@@ -79,7 +79,10 @@ class Installed:
                 done.check_returncode()
 
     def _from_debian(self):
-        self.version()
+        """Raise SystemExit if the package is not installed: that needs the rights of root."""
+        package = self.program.package
+        if subprocess.run(['dpkg-query', '-s', package], stdout=subprocess.DEVNULL).returncode:
+            raise SystemExit(f'{self.program.name}: apt-get install {package}, and run it again')
 
     def path(self, name):
         """Return the path of a program of the environment."""
