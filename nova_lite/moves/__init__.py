@@ -1,1 +1,1 @@
-"""Sagas: one module for each operation of many steps, and what they share."""
+"""Sagas: one module for each operation of many steps, and shared modules."""

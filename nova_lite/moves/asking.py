@@ -1,10 +1,10 @@
 """Calls of hosts by the steps of a saga.
 
 A host is down while its compute service does not report, or is forced down. It may also have been
-removed from the cloud. `ServerCell.require_up_or_fail` is for steps that do not wait for it.
+removed from the cloud. `ServerCell.require_up_or_fail` is for steps that do not wait for the host.
 
-A step that reads something before it calls a host reads the host's service with it, see
-`with_services`.
+A step that reads the cell before it calls a host reads the host's service in the same transaction,
+see `with_services`.
 """
 
 from collections.abc import Callable
@@ -25,19 +25,19 @@ from nova_lite.moves import scope as scopes
 
 LOG = log.getLogger(__name__)
 
-# The result of a step that calls a host, from its reply.
+# The type of a step's result, which is made of the reply of a host.
 Reply: typing.TypeAlias = saga.Pending | saga.Data | None
 # A method of a compute.
 Method: typing.TypeAlias = Callable[..., saga.Data]
 # {host: its compute service or None}
 Known: typing.TypeAlias = Mapping[str, rows.Row | None]
 T = typing.TypeVar('T')
-# Longest time between two calls for one step, to notice a deletion or an abort.
+# Maximum number of seconds between two polls of a step, so that it notices a deletion or an abort.
 LONGEST_POLL_S = 5.0
 
 
 class HostRemoved(exception.NotFound):
-    """The host was removed from the cloud. A move takes another destination, if it may."""
+    """The host was removed from the cloud. A move tries another destination, if that is allowed."""
 
     reschedule = True
     msg = (
@@ -50,7 +50,7 @@ class HostRemoved(exception.NotFound):
 def read(
     scope: scopes.Scope, function: Callable[..., T], *args: typing.Any, hosts: Iterable[str]
 ) -> tuple[T, Known]:
-    """Run a function that reads the cell as `with_services`."""
+    """Run a function that reads the cell. Return its result, and {host: its service or None}."""
     return scope.read(with_services, function, *args, hosts=hosts)
 
 
@@ -88,9 +88,11 @@ def ask(
 ) -> Reply:
     """Call a method of a compute for a step. Return a Pending, or the reply.
 
-    Raise as `require_up_or_retry`. An undo calls a host that is down all the same, but raises
-    ServiceIsDown for a host that is forced down or removed, and for one that does not answer and
-    is down: `compute.move_audit` of that host removes guests when it is back. known: as there
+    Raise as `require_up_or_retry`. An undo also calls a host that is down, but raises
+    ServiceIsDown for a host that is forced down or removed, and for a host that is down and does
+    not answer: `compute.move_audit` of that host removes guests when it is back.
+
+    known: see `require_up_or_retry`
     """
     host = arguments['host']
     if not scope.undoing:
@@ -108,7 +110,7 @@ def ask_one_that_is_up(
     known: Known | None = None,
     **arguments: typing.Any,
 ) -> Reply:
-    """Do as `ask`, but raise as `require_not_forced_down`, also in an undo. known: as there"""
+    """Call a method as `ask`, but raise as `require_not_forced_down`, also in an undo."""
     require_not_forced_down(scope, arguments['host'], known=known)
     return _call(scope, method, arguments)
 
@@ -127,7 +129,7 @@ def _call(scope: scopes.Scope, method: Method, arguments: saga.Data) -> Reply:
 def unless_deleted(scope: scopes.Scope) -> Iterator[None]:
     """Ignore a failed effect on a guest whose server is gone: the deletion may interrupt it.
 
-    What the effect should have removed is left to the caller.
+    The caller must remove the objects that the effect should have removed.
     """
     try:
         yield
@@ -152,7 +154,7 @@ def require_up_or_retry(scope: scopes.Scope, host: str, *, known: Known | None =
 
 
 def require_up_or_fail(scope: scopes.Scope, host: str, known: Known) -> None:
-    """Raise as `services.require_up` of a host of the cell. known: as of `with_services`"""
+    """Raise ServiceIsDown or HostUnheard as `services.require_up`. known: see `with_services`"""
     service = known[host]
     if service is None:
         raise _down(host)
@@ -160,10 +162,10 @@ def require_up_or_fail(scope: scopes.Scope, host: str, known: Known) -> None:
 
 
 def require_not_forced_down(scope: scopes.Scope, host: str, *, known: Known | None = None) -> None:
-    """Do as `require_up_or_retry`; raise ServiceIsDown for a host that is forced down.
+    """Raise ServiceIsDown for a host that is forced down, otherwise as `require_up_or_retry`.
 
-    Another host that is down may report again in a moment, for example after its conductor was
-    restarted.
+    A host that is down without being forced may report again soon, for example after its
+    conductor was restarted.
     """
     service = _service(scope, host, known)
     if service is not None and _is_given_up(service):
@@ -181,7 +183,7 @@ def _require_up_or_retry(scope: scopes.Scope, host: str, service: rows.Row | Non
 
 
 def _service(scope: scopes.Scope, host: str, known: Known | None = None) -> rows.Row | None:
-    """Return the compute service of a host of any cell, or None. known: of `with_services`"""
+    """Return the compute service of a host of any cell, or None. known: see `with_services`"""
     found = (known or {}).get(host) or scope.read(services.find, host)
     if found is not None:
         return found
@@ -193,7 +195,7 @@ def _service(scope: scopes.Scope, host: str, known: Known | None = None) -> rows
 
 
 def _is_given_up(service: rows.Row | None) -> bool:
-    """Return whether a host is forced down or removed: it is not expected to report."""
+    """Return whether a host is forced down or removed, so that it will not report."""
     return service is None or service.forced_down
 
 

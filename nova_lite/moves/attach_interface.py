@@ -1,6 +1,6 @@
-"""Attach an interface: a port is created or an existing one used, bound to the host and plugged.
+"""Attach an interface: create a port or use an existing port, bind it to the host and plug it.
 
-A failure is undone: a port that was created is deleted, one of the user is released.
+A failure is undone: a port that was created is deleted, a port of the user is released.
 """
 
 import typing
@@ -31,7 +31,7 @@ EVENT = 'compute_attach_interface'
 
 
 class Arguments(move.Arguments):
-    """request: {'network_id', 'fixed_ip', 'port_id', 'tag'}, and maybe 'resource_request'"""
+    """request: {'network_id', 'fixed_ip', 'port_id', 'tag'}, with 'resource_request' if any"""
 
     request: saga.Data
 
@@ -94,7 +94,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
 
     @property
     def asking_port(self) -> session.Json | None:
-        """Return the port of the user if it asks for resources, as `resource_requests` reads it."""
+        """Return the user's port if it requests resources, in the form of `resource_requests`."""
         request = self.arguments.request or {}
         if resource_requests.REQUEST not in request:
             return None
@@ -104,8 +104,8 @@ class AttachInterface(move.Move[guest_devices.Began]):
     def bind(self) -> session.Json:
         """Return the port's entry of network information.
 
-        A port of the user is first noted as theirs, for a deletion that finds it on the server.
-        A server may be deleted before a late request arrives: the port is released again then.
+        A port of the user is first noted as the user's, for a deletion that finds it on the server.
+        If the server is deleted before a late request arrives, the port is released again.
         """
         row = self.guest.current()
         self.scope.here.require_up_or_fail(row.host)
@@ -139,7 +139,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
         user_ports.note(connection, self.scope.require_there(row), port_id)
 
     def release(self) -> None:
-        """Undo `bind`, also if its reply was lost, unless the guest may have the port."""
+        """Undo `bind`, even if its reply was lost, unless the guest may have the port."""
         if BIND in self.results and self.guest.keeps(neighbours.PORTS, self.results[BIND]['id']):
             return
         known = self.known

@@ -1,7 +1,7 @@
-"""Attach a volume: reserve, connect and plug it, or leave it as it was.
+"""Attach a volume: reserve, connect and plug it. A failure leaves the volume as it was.
 
-The request records the block device, so that its name is taken. The volume of a server that
-is on no host is in use all the same; the guest gets it when the server is unshelved.
+The request records the block device, which reserves its name. The volume of a server that is on no
+host is in use as well; the guest gets it when the server is unshelved.
 """
 
 import typing

@@ -3,8 +3,8 @@
 After a move between cells the source is in another cell, whose hidden records of the server
 are purged (reference/nova/cross-cell-resize 5 and 7).
 
-The first transaction is the pivot: what the source has dropped cannot be restored. The
-source's audit cleans up what the source could not drop.
+The first transaction is the pivot, because a guest that the source has dropped cannot be
+restored. The source's audit removes a guest that the source could not drop.
 """
 
 import typing
@@ -33,9 +33,9 @@ EVENT = 'compute_confirm_resize'
 
 
 class Arguments(move.Arguments):
-    """delete: confirm because the server is being deleted, and delete it then
+    """delete: confirm because the server is being deleted, and delete it afterwards
 
-    keep: the same, and delete it softly: it can be restored
+    keep: with `delete`: soft-delete the server, so that it can be restored
     """
 
     VERSION = 2
@@ -58,7 +58,7 @@ class ConfirmResize(move.Move[resized.Ends]):
         self.source = resized.route(self.scope, lambda: self.began, crosses=self.crosses).source
 
     def steps(self) -> saga.Steps:
-        # The source is not asked again once its records are gone.
+        # The source is not called again after its records were removed.
         purge = places.SOURCE_RECORDS.step('remove-source-records', self.purge, later=True)
         last = places.DEST_HOST.step('delete-server', self.delete)
         return (
@@ -103,11 +103,11 @@ class ConfirmResize(move.Move[resized.Ends]):
         return None
 
     def unbind_late(self) -> None:
-        """Do the same after the saga's end, when the server may have moved again."""
+        """Delete the bindings after the saga's end, when the server may have moved again."""
         duties.drop_bindings(self.scope, self.source.host)
 
     def purge(self) -> None:
-        """Remove the hidden records that a revert would show again."""
+        """Remove the hidden records, which a revert would make visible again."""
         self.source.cell.purge()
 
     @scopes.transaction

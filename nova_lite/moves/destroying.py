@@ -1,8 +1,8 @@
 """Permission of a step to destroy the guest of a server, while the server is in the move.
 
-An administrator may reset the server's state at any time. Before the guest is destroyed, the step
-is refused then, and the server keeps its guest. After that the move continues, and a server that
-has no guest at its end is in ERROR, whatever state was set.
+An administrator may reset the server's state at any time. If that happens before the guest is
+destroyed, the step is refused and the server keeps its guest. Afterwards the move continues, and a
+server that has no guest at the end is in ERROR, whatever state was set.
 """
 
 from nova_lite import exception
@@ -10,7 +10,7 @@ from nova_lite import saga
 from nova_lite.db import rows
 from nova_lite.moves import scope as scopes
 
-# A note: the guest may be destroyed by now.
+# A note: the guest may be destroyed.
 BEGUN: saga.Result[bool] = saga.Result('destroying', bool)
 
 

@@ -33,7 +33,7 @@ ALLOCATION = resource_requests.ALLOCATION
 
 
 class Arguments(move.Arguments):
-    """port_id: of the port to detach"""
+    """port_id: id of the port to detach"""
 
     port_id: str
 

@@ -27,7 +27,7 @@ EVENT, LOCAL_EVENT = 'compute_detach_volume', 'api_detach_volume'
 
 
 class Arguments(move.Arguments):
-    """volume_id: of the volume to detach
+    """volume_id: id of the volume to detach
 
     lost: the volume service has ended the attachment, so the volume is not marked
     """
@@ -71,7 +71,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT, **found)
 
     def mark(self) -> bool:
-        """Mark the volume, unless the server has lost it: then there is nothing to mark."""
+        """Mark the volume as detaching, unless the server has lost it."""
         if self.arguments.lost:
             self.results[detaching.MARKED] = False
         else:

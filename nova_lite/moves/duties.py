@@ -1,9 +1,9 @@
 """Duties of moves: cleanup that continues after the end of a saga, see saga.cleaning.
 
-The server may have moved since, or be deleted. A duty names what it changes by an id of its
-own saga, or compares it with the server's present record, in its present cell, while no other
-saga has the server: what the server uses stays. Audits of hosts clean up guests, and audits
-of the super-conductor clean up allocations. No audit compares the devices of guests.
+The server may have moved since, or be deleted. A duty changes only objects with ids of its own
+saga; or it compares objects with the server's current record, in its current cell, while no other
+saga has the server, and keeps the objects that the server uses. Audits of hosts clean up guests,
+and audits of the super-conductor clean up allocations. No audit compares the devices of guests.
 """
 
 from collections.abc import Callable
@@ -40,10 +40,10 @@ def _duty(cleanup: Callable[P, saga.Pending | None]) -> Callable[P, saga.Clean]:
 
 @_duty
 def foreign_attachments(scope: scopes.Scope) -> saga.Pending | None:
-    """End the attachments of the server that none of its block devices names.
+    """Delete the attachments of the server that none of its block devices names.
 
-    A host creates an attachment before it records it, while the server has a task. An attachment
-    that was listed before the server was seen without a task is recorded, or foreign.
+    A host creates an attachment before it records it, while the server has a task. So an attachment
+    that was listed before the server was read without a task is recorded, or foreign.
     """
     found = scope.world.volume.list_attachments(scope.ctxt, scope.instance_uuid)
     cell, row = now(scope)
@@ -105,8 +105,8 @@ def forget_port(scope: scopes.Scope, port_id: str | None) -> None:
 def copy(scope: scopes.Scope, dest: scopes.End) -> None:
     """Purge the copy that a move left in its destination cell.
 
-    `copies.drop` keeps the record if the server is in that cell by now, or if a later move left it
-    there for its revert.
+    `copies.drop` keeps the record if the server is in that cell by now, or if a later move has left
+    the record there for its revert.
     """
     if not _is_in(scope, dest.cell):
         dest.cell.write(copies.drop, scope.instance_uuid, scope.uuid)
@@ -137,7 +137,7 @@ def _hide(connection: sa.Connection, row: rows.Row) -> None:
 
 
 def now(scope: scopes.Scope) -> tuple[server_cell.ServerCell, rows.Row] | tuple[None, None]:
-    """Return (ServerCell, row) of the server at present, or (None, None) if it is gone."""
+    """Return (ServerCell, row) of the server's current cell, or (None, None) if it is gone."""
     try:
         cell = scope.side(scope.world.cells.of_instance(scope.instance_uuid))
     except exception.InstanceNotFound:

@@ -40,7 +40,7 @@ HARMLESS = ('NoCapacity', 'GroupPolicyViolated')
 
 
 class Arguments(move.Arguments):
-    """forced: do not ask the scheduler; leave_stopped: do not start the guest"""
+    """forced: skip the scheduler; leave_stopped: do not start the guest"""
 
     forced: bool
     leave_stopped: bool
@@ -50,16 +50,16 @@ class Claims(allocation.Allocation):
     """Allocations of a server that keeps its allocation on the failed host."""
 
     def note(self) -> list[str]:
-        """Return the providers that the server holds, also those of earlier evacuations."""
+        """Return the providers of the server's allocations, with those of earlier evacuations."""
         held = self.scope.world.placement.holding(self.scope.ctxt, self.scope.instance_uuid)
         return sorted(held.allocations)
 
     def held_beside(self) -> set[str]:
-        """Return the providers that the server held before: its source and earlier ones."""
+        """Return the providers of the server's former allocations: its source and earlier ones."""
         return set(self.scope.results[NOTE])
 
     def drop_claim(self) -> None:
-        """Undo `choose`: the server keeps only the allocations that it had before."""
+        """Undo `choose`: release the claim, and keep the former allocations of the server."""
         scope, placement = self.scope, self.scope.world.placement
         if scope.is_gone():
             placement.delete_allocations(scope.ctxt, scope.instance_uuid, force=True)
@@ -122,7 +122,7 @@ class Evacuation(move.Move[Began]):
         )
 
     def _ask_dest(self, method: asking.Method, **more: typing.Any) -> asking.Reply:
-        """Call the destination, with the server as if it were there."""
+        """Call the destination, with an Instance that names it as the host."""
         scope, dest = self.scope, self.dest.columns
         row = scope.require_row(scope.find())
         instance = instance_objects.Instance.from_row(row, **dest)

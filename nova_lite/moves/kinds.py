@@ -50,7 +50,7 @@ SAGAS: tuple[type[step.Saga], ...] = (
     volume_image.VolumeImage,
 )
 
-# The newest version of each kind. Earlier ones stay in SAGAS while journals may have them.
+# The newest version of each kind. Earlier versions stay in SAGAS while journals may have them.
 KINDS = {
     kind: saga for saga in sorted(SAGAS, key=lambda saga: saga.version) for kind in saga.kinds()
 }
@@ -59,7 +59,7 @@ KINDS = {
 def of(record: journal.Record) -> type[step.Saga]:
     """Return the class that runs the saga of a journal row. Raise UnknownPlan."""
     kept = record.data.get(step.PLAN)
-    # Without a plan it has not begun.
+    # A saga without a plan has not begun.
     return _find(record.kind, kept and kept['version'])
 
 
@@ -74,7 +74,7 @@ def _find(kind: str, version: int | None) -> type[step.Saga]:
 
 
 def require(kind: str) -> None:
-    """Raise NoSuchKind unless there is a kind."""
+    """Raise NoSuchKind unless the kind exists."""
     if kind not in KINDS:
         raise NoSuchKind(kind=kind, known=', '.join(sorted(KINDS)))
 

@@ -41,9 +41,9 @@ Power = states.PowerState
 
 
 class Arguments(move.Arguments):
-    """forced: do not ask the scheduler; synchronous: the API waits for the checks
+    """forced: skip the scheduler; synchronous: the API waits for the checks
 
-    block_migration: copy disks; None: as the hosts decide
+    block_migration: whether to copy disks; None: the hosts decide
     """
 
     forced: bool
@@ -59,7 +59,7 @@ class Prepared(saga.Answer):
 
 
 class Copied(saga.Answer):
-    """The source's reply. handover: as of answers.Departed; others: columns of the migration"""
+    """The source's reply. handover: see answers.Departed; other fields: columns of the migration"""
 
     handover: saga.Data
     memory_total: int | None = None
@@ -88,7 +88,7 @@ ROLLBACK_EVENT = 'compute_rollback_live_migration_at_destination'
 ENDED = 'The live migration had ended.'
 # An abort is no fault, and the event of its own action records it.
 ABORTED = 'LiveMigrationAborted'
-# The status of a migration that fulfils a request to abort or force it.
+# {command of an operator: the status of a migration after it}
 FULFILLED = {
     live_migrations.ABORT: Status.CANCELLED,
     live_migrations.FORCE_COMPLETE: Status.COMPLETED,
@@ -102,7 +102,7 @@ class LiveMigration(move.Move[Began]):
     tasks = transitions.LIVE_MIGRATE.tasks
     hidden = (ABORTED,)
     refusable = (steps.RECORD, live_checks.CHECK_DEST, live_checks.CHECK_SOURCE, steps.BIND)
-    # What they leave is at the destination, while the server runs at its source.
+    # The remains of these steps are at the destination, while the server runs at its source.
     harmless = (steps.CHOOSE, *refusable, steps.RESERVE, PREPARE)
 
     def __init__(self, *given: typing.Any) -> None:
@@ -172,7 +172,7 @@ class LiveMigration(move.Move[Began]):
             places.SOURCE_RECORDS.step('record-end-of-migration', self.complete),
         )
 
-    # ---- what it consists of ----
+    # ---- its steps ----
 
     @property
     def conductor_event(self) -> str:
@@ -240,7 +240,7 @@ class LiveMigration(move.Move[Began]):
         return asking.with_services(connection, found, uuid, hosts=[self.dest.host])
 
     def roll_dest_back(self) -> saga.Pending | None:
-        """Undo `prepare`: the destination does not expect the guest any more."""
+        """Undo `prepare`, so that the destination no longer expects the guest."""
         self._begin_rollback()
         roll_back = self.scope.compute.rollback_live_migration_at_destination
         waits = self._ask_dest(
@@ -287,7 +287,7 @@ class LiveMigration(move.Move[Began]):
     def _begin_copy(self, connection: sa.Connection) -> None:
         """Record that the guest is copied, before its host is asked to.
 
-        From now on an abort is the host's to carry out: the guest may have left.
+        From now on the host must carry out an abort, because the guest may have left.
         """
         live_turns.begin_copy(connection, self.uuid)
         self.events.end(connection, PREPARE_EVENT, self.dest.host)
@@ -370,7 +370,7 @@ class LiveMigration(move.Move[Began]):
         self._end(connection, status)
 
     def _end(self, connection: sa.Connection, status: str) -> None:
-        """Set the migration's last status, and answer requests that came too late."""
+        """Set the migration's last status, and end the actions of commands that came too late."""
         migration = live_migrations.lock(connection, self.uuid)
         migrations.update(connection, self.uuid, {'status': str(status)})
         if self.has_begun:

@@ -37,8 +37,8 @@ class Arguments(saga.Value):
     """Arguments of all moves.
 
     cell: uuid of the server's cell
-    order: of the transaction in which the API began the move
-    migration_uuid: default: the saga's uuid
+    order: arguments of the transaction in which the API began the move
+    migration_uuid: uuid of the migration; default: the saga's uuid
     host, node: the requested destination
     """
 
@@ -59,7 +59,7 @@ class Move(saga.Saga, typing.Generic[Found]):
     first: id of the first step
     named: arguments that notifications of this saga contain
     hidden: names of the classes of errors that the user is not shown
-    faults: whether a failure is a fault of the server, which has a task meanwhile
+    faults: whether a failure adds a fault to the server; False for sagas that set no task state
     source: the host that the server was on when the saga began
     """
 
@@ -108,7 +108,7 @@ class Move(saga.Saga, typing.Generic[Found]):
 
     @scopes.transaction
     def begin(self, connection: sa.Connection) -> Found:
-        """Repeat the API's transaction, which may not have happened, and add our records."""
+        """Repeat the API's transaction, which may not have been made, and add our records."""
         moves.begin(connection, self.ctxt, self.instance_uuid, self.arguments.order)
         self.events.name_subject(connection)
         return self.record_begin(connection, instances.find(connection, self.instance_uuid))

@@ -15,7 +15,7 @@ from nova_lite.moves import steps
 
 
 def flavor_columns(flavor: saga.Data) -> dict[str, typing.Any]:
-    """Return the columns of a server that follow from its flavor."""
+    """Return {column: value} of a server that depend on its flavor."""
     return {
         'flavor': flavor,
         'flavor_id': flavor['id'],
@@ -32,7 +32,7 @@ def forget_destination(connection: sa.Connection, uuid: str, zone: str | None) -
 def change_reset(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
     """Change a server that has left its move because an administrator has reset its state.
 
-    One that is being deleted, softly deleted or restored keeps its states.
+    A server that is being deleted, soft-deleted or restored keeps its states.
     """
     row = instances.held(connection, uuid)
     if row is not None and row.task_state is None and row.deleted_at is None:
@@ -44,10 +44,10 @@ def change_devices(
     reserved: Mapping[str, Sequence[str]],
     connected: Iterable[Mapping[str, typing.Any]] | None,
 ) -> None:
-    """Give block devices the attachments of the host that the server is on now.
+    """Set the attachments of block devices to those of the server's current host.
 
-    Those whose volumes have no attachment any more are removed.
-    reserved: as neighbours.reserve returned it; connected: [{'uuid', 'connection_info', 'lost'}]
+    Block devices whose volumes no longer have an attachment are removed.
+    reserved: result of neighbours.reserve; connected: [{'uuid', 'connection_info', 'lost'}]
     """
     infos = {device['uuid']: device['connection_info'] for device in connected or ()}
     lost = {device['uuid'] for device in connected or () if device.get('lost')}
@@ -62,9 +62,9 @@ def change_devices(
 
 
 def change_connection(connection: sa.Connection, device: Mapping[str, typing.Any]) -> None:
-    """Record how a host is connected to a volume; remove the block device of a lost one.
+    """Record the connection of a host to a volume, or remove the block device of a lost volume.
 
-    device: as of `connected` in `change_devices`
+    device: an item of `connected` in `change_devices`
     """
     if device.get('lost'):
         children.destroy_block_device(connection, device['uuid'])

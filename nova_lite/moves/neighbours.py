@@ -1,8 +1,8 @@
 """Volumes and ports of a server that moves, at the other services.
 
-The destination gets attachments of its own beside the source's, so that either can be deleted
-alone. All functions may be repeated. Those that delete list what exists, because the outcome
-of an earlier step may be unknown.
+The destination gets its own attachments in addition to the source's, so that each can be deleted
+alone. All functions may be repeated. Functions that delete list the existing objects first, because
+the result of an earlier step may be unknown.
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
@@ -33,10 +33,10 @@ ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
 
 @contextlib.contextmanager
 def late(look: Callable[[], None]) -> Iterator[None]:
-    """Call `look` after a request that may have arrived late, also if its reply was lost.
+    """Run the check `look` after a request that a former owner may have sent late.
 
-    A super-conductor may be frozen between the check of its lease and the request. See decision
-    0010.
+    It runs even if the reply was lost. A super-conductor may be frozen between the check of its
+    lease and the request, see decision 0010.
     """
     try:
         yield
@@ -58,16 +58,16 @@ def reserve(
     connector: session.Json | None = None,
     forward: bool = False,
 ) -> steps.Reserved:
-    """Create an attachment for each volume. Earlier ones of this move are deleted.
+    """Create an attachment for each volume. Delete earlier attachments of this move.
 
-    connector: of the host to connect, or None. Without one the volume cannot be connected later
-        while the server uses it at the source.
+    connector: that of the host to connect, or None. Without a connector the volume cannot be
+        connected later while the server uses it at the source
     forward: whether the saga has passed its pivot
-    Return {block device uuid: [id of its attachment, id of the new one, or LOST]}. A root disk that
-    the server has lost is omitted after the pivot, and fails the move before.
+    Return {block device uuid: [id of its attachment, id of the new attachment or LOST]}. If the
+    server has lost its root disk, the move fails before the pivot; after it the disk is omitted.
     """
     if scope.repeated:
-        # Earlier ones may connect no host, or another host of the server.
+        # Earlier attachments may connect no host, or another host of the server.
         drop_foreign(scope, scope.devices())
     made: steps.Reserved = {}
     for device in devices:
@@ -85,9 +85,9 @@ def _reserve(
     *,
     forward: bool,
 ) -> str:
-    """Create an attachment for a volume. Return its id; LOST if the server has lost the volume.
+    """Create an attachment for a volume. Return its id, or LOST if the server has lost the volume.
 
-    A volume whose attachment was deleted is attached again if that is possible.
+    If the attachment of a volume was deleted, the volume is attached again if possible.
     """
     name, volume_id = device.get('device_name'), device.volume_id
     try:
@@ -120,7 +120,7 @@ def attach(scope: scopes.Scope, volume_id: str, **options: typing.Any) -> str:
 
 
 def held(scope: scopes.Scope, kind: str) -> set[str]:
-    """Return the ids of a kind that sagas hold until the server's guest has released them."""
+    """Return ids of objects (of a kind) that sagas hold until the server's guest releases them."""
     own = {'instance_uuid': scope.instance_uuid}
     rows = scope.world.api_db.read(sagas.every, active=True, cleaning=True, **own)
     found = set()
@@ -131,7 +131,7 @@ def held(scope: scopes.Scope, kind: str) -> set[str]:
 
 
 def held_by(data: saga.Data, kind: str) -> set[str]:
-    """Return the ids of a kind that a saga with such data holds, for a duty that it owes."""
+    """Return ids of objects (of a kind) that a saga holds for its duties, by the saga's data."""
     owed = cleaning.owed(data)
     holds = [kinds for step, kinds in data.get(cleaning.HELD, {}).items() if step in owed]
     return {each for kinds in holds for each in kinds.get(kind, ())}
@@ -145,7 +145,7 @@ def drop_foreign(
 ) -> None:
     """Delete the attachments of a server that no block device names and no saga holds.
 
-    listed: its attachments, if they were listed before
+    listed: the server's attachments, if they were listed before
     """
     if listed is None:
         listed = scope.world.volume.list_attachments(scope.ctxt, scope.instance_uuid)
@@ -160,9 +160,9 @@ def drop_foreign(
 def with_attachments(
     devices: list[block_device.BlockDevice], reserved: steps.Reserved
 ) -> list[block_device.BlockDevice]:
-    """Return the block devices with the attachments made for the destination.
+    """Return the block devices with the attachments for the destination.
 
-    Those whose volumes the server has lost are left out.
+    Block devices whose volumes the server has lost are left out.
     """
     found = []
     for device in devices:
@@ -195,15 +195,15 @@ def requested_networks(network_info: session.Jsons | None) -> session.Jsons:
 def put_resource_requests_in(
     scope: scopes.Scope, spec: request_spec.RequestSpec, row: rows.Row
 ) -> None:
-    """Make what the ports of a server ask placement for part of a request spec."""
+    """Add the resource requests of a server's ports to a request spec."""
     if row.network_info:
         resource_requests.put_in(spec, scope.world.network.ports(scope.ctxt, row.uuid))
 
 
 def allocations(scope: scopes.Scope) -> dict[str, resource_requests.Allocation]:
-    """Return {port id: `allocation` of its binding} of what is claimed at the destination."""
+    """Return {port id: `allocation` of its binding} at the destination."""
     given = resource_requests.mappings(scope.results[steps.CHOOSE])
-    # One that names the flavor's own group has nothing for ports.
+    # An allocation request for the flavor's own group alone has nothing for ports.
     if not any(given):
         return {}
     ports = scope.world.network.ports(scope.ctxt, scope.instance_uuid)
@@ -234,7 +234,7 @@ def activate(scope: scopes.Scope, network_info: session.Jsons, host: str) -> ses
 
 
 def unbind_all(scope: scopes.Scope) -> None:
-    """Bind the ports, which stay the server's, to no host, unless the server is gone."""
+    """Bind the ports, which the server keeps, to no host, unless the server is gone."""
     row = scope.find_present()
     if row is not None:
         scope.world.network.unbind(scope.ctxt, row.uuid, row.network_info or ())

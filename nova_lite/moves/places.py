@@ -13,7 +13,7 @@ SOURCE, DEST = 'source', 'destination'
 
 
 class Place(typing.NamedTuple):
-    """daemon: or service; end: SOURCE, DEST, or None for what is in no cell"""
+    """A place. daemon: name of a daemon or service; end: SOURCE, DEST, or None outside of cells"""
 
     daemon: str
     end: str | None = None
@@ -21,7 +21,7 @@ class Place(typing.NamedTuple):
     def step(
         self, step: str, do: saga.Effect, undo: saga.Effect | None = None, **options: typing.Any
     ) -> saga.Step:
-        """Return a step that takes effect here. step: its id; options: of saga.Step"""
+        """Return a step that takes effect at this place. step: its id; options: see saga.Step"""
         return saga.Step(step, do, undo, at=self, **options)
 
     def best_effort(

@@ -24,10 +24,10 @@ from nova_lite.moves import scope as scopes
 
 LOG = log.getLogger(__name__)
 
-# The new network_info, or why the step does not end with one.
+# The new network_info, or a Pending.
 Plugged: typing.TypeAlias = session.Jsons | saga.Skipped | saga.Pending
 
-# {'host', 'since', 'made'}: the destination, the begin of the wait, the step's result so far.
+# {'host', 'since', 'made'}: the destination, the begin of the wait, the intermediate result.
 AWAITED = saga.Result('ports-awaited', saga.Data)
 HYBRID = 'ovs_hybrid_plug'
 
@@ -70,11 +70,12 @@ def has_made(scope: scopes.Scope, host: str) -> bool:
 def plugged_before(
     scope: scopes.Scope, host: str, row: rows.Row, made: asking.Reply
 ) -> asking.Reply:
-    """Return what a step has made when a host has plugged the ports, or Pending.
+    """Return the result of a step's work when a host has plugged the ports, or Pending.
 
-    The guest is not there yet, so only ports that are plugged through a Linux bridge are awaited.
-    The others are plugged when the guest starts. Raise VirtualInterfaceCreateException.
-    row: the server's; made: not used if `has_made`
+    The host does not have the guest yet, so the step waits only for ports that are plugged through
+    a Linux bridge. Other ports are plugged when the guest starts. Raise
+    VirtualInterfaceCreateException.
+    row: the server's row; made: the result of the step's work, not used if `has_made`
     """
     made = _made(scope, host) or made
     vifs = [vif for vif in row.network_info or () if _is_hybrid(vif)]
@@ -83,7 +84,7 @@ def plugged_before(
         return made
     migration = scope.read(migrations.get, scope.uuid)
     if live_migrations.ABORT in migration.data:
-        # Do not wait: the source will refuse to copy the guest.
+        # Do not wait, because the source will refuse to copy the guest.
         return made
     events = live_migrations.plugged(migration, host)
 
@@ -141,13 +142,13 @@ def _awaited(scope: scopes.Scope, host: str) -> saga.Data | None:
 
 
 def _made(scope: scopes.Scope, host: str) -> typing.Any:
-    """Return what the step had made for a host when it began to wait, or None."""
+    """Return the result of the step's work for a host at the begin of the wait, or None."""
     awaited = _awaited(scope, host)
     return awaited and awaited['made']
 
 
 def _waited_s(scope: scopes.Scope, host: str) -> float:
-    """Return how long the step has waited, by the clock of the database."""
+    """Return for how many seconds the step has waited, by the clock of the database."""
     awaited = _awaited(scope, host)
     if awaited is None:
         return 0

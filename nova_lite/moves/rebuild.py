@@ -1,9 +1,9 @@
 """Rebuild: create a new guest for a server on its host, perhaps from another image.
 
-First the saga checks that the host is up and suits the image. A failure there leaves the
-server as it was, with its former image, but in ERROR if the host does not suit the image.
-Then the saga only goes forward, because the disk is gone. A step that fails several times
-ends it: the server is in ERROR, with the requested image, and may be rebuilt again.
+First the saga checks that the host is up and suitable for the image. A failure of these checks
+leaves the server as it was, with its former image, but in ERROR if the host is not suitable.
+Then the saga only goes forward, because the disk is destroyed. A step that fails several times
+ends the saga: the server is in ERROR, with the requested image, and may be rebuilt again.
 Source: reference/nova/moves 5, reference/nova/scheduling 1 and 3.
 """
 
@@ -57,13 +57,13 @@ EVENT = 'compute_rebuild_instance'
 STOP_EVENT = 'compute_stop_instance'
 # Tries of a step whose failure leaves the server in ERROR.
 TRIES = 3
-# Seconds between polls of a volume that is written.
+# Seconds between polls of a volume to which the image is written.
 LOOK_S = 1.0
-# Notes: whether the volume service was asked to write the image (MAYBE: by a super-conductor
-# that was killed), and the timestamp at which the wait for the volume began.
+# Notes: whether the volume service was requested to write the image (MAYBE: by a super-conductor
+# that was killed), and the timestamp of the begin of the wait for the volume.
 ASKED, SINCE = saga.Result('asked', str), saga.Result('since', float)
 MAYBE, SURELY = 'maybe', 'surely'
-WRITTEN = 'downloading'  # the status of a volume that an image is written onto
+WRITTEN = 'downloading'  # the status of a volume while an image is written to it
 CHECK_TYPE = 'rebuild'
 TRAIT = 'trait:'
 
@@ -143,10 +143,10 @@ class Rebuild(move.Move[Began]):
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         return shelving.begin(self.progress, connection, row, CONDUCTOR_EVENT, at_host=False)
 
-    # ---- before anything is touched ----
+    # ---- checks without changes ----
 
     def check(self) -> saga.Skipped | None:
-        """Ask the scheduler about the server's own host, and placement about its traits."""
+        """Check the server's own host with the scheduler, and its traits with placement."""
         image = self._image()
         if image is None:
             return saga.Skipped()
@@ -192,8 +192,8 @@ class Rebuild(move.Move[Began]):
     def devices_to_reserve(self) -> list[block_device.BlockDevice]:
         """Return the root volume, unless its attachment connects no host.
 
-        Cinder writes an image only onto such a volume. A failed rebuild has left it so, perhaps in
-        error, and then it can have no other attachment.
+        Cinder writes an image only to a volume whose attachment connects no host. A failed rebuild
+        has left the volume so, perhaps in error, and then it cannot get another attachment.
         """
         return [self.root()] if self.root().connection_info else []
 
@@ -240,7 +240,7 @@ class Rebuild(move.Move[Began]):
         return waits or shelving.remove(self.scope, self.source, DESTROY)
 
     def drop_former(self) -> None:
-        """Delete the former attachments; the new ones if the former guest still exists."""
+        """Delete the former attachments, or the new ones if the former guest still exists."""
         if DESTROY in self.given_up:
             self.volumes.drop_new()
         else:
@@ -284,7 +284,7 @@ class Rebuild(move.Move[Began]):
         return saga.Pending(wake_in=LOOK_S, detail=f'volume {volume["id"]} is {volume["status"]}')
 
     def make(self) -> saga.Skipped | asking.Reply:
-        """Create the guest. First remove what a failed try has created."""
+        """Create the guest. First remove the guest of a failed try."""
         if self.is_over:
             return saga.Skipped()
         row = self.scope.row()
@@ -301,7 +301,7 @@ class Rebuild(move.Move[Began]):
             instance=instance_objects.Instance.from_row(row),
             node=self.began.node,
             block_devices=neighbours.with_attachments(self.scope.devices(), self._reserved()),
-            # A server that was soft-deleted meanwhile stays off until it is restored.
+            # A server that was soft-deleted since stays off until it is restored.
             power_on=self.runs_afterwards and row.task_state in self.tasks,
             key=self.key(MAKE),
         )
@@ -350,7 +350,7 @@ class Rebuild(move.Move[Began]):
             self.events.record(connection, STOP_EVENT, self.began.host)
 
     def _settle_reset(self, connection: sa.Connection, error: journal.Failure | None) -> None:
-        """Record what became of a server that has left this saga."""
+        """Record the result for a server that has left this saga."""
         if self._keeps_guest:
             # The guest has the former image.
             instances.update(connection, self.instance_uuid, self.arguments.former)

@@ -48,14 +48,14 @@ PREP_EVENT = 'compute_prep_resize'
 SOURCE_EVENT = 'compute_resize_instance'
 FINISH_EVENT = 'compute_finish_resize'
 EVENTS = ('conductor_migrate_server', 'cold_migrate')
-# Stands for another cell than the server's, to list the steps of a move between cells.
+# A name for a cell other than the server's, to list the steps of a move between cells.
 ANOTHER = '00000000-0000-0000-0000-000000000000'
 # The kinds that may go to another cell.
 ACROSS = ('cross-cell-resize', 'cross-cell-migrate')
 
 
 class Arguments(move.Arguments):
-    """flavor: the new one, as plain values"""
+    """flavor: the new flavor, as plain values"""
 
     flavor: saga.Data
 
@@ -175,7 +175,7 @@ class Resize(move.Move[Began]):
     def go_back(self, step: saga.Step, error: Exception) -> str | None:
         return self.choice.go_back(step, error)
 
-    # ---- where it goes ----
+    # ---- the destination ----
 
     @property
     def crosses(self) -> bool:

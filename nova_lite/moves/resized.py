@@ -18,8 +18,8 @@ from nova_lite.moves import server_cell
 class Ends(saga.Value):
     """Both ends of a move, which steps need without reading them again.
 
-    source, dest: {'host', 'node'}; stays: both are one host
-    vm_state: of the server before the move
+    source, dest: {'host', 'node'}; stays: whether both are the same host
+    vm_state: that of the server before the move
     """
 
     source: saga.Data

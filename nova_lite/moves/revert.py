@@ -1,9 +1,9 @@
 """Revert a resize: the server is on the source again as it was (reference/nova/moves 3.3).
 
 First the guest on the destination is removed, so that the guest never runs twice. A failure
-until then leaves the server in VERIFY_RESIZE. After that the saga only goes forward. If the
-server is deleted meanwhile, the same steps clean up instead of restoring it. For a move between
-cells see `parts.cross_cell_revert`.
+until then leaves the server in VERIFY_RESIZE. Afterwards the saga only goes forward. If the
+server is deleted during the revert, the same steps clean up instead of restoring it. For a move
+between cells see `parts.cross_cell_revert`.
 """
 
 import typing
@@ -49,7 +49,7 @@ DESTROY = 'destroy-on-destination'
 FINISH = saga.Result('finish-revert-on-source', answers.Guest)
 # A note: the volumes are no longer attached to the destination.
 FREED = saga.Result('freed', bool)
-# A note: the server holds resources for ports.
+# A note: the server has allocations for ports.
 HOLDS = saga.Result('holds-for-ports', bool)
 DROP = 'drop-destination'
 DEST_EVENT = 'compute_revert_resize'
@@ -60,7 +60,7 @@ ERROR = {'vm_state': str(states.VmState.ERROR)}
 
 
 class Began(resized.Ends):
-    """flavor: the former one, which the server gets back; None if the server is gone"""
+    """flavor: the former flavor, which is restored; None if the server is gone"""
 
     flavor: saga.Data | None
 
@@ -71,8 +71,8 @@ BEGIN = saga.Result('record-request', Began)
 class RevertResize(move.Move[Began]):
     """Return a server in VERIFY_RESIZE to the source.
 
-    What cannot be undone of the first steps is cleaned up later, see `duties`. The server can be
-    confirmed or reverted meanwhile, which ERROR would prevent.
+    If the undo of the first steps fails, a duty cleans up later, see `duties`. Until then the
+    server can be confirmed or reverted, which ERROR would prevent.
     """
 
     kind, also = 'revert-resize', ('cross-cell-revert',)
@@ -174,7 +174,10 @@ class RevertResize(move.Move[Began]):
             super().record_undo(connection, row)
 
     def give_up(self) -> asking.Reply:
-        """Also remove what the source keeps of a deleted server: only this saga knows of it."""
+        """Undo the begin, and remove the guest that the source keeps of a deleted server.
+
+        Only this saga knows of that guest.
+        """
         super().give_up()
         if not self.scope.is_gone():
             return None
@@ -229,9 +232,9 @@ class RevertResize(move.Move[Began]):
     def _restore(
         self, compute: compute_rpc.ComputeAPI, row: rows.Row, devices: server_cell.Devices
     ) -> asking.Reply:
-        """Restore the guest of a row, with the devices that the server has now.
+        """Restore the guest of a row, with the current devices of the server.
 
-        The source can connect the volumes once the destination does not.
+        The source can connect the volumes only after the destination has released them.
         """
         if FREED not in self.results:
             self.volumes.end_former()
@@ -259,7 +262,7 @@ class RevertResize(move.Move[Began]):
         self.results[HOLDS] = port_allocations.are_of_ports(held)
 
     def drop_dest(self) -> None:
-        """Delete what the server has of the destination, and what deleted ports held."""
+        """Delete bindings and attachments at the destination, and allocations of deleted ports."""
         row = self.scope.find_present()
         self._drop_held()
         if not self.route.stays:
@@ -275,7 +278,7 @@ class RevertResize(move.Move[Began]):
             self.volumes.end_former()
 
     def _drop_held(self) -> None:
-        """Release what the migration held for ports that were deleted meanwhile."""
+        """Release the migration's allocations for ports that were deleted during the move."""
         if self.results.get(HOLDS):
             self.resources.release()
 
@@ -292,7 +295,7 @@ class RevertResize(move.Move[Began]):
         failure = self.given_up.get(FINISH)
         status = Status.ERROR if failure else Status.REVERTED
         migrations.update(connection, self.scope.migration_uuid, {'status': str(status)})
-        # Locked, so as not to overwrite a deletion that is accepted now.
+        # The row is locked, so that a deletion that is accepted now is not overwritten.
         row = instances.held(connection, self.instance_uuid)
         if row is not None:
             instances.update(connection, row.uuid, self._outcome(row, failure), former=row)
@@ -307,7 +310,7 @@ class RevertResize(move.Move[Began]):
         self.events.end_all(connection, failure or self.given_up.get(ACTIVATE))
 
     def _outcome(self, row: rows.Row, failure: journal.Failure | None) -> saga.Data:
-        """Return the server's columns. Keep a deletion, and states that were reset meanwhile."""
+        """Return the server's columns, without changing a deletion or states that were reset."""
         values: saga.Data = {'old_flavor': None, 'new_flavor': None}
         info = self.results.get(ACTIVATE) if self.crosses else None
         if info and not instances.is_gone(row):

@@ -35,11 +35,11 @@ Tasks: typing.TypeAlias = Collection[str | None]
 class Scope:
     """The server of a saga, the services that the saga uses, and how far the saga has come.
 
-    of: the saga as the engine runs it
+    of: the saga that the engine runs
     cell: uuid of the server's cell at the begin of the saga
-    migration_uuid: of the migration record; default: the saga's uuid
+    migration_uuid: uuid of the migration record; default: the saga's uuid
     tasks: the task states that the saga sets, and may clear
-    present: () -> the ServerCell whose record represents the server; default: `here`
+    present: function that returns the ServerCell with the server's visible record; default: `here`
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Scope:
         return self._saga.not_undone
 
     def owes(self, step: str) -> bool:
-        """Return whether a step is a duty that the saga has yet to do."""
+        """Return whether the saga still has to do the duty of a step."""
         return cleaning.owes(self._saga, step)
 
     def key(self, step: str) -> str:
@@ -111,11 +111,11 @@ class Scope:
 
     @property
     def here(self) -> server_cell.ServerCell:
-        """Return that cell as steps use it."""
+        """Return the ServerCell of the server's cell at the begin of the saga."""
         return self.side(self.cell)
 
     def side(self, cell: cells.Cell) -> server_cell.ServerCell:
-        """Return a cell with a record of the server as steps use it."""
+        """Return the ServerCell of a cell with a record of the server."""
         return server_cell.ServerCell(self.world, self.ctxt, self.instance_uuid, cell)
 
     @property
@@ -177,8 +177,8 @@ class Scope:
 class End:
     """One end of a move: a host, its node, and the cell with its record of the server.
 
-    place: () -> (host, node), which are known when an earlier step has ended
-    cell: () -> ServerCell of the host; default: the server's
+    place: function that returns (host, node), which are known after an earlier step
+    cell: function that returns the ServerCell of the host; default: that of the server
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class End:
 
     @property
     def cell(self) -> server_cell.ServerCell:
-        """Return the cell of the host as steps use it."""
+        """Return the ServerCell of the host."""
         return self._cell() if self._cell else self._scope.here
 
     @property
@@ -212,12 +212,12 @@ class End:
 
     @property
     def columns(self) -> dict[str, typing.Any]:
-        """Return the host as arguments of calls and columns of the server name it."""
+        """Return {'host', 'node'}, as arguments of calls and columns of the server."""
         host, node = self._place()
         return {'host': host, 'node': node}
 
     def asked(self, step: str) -> saga.Data:
-        """Return the arguments of a call that name the host, the server and a step's key."""
+        """Return the common arguments of a call: host, node, server and the key of a step."""
         own = {'instance_uuid': self._scope.instance_uuid, 'key': self._scope.key(step)}
         return {**self.columns, **own}
 

@@ -1,7 +1,7 @@
 """The cells of a server: a saga that moves it to another cell works in two of them.
 
-Each has its own record of the server. One record is always hidden, except around the switch of
-the mapping. Source: reference/nova/cross-cell-resize 4 to 7.
+Each cell has its own record of the server. One of the records is always hidden, except around the
+switch of the mapping. Source: reference/nova/cross-cell-resize 4 to 7.
 """
 
 from collections.abc import Callable
@@ -91,7 +91,7 @@ class ServerCell:
     def require_up_or_fail(self, host: str) -> None:
         """Raise ServiceIsDown, which fails the step at once, if a host of the cell is down.
 
-        Raise HostUnheard, which repeats the step, while that is not known.
+        Raise HostUnheard, which repeats the step, while it is not known whether the host is up.
         """
         service = self.read(services.find, host)
         if service is None:
@@ -129,8 +129,8 @@ class ServerCell:
     def sealed_copy(self, require: Callable[[rows.Row | None], None]) -> copies.Copy:
         """Seal the record, which another cell takes over, and return all records.
 
-        Users cannot change it any more.
-        require: raises if the row, which may be None, is not as expected
+        Users can no longer change the record.
+        require: function that raises if the row, which may be None, is not as expected
         """
         return self.write(_sealed_copy, self._uuid, require)
 
@@ -189,7 +189,7 @@ def devices(connection: sa.Connection, uuid: str) -> Devices:
 def _sealed_copy(
     connection: sa.Connection, uuid: str, require: Callable[[rows.Row | None], None]
 ) -> copies.Copy:
-    # Requests that were accepted before have ended when this transaction has the row.
+    # When this transaction has locked the row, all requests accepted before have ended.
     instances.seal(connection, uuid)
     require(instances.find(connection, uuid))
     return copies.read(connection, uuid)
@@ -198,7 +198,7 @@ def _sealed_copy(
 def hide(connection: sa.Connection, uuid: str) -> bool:
     """Hide a server's record. Return whether the server was being deleted.
 
-    The order matters: a deletion has begun by then, or it is sent to the other cell.
+    The order matters: a deletion has either begun before, or is sent to the other cell.
     """
     copies.show(connection, uuid, False)
     return instances.is_gone(instances.find(connection, uuid))

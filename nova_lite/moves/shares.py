@@ -1,8 +1,8 @@
 """Attach a share to a server that is off, and detach it: its host's access, and its record.
 
-The host mounts the share when the guest starts (compute.mounts). A failure leaves the share in
-error, and it can be detached then. A server with a share does not move, so whom the access
-admits stays as the request recorded it.
+The host mounts the share when the guest starts (compute.mounts). A failure leaves the share in the
+status error, and it can be detached. A server with a share does not move, so the host or user to
+which access is granted stays as the request has recorded it.
 """
 
 import datetime
@@ -31,20 +31,20 @@ WAIT_S = 1.0
 
 
 class Arguments(move.Arguments):
-    """share_id: of the share, of which there is a record already"""
+    """share_id: id of the share, which is already recorded"""
 
     share_id: str
 
 
 class Began(saga.Value):
-    """attachment: of the share, as its client takes it"""
+    """attachment: the clients.share.Attachment, as plain values"""
 
     host: str | None
     attachment: saga.Data
 
 
 class Awaited(saga.Value):
-    """since: when the rule was first found not to be active, by the clock of the database"""
+    """since: time by the database's clock at which the rule was first found not to be active"""
 
     since: str
 
@@ -100,7 +100,7 @@ class ShareAttachment(move.Move[Began]):
 
     @property
     def attachment(self) -> share_client.Attachment:
-        """Return the attachment as the client takes it."""
+        """Return the attachment as the client's argument."""
         return typing.cast(share_client.Attachment, self.began.attachment)
 
     def grant(self) -> saga.Pending | None:
@@ -125,12 +125,12 @@ class ShareAttachment(move.Move[Began]):
         return (now - datetime.datetime.fromisoformat(awaited.since)).total_seconds()
 
     def revoke(self) -> None:
-        """Take the access back. This may be repeated."""
+        """Revoke the access. This may be repeated."""
         if self.has_begun:
             self.world.share.revoke(self.ctxt, self.attachment)
 
     def _revoke_foreign(self) -> None:
-        """Take the access back, unless a later request has attached the share by this record."""
+        """Revoke the access, unless a later request has attached the share by this record."""
         cell, row = duties.now(self.scope)
         if cell is not None and row is not None:
             found = cell.read(shares.find, row.uuid, self.arguments.share_id)
@@ -146,7 +146,7 @@ class ShareAttachment(move.Move[Began]):
         share_id = self.arguments.share_id
         found = shares.get(connection, self.instance_uuid, share_id)
         values = {'status': str(Status.INACTIVE), 'granted': True}
-        # A repeated pivot finds its own result.
+        # If the pivot is repeated, the record has its result already.
         before = (Status.ATTACHING, Status.INACTIVE)
         if not shares.change(connection, found.uuid, values, status=before):
             detail = 'its status has changed'

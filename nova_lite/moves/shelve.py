@@ -37,7 +37,7 @@ IMAGE_NAME = '%s-shelved'
 
 
 class Arguments(move.Arguments):
-    """offload: leave the host at once; image: false if the server needs none"""
+    """offload: whether to leave the host at once; image: whether the server needs an image"""
 
     offload: bool
     image: bool

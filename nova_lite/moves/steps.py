@@ -7,9 +7,9 @@ from nova_lite.clients import release
 from nova_lite.db import rows
 from nova_lite.objects import selection
 
-# {uuid of a block device: [id of its former attachment, id of the new one]}
+# {uuid of a block device: [id of its former attachment, id of its new attachment]}
 Reserved: typing.TypeAlias = dict[str, list[str]]
-# The id of a new attachment of a volume that has none: its owner took it from the server.
+# In place of the id of a new attachment: the volume's owner has taken it from the server.
 LOST = ''
 # A server's network information.
 Info: typing.TypeAlias = list[dict[str, typing.Any]]

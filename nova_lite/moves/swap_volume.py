@@ -30,12 +30,12 @@ SWAP = saga.Result('swap-on-host', answers.Device)
 TELL = saga.Result('complete-volume-migration', str)
 KEPT = 'record-kept-volume-id'
 EVENT = 'compute_swap_volume'
-# What Cinder says of the volume that it removes after a migration.
+# The migration status of the volume that Cinder removes after a migration.
 DELETING = 'deleting'
 
 
 class Arguments(move.Arguments):
-    """old_volume_id: the attached volume; volume_id: the one that replaces it"""
+    """old_volume_id: id of the attached volume; volume_id: id of its replacement"""
 
     old_volume_id: str
     volume_id: str
@@ -100,7 +100,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
         row = self.scope.require_there(row)
         found = self.guest.attached(connection, row, self._old)
         if device_rows.find(connection, row.uuid, self._new) is not None:
-            # Another request, for which this one waited, has attached it.
+            # Another request, for which this one waited, has attached the volume.
             raise device_rows.already_attached(self._new)
         return self.guest.begin(connection, row, EVENT, **found)
 
@@ -127,7 +127,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
             self._report_failure()
 
     def _report_failure(self) -> None:
-        """Report to Cinder that no guest has the other volume. Cinder may delete that."""
+        """Report to Cinder that no guest has the new volume, which Cinder may then delete."""
         # Without a migration there is nothing to end; after an earlier report it has ended.
         with contextlib.suppress(exception.VolumeNotFound, exception.VolumeNotUsable):
             self.world.volume.complete_migration(self.ctxt, self._old, self._new, error=True)
@@ -163,8 +163,9 @@ class SwapVolume(move.Move[guest_devices.Began]):
     def tell(self) -> str:
         """Return the id that the volume keeps.
 
-        Cinder refuses to complete a migration that it did not begin: an administrator has asked
-        for the swap. If a volume was deleted with the server, there is none to complete.
+        Cinder refuses to complete a migration that it has not begun, because an administrator has
+        requested the swap. If a volume was deleted with the server, there is no migration to
+        complete.
         """
         try:
             return self.world.volume.complete_migration(self.ctxt, self._old, self._new)
@@ -177,7 +178,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
     def _has_ended(self) -> bool:
         """Return whether the migration is complete: an earlier answer was lost.
 
-        Cinder deletes the volume that was put in place of the other one then.
+        In that case Cinder has deleted the new volume.
         """
         try:
             other = self.world.volume.get(self.ctxt, self._new)
@@ -186,7 +187,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
         return other.get('migration_status') == DELETING
 
     def tell_late(self) -> saga.Pending | None:
-        """Do the same after the saga's end."""
+        """Report the swap to Cinder after the saga's end."""
         return self._rename(self.tell(), running=TELL)
 
     def rename(self, **options: typing.Any) -> saga.Pending | None:
@@ -196,8 +197,8 @@ class SwapVolume(move.Move[guest_devices.Began]):
     def _rename(self, kept: str, **options: typing.Any) -> saga.Pending | None:
         """Record the id by which Cinder knows the volume, and give it to the guest's device.
 
-        Return a Pending while the host does that. A device whose volume was detached or swapped
-        since stays as it is.
+        Return a Pending while the host works. A device whose volume was detached or swapped since
+        is not changed.
         """
         named = [each.volume_id for each in self.scope.devices() if each.uuid == self.began.device]
         if kept == self._new or named not in ([self._new], [kept]):

@@ -1,9 +1,9 @@
 """Unshelve: a shelved server runs again, on its host or on another host of its cell.
 
 An offloaded server is created from its image on a host that the scheduler chooses. Until the
-pivot switches the record, it is shelved and offloaded, and a failure is undone. Meanwhile a
-hidden migration names the destination, so that the host's audit, the scheduler and the checks
-of server groups know about the guest.
+pivot switches the record, the server is shelved and offloaded, and a failure is undone. During that
+time a hidden migration names the destination, so that the host's audit, the scheduler and the
+checks of server groups know about the guest.
 """
 
 from collections.abc import Collection
@@ -54,9 +54,9 @@ START_EVENT = 'compute_start_instance'
 
 
 class Arguments(move.Arguments):
-    """offloaded: the server is on no host
+    """offloaded: whether the server is on no host
 
-    zone: the new availability zone, None for no zone, False to keep the present one
+    zone: the new availability zone; None: no zone; False: keep the current zone
     """
 
     offloaded: bool
@@ -126,8 +126,8 @@ class Unshelve(move.Move[Began]):
     def _pivot(self, step: str, do: saga.Effect, **options: str) -> saga.Step:
         """Return the pivot. It removes the image's id from the record.
 
-        If its outcome is unknown, and the server is deleted before it is repeated, the pivot
-        fails though it took place. Its undo deletes the image, which the deletion does not know.
+        If its result is unknown, and the server is deleted before it is repeated, the pivot fails
+        although it took place. Its undo deletes the image, which the deletion does not know.
         """
         undo = self.drop_unnamed_image
         clean = saga.Clean(undo)
@@ -141,7 +141,7 @@ class Unshelve(move.Move[Began]):
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         return shelving.begin(self.progress, connection, row, CONDUCTOR_EVENT, at_host=False)
 
-    # ---- where it is ----
+    # ---- on its own host ----
 
     def start(self) -> asking.Reply:
         host = self.source.host
@@ -235,7 +235,7 @@ class Unshelve(move.Move[Began]):
         return self.world.network.info(self.ctxt, row.uuid, row.network_info)
 
     def _network_info(self, row: rows.Row) -> session.Jsons:
-        """Return what was bound: nothing, if all ports were deleted meanwhile."""
+        """Return the network_info of the bound ports; empty if all ports were deleted since."""
         bound = self.results.get(BIND)
         return row.network_info if bound is None else bound
 
@@ -286,7 +286,7 @@ class Unshelve(move.Move[Began]):
         )
         migrations.drop(connection, self.uuid)
 
-    # ---- what follows ----
+    # ---- after the pivot ----
 
     def save_spec(self) -> None:
         """Store the requested availability zone in the request."""
@@ -294,7 +294,7 @@ class Unshelve(move.Move[Began]):
             self.stored_request.change(availability_zone=self.arguments.zone)
 
     def drop_image(self) -> None:
-        """Delete the shelved image. One that the image service refuses to delete stays."""
+        """Delete the shelved image. If the image service refuses that, the image stays."""
         images = release.Images(shelved=self.began.image_id)
         release.drop_images(self.world.image, self.ctxt, self.instance_uuid, images)
 

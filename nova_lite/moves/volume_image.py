@@ -1,9 +1,9 @@
-"""Create an image of a server that boots from a volume: it names snapshots of its volumes.
+"""Create an image of a server that boots from a volume. It names snapshots of the volumes.
 
-The image has the uuid of the saga as its id, and no data. The API answers when it exists. The
-snapshots name the image in their metadata, so those whose answer was lost are found, and none
-stays if the image cannot be made. As in nova the deletion of the server does not stop this: the
-volumes that have snapshots stay.
+The id of the image is the uuid of the saga, and the image has no data. The API answers when it
+exists. The snapshots name the image in their metadata, so that a snapshot whose creation was not
+answered is found, and none stays if the image cannot be created. As in nova, a deletion of the
+server does not stop the saga, and volumes with snapshots stay.
 """
 
 from collections.abc import Sequence
@@ -36,21 +36,21 @@ DEVICE = ('boot_index', 'device_type', 'disk_bus', 'guest_format', 'volume_type'
 # Statuses of a snapshot that Cinder is about to change.
 PASSING = ('creating', 'deleting')
 WAIT_S = 1.0
-# How long an undo waits for that, as do the server and the request. Then it is a duty.
+# Seconds that an undo, and so the server and the request, wait for that. Then it becomes a duty.
 LIMIT_S = 10
-# After what time a duty leaves what Cinder does not delete.
+# Seconds after which a duty leaves snapshots that Cinder does not delete.
 STUCK_S = 1800
 
 
 class Arguments(move.Arguments):
-    """name: of the image; metadata: further properties of it"""
+    """name: that of the image; metadata: further properties of the image"""
 
     name: str
     metadata: dict[str, str]
 
 
 class Began(saga.Value):
-    """devices: columns of the server's block devices; root: the name of its root disk"""
+    """devices: columns of the server's block devices; root: name of its root disk"""
 
     devices: Sequence[saga.Data]
     root: str
@@ -113,7 +113,7 @@ class VolumeImage(move.Move[Began]):
         return found
 
     def _mapped(self, device: saga.Data, made: dict[str, session.Json]) -> saga.Data:
-        """Return a device as the image describes it. Raise VolumeNotFound."""
+        """Return a device in the form of the image's property. Raise VolumeNotFound."""
         found = {name: device[name] for name in (*DEVICE, 'delete_on_termination')}
         if device['volume_id'] is None:
             kinds = ('source_type', 'destination_type', 'volume_size')
@@ -147,7 +147,7 @@ class VolumeImage(move.Move[Began]):
         }
 
     def drop(self) -> saga.Pending | None:
-        """Delete the snapshots, and then the volumes that should have ended with the server.
+        """Delete the snapshots, and then the volumes that should have been deleted with the server.
 
         Cinder deletes neither a snapshot that it is creating nor a volume with a snapshot.
         """
@@ -168,7 +168,10 @@ class VolumeImage(move.Move[Began]):
         return None
 
     def drop_late(self) -> saga.Pending | None:
-        """Do the same as a duty. What Cinder does not delete in the end stays, with a remark."""
+        """Delete the snapshots and volumes as a duty.
+
+        If Cinder refuses, they stay, with a remark.
+        """
         try:
             return self.drop()
         except exception.StaleEpoch:
@@ -186,7 +189,10 @@ class VolumeImage(move.Move[Began]):
         return None
 
     def _delete(self, snapshot: session.Json) -> exception.NovaLiteError | None:
-        """Delete a snapshot that Cinder is not about to change. Return why it refuses, or None."""
+        """Delete a snapshot that Cinder is not about to change.
+
+        Return the reason of a refusal or None.
+        """
         if snapshot['status'] in PASSING:
             return None
         try:

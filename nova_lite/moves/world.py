@@ -1,6 +1,6 @@
 """World: the databases, clients and options that sagas and builds use.
 
-The clients document their methods.
+The classes of the clients document the methods.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from nova_lite.rpcapi import compute as compute_rpc
 
 
 class Claims(release.Placement, release.Allocations, typing.Protocol):
-    """Placement, as builds use it: to release claims, and to distinguish those of each attempt."""
+    """The methods of placement's client for builds, which release and distinguish claims."""
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding: ...
 
@@ -46,7 +46,7 @@ class Claims(release.Placement, release.Allocations, typing.Protocol):
 
 
 class Providers(typing.Protocol):
-    """Resource providers, as rebuilds and audits use them."""
+    """The methods of placement's client about providers for rebuilds and audits."""
 
     def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> Sequence[providers.Provider]: ...
 
@@ -62,7 +62,7 @@ class Providers(typing.Protocol):
 
 
 class Placement(Claims, port_allocations.Placement, typing.Protocol):
-    """Placement, as moves change what servers hold."""
+    """The methods of placement's client for moves, which change the allocations of servers."""
 
     @property
     def providers(self) -> Providers: ...
@@ -91,7 +91,7 @@ class Placement(Claims, port_allocations.Placement, typing.Protocol):
 
 
 class Ports(release.Network, typing.Protocol):
-    """The network service, as sagas give a server a port and take one from it."""
+    """The methods of the network service's client that attach and detach a port."""
 
     def attach(
         self,
@@ -145,7 +145,7 @@ class Bindings(typing.Protocol):
 
 
 class Network(Ports, plugging.Ports, typing.Protocol):
-    """The network service, as moves use it."""
+    """The methods of the network service's client for moves."""
 
     @property
     def bindings(self) -> Bindings: ...
@@ -174,7 +174,7 @@ class Network(Ports, plugging.Ports, typing.Protocol):
 
 
 class Volume(release.Volume, volumes.Attaching, typing.Protocol):
-    """The volume service, as moves use it."""
+    """The methods of the volume service's client for moves."""
 
     def get_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> session.Json: ...
 
@@ -205,13 +205,13 @@ class Volume(release.Volume, volumes.Attaching, typing.Protocol):
 
 
 class Image(release.Image, images.Snapshots, typing.Protocol):
-    """The image service, as moves use it."""
+    """The methods of the image service's client for moves."""
 
     def upload(self, ctxt: session.Ctxt, image_id: str, data: bytes | Iterable[bytes]) -> None: ...
 
 
 class Scheduler(typing.Protocol):
-    """The scheduler, as who needs a host asks it."""
+    """The methods of the scheduler's interface that select hosts."""
 
     def select_destinations(
         self,

@@ -1,1 +1,1 @@
-"""Parts of moves. Each offers the steps about one thing, with their undo."""
+"""Parts of moves. Each has the steps about one subject, such as ports, with their undo."""

@@ -34,8 +34,8 @@ class Events:
     def start_first(self, connection: sa.Connection, event: str, host: str | None = None) -> None:
         """Begin an event that no other step begins.
 
-        It is open already only if the step is repeated. The engine repeats none within an epoch,
-        unless it has parked the saga, after which the epoch is another.
+        It is open already only if the step is repeated. The engine repeats a step within an epoch
+        only after it has parked the saga, and then the epoch has changed.
         """
         self._start(connection, event, host, new=not self.scope.repeated)
 
@@ -46,7 +46,7 @@ class Events:
         )
 
     def start_once(self, connection: sa.Connection, event: str, host: str | None) -> None:
-        """Begin an event unless it has ended, as it has when a step is repeated."""
+        """Begin an event, unless it has already ended because the step is repeated."""
         if not actions.has_ended(connection, *self._request, event, host):
             self.start(connection, event, host)
 
@@ -68,9 +68,9 @@ class Events:
         )
 
     def end_refused(self, connection: sa.Connection, event: str, host: str | None) -> None:
-        """End the event of a destination that refused, if the move tries another one.
+        """End the event of a destination that has refused, if the move tries another destination.
 
-        The action goes on, so it does not fail with the event.
+        The action continues, so it does not fail with the event.
         """
         if self.scope.going_back:
             error = self.scope.results[steps.REFUSED][-1]['error']

@@ -1,4 +1,4 @@
-"""The allocation of a server that moves, which the migration holds meanwhile."""
+"""The allocation of a moving server, which the migration holds during the move."""
 
 import typing
 
@@ -49,7 +49,7 @@ class Allocation:
         )
 
     def kept_on(self) -> set[str]:
-        """Return the providers that the server was evacuated from and that have not returned."""
+        """Return the providers of evacuated hosts of the server that have not returned."""
         return self.scope.read(evacuations.providers_held, self.scope.instance_uuid)
 
     def held_beside(self) -> set[str]:

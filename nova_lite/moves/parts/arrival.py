@@ -34,7 +34,7 @@ Status = states.MigrationStatus
 class New(typing.NamedTuple):
     """A guest that a step creates: the id of the step, and the new flavor as plain values.
 
-    is_elsewhere: in another cell, whose record of the server is a copy
+    is_elsewhere: whether it is in another cell, whose record of the server is a copy
     """
 
     step: saga.Result[answers.Guest]
@@ -43,7 +43,7 @@ class New(typing.NamedTuple):
 
 
 class Arrival:
-    """The destination of a route. guest: the one to create there"""
+    """The destination of a route. guest: the guest to create there"""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Arrival:
         return instance_objects.Instance.from_row(row, flavor=flavor)
 
     def claiming(self) -> saga.Step:
-        """Return the step that claims room on the destination."""
+        """Return the step that claims resources on the destination."""
         return places.DEST_HOST.step(
             steps.CLAIM,
             self.claim,
@@ -74,7 +74,7 @@ class Arrival:
         )
 
     def claim(self) -> None:
-        """Claim room on the destination, and connect the volumes there."""
+        """Claim resources on the destination, and connect the volumes there."""
         scope, dest = self.scope, self._dest
         (row, devices), known = dest.cell.read(
             asking.with_services,
@@ -86,13 +86,13 @@ class Arrival:
         dest.compute.prep_resize(
             scope.ctxt,
             instance=self._instance(row),
-            # The copy of the records there may be older than the new attachments.
+            # The copied records in that cell may be older than the new attachments.
             block_devices=self._volumes.arriving(None if self.guest.is_elsewhere else devices),
             **dest.columns,
         )
 
     def _drop_claim(self) -> None:
-        """Undo `claim`. A host that is down has lost the claim anyway."""
+        """Undo `claim`. A host that is down has lost the claim in any case."""
         scope, dest = self.scope, self._dest
         if dest.cell.is_up(dest.host):
             drop = dest.compute.drop_move_claim_at_destination
@@ -101,7 +101,7 @@ class Arrival:
     def make(
         self, method: asking.Method, events: tuple[str, str], **arrival: typing.Any
     ) -> asking.Reply:
-        """Create the guest on the destination. events: the one that ends, the next one"""
+        """Create the guest on the destination. events: the event that ends, and the next event"""
         scope, dest = self.scope, self._dest
         (row, devices), known = self._begin(events)
         vm_state = row.vm_state
@@ -136,7 +136,8 @@ class Arrival:
     ) -> tuple[tuple[rows.Row, server_cell.Devices], asking.Known]:
         """Record that the destination works.
 
-        Return the server and its block devices here, and the destination's service if it is here.
+        Return the server and its block devices in the saga's cell, and the destination's service if
+        the destination is in this cell.
         """
         self._progress.note(
             connection,

@@ -33,7 +33,7 @@ from nova_lite.objects import selection
 
 LOG = log.getLogger(__name__)
 
-# A note: alternates of the destination, Selections as plain values.
+# A note: the alternates of the destination, as plain values of Selections.
 ALTERNATES = saga.Result('alternates', list[saga.Data])
 # A note: {why hosts are waited for: since when, in seconds since 1970}.
 WAITS_SINCE = saga.Result('waits_since', dict[str, float])
@@ -101,7 +101,7 @@ class Choice:
         """Return the Selection of a claimed destination: the scheduler's, then alternates."""
         scope, refused = self.scope, steps.REFUSED in self.scope.results
         if scope.repeated or refused:
-            # A claim whose reply was lost may be for another host than the one chosen now.
+            # A claim whose reply was lost may be on another host than the one that is chosen now.
             self.allocation.drop_claim()
         if refused:
             return self._alternate()
@@ -182,7 +182,7 @@ class Choice:
         raise exception.MaxRetriesExceeded(instance_uuid=scope.instance_uuid)
 
     def group(self) -> instance_group.Group | None:
-        """Return the server's group when the scheduler was asked, for group_places.check."""
+        """Return the server's group at the scheduler's decision, for group_places.check."""
         return group_policies.find(self.scope.world.api_db, self.scope.results.get(steps.GROUP))
 
     def admit(
@@ -196,9 +196,9 @@ class Choice:
     ) -> None:
         """Record the destination, unless the group of the server forbids it by now.
 
-        group: of `group`, read outside of this transaction
-        changes: columns of the server; columns: further ones of the migration
-        tasks: that the server may have; None: those of the saga
+        group: result of `group`, read outside of this transaction
+        changes: columns of the server; columns: further columns of the migration
+        tasks: allowed task states of the server; None: those of the saga
         """
         scope = self.scope
         group_places.check(connection, scope.instance_uuid, self.found.service_host, group)
@@ -214,7 +214,7 @@ class Choice:
         return {'dest_compute': host, 'dest_node': node, 'dest_host': address}
 
     def columns_of_failure(self, arrival: str) -> dict[str, typing.Any]:
-        """Return the columns of a failed migration that name a host which may have the guest.
+        """Return the columns of a failed migration that name a host that may have the guest.
 
         arrival: the step that created the guest there
         """

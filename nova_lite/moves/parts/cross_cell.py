@@ -44,7 +44,7 @@ class Image(saga.Value):
 
 
 class Hidden(saga.Value):
-    """gone: whether the server was being deleted when the source's record was hidden"""
+    """A hidden record. gone: whether the server was being deleted when it was hidden"""
 
     gone: bool
 
@@ -180,7 +180,8 @@ class Crossing:
     def copy(self) -> None:
         """Record the server in the destination cell, hidden and on no host.
 
-        From here on that cell knows about the move. The server's group may forbid it by now.
+        From this step on that cell knows about the move. The server's group may forbid the move by
+        now.
         """
         scope, there, uuid = self.scope, self._dest.cell, self.scope.instance_uuid
         chosen, group, copy = self._choice.found, self._choice.group(), scope.here.copy()
@@ -191,11 +192,11 @@ class Crossing:
             migration['hidden'] = True
         there.write(copies.create, copy, scope.uuid)
         if group is not None:
-            # Not in the transaction of the copy: two members that arrive at once would miss
-            # each other.
+            # This is not in the transaction of the copy: two members that arrive at the same time
+            # would not see each other.
             host = chosen.service_host
             there.write(group_places.check, uuid, host, group)
-            # Members in other cells did not see this move before it was on record there, and
+            # Members in other cells did not see this move before it was recorded there, and
             # the scheduler did not see members in a cell that did not answer.
             group_policies.check_other_cells(
                 scope.world, group, cell=there.cell, host=host, own={uuid}

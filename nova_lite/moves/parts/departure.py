@@ -15,7 +15,7 @@ from nova_lite.moves.parts import progress_records
 
 Task = states.TaskState
 
-# The step of a move within a cell. Hosts know its key, so all moves use it to take a guest back.
+# The step of a move within a cell. Hosts know its key, so all moves use it to restore a guest.
 LEAVE = saga.Result('resize-at-source', answers.Departed, secret=True)
 
 
@@ -54,7 +54,7 @@ class Departure:
         scope, source = self.scope, self._route.source
         row = scope.find_present()
         if row is not None:
-            # Stay off if the server is being soft-deleted or was reset meanwhile, or if the
+            # Keep the guest off if the server is being soft-deleted or was reset since, or if the
             # guest may run on a destination that could not remove it.
             was_on = scope.results[steps.MIGRATION].vm_state == states.VmState.ACTIVE
             alone = self._made not in scope.not_undone
@@ -71,7 +71,7 @@ class Departure:
         return self.discard(f'{LEAVE}/discard') if scope.is_gone() else None
 
     def discard(self, step: str) -> asking.Reply:
-        """Remove what the source keeps of a deleted server. step: for the key"""
+        """Remove the guest that the source keeps of a deleted server. step: step of the key"""
         source = self._route.source
         asked = source.asked(step)
         return asking.ask(self.scope, source.compute.discard_guest, **asked, move=self.scope.uuid)

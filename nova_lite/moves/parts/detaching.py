@@ -1,6 +1,6 @@
-"""The mark 'detaching' of a volume that a server is about to lose.
+"""The status 'detaching' of a volume that a saga will detach.
 
-The volume service keeps one mark for all attachments of a volume, without its owner.
+A volume has one status for all its attachments, which does not name the owner of the mark.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from nova_lite.moves.parts import guest_devices
 
 MARK = 'mark-volume-as-detaching'
 DETACHING = 'detaching'
-# A note until the pivot: id of the volume that the saga has marked; False if that was refused;
+# A note until the pivot: id of the volume that the saga has marked; False if the mark was refused;
 # absent while the reply is unknown.
 MARKED: saga.Result[object] = saga.Result('marked', object)
 
@@ -50,10 +50,10 @@ class Detaching:
         results[MARKED] = self._volume_id
 
     def _require_ownership(self) -> None:
-        """Take the mark back if a successor has taken over the saga before the request arrived.
+        """Remove the mark if a successor has taken over the saga before the request arrived.
 
-        No other saga can have marked the volume, or this one could not. A successor that takes
-        the mark for its own needs none to go on.
+        No other saga can have marked the volume, because then this one could not have marked it. A
+        successor that takes the mark for its own can continue without it.
         """
         scope = self.scope
         try:
@@ -74,12 +74,12 @@ class Detaching:
         self.forget()
 
     def _roll_back(self, ctxt: context.RequestContext) -> None:
-        # Meanwhile its owner may delete the volume, and an administrator reset its status.
+        # The owner may delete the volume at any time, and an administrator may reset its status.
         with contextlib.suppress(exception.VolumeNotFound, exception.VolumeNotUsable):
             self.scope.world.volume.roll_detaching(ctxt, self._volume_id)
 
     def forget(self) -> None:
-        """Forget the mark: the volume is not the server's any more."""
+        """Forget the mark, because the volume no longer belongs to the server."""
         self.scope.results.pop(MARKED)
 
     def _may_be_marked(self) -> bool:

@@ -23,7 +23,7 @@ from nova_lite.objects import selection as selection_objects
 
 LOG = log.getLogger(__name__)
 
-# (scope, server's row, compute node) -> raises an error if a forced node is unsuitable.
+# A function of (scope, server's row, compute node) that raises if a forced node is not suitable.
 RequireFit: typing.TypeAlias = Callable[[scopes.Scope, rows.Row, rows.Row], None]
 
 
@@ -47,7 +47,7 @@ class Force:
         self._holder, self._require_fit = holder, require_fit
 
     def claim(self, host: str, name: str | None) -> selection_objects.Selection:
-        """Return the Selection of a host, with a claim. name: of its node, or None"""
+        """Claim on a host. Return the Selection. name: that of the node, or None"""
         scope = self.scope
         row = scope.row()
         scope.here.require_up_or_fail(host)
@@ -66,9 +66,10 @@ class Force:
         )
 
     def _copy_allocation(self, row: rows.Row, node: rows.Row) -> None:
-        """Claim on the destination what is held on the source. Raise NoValidHost.
+        """Claim the resources of the source on the destination. Raise NoValidHost.
 
-        What providers below the source's give cannot be copied: the destination's are others.
+        Allocations on providers below the source's cannot be copied, because those of the
+        destination differ.
         """
         scope, placement = self.scope, self.scope.world.placement
         source = scope.here.node(self.source.host, self.source.node)

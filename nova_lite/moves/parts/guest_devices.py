@@ -1,11 +1,11 @@
-"""Devices of a guest, as the sagas that attach and detach them change them.
+"""Devices of a guest, which sagas attach and detach.
 
 A server is in one saga at a time, so it does not move while a device changes. As in nova, its
-task state and vm state stay as they are, also after a failure.
+task state and vm state do not change, even after a failure.
 
-A host whose reply is lost may have done what it was asked. What cannot be undone there becomes
-a duty, which makes the guest's devices match the records once the host reports again. Until
-then a volume or port that the guest may have stays reserved for the server.
+A host whose reply is lost may have carried out the request. If the undo at the host fails, it
+becomes a duty, which makes the guest's devices match the records as soon as the host reports again.
+Until then a volume or port that the guest may have stays reserved for the server.
 Source: reference/nova/cells-and-rpc 4.1, reference/nova/api-surface 2.3.
 """
 
@@ -38,9 +38,9 @@ from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.saga import cleaning
 
-# A note: the API may answer the request: True, or the id of a port.
+# A note: the API may answer the request. Its value is True, or the id of a port.
 ACCEPTED: saga.Result[object] = saga.Result('accepted', object)
-# A note: the host was asked to change the guest.
+# A note: the host was called to change the guest.
 ASKED = saga.Result('asked', bool)
 # A note: a hard reboot was requested before the attachment was recorded.
 REBOOTED = saga.Result('rebooted', bool)
@@ -48,7 +48,8 @@ REPLUG = 'plug-into-new-guest'
 # Seconds until a host whose reply was lost is called again.
 UNKNOWN_S = 5.0
 
-# (running=..., forward=...) -> a Pending while a guest is made to match the records.
+# A function of (running=..., forward=...) that makes a guest match the records; it returns a
+# Pending while that is in progress.
 Reconcile: typing.TypeAlias = Callable[..., saga.Pending | None]
 
 # Arguments that name volumes.
@@ -58,10 +59,10 @@ WAYS_OF_ATTACHING = (saga.Way(), saga.Way(data={REBOOTED: True}))
 
 
 class Began(saga.Value):
-    """host: of the server, or None. The other fields depend on the saga.
+    """host: the server's host, or None. The other fields depend on the saga.
 
-    device: uuid of a block device; attachment_id: of its volume; ports: ids of ports
-    vif: the entry of network information of a port, with 'preserve_on_delete'
+    device: uuid of a block device; attachment_id: that of its volume; ports: ids of ports
+    vif: entry of network information of a port, with 'preserve_on_delete'
     """
 
     host: str | None
@@ -177,7 +178,7 @@ class GuestDevices:
         return asking.ask(self.scope, method, **common, **arguments)
 
     def undo(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
-        """Call the server's host for an undo, unless it was not asked to change the guest.
+        """Call the server's host for an undo, unless the host was not called to change the guest.
 
         The guest of a server that is being deleted may still run for long.
         """
@@ -196,10 +197,10 @@ class GuestDevices:
         *,
         late: saga.Effect | None = None,
     ) -> saga.Step:
-        """Return a step that first unplugs a device, which is not on record, again.
+        """Return a step that first unplugs a device, which is no longer recorded, again.
 
-        A hard reboot creates a lost guest again, with the devices on record when the reboot began.
-        then: what the step does besides; late: what its duty does instead
+        A hard reboot creates a lost guest again, with the devices that were recorded when it began.
+        then: further effect of the step; late: effect of its duty
         """
 
         def reconcile(then: saga.Effect, **options: typing.Any) -> typing.Any:
@@ -226,8 +227,10 @@ class GuestDevices:
     def replugging(self, reconcile: Reconcile) -> saga.Steps:
         """Return the step that follows the record of an attachment after a hard reboot, or none.
 
-        A reboot that was requested before may create a lost guest again without the device.
-        reconcile: makes the guest match the records and releases nothing; options: of _reconcile
+        A reboot that was requested before the record may create a lost guest again without the
+        device.
+        reconcile: function that makes the guest match the records and releases nothing; its options
+            are those of _reconcile
         """
         if REBOOTED not in self.scope.results:
             return ()
@@ -240,13 +243,13 @@ class GuestDevices:
             ),
         )
 
-    # ---- what could not be undone at the host ----
+    # ---- after a failed undo at the host ----
 
     def keeps(self, kind: str, *ids: str) -> bool:
-        """Return whether the undo at the host failed and is a duty now.
+        """Return whether the undo at the host has failed and is a duty now.
 
-        If so, hold the ids (of a kind of `cleaning.HELD`) for the server. Without a duty, in a saga
-        that an older release began to undo, nothing would release them.
+        If so, hold the objects `ids` (a kind of `cleaning.HELD`) for the server. Without a duty, in
+        a saga that an older release began to undo, nothing would release them.
         """
         step = self._name
         if not self.scope.owes(step):
@@ -258,13 +261,13 @@ class GuestDevices:
     def reconcile_volumes(
         self, *volume_ids: str, freed: Callable[[], None] = lambda: None, **options: typing.Any
     ) -> saga.Pending | None:
-        """Unplug and release those volumes that are not on record, plug the others.
+        """Unplug and release the volumes that are not recorded, and plug the recorded volumes.
 
-        Return a Pending while that is in progress. An error of Cinder does not keep a volume of the
-        server out of the guest, nor does an error of the host while it plugs keep a volume
-        reserved.
-        freed: is called once a volume that was held for the server is released
-        options: of _reconcile
+        Return a Pending while that is in progress. An error of Cinder does not prevent that a
+        recorded volume is plugged, and an error of the host does not prevent that a volume is
+        released.
+        freed: function that is called after a volume that was held for the server is released
+        options: those of _reconcile
         """
         cell, row = duties.now(self.scope)
         found, goes, comes = [], [], []
@@ -299,7 +302,10 @@ class GuestDevices:
         calls: Sequence[tuple[asking.Method, saga.Data]],
         **options: typing.Any,
     ) -> saga.Pending | None:
-        """Plug volumes that are on record. Remove those from it that Cinder has taken away."""
+        """Plug recorded volumes.
+
+        Remove volumes whose attachments Cinder no longer has from the record.
+        """
         try:
             return self._reconcile(row, calls, **options)
         except exception.AttachmentNotFound:
@@ -313,7 +319,7 @@ class GuestDevices:
         return self._reconcile(row, rest, **options)
 
     def _release_volumes(self, found: server_cell.Devices, freed: Callable[[], None]) -> None:
-        """Release the volumes that were held for the server. found: its devices on record"""
+        """Release the volumes that were held for the server. found: its recorded devices"""
         named = {each.get('attachment_id') for each in found}
         for attachment_id in self._held(neighbours.ATTACHMENTS) - named:
             self.scope.world.volume.delete_attachment(self.scope.ctxt, attachment_id)
@@ -321,7 +327,10 @@ class GuestDevices:
             freed()
 
     def reconcile_port(self, port: session.Json, **options: typing.Any) -> saga.Pending | None:
-        """Do the same for a port. port: its entry of network information"""
+        """Plug a port if it is recorded, otherwise unplug and release it.
+
+        port: its entry of network information
+        """
         cell, row = duties.now(self.scope)
         found: dict[str, session.Json] = {}
         calls: list[tuple[asking.Method, saga.Data]] = []
@@ -352,11 +361,11 @@ class GuestDevices:
         """Make calls to the host of a server one after the other. Return a Pending or None.
 
         A server that is gone, or on no host, has no guest. The guest of an evacuated server is
-        on its present host; the former host does not report before it has removed its own.
-        forward: the call is part of a step. A saga that has set a task may wait for this one, and a
-            host that does not answer is a failure, because the server is held meanwhile
-        running: the step that runs or is cleaned up, if it is not that of the guest. Its failures
-            are counted, so that each try has another key
+        on its current host; the former host does not report before it has removed its guest.
+        forward: whether the call is part of a step. Then a host that does not answer is a failure,
+            because another saga, which has set a task, may wait for this one
+        running: the step that runs or is cleaned up, if it is not the step of the guest. Its
+            failures are counted, so that each try has another key
         """
         if row is None or row.host is None:
             return None
@@ -365,12 +374,12 @@ class GuestDevices:
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         for method, arguments in calls:
             try:
-                # Hosts know the key, so it has the former name of this method.
+                # Hosts know the key, so it keeps the former name of this method.
                 waits = self._ask(row, method, f'{running or self._name}/settle', arguments)
             except exception.MessagingTimeout as error:
                 if forward:
                     raise
-                # The call may still take effect: no other saga may change the guest before.
+                # The call may still take effect, and no other saga may change the guest before.
                 return saga.Pending(wake_in=UNKNOWN_S, detail=str(error), keeps=True)
             if isinstance(waits, saga.Pending):
                 return dataclasses.replace(waits, keeps=True)

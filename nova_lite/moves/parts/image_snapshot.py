@@ -54,11 +54,14 @@ class Snapshot:
         return image_id
 
     def dropping(self, name: str, **options: typing.Any) -> saga.Step:
-        """Return the step that deletes the image when it is not needed. options: of saga.Step"""
+        """Return the step that deletes the image when it is no longer needed.
+
+        options: see saga.Step
+        """
         return places.IMAGES.best_effort(name, self.drop, clean=saga.Clean(self.drop), **options)
 
     def drop(self) -> None:
-        """Delete the image, if it exists. One that its owner has protected stays."""
+        """Delete the image, if it exists. An image that its owner has protected stays."""
         scope = self.scope
         try:
             scope.world.image.delete(scope.ctxt, scope.uuid, missing_ok=True)

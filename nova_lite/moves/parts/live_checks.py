@@ -30,8 +30,8 @@ class Facts(saga.Answer):
 class Limit(saga.Answer):
     """The source's reply.
 
-    max_concurrent: how many live migrations may leave it at once, 0 for any number; None of a
-        host that does not say it
+    max_concurrent: number of live migrations that may leave the source at the same time; 0: no
+        limit; None: the host has not replied it
     """
 
     max_concurrent: int | None = None
@@ -41,7 +41,7 @@ CHECK_DEST = saga.Result('check-destination', Facts)
 CHECK_SOURCE = saga.Result('check-source', Limit)
 # A note: the hosts have agreed.
 CHECKED = saga.Result('checked', bool)
-# A note: the migration may leave its host.
+# A note: the migration may leave its host now.
 TURN = saga.Result('turn', bool)
 DEST_EVENT = 'compute_check_can_live_migrate_destination'
 SOURCE_EVENT = 'compute_check_can_live_migrate_source'
@@ -79,11 +79,11 @@ class LiveChecks:
                 state=row.power_state,
             )
         asking.require_up_or_fail(scope, host, known)
-        # Nothing was changed, so the check may be repeated.
+        # The check has changed nothing, so it may be repeated.
         return saga.Skipped()
 
     def of_hosts(self) -> saga.Steps:
-        """Return the steps that ask both hosts."""
+        """Return the steps that check with both hosts."""
         return (
             places.DEST_HOST.step(
                 CHECK_DEST,
@@ -164,7 +164,7 @@ class LiveChecks:
         self.scope.write(self._progress.events.end_refused, event, host)
 
     def accepting(self) -> saga.Step:
-        """Return the step that ends the checks: from here on the hosts work."""
+        """Return the step that ends the checks, after which the hosts begin to work."""
         return places.SOURCE_RECORDS.step('accept-destination', self._accept, later=True)
 
     def _accept(self) -> None:
@@ -175,7 +175,7 @@ class LiveChecks:
 
     @scopes.transaction
     def _accept_in(self, connection: sa.Connection) -> bool:
-        """Return whether it is the turn of the migration, if the source has said its limit."""
+        """Return whether the migration may leave now, if the source has replied its limit."""
         scope, host = self.scope, self._source.host
         agreed = scope.results.get(CHECK_SOURCE)
         self._progress.note(connection, ended=(SOURCE_EVENT, host))

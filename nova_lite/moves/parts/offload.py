@@ -1,11 +1,11 @@
 """A shelved server leaves its host.
 
-The pivot comes before the guest is destroyed, so all steps here only go forward. A deletion of
-the server takes over: then a step removes only what it has created itself.
+The pivot comes before the guest is destroyed, so all steps of this part only go forward. A deletion
+of the server takes over: then a step removes only the objects that it has created itself.
 
-An administrator may reset the server's state. If that is before the guest is destroyed, the
-server stays on its host and gets a fault. After that it is on no host, whatever its state is.
-The same if the shelved image was deleted: the disk on the host is the only copy then.
+An administrator may reset the server's state. If that happens before the guest is destroyed, the
+server stays on its host and gets a fault. Afterwards it is on no host, whatever its state is. The
+server also stays if the shelved image was deleted, because the disk on the host is the only copy.
 """
 
 import sqlalchemy as sa
@@ -31,7 +31,7 @@ from nova_lite.saga import journal
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks
 DESTROY, UNBIND = 'destroy-guest', 'unbind-ports'
-# A note: the server left this move before its guest was destroyed, and the error.
+# A note: the error with which the server has left this move before its guest was destroyed.
 LEFT: saga.Result[journal.Failure] = saga.Result('left-move', journal.Failure)
 
 
@@ -85,7 +85,7 @@ class Offload:
 
     @scopes.transaction
     def _record(self, connection: sa.Connection) -> None:
-        """Record that the server is on no host, whatever its state is by now."""
+        """Record that the server is on no host, whatever its current state is."""
         scope = self.scope
         row = instances.find(connection, scope.instance_uuid)
         if row is None or instances.is_gone(row) or LEFT in scope.results:
@@ -107,7 +107,8 @@ class Offload:
     def _end(self, connection: sa.Connection) -> None:
         """Clear the task and end the action.
 
-        It ends with an error if the server has left it, or if a service refuses what duties retry.
+        The action ends with an error if the server has left the move, or if a service refuses an
+        effect that a duty retries.
         """
         error, given_up = self.scope.results.get(LEFT), self.scope.given_up
         if error is not None:
@@ -117,7 +118,7 @@ class Offload:
         self._progress.events.end_all(connection, error or refused)
 
     def _release(self) -> None:
-        """Delete its allocations, except on hosts that it was evacuated from."""
+        """Delete the server's allocations, except on hosts from which it was evacuated."""
         scope, row = self.scope, self.scope.find()
         if row is not None and row.deleted:
             row = None

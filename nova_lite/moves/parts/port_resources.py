@@ -1,4 +1,4 @@
-"""Allocations of a port, made or released when the port is attached or detached."""
+"""Allocations of a port, which are claimed at its attachment and released at its detachment."""
 
 from collections.abc import Callable
 import typing
@@ -23,10 +23,10 @@ class PortResources:
         self.scope, self._plug = scope, plug
 
     def claiming(self, port: session.Json | None, require_free: Callable[[], object]) -> saga.Steps:
-        """Return the step that allocates what a port asks for, if there is such a port.
+        """Return the step that claims the resources that a port requests; none without a port.
 
         port: a port with a resource request, or None
-        require_free: raises an error if the server has the port already
+        require_free: function that raises an error if the server has the port already
         """
         if port is None:
             return ()
@@ -49,14 +49,15 @@ class PortResources:
         scope.here.require_up_or_fail(row.host)
         node = scope.here.node(row.host, row.node).uuid
         if scope.repeated:
-            # An earlier attempt may have been given another provider.
+            # An earlier attempt may have got another provider.
             self._release(row, node, but=port['id'])
         return port_allocations.claim(scope.world.placement, scope.ctxt, row, node, port)
 
     def _give_up(self) -> None:
-        """Undo: nothing is held for a port that the server does not have.
+        """Undo the claim for a port that the server does not have.
 
-        While the guest may have the port it stays the server's; `reconcile` releases it later.
+        While the guest may have the port, the server keeps the allocation; `reconcile` releases it
+        later.
         """
         scope = self.scope
         if scope.is_gone():
@@ -66,7 +67,7 @@ class PortResources:
             self.release()
 
     def release(self) -> None:
-        """Give up what the ports of the server, wherever it is by now, do not need."""
+        """Release allocations that the ports of the server, on its current host, do not need."""
         cell, row = duties.now(self.scope)
         if cell is not None and row is not None and row.host is not None:
             self._release(row, cell.node(row.host, row.node).uuid)
@@ -75,7 +76,10 @@ class PortResources:
         port_allocations.release(self.scope.world, self.scope.ctxt, row, node, **options)
 
     def releasing(self, vif: session.Json | None) -> saga.Steps:
-        """Return the step that releases what a port has held, if it has. vif: its network_info"""
+        """Return the step that releases the allocation of a port, if it has one.
+
+        vif: its entry of network information
+        """
         if not vif or not (vif.get('profile') or {}).get(resource_requests.ALLOCATION):
             return ()
         return (

@@ -45,7 +45,7 @@ class Ports:
 
     def _unbind(self) -> None:
         row = self.scope.find()
-        # Also for a deleted server, because a port may be the user's.
+        # This is also done for a deleted server, because a port may belong to the user.
         if row is not None and not self._route.stays:
             neighbours.unbind(self.scope, row.network_info, self._route.dest.host)
 
@@ -89,7 +89,7 @@ class Ports:
         return neighbours.activate(scope, row.network_info, host)
 
     def settling(self, name: str) -> saga.Step:
-        """Return the step after an arrival: activate the bindings, delete the source's."""
+        """Return the step after an arrival: activate the bindings, delete those of the source."""
         clean = duties.activation(self.scope, leaves=self._route.source)
         return places.NETWORK.best_effort(name, self._settle, clean=clean, later=True, skips=True)
 

@@ -22,7 +22,7 @@ from nova_lite.moves.parts import progress_records
 from nova_lite.moves.parts import volumes
 
 BEGIN = saga.Result('record-move', steps.Began)
-# A note: the destination is on record.
+# A note: the destination is recorded.
 RECORDED = saga.Result('recorded', bool)
 SWITCH = 'switch-host-in-record'
 
@@ -58,7 +58,7 @@ class Relocation:
         return places.SOURCE_RECORDS.step(steps.RECORD, record, self._forget, **options)
 
     def _forget(self) -> None:
-        """Keep the destination on record, unless another one may follow."""
+        """Keep the recorded destination, unless another destination may follow."""
         if self.scope.going_back and not self._choice.is_requested:
             self.scope.write(migrations.update, self.scope.uuid, migrations.NOWHERE)
 
@@ -71,9 +71,9 @@ class Relocation:
     ) -> saga.Step:
         """Return the pivot: it moves the server's record to the destination.
 
-        made: the step with the connections of the volumes to the destination
-        columns: () -> further columns of the server
-        then: (connection) -> records more
+        made: the step whose result has the connections of the volumes to the destination
+        columns: function that returns further columns of the server
+        then: function of the connection that records more in the transaction
         """
 
         def switch(connection: sa.Connection) -> None:
@@ -97,7 +97,7 @@ class Relocation:
         return places.SOURCE_RECORDS.step(SWITCH, lambda: self.scope.write(switch), pivot=True)
 
     def settle(self, connection: sa.Connection, columns: rows.Values) -> None:
-        """Give a server that has arrived its last columns and clear its task."""
+        """Set the last columns of a server that has arrived, and clear its task."""
         row = instances.held(connection, self.scope.instance_uuid)
         if row is None or instances.is_gone(row):
             return

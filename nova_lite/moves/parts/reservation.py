@@ -40,7 +40,7 @@ class Reservation:
     def step(self, record: Callable[[str], None] = lambda attachment_id: None) -> saga.Step:
         """Return the step that reserves the volume, for which the API waits.
 
-        record: (id of the attachment) -> records it
+        record: function that records the id of the attachment
         """
 
         def reserve() -> str:

@@ -72,7 +72,7 @@ def begin(
 ) -> steps.Began:
     """Begin the event. Return the result of the first step.
 
-    at_host: the event is the work of the server's host, not of the super-conductor
+    at_host: whether the server's host does the work of the event, not the super-conductor
     """
     row = progress.scope.require_there(row)
     progress.note(connection, started=(event, row.host if at_host else None))

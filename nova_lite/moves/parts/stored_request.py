@@ -14,7 +14,7 @@ from nova_lite.objects import flavor as flavor_objects
 
 
 class StoredRequest:
-    """Changes are transactions of the API database, refused if the epoch of the saga is old."""
+    """The stored request of a server. Changes are refused if the epoch of the saga is old."""
 
     def __init__(self, scope: scopes.Scope) -> None:
         self.scope = scope

@@ -1,8 +1,8 @@
 """The volumes of a server that moves: attachments for its other end.
 
-They are created beside those of the source, so that either can be deleted alone. The volume
-service connects a volume to a second host only when it creates the attachment, so the
-destination is first asked for its connector.
+They are created in addition to those of the source, so that each can be deleted alone. The volume
+service connects a volume to a second host only when it creates the attachment, so the saga first
+reads the destination's connector.
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
@@ -65,7 +65,7 @@ class Volumes:
         )
 
     def forward(self) -> saga.Step:
-        """Return the same step for a saga that has passed its pivot, of a server that leaves."""
+        """Return the step that creates the attachments after the pivot, when the server leaves."""
         reserve = functools.partial(self._reserve, forward=True)
         clean = saga.Clean(self._reserve_later, alone=True)
         return places.VOLUMES.best_effort(self._name, reserve, clean=clean, skips=True)
@@ -78,9 +78,9 @@ class Volumes:
         return neighbours.reserve(self.scope, devices, connector=connector, forward=forward)
 
     def _reserve_later(self) -> saga.Pending | None:
-        """Replace the attachments of a server on no host that connect the host which it has left.
+        """Replace the attachments of a server on no host that still connect its former host.
 
-        While they do so, the volumes cannot be connected to another host.
+        While they connect that host, the volumes cannot be connected to another host.
         """
         scope = self.scope
         waits: saga.Pending | None = duties.foreign_attachments(scope).do()
@@ -123,7 +123,7 @@ class Volumes:
         )
 
     def drop_former(self) -> saga.Skipped | None:
-        """Delete the former attachments; for a deleted server the new ones, too."""
+        """Delete the former attachments, and for a deleted server also the new ones."""
         self.end_former()
         if self._gone():
             neighbours.drop_foreign(self.scope, self.scope.devices())
@@ -138,7 +138,10 @@ class Volumes:
 
 
 def _record_reserved(connection: sa.Connection, uuid: str, made: steps.Reserved) -> bool:
-    """Record the attachments of a server on no host. Return False if it is not there any more."""
+    """Record the attachments of a server on no host.
+
+    Return False if the server no longer exists.
+    """
     row = instances.held(connection, uuid)
     if row is None or instances.is_gone(row) or row.host is not None:
         return False
