@@ -89,10 +89,9 @@ class ConfirmResize(move.Move[resized.Ends]):
         return began
 
     def clean(self) -> asking.Reply:
-        source = self.source
-        known = source.cell.read(asking.services_of, [source.host])
-        asked = resized.asked(self.scope, source, CLEAN)
-        return asking.ask(self.scope, source.compute.confirm_resize, known=known, **asked)
+        cell, asked = self.source.cell, resized.asked(self.scope, self.source, CLEAN)
+        known = cell.read(asking.services_of, [asked['host']])
+        return asking.ask(self.scope, cell.compute.confirm_resize, known=known, **asked)
 
     def unbind(self) -> saga.Skipped | None:
         """Delete the bindings of the ports to the source, unless the server is gone."""
