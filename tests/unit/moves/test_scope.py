@@ -1,0 +1,48 @@
+"""The scope that the parts of a saga get instead of the saga, and the ends of its route."""
+
+from nova_lite import exception
+from nova_lite.db.cell import instances
+from nova_lite.moves import resize
+from tests.unit.moves import moves_base
+
+SOURCE, DEST = moves_base.SOURCE, moves_base.DEST
+
+
+class ScopeTest(moves_base.MoveTestCase):
+    def begun(self, made, steps):
+        self.do(made, made.steps()[:steps])
+        return made
+
+    def test_an_end_is_known_once_its_step_has_ended(self):
+        made = self.resize()
+        self.assertRaises(KeyError, getattr, made.source, 'host')
+        self.begun(made, 1)
+        self.assertEqual((SOURCE, SOURCE), (made.source.host, made.source.node))
+        self.assertRaises(KeyError, getattr, made.dest, 'host')
+        self.begun(made, 3)
+        self.assertEqual({'host': DEST, 'node': DEST}, made.dest.columns)
+        self.assertFalse(made.route.stays)
+
+    def test_calls_name_the_host_the_server_and_the_step(self):
+        made = self.begun(self.resize(), 1)
+        named = {'host': SOURCE, 'node': SOURCE, 'instance_uuid': self.server}
+        self.assertEqual({**named, 'key': f'{made.uuid}/any'}, made.source.asked('any'))
+
+    def test_a_revert_goes_back(self):
+        made = self.begun(self.revert(), 1)
+        back = made.route.back()
+        self.assertEqual([SOURCE, DEST], [made.route.source.host, made.route.dest.host])
+        self.assertEqual([DEST, SOURCE], [back.source.host, back.dest.host])
+
+    def test_a_server_that_has_left_the_saga(self):
+        made = self.begun(self.resize(), 1)
+        made.scope.require_task(made.scope.row())
+        self.cell.db.write(instances.force, self.server, {'task_state': None})
+        row = made.scope.row()
+        self.assertRaises(exception.StateChanged, made.scope.require_task, row)
+        self.assertRaises(exception.StateChanged, made.scope.require_task, None)
+
+    def test_parts_are_made_once(self):
+        made = self.resize()
+        self.assertIs(made.ports, made.ports)
+        self.assertIsNone(getattr(resize.Resize, 'ports', None))
