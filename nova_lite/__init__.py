@@ -4,10 +4,10 @@ import sys
 
 # Libraries import eventlet when it happens to be installed, only to look at it.
 # We run on native threads; without it each process is 17 MB smaller.
-sys.modules.setdefault('eventlet', None)
+sys.modules.setdefault('eventlet', None)  # type: ignore[arg-type]  # None stops the import
 # Mako, of Alembic, would import pygments with the lexers of many languages, 5 MB, to color errors
 # of templates.
-sys.modules.setdefault('mako.ext.pygmentplugin', None)
+sys.modules.setdefault('mako.ext.pygmentplugin', None)  # type: ignore[arg-type]  # as above
 
 from oslo_service import backend  # noqa: E402
 

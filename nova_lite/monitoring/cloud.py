@@ -3,6 +3,7 @@
 Only the super-conductor exports them. Names are those of openstack-exporter where it has one.
 """
 
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ Node: typing.TypeAlias = tuple[db_rows.Row, Sequence[int]]
 MIB, GIB = 1024**2, 1024**3
 WHERE = ('hostname', 'availability_zone', 'aggregates')
 # {metric: (help, function of a compute node and its usage: servers, vcpus, MiB, GiB)}
-CAPACITY = {
+CAPACITY: dict[str, tuple[str, Callable[[db_rows.Row, Sequence[int]], float]]] = {
     'openstack_nova_vcpus_available': ('vCPUs of a host.', lambda node, used: node.vcpus),
     'openstack_nova_vcpus_used': ('vCPUs in use.', lambda node, used: used[1]),
     'openstack_nova_memory_available_bytes': (

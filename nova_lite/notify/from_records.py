@@ -3,6 +3,7 @@
 It reads nothing: `watch` has read the data together with the record.
 """
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
@@ -164,7 +165,7 @@ def _period(_server: Server, _facts: Facts) -> payloads.AuditPeriodPayload:
 
 
 # Fields that only some payloads of servers have.
-SPECIAL = {
+SPECIAL: dict[str, Callable[[Server, Facts], object]] = {
     'audit_period': _period,
     'bandwidth': lambda server, facts: [],
     'keypairs': _keypairs,

@@ -49,7 +49,7 @@ def backslash_escapes(dialect: engine.Dialect) -> bool | None:
     if dialect.name == 'sqlite':
         return None
     LIBRARY.has(type(dialect), '_backslash_escapes')
-    found: bool = dialect._backslash_escapes  # type: ignore[attr-defined]
+    found: bool = dialect._backslash_escapes  # type: ignore[attr-defined]  # private
     return found
 
 

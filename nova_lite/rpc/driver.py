@@ -42,7 +42,7 @@ class Queues(str):
         return self
 
 
-class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[misc]
+class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[misc]  # untyped
     """RabbitMQ, or the broker in memory (`rpc.memory_broker`), with shared listeners.
 
     Chosen by a transport URL of the form `nova-lite+rabbit://...`.

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 from tools import checks
+from tools.checks import annotations
 from tools.checks import circles
 from tools.checks import constructs
 from tools.checks import docstrings
@@ -18,6 +19,7 @@ from tools.checks import seam
 from tools.checks import sizes
 
 CHECKS = (
+    annotations.check,
     sizes.check,
     circles.check,
     constructs.check,

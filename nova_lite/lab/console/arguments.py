@@ -9,7 +9,7 @@ import textwrap
 class Parser(argparse.ArgumentParser):
     """Refuse an unknown option of a command with the usage of that command, not of its parent."""
 
-    def parse_known_args(  # type: ignore[override]
+    def parse_known_args(  # type: ignore[override]  # fewer overloads
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Return (arguments, []), or end the process."""

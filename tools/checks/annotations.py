@@ -1,0 +1,61 @@
+"""Functions without types, and types that are ignored without a reason.
+
+mypy is strict by default. The one list in pyproject.toml that names what is not typed yet is
+read here too, so that `tox -e pep8` reports a function without types by itself.
+"""
+
+import ast
+import fnmatch
+import functools
+import pathlib
+import re
+import tomllib
+
+from tools import checks
+
+TYPED = ('nova_lite/', 'tools/')
+IGNORED = re.compile(r'#\s*type:\s*ignore(\[[a-z, -]*\])?\s*$')
+
+
+def check(source):
+    """Yield a problem for each function without types and each ignored type without a reason."""
+    if not source.is_python or not source.path.startswith(TYPED):
+        return
+    for number, line in enumerate(source.lines, start=1):
+        if IGNORED.search(line):
+            yield checks.Problem(source.path, number, 'say why the type is ignored')
+    if _is_exempt(source.path):
+        return
+    for node in source.statements:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_typed(node):
+            yield checks.Problem(source.path, node.lineno, '%s: write its types' % node.name)
+
+
+def _is_exempt(path):
+    module = path.removesuffix('.py').removesuffix('/__init__').replace('/', '.')
+    return any(
+        fnmatch.fnmatch(each, pattern) for pattern in exempt() for each in (module, f'{module}.')
+    )
+
+
+@functools.cache
+def exempt():
+    """Return the patterns of modules that are not typed yet."""
+    options = tomllib.loads(pathlib.Path('pyproject.toml').read_text(encoding='utf-8'))
+    return [
+        pattern
+        for each in options['tool']['mypy']['overrides']
+        if each.get('disallow_untyped_defs') is False
+        for pattern in each['module']
+    ]
+
+
+def _is_typed(function):
+    taken = function.args
+    named = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs]
+    named += [each for each in (taken.vararg, taken.kwarg) if each is not None]
+    annotated = [each for each in named if each.annotation is not None]
+    untyped = [each for each in named if each.annotation is None]
+    if any(each.arg not in ('self', 'cls', 'mcs') for each in untyped):
+        return False
+    return function.returns is not None or (function.name == '__init__' and bool(annotated))
