@@ -42,9 +42,9 @@ def plugged(
 ) -> Plugged:
     """Return network_info when a host has plugged a server's ports, or Pending.
 
-    plug: (host) -> activates the bindings and returns network_info
-    is_on: whether the guest will be started; otherwise nothing is awaited
-    may_fail: false if the move cannot be undone: the guest starts in any case
+    plug: function of the host that activates the bindings and returns network_info
+    is_on: whether the guest will be started; if not, the step does not wait
+    may_fail: False if the move cannot be undone, so that the guest starts in any case
     Raise VirtualInterfaceCreateException.
     """
 

@@ -185,7 +185,7 @@ class Resize(move.Move[Began]):
         return self.choice.found.cell_uuid != self.arguments.cell
 
     def _there(self) -> server_cell.ServerCell:
-        """Return the destination's cell as steps use it."""
+        """Return the ServerCell of the destination."""
         if not self.crosses:
             return self.scope.here
         return self.scope.side(self.world.cells.get(self.choice.found.cell_uuid))
@@ -193,8 +193,8 @@ class Resize(move.Move[Began]):
     def _adapt(self, spec: request_spec.RequestSpec, beside: Collection[str]) -> None:
         """Change the server's request for the scheduler."""
         spec.flavor = flavor_objects.Flavor(**self.arguments.flavor)
-        # A host that it was evacuated from cleans up by the records of its own cell.
-        # What ports ask for is not known to nova's moves between cells.
+        # A host from which the server was evacuated cleans up by the records of its own cell.
+        # nova's moves between cells do not support resource requests of ports.
         may_cross = self.kind in ACROSS and not beside and not spec.requested_resources
         spec.destination().allow_cross_cell_move = may_cross
 
@@ -250,7 +250,7 @@ class Resize(move.Move[Began]):
 
     @scopes.transaction
     def forget(self, connection: sa.Connection) -> None:
-        """Undo the record of a destination. The migration keeps it, unless another one follows."""
+        """Undo `record`. The migration keeps the destination, unless another one follows."""
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             move_records.forget_destination(connection, row.uuid, self.began.zone)

@@ -41,7 +41,7 @@ class Ends(saga.Value):
 
 
 def route(scope: scopes.Scope, began: Callable[[], Ends], *, crosses: bool) -> scopes.Route:
-    """Return the route of the migration. crosses: its source is in another cell"""
+    """Return the Route of the migration. crosses: whether its source is in another cell"""
 
     def source() -> server_cell.ServerCell:
         return scope.side(scope.world.cells.of_host(began().source['host']))
@@ -57,5 +57,5 @@ def _place(end: saga.Data) -> tuple[str, str]:
 
 
 def asked(scope: scopes.Scope, end: scopes.End, step: str) -> saga.Data:
-    """Return the arguments of a call to the compute at one end. step: for the key"""
+    """Return the arguments of a call to the compute at one end. step: the step of the key"""
     return {**end.asked(step), 'move': scope.migration_uuid}

@@ -271,7 +271,7 @@ class RevertResize(move.Move[Began]):
             self.volumes.end_former()
 
     def drop_dest_late(self) -> None:
-        """Do the same after the saga's end, when the server may have moved again."""
+        """Do `drop_dest` after the saga's end, when the server may have moved again."""
         self._drop_held()
         if not self.route.stays:
             duties.drop_bindings(self.scope, self.dest.host)

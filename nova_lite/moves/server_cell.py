@@ -36,9 +36,9 @@ T = typing.TypeVar('T')
 
 
 class ServerCell:
-    """A cell with a record of the server of a saga, as the steps of the saga use it.
+    """A cell with a record of a saga's server, for the steps of the saga.
 
-    ctxt: of the saga; uuid: of the server
+    ctxt: context of the saga; uuid: uuid of the server
     """
 
     def __init__(

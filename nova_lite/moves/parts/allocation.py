@@ -25,9 +25,9 @@ class Allocation:
         self._give(scope.instance_uuid, scope.migration_uuid, new=not scope.repeated, once=True)
 
     def release(self) -> placement_client.Allocations:
-        """Move the migration's allocation back. Return what the server has got.
+        """Move the migration's allocation back. Return the allocations that the server has got.
 
-        The server also keeps its part on the providers `kept_on`.
+        The server also keeps its allocations on the providers `kept_on`.
         """
         scope = self.scope
         held = self._give(scope.migration_uuid, scope.instance_uuid)

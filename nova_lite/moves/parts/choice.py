@@ -52,7 +52,7 @@ class Wanted(typing.Protocol):
     def ignore_hosts(self) -> Sequence[str] | None: ...
 
 
-# (request, providers that may be held beside the destination) -> changes the request.
+# A function of (request, providers with other allocations of the server) that changes the request.
 Adapt: typing.TypeAlias = Callable[[request_spec.RequestSpec, Collection[str]], None]
 
 
@@ -60,7 +60,7 @@ class Choice:
     """The destination of a saga.
 
     wanted: the saga's arguments
-    adapt: changes the server's request for this saga
+    adapt: function that changes the server's request for this saga
     may_retry: whether another host may be tried
     refusable: ids of steps whose refusal leads to another destination
     """
@@ -90,7 +90,7 @@ class Choice:
         return self.scope.results[steps.CHOOSE]
 
     def end(self, cell: Callable[[], server_cell.ServerCell] | None = None) -> scopes.End:
-        """Return the destination as an end of a move. cell: see there"""
+        """Return the destination as an End. cell: see End"""
         return scopes.End(self.scope, lambda: (self.found.service_host, self.found.nodename), cell)
 
     def choosing(self) -> saga.Step:

@@ -71,7 +71,7 @@ class NetworkTooOld(exception.NovaLiteError):
 
 
 class Crossing:
-    """The steps of a resize to another cell that a move within a cell does not have."""
+    """The steps that only a resize to another cell has."""
 
     def __init__(
         self,
@@ -96,7 +96,10 @@ class Crossing:
         )
 
     def recording(self, forget: saga.Effect) -> saga.Steps:
-        """Return the steps that record the destination in both cells. forget: undoes the first"""
+        """Return the steps that record the destination in both cells.
+
+        forget: undo of the first step
+        """
         clean = duties.copy(self.scope, self._dest)
         return (
             places.SOURCE_RECORDS.step(steps.RECORD, self.record, forget, later=True),
@@ -104,7 +107,7 @@ class Crossing:
         )
 
     def claiming(self) -> saga.Step:
-        """Return the step that claims room on the destination."""
+        """Return the step that claims resources on the destination."""
         return self._arrival.claiming()
 
     def leaving(self) -> saga.Steps:
@@ -144,9 +147,9 @@ class Crossing:
         return self._image.dropping('delete-snapshot-image', later=True)
 
     def ending(self, free_source: Callable[[], None]) -> saga.Step:
-        """Return the last step: a deletion may have missed the switch.
+        """Return the last step, which repeats a deletion that missed the switch.
 
-        free_source: deletes the allocation on the source
+        free_source: function that deletes the allocation on the source
         """
         return places.DEST_RECORDS.step(
             DELETE,

@@ -37,9 +37,9 @@ OWN = ('launched_on',)
 
 
 class Crossing:
-    """The steps of a revert whose source is in another cell, up to the end of the destination.
+    """The steps of a revert whose source is in another cell.
 
-    flavor: () -> the one that the server gets back
+    flavor: function that returns the flavor that the server gets back
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class Crossing:
         return places.DEST_RECORDS.step('remove-destination-records', self.purge_dest)
 
     def present(self) -> server_cell.ServerCell:
-        """Return the ServerCell whose record represents the server."""
+        """Return the ServerCell with the server's visible record."""
         return self._source.cell if SWITCH in self.scope.results else self.scope.here
 
     def give_up(self, first: str) -> asking.Reply:
-        """Remove what the source keeps of a deleted server: only this saga knows of it.
+        """Remove the guest that the source keeps of a deleted server, which only this saga knows.
 
-        first: the first step of the saga
+        first: id of the saga's first step
         """
         scope, source = self.scope, self._source
         asked = resized.asked(scope, source, f'{first}/discard')

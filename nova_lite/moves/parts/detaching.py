@@ -22,7 +22,7 @@ MARKED: saga.Result[object] = saga.Result('marked', object)
 
 
 class Detaching:
-    """first: the first step of the saga; volume_id: of the volume"""
+    """The mark of a saga. first: id of the saga's first step; volume_id: id of the volume"""
 
     def __init__(
         self, scope: scopes.Scope, first: saga.Result[guest_devices.Began], volume_id: str

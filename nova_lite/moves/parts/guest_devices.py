@@ -76,11 +76,12 @@ BEGIN = saga.Result('record-request', Began)
 
 
 class GuestDevices:
-    """first: the first step of the saga
+    """The devices of one guest. first: id of the saga's first step
 
-    change: the step that changes the guest; a Result of a Device if a device is unplugged
-    calls: the methods of computes that change it, also afterwards
-    reconcile: makes the guest match the records: the duty of that step, if it cannot be undone
+    change: id of the step that changes the guest; a Result of a Device if a device is unplugged
+    calls: the RPC methods of computes that change the guest, in the step and afterwards
+    reconcile: function that makes the guest match the records: the duty of that step, if its undo
+        fails
     """
 
     def __init__(

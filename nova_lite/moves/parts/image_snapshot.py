@@ -14,10 +14,10 @@ LOG = log.getLogger(__name__)
 
 
 class Snapshot:
-    """pattern: of the image's name, with %s for the server's name
+    """The image of a saga. pattern: its name, with %s for the server's name
 
-    is_wanted: () -> whether there is an image; not if all disks are volumes
-    properties: of the image
+    is_wanted: function that returns whether to create the image: not if all disks are volumes
+    properties: further properties of the image
     """
 
     def __init__(

@@ -36,7 +36,10 @@ LEFT: saga.Result[journal.Failure] = saga.Result('left-move', journal.Failure)
 
 
 class Offload:
-    """The steps of a saga that began with `shelving.begin`. host: the server's, which it leaves"""
+    """The steps of a saga that began with `shelving.begin`.
+
+    host: the host that the server leaves
+    """
 
     def __init__(
         self, scope: scopes.Scope, host: scopes.End, progress: progress_records.Progress

@@ -17,7 +17,7 @@ CLAIM = saga.Result('allocate-for-port', object)
 
 
 class PortResources:
-    """plug: the step that changes the guest, if the saga attaches or detaches a port"""
+    """Allocations of ports. plug: id of the step that changes the guest, if there is such a step"""
 
     def __init__(self, scope: scopes.Scope, plug: str | None = None) -> None:
         self.scope, self._plug = scope, plug

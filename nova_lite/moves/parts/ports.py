@@ -19,9 +19,9 @@ from nova_lite.moves import steps
 
 
 class Ports:
-    """The ports of a server that goes a route.
+    """The ports of a server that moves along a route.
 
-    vm_state: () -> of the server at the begin of the saga
+    vm_state: function that returns the server's vm state at the begin of the saga
     """
 
     def __init__(

@@ -28,7 +28,7 @@ SWITCH = 'switch-host-in-record'
 
 
 class Relocation:
-    """The way of a server from the source of a route to its chosen destination."""
+    """The steps that move a server from the source of a route to its chosen destination."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Relocation:
     def recording(self, columns: rows.Values | None = None, **options: typing.Any) -> saga.Step:
         """Return the step that records the destination.
 
-        columns: of the migration, that change then; options: of saga.Step
+        columns: columns of the migration that change with it; options: see saga.Step
         """
 
         def record() -> None:

@@ -12,7 +12,7 @@ from nova_lite.moves.parts import guest_devices
 
 
 class Reservation:
-    """A volume that a guest will get. name: of the step that reserves it"""
+    """The reservation of a volume that a guest will get. name: id of the step that reserves it"""
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ def attachments(
     needless: Callable[[], bool] = lambda: False,
     devices: Callable[[], server_cell.Devices] | None = None,
 ) -> volumes.Volumes:
-    """Return the volumes, whose new attachments are not connected. needless, devices: of Volumes"""
+    """Return Volumes with new attachments that connect no host. needless, devices: see Volumes"""
     return volumes.Volumes(
         scope, RESERVE, needless=needless, gone=lambda: scope.is_gone(), devices=devices
     )

@@ -26,12 +26,14 @@ from nova_lite.objects import block_device
 
 
 class Volumes:
-    """name: of the step that creates the attachments
+    """Volumes of a server. name: id of the step that creates the attachments
 
-    dest: the end that they connect; default: they connect no host
-    needless: () -> whether none are needed
-    gone: () -> whether to delete the new ones in the end; default: a deletion does so
-    devices: () -> the block devices to attach, if they are volumes; default: those of the server
+    dest: the end that the attachments connect; default: they connect no host
+    needless: function that returns whether no attachments are needed
+    gone: function that returns whether to delete the new attachments at the end; default: False,
+        since a deletion of the server deletes them
+    devices: function that returns the block devices to attach, if they are volumes; default: those
+        of the server
     """
 
     def __init__(
