@@ -4,17 +4,24 @@ The object runs in its own process (`run`) or, in the embedded mode, together wi
 one. It notifies systemd when it is ready, and sends the watchdog's keep-alive.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
 import functools
 import os
 import signal
 import socket
 import sys
+import types as python_types
+import typing
 
 from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+
+Call: typing.TypeAlias = Callable[[], object]
 
 LOG = log.getLogger(__name__)
 
@@ -40,18 +47,30 @@ class Daemon:
     checks, collectors: see `watch`
     """
 
-    def __init__(self, name, manager, *, servers=(), threads=16, closing=(), reloading=()):
+    def __init__(
+        self,
+        name: str,
+        manager: object,
+        *,
+        servers: Iterable[typing.Any] = (),
+        threads: int = 16,
+        closing: Iterable[Call] = (),
+        reloading: Iterable[Call] = (),
+    ) -> None:
         self.name, self.manager = name, manager
         self._servers, self._threads = list(servers), threads
         self._closing = list(closing)
         self._reloading = list(reloading)
-        self.checks, self.collectors = {'work': self._check_work}, []
+        self.checks: dict[str, Call] = {'work': self._check_work}
+        self.collectors: list[typing.Any] = []
         self._ready = False
         self._stopping = runtime.Event()
-        self._periodics = None
-        self._worker = None
+        self._periodics: typing.Any = None  # as runtime.periodics returns it
+        self._worker: runtime.Thread | None = None
 
-    def watch(self, checks, collectors=()):
+    def watch(
+        self, checks: Mapping[str, Call], collectors: Iterable[typing.Any] = ()
+    ) -> typing.Self:
         """Set the health checks of the daemon. Return the daemon.
 
         checks: {name of a need: function that raises while the need is not met}
@@ -61,7 +80,7 @@ class Daemon:
         self.collectors += collectors
         return self
 
-    def start(self):
+    def start(self) -> None:
         """Start the manager, then the servers, then the periodic tasks.
 
         Wait for the needs of the daemon, such as its database, and log what it waits for.
@@ -90,17 +109,17 @@ class Daemon:
         self._ready = True
         LOG.info('%s is ready', self.name)
 
-    def _tell(self, verb):
+    def _tell(self, verb: str) -> typing.Any:
         """Call the manager's method of this name, if it has one."""
         method = getattr(self.manager, verb, None)
         return method() if method is not None else None
 
     @property
-    def alive(self):
+    def alive(self) -> bool:
         """Return whether the periodic tasks still run."""
         return self._worker is None or self._worker.is_alive()
 
-    def _check_work(self):
+    def _check_work(self) -> None:
         if not self._ready:
             raise exception.Unavailable(service=self.name, reason='it is starting')
         if not self.alive:
@@ -109,9 +128,9 @@ class Daemon:
                 reason='its thread of periodic tasks has ended. Restart the daemon',
             )
 
-    def reload(self):
+    def reload(self) -> list[Exception]:
         """Apply the new configuration. Rejected parts stay as they were. Return the errors."""
-        errors = []
+        errors: list[Exception] = []
         for read in self._reloading:
             try:
                 read()
@@ -120,13 +139,14 @@ class Daemon:
                 errors.append(error)
         return errors
 
-    def stop(self):
+    def stop(self) -> None:
         """Refuse new calls, finish the calls in progress, stop the manager, close connections."""
         self._stopping.set()
         self._tell('stopping')
         if self._periodics is not None:
             self._periodics.stop()
-            self._worker.join()
+            if self._worker is not None:
+                self._worker.join()
         for server in self._servers:
             server.stop()
         for server in self._servers:
@@ -137,16 +157,16 @@ class Daemon:
         LOG.info('%s has stopped', self.name)
 
 
-def _periodic(method):
+def _periodic(method: Call) -> Callable[[], None]:
     @functools.wraps(method)
-    def task():
+    def task() -> None:
         with context.admin().bound():
             method()
 
     return task
 
 
-def _persistent(method, stopping):
+def _persistent(method: Call, stopping: runtime.Event) -> Callable[[], None]:
     """Return a function that repeats `method` until it succeeds or `stopping` is set.
 
     A host counts as down after a few missed heartbeats. An attempt that fails after a long time
@@ -154,7 +174,7 @@ def _persistent(method, stopping):
     """
 
     @functools.wraps(method)
-    def attempt():
+    def attempt() -> None:
         while not stopping.is_set():
             try:
                 method()
@@ -171,7 +191,7 @@ def _persistent(method, stopping):
     return attempt
 
 
-def _log_failure(task, error):
+def _log_failure(task: Callable[[], None], error: BaseException) -> None:
     """Log why a periodic task failed. It runs again as usual."""
     if isinstance(error, exception.Unavailable):
         LOG.warning(
@@ -196,9 +216,9 @@ class Signals:
         the interpreter drops the exception, so that it is raised again afterwards
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.starting = True
-        self._asked = set()
+        self._asked: set[int] = set()
         # An Event set by a handler could hang: the thread it interrupts may hold its lock.
         self._wakeup, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -206,36 +226,36 @@ class Signals:
             signal.signal(number, self._note)
         self._report, sys.unraisablehook = sys.unraisablehook, self._dropped
 
-    def _dropped(self, unraisable):
+    def _dropped(self, unraisable: 'sys.UnraisableHookArgs') -> None:
         if unraisable.exc_type is Stopped:
             runtime.spawn(self._raise_again, name='signals')
         else:
             self._report(unraisable)
 
-    def _raise_again(self):
+    def _raise_again(self) -> None:
         runtime.sleep(AGAIN_S)
         if self.starting:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    def _note(self, number, _frame):
+    def _note(self, number: int, _frame: python_types.FrameType | None) -> None:
         self._asked.add(number)
         if self.starting and number != signal.SIGHUP:
             raise Stopped()
 
-    def wait(self, seconds):
+    def wait(self, seconds: float) -> bool:
         """Wait at most `seconds` for the next signal. Return whether it requests the end."""
         if runtime.wait_readable(self._wakeup, seconds):
             os.read(self._wakeup, 512)
         return bool(self._asked - {signal.SIGHUP})
 
-    def reload(self):
+    def reload(self) -> bool:
         """Return whether SIGHUP was received since the last call."""
         found = signal.SIGHUP in self._asked
         self._asked.discard(signal.SIGHUP)
         return found
 
 
-def run(daemon, reload=None, *, stop_limit_s=STOP_LIMIT_S):
+def run(daemon: Daemon, reload: Call | None = None, *, stop_limit_s: float = STOP_LIMIT_S) -> None:
     """Run `daemon` in this process until SIGTERM or SIGINT. SIGHUP calls `reload`.
 
     stop_limit_s: the process exits so many seconds after the signal, whatever still runs
@@ -263,7 +283,7 @@ def run(daemon, reload=None, *, stop_limit_s=STOP_LIMIT_S):
     stopped.set()
 
 
-def _end_in_time(daemon, stopped, seconds):
+def _end_in_time(daemon: Daemon, stopped: runtime.Event, seconds: float) -> None:
     """Exit the process if the daemon does not stop, for example while it replies to a dead broker.
 
     Nothing is lost: the next process continues all work, as after a kill.
@@ -273,13 +293,13 @@ def _end_in_time(daemon, stopped, seconds):
         os._exit(1)
 
 
-def _watch_s():
+def _watch_s() -> float:
     """Return the interval of the watchdog: half of the time that the service manager allows."""
     allowed = os.environ.get('WATCHDOG_USEC')
     return min(WATCH_S, int(allowed) / 2e6) if allowed else WATCH_S
 
 
-def tell_systemd(*lines, address=None):
+def tell_systemd(*lines: str, address: str | None = None) -> None:
     """Send lines such as READY=1 to the service manager that started this process, if any.
 
     address: the manager's socket, if the environment no longer has it

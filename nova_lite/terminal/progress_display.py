@@ -6,6 +6,7 @@ progress towards them goes to standard error.
 """
 
 import sys
+import typing
 
 from rich import console
 
@@ -15,7 +16,7 @@ from nova_lite import runtime
 LINE_S = 5.0
 
 
-def _console(stream):
+def _console(stream: typing.TextIO) -> console.Console:
     return console.Console(file=stream, highlight=False, soft_wrap=True, markup=False)
 
 
@@ -25,13 +26,17 @@ class Steps:
     passing: of steps that are over nothing stays on a terminal
     """
 
-    def __init__(self, title, *, stream=None, passing=False):
+    def __init__(
+        self, title: str, *, stream: typing.TextIO | None = None, passing: bool = False
+    ) -> None:
         self._title, self._passing = title, passing
         self._console = _console(stream or sys.stdout)
-        self._status = None
-        self._step, self._began = None, 0.0
+        # Of rich.status and rich.progress, which only terminals import.
+        self._status: typing.Any = None
+        self._step: str | None = None
+        self._began = 0.0
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         if self._console.is_terminal:
             self._status = self._console.status(self._title)
             self._status.start()
@@ -39,7 +44,7 @@ class Steps:
             self._print(self._title)
         return self
 
-    def begin(self, text):
+    def begin(self, text: str) -> None:
         """Begin the next step; the one before is over."""
         self._end('done')
         self._step, self._began = text, runtime.monotonic()
@@ -48,17 +53,19 @@ class Steps:
         else:
             self._print(f'  {text}')
 
-    def _end(self, how):
+    def _end(self, how: str) -> None:
         if self._step is not None and self._status and not self._passing:
             seconds = runtime.monotonic() - self._began
             self._print(f'  {self._step}: {how} after {seconds:.1f} s')
         self._step = None
 
-    def _print(self, text):
+    def _print(self, text: str) -> None:
         self._console.print(text)
         self._console.file.flush()
 
-    def __exit__(self, kind, _error, _traceback):
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: object, _traceback: object
+    ) -> None:
         self._end('done' if kind is None else 'ended')
         if self._status:
             self._status.stop()
@@ -70,15 +77,24 @@ class Count:
     total: None when it is not known; on: a rich Console whose lines are to be above the bar
     """
 
-    def __init__(self, title, total, *, stream=None, on=None):
+    def __init__(
+        self,
+        title: str,
+        total: int | None,
+        *,
+        stream: typing.TextIO | None = None,
+        on: console.Console | None = None,
+    ) -> None:
         self._title, self._total = title, total
         self._console = on or _console(stream or sys.stderr)
         self._done = 0
         self._lock = runtime.Lock()
         self._told = runtime.monotonic()
-        self._bar = self._task = None
+        # As above.
+        self._bar: typing.Any = None
+        self._task: int | None = None
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         if self._console.is_terminal:
             # Only terminals need it.
             from rich import progress
@@ -95,7 +111,7 @@ class Count:
             self._bar.start()
         return self
 
-    def add(self, number=1):
+    def add(self, number: int = 1) -> None:
         """So many more are done; any thread may say so."""
         with self._lock:
             self._done += number
@@ -105,11 +121,11 @@ class Count:
                 self._told = runtime.monotonic()
                 self._line()
 
-    def _line(self):
+    def _line(self) -> None:
         total = '' if self._total is None else f' of {self._total}'
         self._console.print(f'{self._title}: {self._done}{total}', markup=False)
         self._console.file.flush()
 
-    def __exit__(self, *_error):
+    def __exit__(self, *_error: object) -> None:
         if self._bar:
             self._bar.stop()

@@ -1,5 +1,8 @@
 """Tables that commands print."""
 
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 import sys
 
 from rich import box
@@ -11,7 +14,7 @@ from rich import text
 WIDEST = 100_000
 
 
-def show(columns, rows):
+def show(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table to standard output. columns: their titles; rows: lists of values.
 
     It is fitted to a terminal. Elsewhere each row is one line, so that programs can read it.
@@ -28,12 +31,12 @@ def show(columns, rows):
     out.print(shown)
 
 
-def show_fields(fields):
+def show_fields(fields: Mapping[str, object]) -> None:
     """Print {name: value} as a table with a row for each. A list is joined by commas."""
     show(('Field', 'Value'), [(name, _text(value)) for name, value in fields.items()])
 
 
-def _text(value):
+def _text(value: object) -> str:
     if value is None:
         return ''
     return ', '.join(value) if isinstance(value, list | tuple) else str(value)

@@ -33,31 +33,36 @@ class Problem:
     line: int
     text: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return '%s:%d: %s' % (self.path, self.line, self.text)
 
 
 class Source:
     """One file of the repository, its path relative to the top."""
 
-    def __init__(self, path, text):
+    def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
         self.lines = text.splitlines()
 
     @property
-    def is_python(self):
+    def is_python(self) -> bool:
         return self.path.endswith('.py')
 
     @functools.cached_property
-    def statements(self):
+    def statements(self) -> list[ast.AST]:
         """The nodes of the syntax tree that a check looks at; only for Python files."""
         return [
             node for node in ast.walk(ast.parse(self.text, self.path)) if type(node) in LOOKED_AT
         ]
 
 
-def read(path):
+def line_of(node: ast.AST) -> int:
+    """Return the line of a node; 1 for a module, which has none."""
+    return getattr(node, 'lineno', 1)
+
+
+def read(path: str) -> Source | None:
     """The Source at `path`, or None if it is not text."""
     try:
         # Line ends as they are: one rule is about them.

@@ -35,7 +35,7 @@ CHECKS = (
 )
 
 
-def _paths():
+def _paths() -> list[str]:
     listed = subprocess.run(
         ['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'],
         check=True,
@@ -45,7 +45,7 @@ def _paths():
     return [path for path in listed.stdout.split('\0') if path]
 
 
-def main():
+def main() -> int:
     sources = [source for source in map(checks.read, _paths()) if source is not None]
     found = [problem for source in sources for check in CHECKS for problem in check(source)]
     found += circles.check_all(sources)

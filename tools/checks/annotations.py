@@ -5,6 +5,7 @@ read here too, so that `tox -e pep8` reports a function without types by itself.
 """
 
 import ast
+from collections.abc import Iterator
 import fnmatch
 import functools
 import pathlib
@@ -17,7 +18,7 @@ TYPED = ('nova_lite/', 'tools/')
 IGNORED = re.compile(r'#\s*type:\s*ignore(\[[a-z, -]*\])?\s*$')
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each function without types and each ignored type without a reason."""
     if not source.is_python or not source.path.startswith(TYPED):
         return
@@ -31,7 +32,7 @@ def check(source):
             yield checks.Problem(source.path, node.lineno, '%s: write its types' % node.name)
 
 
-def _is_exempt(path):
+def _is_exempt(path: str) -> bool:
     module = path.removesuffix('.py').removesuffix('/__init__').replace('/', '.')
     return any(
         fnmatch.fnmatch(each, pattern) for pattern in exempt() for each in (module, f'{module}.')
@@ -39,7 +40,7 @@ def _is_exempt(path):
 
 
 @functools.cache
-def exempt():
+def exempt() -> list[str]:
     """Return the patterns of modules that are not typed yet."""
     options = tomllib.loads(pathlib.Path('pyproject.toml').read_text(encoding='utf-8'))
     return [
@@ -50,7 +51,7 @@ def exempt():
     ]
 
 
-def _is_typed(function):
+def _is_typed(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     taken = function.args
     named = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs]
     named += [each for each in (taken.vararg, taken.kwarg) if each is not None]

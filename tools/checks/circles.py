@@ -4,6 +4,9 @@ A module that is imported back is typed by its users: neither can be understood 
 """
 
 import ast
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 import pathlib
 
 from tools import checks
@@ -13,7 +16,7 @@ TOP = 'nova_lite/'
 WITHOUT_TYPING = ('nova_lite/moves/',)
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each mention of TYPE_CHECKING where no import is only for types."""
     if not (source.is_python and source.path.startswith(WITHOUT_TYPING)):
         return
@@ -22,7 +25,7 @@ def check(source):
             yield checks.Problem(source.path, node.lineno, 'import no module only for types')
 
 
-def check_all(sources):
+def check_all(sources: Iterable[checks.Source]) -> Iterator[checks.Problem]:
     """Yield a problem for each module in a circle of imports."""
     modules = {_name(source.path): source for source in sources if _is_module(source)}
     imports = {name: _imports(source) & modules.keys() for name, source in modules.items()}
@@ -33,16 +36,16 @@ def check_all(sources):
         yield checks.Problem(modules[name].path, 1, text)
 
 
-def _is_module(source):
+def _is_module(source: checks.Source) -> bool:
     return source.is_python and source.path.startswith(TOP)
 
 
-def _name(path):
+def _name(path: str) -> str:
     parts = pathlib.PurePosixPath(path).with_suffix('').parts
     return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
 
 
-def _imports(source):
+def _imports(source: checks.Source) -> set[str]:
     """Return the names of modules that a file imports, anywhere in it, and other names."""
     found = set()
     for node in source.statements:
@@ -54,7 +57,7 @@ def _imports(source):
     return found
 
 
-def _in_circles(imports):
+def _in_circles(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Return {module: modules that it imports}, of those in circles and between circles."""
     left = dict(imports)
     while True:

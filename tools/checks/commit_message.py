@@ -7,7 +7,7 @@ SUBJECT_COLUMNS = 60
 BODY_COLUMNS = 72
 
 
-def problems(message):
+def problems(message: str) -> list[str]:
     """Return the faults of a commit message, as a list of sentences."""
     lines = [line for line in message.splitlines() if not line.startswith('#')]
     subject, rest = (lines[0], lines[1:]) if lines else ('', [])
@@ -28,7 +28,7 @@ def problems(message):
     return found
 
 
-def main():
+def main() -> int:
     found = problems(pathlib.Path(sys.argv[1]).read_text(encoding='utf-8'))
     for problem in found:
         print('commit message:', problem)

@@ -1,6 +1,7 @@
 """Forms the house style refuses: names imported, errors caught whole, vague names."""
 
 import ast
+from collections.abc import Iterator
 import pathlib
 
 from tools import checks
@@ -29,7 +30,7 @@ NAMES_WELCOME = ('/__init__.py', '/tables.py')
 VAGUE_FILES = ('utils.py', 'helpers.py', 'common.py', 'misc.py')
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each refused form."""
     if not source.is_python:
         return
@@ -38,10 +39,10 @@ def check(source):
     for node in source.statements:
         text = _judge(source.path, node)
         if text:
-            yield checks.Problem(source.path, node.lineno, text)
+            yield checks.Problem(source.path, checks.line_of(node), text)
 
 
-def _judge(path, node):
+def _judge(path: str, node: ast.AST) -> str | None:
     match node:
         case ast.ImportFrom() if not path.endswith(NAMES_WELCOME):
             return _imported_names(node)
@@ -54,7 +55,7 @@ def _judge(path, node):
     return None
 
 
-def _imported_names(node):
+def _imported_names(node: ast.ImportFrom) -> str | None:
     package = (node.module or '').split('.')
     if package[0] not in OURS:
         return None
@@ -67,7 +68,7 @@ def _imported_names(node):
     return None
 
 
-def _caught(path, handler):
+def _caught(path: str, handler: ast.ExceptHandler) -> str | None:
     names = [
         node.id
         for node in ast.walk(handler.type or ast.Name('Exception'))
@@ -83,7 +84,7 @@ def _caught(path, handler):
     return 'catch what can be handled, not every error'
 
 
-def _named(node):
+def _named(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str | None:
     if node.name.startswith('do_') or node.name.endswith('_helper'):
         return 'say what %s does' % node.name
     return None

@@ -5,6 +5,7 @@ speech. Docstrings of modules and classes name the thing; so may those of functi
 """
 
 import ast
+from collections.abc import Iterator
 
 from tools import checks
 
@@ -20,7 +21,7 @@ FIRST = NAMELESS | {
 }  # fmt: skip
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each docstring that begins with such a word."""
     if not source.is_python:
         return

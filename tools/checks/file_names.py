@@ -6,6 +6,7 @@ such as `servers`; others are the role of a module in its package, such as `base
 with two subjects renames one module and adds the name to a table.
 """
 
+from collections.abc import Iterator
 import pathlib
 
 from tools import checks
@@ -62,7 +63,7 @@ SEVERAL = {
 TOP = 'nova_lite/'
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem if the file's name stands for something else elsewhere."""
     path = pathlib.PurePosixPath(source.path)
     if not str(path).startswith(TOP) or path.suffix != '.py':

@@ -4,14 +4,17 @@ Those too may change without notice, so a module of nova_lite.private_apis must 
 """
 
 import ast
+from collections.abc import Iterator
+from collections.abc import Mapping
 import functools
 import pathlib
+import typing
 
 from tools import checks
 from tools.checks import private
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each such name that no module declares."""
     if not source.is_python or not source.path.startswith(private.PRODUCT):
         return
@@ -26,20 +29,20 @@ def check(source):
             yield from _undeclared(source.path, node)
 
 
-def _is_of_library(base, modules):
+def _is_of_library(base: ast.expr, modules: Mapping[str, str]) -> bool:
     while isinstance(base, ast.Attribute | ast.Subscript):
         base = base.value
-    module = modules.get(getattr(base, 'id', None), private.PRODUCT)
+    module = modules.get(getattr(base, 'id', ''), private.PRODUCT)
     return module.startswith(_module(private.HOME)) or not module.startswith(
         _module(private.PRODUCT)
     )
 
 
-def _module(directory):
+def _module(directory: str) -> str:
     return directory.rstrip('/').replace('/', '.')
 
 
-def _undeclared(path, of):
+def _undeclared(path: str, of: ast.ClassDef) -> Iterator[checks.Problem]:
     known = {*_made(of), *declared()}
     for node in ast.walk(of):
         if _is_own(node) and private.hidden(node.attr) and node.attr not in known:
@@ -48,7 +51,7 @@ def _undeclared(path, of):
             )
 
 
-def _made(of):
+def _made(of: ast.ClassDef) -> Iterator[str]:
     """Yield the names that a class makes: its functions, its attributes, those of `__init__`."""
     for node in of.body:
         match node:
@@ -64,7 +67,7 @@ def _made(of):
                     yield each.attr
 
 
-def _is_own(node):
+def _is_own(node: ast.AST) -> typing.TypeGuard[ast.Attribute]:
     match node:
         case ast.Attribute(value=ast.Name(id='self' | 'cls')):
             return True
@@ -72,9 +75,9 @@ def _is_own(node):
 
 
 @functools.cache
-def declared():
+def declared() -> set[str]:
     """Return the names that the calls of the modules' `LIBRARY` contain."""
-    found = set()
+    found: set[typing.Any] = set()
     for path in pathlib.Path(private.HOME).glob('*.py'):
         for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
             match node:

@@ -3,6 +3,7 @@
 Others read `microversion.MAXIMUM`, or ask for `latest`. What a microversion has added may name it.
 """
 
+from collections.abc import Iterator
 import re
 
 from nova_lite.api import microversion
@@ -16,7 +17,7 @@ WRITTEN = re.compile(
 )
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each other constant of the newest microversion."""
     if not source.is_python or source.path in ALLOWED:
         return

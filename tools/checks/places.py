@@ -1,5 +1,6 @@
 """Paths that exist on one machine only."""
 
+from collections.abc import Iterator
 import pathlib
 import re
 import tempfile
@@ -14,7 +15,7 @@ STANDARD = {
 PERSONAL = {'home', 'root', 'Users'}
 
 
-def _pattern():
+def _pattern() -> re.Pattern[str]:
     found = PERSONAL | {tempfile.gettempdir().split('/')[1]}
     found |= {place.parts[1] for place in (pathlib.Path.home(), pathlib.Path.cwd())}
     names = '|'.join(re.escape(name) for name in sorted(found - STANDARD))
@@ -24,7 +25,7 @@ def _pattern():
 PATTERN = _pattern()
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each line that names such a path."""
     for number, line in enumerate(source.lines, 1):
         found = PATTERN.search(line)

@@ -6,6 +6,8 @@ that the statement stands in. Of those, `inherited` judges what a library's clas
 """
 
 import ast
+from collections.abc import Collection
+from collections.abc import Iterator
 
 from tools import checks
 
@@ -15,7 +17,7 @@ HOME = 'nova_lite/private_apis/'
 DOCUMENTED = frozenset(('_asdict', '_exit', '_mapping'))
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each private module that is imported and attribute that is used."""
     if not source.is_python or not source.path.startswith(PRODUCT) or source.path.startswith(HOME):
         return
@@ -23,10 +25,12 @@ def check(source):
     for node in source.statements:
         name = _private(node, classes)
         if name:
-            yield checks.Problem(source.path, node.lineno, 'use nova_lite.private_apis: %s' % name)
+            yield checks.Problem(
+                source.path, checks.line_of(node), 'use nova_lite.private_apis: %s' % name
+            )
 
 
-def _private(node, classes):
+def _private(node: ast.AST, classes: Collection[str]) -> str | None:
     """The private name that a statement or expression uses of something else, or None."""
     match node:
         case ast.ImportFrom(module=str(module)) if hidden(module):
@@ -42,12 +46,12 @@ def _private(node, classes):
             return None
 
 
-def hidden(path):
+def hidden(path: str) -> bool:
     """Return whether a part of a dotted name is private."""
     return any(part.startswith('_') and not part.startswith('__') for part in path.split('.'))
 
 
-def _own(owner, classes):
+def _own(owner: ast.expr, classes: Collection[str]) -> bool:
     match owner:
         case ast.Call(func=ast.Name(id='super')):
             return True

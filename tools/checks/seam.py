@@ -6,6 +6,8 @@ program computes or changes (import signal as s) are not seen here.
 """
 
 import ast
+from collections.abc import Iterator
+import typing
 
 from tools import checks
 
@@ -77,17 +79,19 @@ ALLOWED = {
 }
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each use of these modules, in functions and by name too."""
     if not source.is_python or source.path.startswith(SEAM):
         return
     allowed = ALLOWED.get(source.path, ())
     for node in source.statements:
         for name in sorted({*_refused(node)}.difference(allowed)):
-            yield checks.Problem(source.path, node.lineno, 'ask nova_lite.runtime, not %s' % name)
+            yield checks.Problem(
+                source.path, checks.line_of(node), 'ask nova_lite.runtime, not %s' % name
+            )
 
 
-def _refused(node):
+def _refused(node: ast.AST) -> Iterator[str]:
     """Yield the refused modules and functions that a statement or expression names."""
     for name in _named(node):
         parts = name.split('.')
@@ -113,7 +117,7 @@ def _refused(node):
             yield 'runtime.' + name
 
 
-def _named(node):
+def _named(node: ast.AST) -> list[str]:
     """Return the dotted names of the modules that a node imports, or finds imported."""
     match node:
         case ast.Import():
@@ -129,7 +133,7 @@ def _named(node):
     return []
 
 
-def _loaded(call):
+def _loaded(call: ast.Call) -> list[str]:
     """Return the module that a call imports or looks up by a constant name."""
     match call.func:
         case ast.Attribute(value=value, attr='get' | 'pop' | '__getitem__'):
@@ -139,15 +143,15 @@ def _loaded(call):
         case _:
             loads = False
     given = [*call.args[:1], *(each.value for each in call.keywords if each.arg == 'name')]
-    return [each.value for each in given if loads and _is_text(each)]
+    return [str(each.value) for each in given if loads and _is_text(each)]
 
 
-def _is_sys_modules(node):
+def _is_sys_modules(node: ast.AST) -> bool:
     match node:
         case ast.Attribute(value=ast.Name(id='sys'), attr='modules'):
             return True
     return False
 
 
-def _is_text(node):
+def _is_text(node: ast.AST) -> typing.TypeGuard[ast.Constant]:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)

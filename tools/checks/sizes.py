@@ -1,6 +1,8 @@
 """Limits of the lines of files and functions, and of the number of parameters."""
 
 import ast
+from collections.abc import Iterable
+from collections.abc import Iterator
 
 from tools import checks
 
@@ -16,7 +18,7 @@ UNCOUNTED = ('self', 'cls', 'connection', 'ctxt', 'req', 'resp')
 MESSAGE = 8
 
 
-def check(source):
+def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each file, function and signature that is too long."""
     if not source.is_python:
         return
@@ -30,8 +32,10 @@ def check(source):
             yield from _check_function(source.path, node)
 
 
-def _check_function(path, node):
-    lines = node.end_lineno - node.lineno + 1
+def _check_function(
+    path: str, node: ast.FunctionDef | ast.AsyncFunctionDef
+) -> Iterator[checks.Problem]:
+    lines = (node.end_lineno or node.lineno) - node.lineno + 1
     if lines > FUNCTION_LINES:
         yield checks.Problem(
             path, node.lineno, '%s: %d lines, more than %d' % (node.name, lines, FUNCTION_LINES)
@@ -53,5 +57,5 @@ def _check_function(path, node):
         )
 
 
-def _counted(arguments):
+def _counted(arguments: Iterable[ast.arg]) -> int:
     return len([argument for argument in arguments if argument.arg not in UNCOUNTED])
