@@ -13,6 +13,7 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import image
+from nova_lite.clients import release
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
@@ -81,7 +82,11 @@ class Shelve(move.Move[Began]):
         return shelving.begin(self.progress, connection, row, shelving.SHELVE_EVENT)
 
     def queue_image(self) -> None:
+        """Queue the image. Drop that of a former shelving, after which the state was reset."""
         self.scope.here.require_up_or_fail(self.source.host)
+        if self.began.image_id is not None:
+            former = release.Images(shelved=self.began.image_id)
+            release.drop_images(self.world.image, self.ctxt, self.instance_uuid, former)
         self.image.queue()
 
     def snapshot(self) -> asking.Reply:

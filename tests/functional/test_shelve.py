@@ -231,6 +231,16 @@ class KeptTest(ShelveTestCase):
         self.cloud.wait(server, 'ACTIVE')
         self.moving.wait_idle(server)
 
+    def test_shelved_again_after_its_state_was_reset(self):
+        server = self.cloud.boot('mine')
+        self.shelve(server, 'SHELVED')
+        (former,) = self.cloud.admin.image.images(name='mine-shelved')
+        self.cloud.admin.compute.reset_server_state(server, 'active')
+        self.shelve(server, 'SHELVED')
+        (kept,) = self.cloud.admin.image.images(name='mine-shelved')
+        self.assertNotEqual(former.id, kept.id)
+        self.assertEqual([], self.cloud.findings())
+
     def test_offloaded_when_asked(self):
         server = self.cloud.boot()
         self.shelve(server, 'SHELVED')
