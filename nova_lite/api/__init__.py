@@ -1,5 +1,5 @@
 """The compute API: one registry of operations, one dispatch, one table of errors.
 
-An operation is declared in one place (`operation.py`), usually one file per
-operation under the resource's package, and everything else follows from that.
+Each operation has one declaration (`operation.py`), usually in a module of its own. Routes, checks
+and documentation are made from the declarations.
 """

@@ -26,8 +26,8 @@ class ChangeRefused(exception.Invalid):
 class Plan:
     """A change of one aggregate, to be checked.
 
-    change(aggregate) -> the aggregate as it would be; action: for messages
-    refusal: the error to raise
+    change: function of an aggregate that returns the changed aggregate; action: name for messages
+    refusal: class of the error to raise
     """
 
     aggregate_id: int
@@ -48,7 +48,7 @@ class Plan:
             raise self.refuse('One or more hosts contain instances in this zone')
 
     def recheck(self, connection: sa.Connection) -> None:
-        """Do as `admit` in the transaction of the change, by what this database records."""
+        """Check again, in the transaction of the change, by the records of this database."""
         aggregates.lock(connection)
         self._refuse_second_zone(self._changed(aggregates.every(connection)))
 

@@ -1,4 +1,4 @@
-"""App: what all operations of the API work with, given by its process."""
+"""App: the databases and clients of all operations of the API, which its process creates."""
 
 import collections
 from collections.abc import Callable
@@ -20,14 +20,14 @@ Compute: typing.TypeAlias = Callable[[deployment.Cell], compute_rpc.ComputeAPI]
 
 
 class App:
-    """Everything handlers work with.
+    """The databases and clients that handlers use.
 
     api_db: Database; cells: Cells; policy: Enforcer
     image, network, volume, share, placement: clients of the neighbours
-    identity: that of Keystone, None where the callers' headers are believed
+    identity: the client of Keystone; None with noauth
     super_conductor: SuperConductorAPI on the top bus
-    zones: (availability zones, until when that is believed), see `zones`
-    waiters: bounds the requests that wait for other processes
+    zones: (availability zones, end of their validity), see `zones`
+    waiters: limits the requests that wait for other processes
     request_log: RequestLog, None without [api]request_log
     undeclared: (operation, code) of error answers that the declaration lacks
     """

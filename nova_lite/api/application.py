@@ -60,7 +60,7 @@ def make_app(
 
 
 class Application:
-    """The outermost WSGI callable: gives ids, checks tokens, then dispatches."""
+    """The outermost WSGI callable: sets request ids, checks tokens, then dispatches."""
 
     def __init__(self, app: state.App) -> None:
         self.app = app
@@ -126,7 +126,7 @@ def _falcon(app: state.App) -> falcon.App[falcon.Request, falcon.Response]:
 
 @functools.cache
 def router() -> routing.CompiledRouter:
-    """Return the routes, which all applications of a process share: they take long to make."""
+    """Return the routes. All applications of a process share them: they take long to make."""
     made = routing.CompiledRouter()
     by_path: dict[str, list[operation.Operation]] = {}
     for each in operation.load_all():
@@ -195,7 +195,7 @@ class _Caller:
 
 
 def _negotiate(http: falcon.Request, response: falcon.Response) -> microversion.Version:
-    """Return the version that a request asks for; one that is refused has its headers too."""
+    """Return the requested version. The answer to a refused version has the version headers too."""
     given = {
         name: value
         for name in (microversion.HEADER, microversion.LEGACY_HEADER)
@@ -209,7 +209,7 @@ def _negotiate(http: falcon.Request, response: falcon.Response) -> microversion.
 
 
 class _Errors:
-    """Turns whatever was raised into an answer."""
+    """Answers requests whose handling has raised an error."""
 
     def __init__(self, app: state.App) -> None:
         self._app = app

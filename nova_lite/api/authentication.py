@@ -21,7 +21,7 @@ from nova_lite.api import faults
 from nova_lite.api import tokens
 from nova_lite.conf import keystone_authtoken
 
-# Each role stands for all after it; in tokens Keystone has done this already.
+# Each role implies all roles after it. In tokens Keystone has already expanded the roles.
 IMPLIED = {
     'admin': ('manager', 'member', 'reader'),
     'manager': ('member', 'reader'),
@@ -37,8 +37,8 @@ def protect(
 ) -> wsgi.WSGIApplication:
     """Wrap a WSGI application so that tokens are checked, as [api]auth_strategy says.
 
-    is_open(environ): whether a request needs no token
-    Raises ValueError for options that no request could be served with.
+    is_open: function of the environ that returns whether a request needs no token
+    Raises ValueError for options with which no request could be served.
     """
     if conf.api.auth_strategy == 'noauth':
         return application

@@ -1,4 +1,4 @@
-"""Availability zones, as they follow from aggregates and compute services.
+"""Availability zones, which follow from aggregates and compute services.
 
 Source: reference/nova/api-surface 2.5.
 """
@@ -21,7 +21,7 @@ URL = '/os-availability-zone'
 
 @operation.operation('GET', URL, policy=rules.ZONES, faults=(403,))
 def list_zones(req: request.Request) -> operation.Result:
-    """Zones that have a host; available if one of their hosts is enabled."""
+    """List the zones with hosts. A zone is available if one of its hosts is enabled."""
     internal = req.conf.internal_service_availability_zone
     return {
         'availabilityZoneInfo': [
@@ -32,7 +32,7 @@ def list_zones(req: request.Request) -> operation.Result:
 
 @operation.operation('GET', f'{URL}/detail', policy=rules.ZONES_DETAIL, faults=(403,))
 def list_in_detail(req: request.Request) -> operation.Result:
-    """Zones with their hosts, and the zone of what is no compute."""
+    """List the zones with their hosts, and the zone of services other than compute."""
     return {
         'availabilityZoneInfo': [
             _view(name, available, _hosts(req, records) if available else None)

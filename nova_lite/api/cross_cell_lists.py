@@ -1,7 +1,7 @@
 """Lists over all cells, while servers move from one to another.
 
-The cells answer one after the other. A server that changes cells in between was in
-neither when it was looked for there, so the list is read once more.
+The cells answer one after the other. A server that changes cells in between may be missing in both
+answers, so the list is read again.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ MOST = 20
 
 
 def steadily(req: request.Request, read: Callable[[], T]) -> T:
-    """Return `read()` from a time during which no server changed cells."""
+    """Return the result of `read()`. Repeat it if a server has changed cells during the call."""
     if len(req.app.cells.every(cell0=False)) < 2:
         return read()
     count = req.app.api_db.read(mapping_switch.count)

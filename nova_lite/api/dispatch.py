@@ -42,7 +42,7 @@ class Endpoint:
             http, context.app, context.ctxt, context.version, legacy=context.legacy
         )
         if any('\x00' in value for value in args.values()):
-            raise faults.NoSuchUrl()  # no database takes it in a text
+            raise faults.NoSuchUrl()  # the character NUL, which no database stores in a text
         project_id = args.pop('project_id', None)
         req.args = args
         candidates = self._by_method[http.method]
@@ -61,7 +61,7 @@ class Endpoint:
 
 
 def _choose(candidates: Operations, req: request.Request) -> operation.Operation:
-    """Return the operation among those of one path and method. Raise NotFound or Invalid."""
+    """Return the requested operation of a path and a method. Raise NotFound or Invalid."""
     if candidates[0].action is not None:
         candidates = _of_action(candidates, req.body)
     for each in candidates:
@@ -92,7 +92,7 @@ def _check_schemas(req: request.Request, http: falcon.Request) -> None:
 
 
 def _run(req: request.Request) -> operation.Result:
-    """Load, allow, guard, and call the handler."""
+    """Load the server, check policy, lock and state, and call the handler."""
     chosen: operation.Operation = req.operation
     server = None
     if chosen.load:

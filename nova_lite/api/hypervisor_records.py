@@ -1,4 +1,4 @@
-"""Hypervisors of all cells: nodes with their service, and what they hold, by query."""
+"""Hypervisors of all cells: nodes with their services and their usage."""
 
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -76,7 +76,7 @@ class Hypervisor:
 def every(req: request.Request, *, usage: bool = False, **where: typing.Any) -> list[Hypervisor]:
     """Return the hypervisors that were discovered and whose nodes' columns equal `where`.
 
-    usage: also find out what they hold
+    usage: whether to read their usage as well
     """
     asked = req.app.cells.every(cell0=False)
     answers, _silent = cells.split(req.app.cells.scatter(_read, usage, where, cells=asked))
@@ -84,7 +84,7 @@ def every(req: request.Request, *, usage: bool = False, **where: typing.Any) -> 
 
 
 def matching(found: Iterable[Hypervisor], pattern: str) -> list[Hypervisor]:
-    """Return those whose hostname has `pattern` in it, in upper or lower case."""
+    """Return the hypervisors whose hostname contains `pattern`, ignoring case."""
     wanted = pattern.lower()
     return [each for each in found if wanted in each.node.hypervisor_hostname.lower()]
 

@@ -151,7 +151,7 @@ def delete(req: request.Request) -> None:
 
 
 def _owner(req: request.Request, rule: str) -> str:
-    """Whose key pairs are meant, checked against the policy."""
+    """Return the id of the user whose key pairs are requested. Check the policy."""
     user_id = req.param('user_id') or req.user_id
     req.authorize(rule, {'user_id': user_id})
     return user_id

@@ -1,4 +1,4 @@
-"""Absolute limits of a project and what it uses of them.
+"""Absolute limits of a project and its usage.
 
 Source: reference/nova/api-surface 2.1.
 """

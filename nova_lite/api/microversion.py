@@ -1,4 +1,4 @@
-"""The history of the API, and which version a request asks for.
+"""The history of the API, and the version of a request.
 
 `VERSIONS` is the only list: version document, negotiation and documentation are
 made from it. Source: reference/nova/api-surface 1 and 4.
@@ -136,7 +136,7 @@ class Version(typing.NamedTuple):
 
 
 class NotAcceptable(exception.NovaLiteError):
-    """A version this API does not have: 406."""
+    """The API does not have the requested version. Answered with 406."""
 
     kind = 'not_acceptable'
     msg = (
@@ -158,10 +158,11 @@ MAXIMUM = parse(VERSIONS[-1][0])
 
 
 def negotiate(headers: Mapping[str, str]) -> Version:
-    """Return the version a request asks for.
+    """Return the version that a request names.
 
     headers: {name in lower case: value}
-    Raise InvalidMicroversion for what is no version, NotAcceptable out of range.
+    Raise InvalidMicroversion for a text that is no version, NotAcceptable for a version out of
+    range.
     """
     asked = microversion_parse.get_version(
         dict(headers), service_type=SERVICE, legacy_headers=[LEGACY_HEADER.lower()]

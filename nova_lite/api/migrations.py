@@ -1,7 +1,7 @@
 """GET /os-migrations: every move of every cell (reference/nova/moves 2.6).
 
-Before 2.59 there is neither order nor pages, and a move between cells is shown once for
-each; from then on it is shown once, as its newest record tells it.
+Before 2.59 there is neither order nor pages, and a move between cells is shown twice, once for each
+cell; from 2.59 on it is shown once, with its newest record.
 """
 
 from collections.abc import Callable
@@ -114,7 +114,7 @@ def _page(req: request.Request, where: rows.Values, limit: int) -> list[rows.Row
         )
     span = {'since': since, 'before': before}
     marker = _marker(req)
-    # Two cells may have a record each of one move: of what is dropped more is read.
+    # Two cells may have a record of the same move, so more rows are read than the page needs.
     wanted = limit
     while True:
         found = _gather(req, migration_lists.page, where, limit=wanted, marker=marker, **span)

@@ -1,4 +1,4 @@
-"""Refresh the recorded network information of a server whose user has changed something of it."""
+"""Refresh the recorded network information of a server after a change by its user."""
 
 from nova_lite import exception
 from nova_lite.api import request
@@ -8,9 +8,9 @@ from nova_lite.lifecycle import port_changes
 
 
 def refresh_server(req: request.Request, server: server_access.Server) -> None:
-    """Record what the network service has, in the cell that the server has moved to meanwhile.
+    """Record the current ports of the network service, in the server's current cell.
 
-    If something else works at the server, the super-conductor does it afterwards.
+    If a task or saga works at the server, the super-conductor refreshes the record afterwards.
     """
     if port_changes.is_busy(req.app, server.row):
         port_changes.note(req.app, server.uuid)

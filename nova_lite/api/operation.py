@@ -5,8 +5,8 @@
                body={'2.1': START}, success=202, faults=(404, 409))
     def start(req, server): ...
 
-A handler takes the request, and the server when the path has `{server_id}`.
-It returns the answer's body (a dict), an Answer, or None for an empty one.
+A handler takes the request and, if the path has `{server_id}`, the server.
+It returns the body of the answer (a dict), an Answer, or None for an empty body.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ H = typing.TypeVar('H', bound=Callable[..., typing.Any])
 
 @dataclasses.dataclass
 class Answer:
-    """A handler's result with more than a body."""
+    """A handler's result with a status or headers in addition to the body."""
 
     body: typing.Any = None
     status: int | None = None
@@ -35,7 +35,7 @@ class Answer:
 
 
 class Versions(typing.Generic[T]):
-    """Values by the first microversion they hold for."""
+    """Values by the first microversion for which they are valid."""
 
     def __init__(self, values: Mapping[str, typing.Any], make: Callable[[typing.Any], T]) -> None:
         self._values = sorted(
@@ -45,14 +45,14 @@ class Versions(typing.Generic[T]):
         )
 
     def at(self, version: microversion.Version) -> T | None:
-        """Return the value that holds at `version`; None before the first."""
+        """Return the value at `version`; None before the first value."""
         for first, value in self._values:
             if first <= version:
                 return value
         return None
 
     def firsts(self) -> list[microversion.Version]:
-        """Return where the values change, oldest first."""
+        """Return the microversions at which the value changes, oldest first."""
         return [first for first, _value in reversed(self._values)]
 
 
@@ -84,13 +84,13 @@ class Operation:
         return f'{self.method} {self.path}' + (f' ({self.action})' if self.action else '')
 
 
-# What a handler returns.
+# The type of results of handlers.
 Result: typing.TypeAlias = Answer | Body | None
 Handler: typing.TypeAlias = Callable[..., Result]
 OPERATIONS: list[Operation] = []
 
-# Without a declaration of its own, an operation ignores query parameters. Those that
-# read refuse them from 2.102.
+# Operations without a declared query ignore query parameters. From 2.102 on, operations
+# that only read refuse them.
 ANY_QUERY = {'2.1': {'type': 'object', 'properties': {}, 'additionalProperties': True}}
 _NO_QUERY = {
     **ANY_QUERY,
@@ -117,7 +117,7 @@ def operation(method: str, path: str, **options: typing.Any) -> Callable[[H], H]
 
     action: the body's one key, for `.../action` paths
     policy: a rule's name, or a function of the request that returns one; None
-        when the handler asks the enforcer itself (`req.authorize`)
+        if the handler calls the enforcer itself (`req.authorize`)
     guard: transitions.Transition or a function of the request that returns one
     body: {first microversion: schema of the whole body}; None takes anything
     query: {first microversion: schema of {name: [values]}}, see types.query

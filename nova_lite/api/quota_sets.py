@@ -58,7 +58,7 @@ def show(req: request.Request) -> operation.Result:
 
 @operation.operation('GET', f'{ONE}/detail', query=QUERY, faults=(400, 403))
 def show_in_detail(req: request.Request) -> operation.Result:
-    """Limits with what is used of them."""
+    """Show the limits of a project with its usage."""
     project_id = _project(req, rules.DETAIL)
     used = req.app.api_db.read(usage, project_id, _user(req))
     limits = _limits(req, project_id)
@@ -71,14 +71,14 @@ def show_in_detail(req: request.Request) -> operation.Result:
 
 @operation.operation('GET', f'{ONE}/defaults', query=operation.ANY_QUERY, faults=(400, 403))
 def show_defaults(req: request.Request) -> operation.Result:
-    """Limits of a project that has none of its own."""
+    """Show the limits of a project without limits of its own."""
     project_id = _project(req, rules.DEFAULTS)
     return _answer(req, project_id, req.app.api_db.read(quota.defaults, req.conf))
 
 
 @operation.operation('PUT', ONE, query=QUERY, body=UPDATE, faults=(400, 403))
 def update(req: request.Request) -> operation.Result:
-    """Set limits; those below what is used only with `force`."""
+    """Set limits. Limits below the usage need `force`."""
     project_id = _project(req, rules.UPDATE)
     wanted = quota_names.given(_names(req), req.content)
     forced = schema_parts.is_true(req.content.get('force', False))

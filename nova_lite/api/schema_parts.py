@@ -71,7 +71,7 @@ def is_true(value: object) -> bool:
 
 
 def whole(properties: dict[str, schema.Source], *, required: Sequence[str] = ()) -> Schema:
-    """Return an object with these keys and no others."""
+    """Return the schema of an object with these keys and no further keys."""
     return {
         'type': 'object',
         'properties': dict(properties),
@@ -81,7 +81,7 @@ def whole(properties: dict[str, schema.Source], *, required: Sequence[str] = ())
 
 
 def open_object(properties: dict[str, schema.Source], *, required: Sequence[str] = ()) -> Schema:
-    """Return an object with these keys and any others."""
+    """Return the schema of an object with these keys and any further keys."""
     return {
         'type': 'object',
         'properties': dict(properties),

@@ -93,13 +93,13 @@ class Server:
         return {'project_id': self.row.project_id, 'user_id': self.row.user_id}
 
     def follow(self, found: 'Server') -> None:
-        """Take row, cell and mapping of the same server that was loaded again."""
+        """Set row, cell and mapping to those of the same server, which was loaded again."""
         self.row, self.mapping = found.row, found.mapping
         self._cell = found.cell if found.is_in_cell else None
 
 
 class Unreachable(exception.Unavailable):
-    """The server's cell does not answer; `mapping` is what is known of it."""
+    """The server's cell does not answer; only the instance mapping is known."""
 
     msg = 'The cell of server %(uuid)s does not answer. Try again later.'
 
@@ -113,11 +113,11 @@ class Reader(abc.ABC, typing.Generic[A, C]):
 
     @abc.abstractmethod
     def from_api_db(self, connection: sa.Connection, uuid: str) -> A:
-        """Return what `take` is to have of the API database."""
+        """Return the data of the API database for `take`."""
 
     @abc.abstractmethod
     def from_cell(self, connection: sa.Connection, uuid: str) -> C:
-        """Return what `take` is to have of the server's cell."""
+        """Return the data of the server's cell for `take`."""
 
     @abc.abstractmethod
     def take(self, uuid: str, from_api_db: A, from_cell: C | None) -> rows.Row | None:

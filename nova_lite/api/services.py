@@ -67,7 +67,7 @@ class UnknownAction(exception.NotFound):
 
 @operation.operation('GET', ALL, policy=rules.SERVICES, query=LIST_QUERY, faults=(400, 403))
 def list_services(req: request.Request) -> operation.Result:
-    """Services of all cells; from 2.69 also that those of a dead cell are unknown."""
+    """List the services of all cells; from 2.69 on, those of a silent cell as unknown."""
     where = {name: req.param(name) for name in ('host', 'binary') if req.param(name)}
     found = service_records.every(req, **where)
     shown = [_view(req, record) for record in found.records]
@@ -215,7 +215,7 @@ def _changes(body: operation.Body) -> dict[str, typing.Any]:
     faults=(400, 403, 404, 409),
 )
 def delete(req: request.Request) -> None:
-    """Delete a service; that of a compute takes its nodes and mapping along."""
+    """Delete a service. With a compute service its nodes and its host mapping are deleted."""
     given = req.args['service_id']
     if req.minor >= 53:
         record = _by_uuid(req, identifiers.uuid(given))

@@ -210,7 +210,8 @@ def _accept(req: request.Request, checked: create_plan.Checked) -> Sequence[str]
         except exception.Unavailable:
             accepted = checked.uuids
             LOG.error(
-                'Lost the database: unknown whether servers %s were accepted. The super-conductor finds out.',
+                'Lost the connection to the database; whether servers %s were accepted is unknown. '
+                'The super-conductor will check.',
                 checked.uuids,
             )
             raise

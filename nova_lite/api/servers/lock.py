@@ -53,7 +53,7 @@ def lock(req: request.Request, server: server_access.Server) -> None:
     faults=(400, 403, 404, 409),
 )
 def unlock(req: request.Request, server: server_access.Server) -> None:
-    """Unlock; what an administrator locked needs a rule of its own."""
+    """Unlock the server. A lock of an administrator needs a separate rule."""
     _change(req, server, _unlock)
 
 

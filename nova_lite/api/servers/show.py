@@ -30,7 +30,7 @@ PARTIAL = 69
     faults=(403, 404),
 )
 def show(req: request.Request) -> operation.Result:
-    """Show one server; from 2.69 on also what is known while its cell is down."""
+    """Show one server. From 2.69 on, show the known fields while its cell does not answer."""
     reader = _Reader(view.Viewer(req, show=True))
     try:
         server = server_access.load(req, req.args['server_id'], reader=reader)
