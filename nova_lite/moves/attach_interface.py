@@ -28,9 +28,11 @@ from nova_lite.moves.parts import port_resources
 BIND = saga.Result('bind-port', saga.Data)
 PLUG = 'attach-on-host'
 EVENT = 'compute_attach_interface'
+# The methods of computes that change the guest.
+CALLS = ('attach_interface', 'detach_interface')
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """request: {'network_id', 'fixed_ip', 'port_id', 'tag'}, with 'resource_request' if any"""
 
     request: saga.Data
@@ -52,12 +54,7 @@ class AttachInterface(move.Move[guest_devices.Began]):
     def __init__(self, *given: typing.Any) -> None:
         super().__init__(*given)
         self.guest = guest_devices.GuestDevices(
-            self.scope,
-            self.events,
-            self.first,
-            PLUG,
-            calls=('attach_interface', 'detach_interface'),
-            reconcile=self.reconcile,
+            self.scope, self.events, self.first, PLUG, calls=CALLS, reconcile=self.reconcile
         )
         self.resources = port_resources.PortResources(self.scope, PLUG)
 

@@ -16,6 +16,7 @@ from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
 
@@ -24,9 +25,11 @@ RESERVE = saga.Result('reserve-volume', str)
 PLUG = saga.Result('attach-on-host', answers.Device)
 EVENT, LOCAL_EVENT = 'compute_attach_volume', 'api_attach_volume'
 NAME_EVENT = 'compute_reserve_block_device_name'
+# The methods of computes that change the guest.
+CALLS = ('attach_volume', 'detach_volume')
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """device: uuid of the block device, which the order has created"""
 
     device: str
@@ -44,12 +47,7 @@ class AttachVolume(move.Move[guest_devices.Began]):
     def __init__(self, *given: typing.Any) -> None:
         super().__init__(*given)
         self.guest = guest_devices.GuestDevices(
-            self.scope,
-            self.events,
-            self.first,
-            PLUG,
-            calls=('attach_volume', 'detach_volume'),
-            reconcile=self.reconcile,
+            self.scope, self.events, self.first, PLUG, calls=CALLS, reconcile=self.reconcile
         )
         self.reservation = reservation.Reservation(
             self.scope, self.guest, RESERVE, self.arguments.volume_id

@@ -32,7 +32,7 @@ CLEAN = 'clean-up-at-source'
 EVENT = 'compute_confirm_resize'
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """delete: confirm because the server is being deleted, and delete it afterwards
 
     keep: with `delete`: soft-delete the server, so that it can be restored

@@ -30,9 +30,11 @@ UNPLUG = saga.Result('detach-on-host', answers.Device)
 AGAIN = 'unplug-from-new-guest'
 EVENT = 'compute_detach_interface'
 ALLOCATION = resource_requests.ALLOCATION
+# The methods of computes that change the guest.
+CALLS = ('attach_interface', 'detach_interface')
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """port_id: id of the port to detach"""
 
     port_id: str
@@ -53,12 +55,7 @@ class DetachInterface(move.Move[guest_devices.Began]):
     def __init__(self, *given: typing.Any) -> None:
         super().__init__(*given)
         self.guest = guest_devices.GuestDevices(
-            self.scope,
-            self.events,
-            self.first,
-            UNPLUG,
-            calls=('attach_interface', 'detach_interface'),
-            reconcile=self.reconcile,
+            self.scope, self.events, self.first, UNPLUG, calls=CALLS, reconcile=self.reconcile
         )
         self.resources = port_resources.PortResources(self.scope, UNPLUG)
 

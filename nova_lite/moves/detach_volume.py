@@ -17,6 +17,7 @@ from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 
@@ -24,9 +25,11 @@ LOG = log.getLogger(__name__)
 UNPLUG = saga.Result('detach-on-host', answers.Device)
 END = 'end-attachment'
 EVENT, LOCAL_EVENT = 'compute_detach_volume', 'api_detach_volume'
+# The methods of computes that change the guest.
+CALLS = ('attach_volume', 'detach_volume')
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """volume_id: id of the volume to detach
 
     lost: the volume service has ended the attachment, so the volume is not marked
@@ -48,12 +51,7 @@ class DetachVolume(move.Move[guest_devices.Began]):
         super().__init__(*given)
         self.detaching = detaching.Detaching(self.scope, self.first, self.arguments.volume_id)
         self.guest = guest_devices.GuestDevices(
-            self.scope,
-            self.events,
-            self.first,
-            UNPLUG,
-            calls=('attach_volume', 'detach_volume'),
-            reconcile=self.reconcile,
+            self.scope, self.events, self.first, UNPLUG, calls=CALLS, reconcile=self.reconcile
         )
 
     def steps(self) -> saga.Steps:

@@ -39,7 +39,7 @@ STOP_EVENT = 'compute_stop_instance'
 HARMLESS = ('NoCapacity', 'GroupPolicyViolated')
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """forced: skip the scheduler; leave_stopped: do not start the guest"""
 
     forced: bool

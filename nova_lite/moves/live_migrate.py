@@ -40,7 +40,7 @@ T = typing.TypeVar('T')
 Power = states.PowerState
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """forced: skip the scheduler; synchronous: the API waits for the checks
 
     block_migration: whether to copy disks; None: the hosts decide

@@ -33,23 +33,6 @@ from nova_lite.moves.parts import progress_records
 Found = typing.TypeVar('Found', covariant=True)
 
 
-class Arguments(saga.Value):
-    """Arguments of all moves.
-
-    cell: uuid of the server's cell
-    order: arguments of the transaction in which the API began the move
-    migration_uuid: uuid of the migration; default: the saga's uuid
-    host, node: the requested destination
-    """
-
-    cell: str
-    order: moves.Order
-    migration_uuid: str | None = None
-    host: str | None = None
-    node: str | None = None
-    ignore_hosts: list[str] | None = None
-
-
 class Move(saga.Saga, typing.Generic[Found]):
     """Base class of moves. A subclass makes its parts when it is made.
 
@@ -65,7 +48,7 @@ class Move(saga.Saga, typing.Generic[Found]):
 
     world: worlds.World
     ctxt: context.RequestContext
-    arguments: Arguments
+    arguments: scopes.Arguments
     tasks: scopes.Tasks = ()
     refusable: Collection[str] = ()
     harmless: Collection[str] = ()
@@ -77,13 +60,7 @@ class Move(saga.Saga, typing.Generic[Found]):
     def __init__(self, *given: typing.Any) -> None:
         super().__init__(*given)
         asked = self.arguments
-        self.scope = scope = scopes.Scope(
-            self,
-            asked.cell,
-            migration_uuid=asked.migration_uuid,
-            tasks=self.tasks,
-            present=self._present,
-        )
+        self.scope = scope = scopes.Scope(self, asked, tasks=self.tasks, present=self._present)
         self.source = scopes.End(scope, self._place)
         subject = {name: getattr(asked, name, None) for name in self.named}
         self.events = action_events.Events(scope, subject=subject, hidden=self.hidden)

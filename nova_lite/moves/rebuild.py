@@ -68,7 +68,7 @@ CHECK_TYPE = 'rebuild'
 TRAIT = 'trait:'
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """image: fields of objects.ImageMeta of another image, or None
 
     former: former values of the columns that the API has changed with the image

@@ -54,7 +54,7 @@ ANOTHER = '00000000-0000-0000-0000-000000000000'
 ACROSS = ('cross-cell-resize', 'cross-cell-migrate')
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """flavor: the new flavor, as plain values"""
 
     flavor: saga.Data
@@ -96,12 +96,7 @@ class Resize(move.Move[Began]):
 
     def _arrival(self, guest: arrival.New) -> arrival.Arrival:
         return arrival.Arrival(
-            self.scope,
-            self.route,
-            self.progress,
-            guest,
-            ports=self.ports,
-            volumes=self.volumes,
+            self.scope, self.route, self.progress, guest, ports=self.ports, volumes=self.volumes
         )
 
     def _crossing(self) -> cross_cell.Crossing:

@@ -18,6 +18,7 @@ from nova_lite import saga
 from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import moves
 from nova_lite.moves import server_cell
 from nova_lite.moves import world as worlds
 from nova_lite.rpcapi import compute as compute_rpc
@@ -32,29 +33,45 @@ Args = typing.ParamSpec('Args')
 Tasks: typing.TypeAlias = Collection[str | None]
 
 
+class Arguments(saga.Value):
+    """Arguments of all moves.
+
+    cell: uuid of the server's cell
+    order: arguments of the transaction in which the API began the move
+    migration_uuid: uuid of the migration; default: the saga's uuid
+    host, node: the requested destination
+    """
+
+    cell: str
+    order: moves.Order
+    migration_uuid: str | None = None
+    host: str | None = None
+    node: str | None = None
+    ignore_hosts: list[str] | None = None
+
+
 class Scope:
     """The server of a saga, the services that the saga uses, and how far the saga has come.
 
     of: the saga that the engine runs
-    cell: uuid of the server's cell at the begin of the saga
-    migration_uuid: uuid of the migration record; default: the saga's uuid
+    asked: the arguments of the saga
     tasks: the task states that the saga sets, and may clear
-    present: function that returns the ServerCell with the server's visible record; default: `here`
+    present: function that returns the ServerCell with the server's visible record
+    migration_uuid: uuid of the migration record
     """
 
     def __init__(
         self,
         of: saga.Saga,
-        cell: str,
+        asked: Arguments,
         *,
-        migration_uuid: str | None = None,
-        tasks: Tasks = (),
-        present: Callable[[], server_cell.ServerCell] | None = None,
+        tasks: Tasks,
+        present: Callable[[], server_cell.ServerCell],
     ) -> None:
-        self._saga, self._cell, self._present = of, cell, present
+        self._saga, self._cell, self._present = of, asked.cell, present
         self.world: worlds.World = of.world
         self.uuid, self.instance_uuid = of.uuid, of.instance_uuid
-        self.migration_uuid = migration_uuid or of.uuid
+        self.migration_uuid = asked.migration_uuid or of.uuid
         self.tasks = tasks
 
     # ---- the saga ----
@@ -139,7 +156,7 @@ class Scope:
 
     def find(self) -> rows.Row | None:
         """Return the server's row in any state, or None."""
-        return (self._present() if self._present else self.here).find()
+        return self._present().find()
 
     def find_present(self) -> rows.Row | None:
         """Return the server's row, or None if it is deleted or is being deleted."""

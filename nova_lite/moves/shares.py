@@ -30,7 +30,7 @@ ATTACH, DETACH = 'attach-share', 'detach-share'
 WAIT_S = 1.0
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """share_id: id of the share, which is already recorded"""
 
     share_id: str

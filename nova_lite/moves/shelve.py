@@ -37,7 +37,7 @@ STOPPED = saga.Result('stopped', bool)
 IMAGE_NAME = '%s-shelved'
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """offload: whether to leave the host at once; image: whether the server needs an image"""
 
     offload: bool

@@ -20,6 +20,7 @@ from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
@@ -32,9 +33,11 @@ KEPT = 'record-kept-volume-id'
 EVENT = 'compute_swap_volume'
 # The migration status of the volume that Cinder removes after a migration.
 DELETING = 'deleting'
+# The methods of computes that change the guest.
+CALLS = ('attach_volume', 'detach_volume', 'swap_volume')
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """old_volume_id: id of the attached volume; volume_id: id of its replacement"""
 
     old_volume_id: str
@@ -53,12 +56,7 @@ class SwapVolume(move.Move[guest_devices.Began]):
         scope = self.scope
         self.detaching = detaching.Detaching(scope, self.first, self._old)
         self.guest = guest_devices.GuestDevices(
-            scope,
-            self.events,
-            self.first,
-            SWAP,
-            calls=('attach_volume', 'detach_volume', 'swap_volume'),
-            reconcile=self.reconcile,
+            scope, self.events, self.first, SWAP, calls=CALLS, reconcile=self.reconcile
         )
         self.reservation = reservation.Reservation(scope, self.guest, RESERVE, self._new)
 

@@ -53,7 +53,7 @@ EVENT = 'compute_unshelve_instance'
 START_EVENT = 'compute_start_instance'
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """offloaded: whether the server is on no host
 
     zone: the new availability zone; None: no zone; False: keep the current zone

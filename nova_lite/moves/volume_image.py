@@ -25,6 +25,7 @@ from nova_lite.db.cell import remarks
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import places
+from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import image_snapshot
 
 LOG = log.getLogger(__name__)
@@ -42,7 +43,7 @@ LIMIT_S = 10
 STUCK_S = 1800
 
 
-class Arguments(move.Arguments):
+class Arguments(scopes.Arguments):
     """name: that of the image; metadata: further properties of the image"""
 
     name: str

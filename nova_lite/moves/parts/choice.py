@@ -39,19 +39,6 @@ ALTERNATES = saga.Result('alternates', list[saga.Data])
 WAITS_SINCE = saga.Result('waits_since', dict[str, float])
 
 
-class Wanted(typing.Protocol):
-    """The arguments of a saga that name its destination."""
-
-    @property
-    def host(self) -> str | None: ...
-
-    @property
-    def node(self) -> str | None: ...
-
-    @property
-    def ignore_hosts(self) -> Sequence[str] | None: ...
-
-
 # A function of (request, providers with other allocations of the server) that changes the request.
 Adapt: typing.TypeAlias = Callable[[request_spec.RequestSpec, Collection[str]], None]
 
@@ -69,7 +56,7 @@ class Choice:
         self,
         scope: scopes.Scope,
         allocation: allocations.Allocation,
-        wanted: Wanted,
+        wanted: scopes.Arguments,
         *,
         adapt: Adapt = lambda spec, beside: None,
         may_retry: bool = False,

@@ -101,7 +101,7 @@ class ForcedChoice(choice.Choice):
     def __init__(
         self,
         force: Force,
-        wanted: choice.Wanted,
+        wanted: scopes.Arguments,
         *,
         forced: bool,
         may_retry: bool = False,

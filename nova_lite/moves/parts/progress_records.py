@@ -53,11 +53,7 @@ class Progress:
     record = scopes.transaction(note)
 
     def clear_task(
-        self,
-        connection: sa.Connection,
-        changes: rows.Values,
-        *,
-        tasks: scopes.Tasks | None = None,
+        self, connection: sa.Connection, changes: rows.Values, *, tasks: scopes.Tasks | None = None
     ) -> None:
         """Clear the task and change columns, unless another request has set the task.
 
