@@ -3,7 +3,8 @@
 Threads of daemons cannot be killed. Their effects outside of their own memory (transactions,
 requests to other services, guests) pass through the incarnation for which their objects
 were made. `end` refuses new effects and waits for those in progress, so that an incarnation
-that has ended changes nothing of the next one.
+that has ended changes nothing of the next one. Transactions on a database that a test has
+taken down are refused too.
 
 Processes of a daemon each have the incarnation `ENDLESS`.
 """
@@ -26,14 +27,22 @@ class Incarnation:
         # Changed without a lock, since each transaction does it: `pass_through` adds and
         # then looks at `has_ended`, `end` sets that and then looks at the set.
         self._passing: set[object] = set()
+        self._down: frozenset[str] = frozenset()
 
     @contextlib.contextmanager
-    def passing(self) -> Iterator[None]:
-        """Enclose an effect outside of this process's memory. Raise Unavailable after the end."""
+    def passing(self, database: str | None = None) -> Iterator[None]:
+        """Enclose an effect outside of this process's memory. Raise Unavailable after the end.
+
+        database: URL of the database of a transaction. Raise Unavailable if it was taken down.
+        """
         token = object()
         self._passing.add(token)
         try:
             self.check()
+            if database in self._down:
+                raise exception.Unavailable(
+                    service='The database', reason='it was taken down by an injected fault'
+                )
             yield
         finally:
             self._passing.discard(token)
@@ -42,6 +51,14 @@ class Incarnation:
         """Raise Unavailable after the end."""
         if self.has_ended:
             raise exception.Unavailable(service='The cloud', reason='it was reset')
+
+    def take_down(self, database: str) -> None:
+        """Refuse new transactions on a database. Transactions that have begun end."""
+        self._down |= {database}
+
+    def bring_up(self, database: str) -> None:
+        """Allow transactions on a database again."""
+        self._down -= {database}
 
     def end(self, seconds: float) -> bool:
         """Refuse new effects. Wait `seconds` for those in progress; return whether all ended."""

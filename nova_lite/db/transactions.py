@@ -22,7 +22,6 @@ from nova_lite.db import database_clock
 from nova_lite.db import errors
 from nova_lite.db import known
 from nova_lite.db import notes
-from nova_lite.db import outages
 from nova_lite.db import patterns
 from nova_lite.db import rested
 from nova_lite.db import timeouts
@@ -150,7 +149,7 @@ class Database:
         began, lost, conflicts = runtime.monotonic(), 0, 0
         while True:
             try:
-                with self._incarnation.passing():
+                with self._incarnation.passing(self.url):
                     result, tell = self._transaction(writes, function, args, kwargs)
                 break
             except _Lost as error:
@@ -246,7 +245,6 @@ class Database:
 
     def _open(self) -> sqlalchemy.Connection:
         """Return a connection. Raise Unavailable, also if none becomes free in time."""
-        outages.require_up(self.url)
         try:
             return self.engine.connect()
         except (sqlalchemy.exc.OperationalError, sqlalchemy.exc.TimeoutError) as error:

@@ -11,7 +11,6 @@ import fixtures
 import requests
 from selenium.webdriver.common import keys
 
-from nova_lite.db import outages
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import verification
 from nova_lite.saga import breakpoints
@@ -315,9 +314,10 @@ class LivePageTest(base.CloudTest):
 
     def lose_placement(self, browser):
         """Show all else without the database of placement."""
-        url = self.cloud.cloud.places.database_url(layout.PLACEMENT)
+        cloud = self.cloud.cloud
+        url, found = cloud.places.database_url(layout.PLACEMENT), cloud.incarnation
         heat = "document.querySelector('#heat').innerText"
-        for change, word in ((outages.take_down, 'true'), (outages.bring_up, 'false')):
+        for change, word in ((found.take_down, 'true'), (found.bring_up, 'false')):
             change(url)
             browser.wait_for(f"{heat}.includes('cannot be read') === {word}", 'placement')
             self.assertTrue(browser.run("return document.getElementById('problem').hidden"))

@@ -45,6 +45,25 @@ class IncarnationTest(testtools.TestCase):
                 self.fail('It has begun')
         self.assertTrue(self.first.end(0))
 
+    def test_a_database_is_taken_down(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        with incarnation.within(self.first):
+            one, other = (
+                transactions.Database(f'sqlite:///{directory}/{name}') for name in ('one', 'other')
+            )
+        for each in (one, other):
+            self.addCleanup(each.dispose)
+        self.first.take_down(one.url)
+        error = self.assertRaises(exception.Unavailable, one.read, self.ask)
+        self.assertIn('injected fault', str(error))
+        self.assertEqual(1, other.read(self.ask))
+        self.first.bring_up(one.url)
+        self.first.bring_up(one.url)
+        self.assertEqual(1, one.write(self.ask))
+
+    def ask(self, connection):
+        return connection.scalar(sa.text('SELECT 1'))
+
     def test_objects_belong_to_the_current_one(self):
         later = self.first.next()
         with incarnation.within(self.first):

@@ -92,10 +92,10 @@ class EmbeddedCloud:
         self._endpoints = []
         self.clock = None
         self.states = saved_states.SavedStates(self.places)
-        self._incarnation = incarnation.Incarnation()
+        self.incarnation = incarnation.Incarnation()
         self._ended = ended.Ended()
         self._changing = runtime.Lock()
-        self.faults = injected_faults.Faults(self.places, self._drivers, lambda: self._incarnation)
+        self.faults = injected_faults.Faults(self.places, self._drivers, lambda: self.incarnation)
         self._stand_ins = stand_ins.StandIns(self.places, self.faults.requests)
         self.debugger = debugger.Debugger(self._start_second)
         self._page = live_page.LivePage(self.places, self._gate, self.faults.show)
@@ -147,7 +147,7 @@ class EmbeddedCloud:
 
     def start_daemon(self, name, make, conf_name=None):
         """Start one daemon (again); make: a function of `wiring`."""
-        with incarnation.within(self._incarnation):
+        with incarnation.within(self.incarnation):
             daemon = make(self.confs[conf_name or name])
             daemon.start()
         self.daemons[name] = self._watched[name] = daemon
@@ -224,14 +224,14 @@ class EmbeddedCloud:
             with self._gate.closed():
                 last.callback(self._ended.add, self._end())
                 change()
-                self._incarnation = self._incarnation.next()
+                self.incarnation = self.incarnation.next()
                 self._stand_ins.renew()
                 self._start_daemons(reported=True)
                 self._make_apis()
 
     def _end(self):
         """End the incarnation; return what stops its parts, as `ended.Ended.add` takes it."""
-        if not self._incarnation.end(EFFECTS_S):
+        if not self.incarnation.end(EFFECTS_S):
             LOG.warning('Work in progress did not end within %s s. It will fail.', EFFECTS_S)
         self.debugger.detach()
         self._watched.pop(SECOND, None)
@@ -242,7 +242,7 @@ class EmbeddedCloud:
             for kind in STOPPING
         ]
         buses = [self.places.bus_url(name) for name in (layout.TOP, *self.places.cell_names)]
-        drops = [functools.partial(transport.drop, bus, self._incarnation) for bus in buses]
+        drops = [functools.partial(transport.drop, bus, self.incarnation) for bus in buses]
         return [*stops, [close_page, *self._take_apis(), simcloud.close], drops]
 
     def _take_apis(self):
@@ -366,7 +366,7 @@ class EmbeddedCloud:
                 self.start_daemon(SECOND, self._make_super_conductor)
 
     def _make_apis(self):
-        with incarnation.within(self._incarnation):
+        with incarnation.within(self.incarnation):
             self._api = api.make(self.confs['control'], alone=False)
             self._metadata = metadata.Metadata(self.confs['metadata'])
             self._page.renew(self.confs['control'])

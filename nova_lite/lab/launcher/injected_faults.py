@@ -11,7 +11,6 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import outages
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import request_faults
 from nova_lite.rpc import memory_broker
@@ -187,8 +186,8 @@ class Faults:
             yield
 
     def _switch_database(self, name, up):
-        url = self._places.database_url(name)
-        (outages.bring_up if up else outages.take_down)(url)
+        found, url = self._incarnation(), self._places.database_url(name)
+        (found.bring_up if up else found.take_down)(url)
         (self._databases.discard if up else self._databases.add)(name)
         LOG.warning('The database of %s was taken %s', name, 'up' if up else 'down')
 
