@@ -10,7 +10,7 @@ from nova_lite.private_apis import guard
 LIBRARY = guard.Library('kombu', lowest='5.5.3', newest='5.7.0')
 
 LIBRARY.has(transport, 'TRANSPORT_ALIASES')
-# Overridden by rpc.memory_broker, or called there.
+# Overridden by lab.memory_broker, or called there.
 LIBRARY.takes(virtual.Channel, '_lookup', 'exchange', 'routing_key', 'default')
 LIBRARY.takes(virtual.Channel, '_inplace_augment_message', 'message', 'exchange', 'routing_key')
 LIBRARY.takes(virtual.Channel, '_put', 'queue', 'message')

@@ -1,7 +1,7 @@
 """RPC over oslo.messaging: one declaration of an interface for its client and its server.
 
-`interface` declares and binds, `transport` opens buses, `driver` lets one
-listener serve many hosts, `memory_broker` is the bus inside one process.
+`interface` declares and binds, `transport` opens buses, `driver` lets one listener serve many
+hosts.
 """
 
 from nova_lite.rpc.interface import call

@@ -20,7 +20,7 @@ Method: typing.TypeAlias = collections.abc.Callable[[], typing.Any]
 
 
 class Connection(messaging.impl_rabbit.Connection):  # type: ignore[misc]  # is not typed
-    """A connection to RabbitMQ, or to the broker in memory (`rpc.memory_broker`)."""
+    """A connection to RabbitMQ, or to the broker in memory of an embedded cloud."""
 
     _has_own_timeout = False
 

@@ -43,7 +43,7 @@ class Queues(str):
 
 
 class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[misc]  # untyped
-    """RabbitMQ, or the broker in memory (`rpc.memory_broker`), with shared listeners.
+    """RabbitMQ, or the broker in memory of an embedded cloud, with shared listeners.
 
     Chosen by a transport URL of the form `nova-lite+rabbit://...`.
     """

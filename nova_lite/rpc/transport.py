@@ -1,23 +1,45 @@
 """Buses: open an oslo.messaging transport from a URL and send errors across it.
 
-A URL is RabbitMQ's (`rabbit://user:password@host:port/vhost`) or
-`embedded://NAME`, a bus inside this process.
+A URL is RabbitMQ's (`rabbit://user:password@host:port/vhost`) or `embedded://NAME`, a bus inside
+this process. Only the launcher of an embedded cloud has buses inside its process (`embed`).
 """
 
+import typing
 import urllib.parse
 
 from oslo_config import cfg
 import oslo_messaging
 
+from nova_lite import exception
 from nova_lite import incarnation
 from nova_lite.rpc import driver
-from nova_lite.rpc import memory_broker
 
 EMBEDDED = 'embedded://'
 # The transport URL of cell0, which has no daemons.
 NO_BUS = 'none:///'
 EXCHANGE = 'nova_lite'
 ERROR_MODULES = ['nova_lite.exception']
+
+
+class Embedded(typing.Protocol):
+    """Buses inside this process."""
+
+    def url(self, name: str) -> str:
+        """Return the URL by which oslo.messaging opens the bus `name`."""
+
+
+_embedded: Embedded | None = None
+
+
+def embed(buses: Embedded) -> None:
+    """Open the buses at `embedded://` URLs inside this process from now on."""
+    global _embedded
+    _embedded = buses
+
+
+def embedded() -> Embedded | None:
+    """Return the buses inside this process, None in a service."""
+    return _embedded
 
 
 def embedded_name(url: str, of: incarnation.Incarnation | None = None) -> str:
@@ -30,16 +52,13 @@ def driver_url(url: str, of: incarnation.Incarnation | None = None) -> str:
     """Return the URL for oslo.messaging of one of our URLs.
 
     of: the incarnation of an embedded bus; None: the current one
+    Raise Invalid for an embedded bus in a process that has none.
     """
-    if url.startswith(EMBEDDED):
-        memory_broker.install()
-        return f'{driver.PREFIX}kombu+memory:///{embedded_name(url, of)}'
-    return driver.PREFIX + url
-
-
-def drop(url: str, of: incarnation.Incarnation) -> None:
-    """Drop the embedded bus of an incarnation whose daemons have stopped."""
-    memory_broker.drop(embedded_name(url, of))
+    if not url.startswith(EMBEDDED):
+        return driver.PREFIX + url
+    if _embedded is None:
+        raise exception.Invalid(reason=f'the bus {url} is inside the process of `nova-lite up`')
+    return driver.PREFIX + _embedded.url(embedded_name(url, of))
 
 
 def open_notifications(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:

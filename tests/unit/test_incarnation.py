@@ -14,6 +14,7 @@ from nova_lite import runtime
 from nova_lite.db import schema_migration
 from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
+from nova_lite.lab import memory_broker
 from nova_lite.rpc import transport
 from nova_lite.virt.sim import store
 
@@ -65,6 +66,7 @@ class IncarnationTest(testtools.TestCase):
         return connection.scalar(sa.text('SELECT 1'))
 
     def test_objects_belong_to_the_current_one(self):
+        memory_broker.install()
         later = self.first.next()
         with incarnation.within(self.first):
             before = transport.driver_url('embedded://x')

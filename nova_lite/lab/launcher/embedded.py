@@ -24,6 +24,7 @@ from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
 from nova_lite.db.cell import services
+from nova_lite.lab import memory_broker
 from nova_lite.lab.control import breakpoints
 from nova_lite.lab.control import clock
 from nova_lite.lab.control import endpoint
@@ -41,7 +42,6 @@ from nova_lite.lab.launcher import setup
 from nova_lite.lab.launcher import stand_ins
 from nova_lite.lab.launcher import state_control
 from nova_lite.monitoring import app as monitoring
-from nova_lite.rpc import memory_broker
 from nova_lite.rpc import transport
 from nova_lite.wsgi import front
 from nova_lite.wsgi import gate
@@ -72,9 +72,8 @@ class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
 
     places: its Layout; daemons: {name: service.Daemon}; confs: {name: ConfigOpts}
-    faults: its injected_faults.Faults; debugger: its debugger.Debugger
+    faults, debugger, states: its injected_faults.Faults, Debugger and SavedStates
     clock: testclock.control.Control of this process, None if its clock cannot be changed
-    states: its saved_states.SavedStates
     wrap_api: function from the compute API, a WSGI callable, to the one that is served
     """
 
@@ -114,6 +113,7 @@ class EmbeddedCloud:
 
         keep: save the state of a new cloud as `fresh`, before anybody can use it
         """
+        memory_broker.install()
         self.places.prepare(fresh=fresh)
         # Written last: a cloud whose first start did not end is new.
         is_new = not os.path.exists(self.places.clouds_path)
@@ -241,9 +241,10 @@ class EmbeddedCloud:
             [daemon.stop for name, daemon in daemons.items() if name.startswith(kind)]
             for kind in STOPPING
         ]
-        buses = [self.places.bus_url(name) for name in (layout.TOP, *self.places.cell_names)]
-        drops = [functools.partial(transport.drop, bus, self.incarnation) for bus in buses]
-        return [*stops, [close_page, *self._take_apis(), simcloud.close], drops]
+        urls = [self.places.bus_url(name) for name in (layout.TOP, *self.places.cell_names)]
+        buses = [transport.embedded_name(url, self.incarnation) for url in urls]
+        drop = functools.partial(memory_broker.drop, buses)
+        return [*stops, [close_page, *self._take_apis(), simcloud.close], [drop]]
 
     def _take_apis(self):
         """Return the functions that close the API and the metadata service."""
@@ -278,8 +279,7 @@ class EmbeddedCloud:
         close_page = self._page.end()
         endpoints = [opened.close for opened in self._endpoints]
         ended.together([*endpoints, *(running.stop for running in self._fronts)])
-        self._endpoints.clear()
-        self._fronts.clear()
+        self._endpoints, self._fronts = [], []
         # Again what the last request may have done.
         self._undo_control()
         for close in (close_page, *self._take_apis()):

@@ -11,9 +11,9 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.lab import memory_broker
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import request_faults
-from nova_lite.rpc import memory_broker
 from nova_lite.rpc import transport
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile

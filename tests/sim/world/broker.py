@@ -7,7 +7,7 @@ sent, and answers and delivers nothing until it is healed.
 
 import amqp
 
-from nova_lite.rpc import memory_broker
+from nova_lite.lab import memory_broker
 from tests.sim import kernel
 
 LOST, TWICE = 'lost', 'twice'
@@ -105,6 +105,7 @@ def kind_of(name):
 
 def install(names, faults):
     """Make the buses of these names ours; {the last word of a name: Broker}."""
+    memory_broker.install()
     for name in names:
         memory_broker._brokers[name] = Broker(name.rpartition('-')[2], faults)
     return {memory_broker._brokers[name].name: memory_broker._brokers[name] for name in names}

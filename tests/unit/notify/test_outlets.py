@@ -8,10 +8,10 @@ import testtools
 
 from nova_lite import conf as conf_module
 from nova_lite import runtime
+from nova_lite.lab import memory_broker
 from nova_lite.notify import hub
 from nova_lite.notify import notifier
 from nova_lite.notify import outlets
-from nova_lite.rpc import memory_broker
 from nova_lite.wsgi import server
 
 WAIT_S = 90
@@ -47,6 +47,7 @@ class OutletTest(testtools.TestCase):
         self.log = self.useFixture(fixtures.FakeLogger(level=logging.INFO))
         self.name = runtime.new_uuid()
         self.url = f'embedded://{self.name}'
+        memory_broker.install()
         self.addCleanup(memory_broker.forget, self.name)
 
     def outlet(self, url, **options):

@@ -8,6 +8,7 @@ import testtools
 
 from nova_lite import conf
 from nova_lite import runtime
+from nova_lite.lab import memory_broker
 from nova_lite.rpc import connection
 from nova_lite.rpc import transport
 
@@ -17,6 +18,7 @@ PUBLISH_S = 3
 
 class ConnectionTest(testtools.TestCase):
     def connect(self, purpose):
+        memory_broker.install()
         bus = transport.open_bus(
             conf.make_conf(files=[]), f'{transport.EMBEDDED}{runtime.new_uuid()}'
         )

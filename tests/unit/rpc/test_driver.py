@@ -8,6 +8,7 @@ import testtools
 
 from nova_lite import conf
 from nova_lite import runtime
+from nova_lite.lab import memory_broker
 from nova_lite.rpc import transport
 
 ERRORS = (
@@ -20,6 +21,7 @@ ERRORS = (
 
 class ConnectionsTest(testtools.TestCase):
     def test_a_broker_that_goes_is_away_whatever_the_library_calls_it(self):
+        memory_broker.install()
         bus = transport.open_bus(
             conf.make_conf(files=[]), f'{transport.EMBEDDED}{runtime.new_uuid()}'
         )

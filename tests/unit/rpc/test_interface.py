@@ -9,9 +9,9 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import rpc
 from nova_lite import runtime
+from nova_lite.lab import memory_broker
 from nova_lite.objects import selection
 from nova_lite.rpc import interface
-from nova_lite.rpc import memory_broker
 from nova_lite.rpc import serializer
 from nova_lite.rpc import transport
 
@@ -124,6 +124,7 @@ class InterfaceTest(testtools.TestCase):
         super().setUp()
         self.conf = conf.make_conf(files=[])
         self.name = runtime.new_uuid()
+        memory_broker.install()
         self.addCleanup(memory_broker.forget, self.name)
         self.manager = Toy()
         self.bus = self.open()

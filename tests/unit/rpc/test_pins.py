@@ -11,8 +11,8 @@ from nova_lite import exception
 from nova_lite import rpc
 from nova_lite import runtime
 from nova_lite import versions
+from nova_lite.lab import memory_broker
 from nova_lite.objects import base
-from nova_lite.rpc import memory_broker
 from nova_lite.rpc import pins
 from nova_lite.rpc import serializer
 from nova_lite.rpc import transport
@@ -90,6 +90,7 @@ class PinsTest(testtools.TestCase):
         self.useFixture(releases.Releases('Part', 'Whole'))
         self.conf = conf.make_conf(files=[])
         self.name = runtime.new_uuid()
+        memory_broker.install()
         self.addCleanup(memory_broker.forget, self.name)
         self.ctxt = context.admin()
         self.older, self.newer = Older(), Newer()

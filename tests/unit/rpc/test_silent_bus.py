@@ -7,7 +7,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import rpc
 from nova_lite import runtime
-from nova_lite.rpc import memory_broker
+from nova_lite.lab import memory_broker
 from nova_lite.rpc import outbox
 from nova_lite.rpc import transport
 
@@ -45,6 +45,7 @@ class SilentBusTest(testtools.TestCase):
         self.conf = conf.make_conf(files=[])
         self.conf.set_override('rpc_publish_timeout', PUBLISH_S)
         self.name, self.manager = runtime.new_uuid(), Mail()
+        memory_broker.install()
         self.addCleanup(memory_broker.forget, self.name)
         server = MailAPI.server(self.open(), 'mail', self.manager)
         server.start(override_pool_size=1)

@@ -6,7 +6,7 @@ from nova_lite import conf
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.rpc import memory_broker
+from nova_lite.lab import memory_broker
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import conductor
 
@@ -19,6 +19,7 @@ class TestHeartbeats(testtools.TestCase):
         options = conf.make_conf(files=[])
         options.set_override('report_interval', INTERVAL_S)
         name = runtime.new_uuid()
+        memory_broker.install()
         self.addCleanup(memory_broker.forget, name)
         bus = transport.open_bus(options, f'{transport.EMBEDDED}{name}')
         self.addCleanup(bus.cleanup)

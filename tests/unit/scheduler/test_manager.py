@@ -9,6 +9,7 @@ from nova_lite import runtime
 from nova_lite.clients import auth
 from nova_lite.clients import placement as client
 from nova_lite.db.api import stamps
+from nova_lite.lab import memory_broker
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler as scheduler_rpc
 from tests.unit.scheduler import base
@@ -25,6 +26,7 @@ class InterfaceTest(cloud.ManagerTestCase):
             )
 
     def test_over_a_bus(self):
+        memory_broker.install()
         bus = transport.open_bus(self.conf, f'embedded://{self.id()}')
         self.addCleanup(bus.cleanup)
         server = scheduler_rpc.SchedulerAPI.server(bus, 'scheduler', self.scheduler)

@@ -3,7 +3,6 @@
 import amqp
 import kombu
 
-from nova_lite.rpc import memory_broker
 from tests.sim import kernel
 from tests.sim.world import broker
 from tests.sim.world import faults
@@ -15,7 +14,6 @@ CONFIRM_S, FROZEN_S = 2, 100
 def lost_bus():
     """A consumer loses its connection before it acknowledges, and connects again."""
     now = kernel.current()
-    memory_broker.install()
     bus = broker.install(['top'], faults.Faults())['top']
     daemon = now.process('daemon')
     daemon.spawn(_consume, bus, daemon).join()
@@ -55,7 +53,6 @@ def _consume(bus, daemon):
 def frozen_bus():
     """A bus that is frozen accepts a message without confirming it, and delivers it later."""
     now = kernel.current()
-    memory_broker.install()
     bus = broker.install(['top'], faults.Faults())['top']
     consumer = now.process('consumer').spawn(_take_one)
     now.process('sender').spawn(_send_one, bus).join()

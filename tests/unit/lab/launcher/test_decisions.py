@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.lab import memory_broker
 from nova_lite.lab.launcher import decisions
 from nova_lite.lab.launcher import server_names
 from nova_lite.rpc import transport
@@ -24,6 +25,7 @@ class SchedulersTest(cloud.ManagerTestCase):
 
     def setUp(self):
         super().setUp()
+        memory_broker.install()
         url = f'embedded://{self.id()}'
         self.conf.set_override('transport_url', url)
         self.bus = transport.open_bus(self.conf, url)

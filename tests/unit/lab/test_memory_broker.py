@@ -6,7 +6,7 @@ import kombu.exceptions
 import testtools
 
 from nova_lite import runtime
-from nova_lite.rpc import memory_broker
+from nova_lite.lab import memory_broker
 
 
 class Consumer:

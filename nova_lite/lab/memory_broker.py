@@ -15,6 +15,7 @@ from kombu.transport import virtual
 
 from nova_lite import runtime
 from nova_lite.private_apis import broker as broker_api
+from nova_lite.rpc import transport
 
 # A message as kombu publishes it.
 Message: typing.TypeAlias = dict[str, typing.Any]
@@ -143,10 +144,11 @@ def broker(name: str) -> Broker:
         return _brokers.setdefault(name, Broker())
 
 
-def drop(name: str) -> None:
-    """Drop the bus `name`, which is no longer used."""
+def drop(names: typing.Iterable[str]) -> None:
+    """Drop buses that are no longer used."""
     with _brokers_lock:
-        _brokers.pop(name, None)
+        for name in names:
+            _brokers.pop(name, None)
 
 
 def forget(prefix: str) -> None:
@@ -354,6 +356,14 @@ class Transport(virtual.Transport):
                 continue
 
 
+class Buses:
+    """The buses of embedded clouds (a rpc.transport.Embedded)."""
+
+    def url(self, name: str) -> str:
+        return f'kombu+memory:///{name}'
+
+
 def install() -> None:
-    """Make kombu use this transport for `memory://` in this process."""
-    broker_api.use_transport('memory', 'nova_lite.rpc.memory_broker:Transport')
+    """Use this transport for embedded buses, and for `memory://` of kombu, in this process."""
+    broker_api.use_transport('memory', f'{__name__}:Transport')
+    transport.embed(Buses())
