@@ -37,11 +37,6 @@ def embed(buses: Embedded) -> None:
     _embedded = buses
 
 
-def embedded() -> Embedded | None:
-    """Return the buses inside this process, None in a service."""
-    return _embedded
-
-
 def embedded_name(url: str, of: incarnation.Incarnation | None = None) -> str:
     """Return the name of an embedded bus; see `driver_url`."""
     number = (of or incarnation.current()).number
