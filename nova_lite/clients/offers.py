@@ -4,6 +4,8 @@ import typing
 
 # A query string as pairs of key and value.
 Pairs: typing.TypeAlias = tuple[tuple[str, str], ...]
+# Query strings that are sent together.
+Queries: typing.TypeAlias = tuple[Pairs, ...]
 
 
 class Part(typing.TypedDict):

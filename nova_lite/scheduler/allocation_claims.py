@@ -13,10 +13,10 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import offers
 from nova_lite.clients import placement as client
+from nova_lite.clients import placement as placements
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import protocols
 from nova_lite.scheduler import scheduling_request
 
 LOG = log.getLogger(__name__)
@@ -31,7 +31,7 @@ class Claims:
 
     def __init__(
         self,
-        placement: protocols.Placement,
+        placement: placements.Placement,
         states: host_states.HostStates,
         ctxt: context.RequestContext,
         *,

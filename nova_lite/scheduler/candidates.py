@@ -13,8 +13,8 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import offers
+from nova_lite.clients import placement as placements
 from nova_lite.scheduler import host_states
-from nova_lite.scheduler import protocols
 
 LOG = log.getLogger(__name__)
 
@@ -122,18 +122,16 @@ class Source:
         for as long as it took
     """
 
-    def __init__(self, placement: protocols.Placement, reuse_s: float) -> None:
+    def __init__(self, placement: placements.Placement, reuse_s: float) -> None:
         self.placement = placement
         self.reuse_s = reuse_s
         self._lock = runtime.Lock()
-        self._answers: collections.OrderedDict[protocols.Queries, _Answer] = (
-            collections.OrderedDict()
-        )
+        self._answers: collections.OrderedDict[offers.Queries, _Answer] = collections.OrderedDict()
 
     def get(
         self,
         ctxt: context.RequestContext,
-        queries: protocols.Queries,
+        queries: offers.Queries,
         *,
         version: host_states.Version | None = None,
         since: float | None = None,
@@ -159,9 +157,7 @@ class Source:
             self._ask(ctxt, queries, answer)
         return answer.future.result()
 
-    def _ask(
-        self, ctxt: context.RequestContext, queries: protocols.Queries, answer: _Answer
-    ) -> None:
+    def _ask(self, ctxt: context.RequestContext, queries: offers.Queries, answer: _Answer) -> None:
         """Send the queries and fill in the answer, for which other threads may wait."""
         try:
             bodies = [self.placement.candidates(ctxt, pairs) for pairs in queries]

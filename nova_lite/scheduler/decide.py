@@ -14,6 +14,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import placement as client
+from nova_lite.clients import placement as placements
 from nova_lite.db.cell import services
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
@@ -24,7 +25,6 @@ from nova_lite.scheduler import features
 from nova_lite.scheduler import groups
 from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import protocols
 from nova_lite.scheduler import query
 from nova_lite.scheduler import request_filters
 from nova_lite.scheduler import scheduling_request
@@ -46,7 +46,7 @@ class World(typing.NamedTuple):
 
     conf: cfg.ConfigOpts
     cells: deployment.Cells
-    placement: protocols.Placement
+    placement: placements.Placement
     states: host_states.HostStates
     source: candidates.Source
     rules: select.Rules

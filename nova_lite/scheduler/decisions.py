@@ -8,7 +8,7 @@ import typing
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.scheduler import protocols
+from nova_lite.clients import offers
 from nova_lite.scheduler import query
 
 PLACEMENT = 'placement'
@@ -64,7 +64,7 @@ class Record:
     instance_uuids: tuple[str, ...]
     at: datetime.datetime = dataclasses.field(default_factory=runtime.now)
     notes: list[tuple[str, str]] = dataclasses.field(default_factory=list)
-    queries: protocols.Queries = ()
+    queries: offers.Queries = ()
     wanted: query.ResourceRequest | None = None
     offered: frozenset[str] = frozenset()
     refusals: Refusals = dataclasses.field(default_factory=Refusals)

@@ -10,8 +10,8 @@ import typing
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import providers as client
+from nova_lite.clients import providers as providers_client
 from nova_lite.objects import request_spec
-from nova_lite.scheduler import protocols
 from nova_lite.scheduler import query
 
 Reasons: typing.TypeAlias = collections.abc.Iterator[str]
@@ -19,7 +19,7 @@ Reasons: typing.TypeAlias = collections.abc.Iterator[str]
 
 def explain(
     ctxt: context.RequestContext,
-    providers: protocols.Providers,
+    providers: providers_client.Providers,
     uuid: str,
     wanted: query.ResourceRequest,
     names: dict[str, str] | None = None,

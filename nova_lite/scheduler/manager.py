@@ -13,6 +13,8 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
+from nova_lite.clients import network as networks
+from nova_lite.clients import placement as placements
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
 from nova_lite.notify import watch
@@ -23,7 +25,6 @@ from nova_lite.scheduler import decide
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import filters
 from nova_lite.scheduler import host_states
-from nova_lite.scheduler import protocols
 from nova_lite.scheduler import segments
 from nova_lite.scheduler import select
 from nova_lite.scheduler import weighers
@@ -49,8 +50,8 @@ class SchedulerManager:
         self,
         conf: cfg.ConfigOpts,
         cells: deployment.Cells,
-        placement: protocols.Placement,
-        network: protocols.Network,
+        placement: placements.Placement,
+        network: networks.Network,
         *,
         notices: watch.Notices | None = None,
     ) -> None:

@@ -6,13 +6,15 @@ an aggregate with the hosts that reach it. Source: reference/nova/scheduling 2, 
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite.scheduler import protocols
+from nova_lite.clients import network as networks
+from nova_lite.clients import placement as placements
+from nova_lite.clients import session
 
 
 class Segments:
     """Finds the aggregates of a request's networks and ports."""
 
-    def __init__(self, network: protocols.Network, placement: protocols.Placement) -> None:
+    def __init__(self, network: networks.Network, placement: placements.Placement) -> None:
         self.network, self.placement = network, placement
 
     def __call__(
@@ -47,6 +49,6 @@ class Segments:
             return set()
 
 
-def _named(subnets: list[protocols.Body]) -> set[str]:
+def _named(subnets: list[session.Json]) -> set[str]:
     """Return the ids of the segments that subnets name."""
     return {subnet['segment_id'] for subnet in subnets if subnet.get('segment_id') is not None}

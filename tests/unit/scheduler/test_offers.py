@@ -1,20 +1,9 @@
-"""The clients, compared by mypy with what the scheduler asks of other services."""
+"""Offers of placement, in the shapes that mypy accepts."""
 
 import testtools
 
-from nova_lite.clients import network
 from nova_lite.clients import offers
-from nova_lite.clients import placement
 from nova_lite.scheduler import candidates
-from nova_lite.scheduler import protocols
-
-
-def placements(real: placement.Placement) -> list[protocols.Placement]:
-    return [real]
-
-
-def networks(real: network.Network) -> list[protocols.Network]:
-    return [real]
 
 
 class OfferTest(testtools.TestCase):

@@ -1,4 +1,4 @@
-"""The doubles of the API's clients, compared with the clients."""
+"""The doubles of clients, compared with the clients."""
 
 import testtools
 
@@ -11,6 +11,7 @@ from nova_lite.clients import security_groups
 from nova_lite.clients import share
 from nova_lite.clients import volume
 from tests.fixtures import api_neighbours
+from tests.fixtures import neighbours
 from tests.fixtures import shares
 from tests.fixtures import signatures
 
@@ -26,6 +27,11 @@ class DoublesTest(testtools.TestCase):
             (api_neighbours.Volume, volume.Volume),
             (api_neighbours.Placement, placement.Placement),
             (api_neighbours.Placement, providers.Providers),
+            (neighbours.Image, image.Image),
+            (neighbours.Network, network.Network),
+            (neighbours.Placement, placement.Placement),
+            (neighbours.Providers, providers.Providers),
+            (neighbours.Volume, volume.Volume),
             (shares.Shares, share.Share),
         ):
             with self.subTest(double=double.__name__, real=real.__name__):
