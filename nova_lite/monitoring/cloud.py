@@ -58,6 +58,7 @@ UP = 'openstack_nova_up'
 SAGAS = 'nova_lite_sagas'
 FAILING = 'nova_lite_sagas_failing'
 LAG = 'nova_lite_saga_lag_seconds'
+DELETIONS = 'nova_lite_deletions'
 # The help and the labels of each metric.
 FAMILIES = {
     SAGAS: (
@@ -70,6 +71,7 @@ FAMILIES = {
         ('kind', 'step', 'state'),
     ),
     LAG: ('Seconds since the most overdue saga should have been picked up.', ()),
+    DELETIONS: ('Servers that a host has yet to delete.', ('hostname',)),
     UP: ('1 if the database of a cell answers, else 0.', ('cell',)),
     AGENT: ('1 if a service is up, else 0.', AGENT_LABELS),
     **{name: (text, WHERE) for name, (text, _value) in CAPACITY.items()},
@@ -112,14 +114,19 @@ class Hosts:
         """Yield the metrics, for prometheus_client."""
         known = self._api_db.read(aggregates.every)
         zones = aggregates.zones_of(known)
-        answers = self._cells.scatter(_services_and_nodes)
+        answers = self._cells.scatter(_read_cell)
         found, _silent = cells_module.split(answers)
         up = family(UP)
         for cell in answers:
             up.add_metric([cell.name or ''], cell in found)
         yield up
-        yield self._agents(zones, [row for answer in found.values() for row in answer[0]])
-        nodes = [each for answer in found.values() for each in answer[1]]
+        yield self._agents(zones, [row for answer in found.values() for row in answer.services])
+        deletions = family(DELETIONS)
+        for answer in found.values():
+            for host, count in answer.deletions.items():
+                deletions.add_metric([host], count)
+        yield deletions
+        nodes = [each for answer in found.values() for each in answer.nodes]
         yield from self._capacity(zones, aggregates.names_of(known), nodes)
 
     def _agents(self, zones: Mapping[str, str], rows: Iterable[db_rows.Row]) -> Gauge:
@@ -153,12 +160,18 @@ class Hosts:
             yield gauge
 
 
-def _services_and_nodes(
-    connection: sa.Connection,
-) -> tuple[Collection[db_rows.Row], list[Node]]:
+class _Reading(typing.NamedTuple):
+    """Records of a cell. deletions: {host: how many servers it has to delete}"""
+
+    services: Collection[db_rows.Row]
+    nodes: list[Node]
+    deletions: dict[str, int]
+
+
+def _read_cell(connection: sa.Connection) -> _Reading:
     used = host_usage.by_node(connection)
     nodes: list[Node] = [
         (node, used.get((node.host, node.hypervisor_hostname), NOTHING))
         for node in compute_nodes.every(connection)
     ]
-    return services.every(connection), nodes
+    return _Reading(services.every(connection), nodes, host_usage.deletions(connection))

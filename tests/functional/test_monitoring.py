@@ -101,6 +101,19 @@ class MonitoringTest(base.CloudTest):
         # Which of them depends on where there is room; a process counts for all its clouds.
         self.assertTrue({'migrate', 'cross-cell-migrate'} & kinds, kinds)
 
+    def test_deletions_that_wait_for_their_host(self):
+        server, faults = self.cloud.boot(), self.cloud.cloud.faults
+        host, name = server.compute_host, 'nova_lite_deletions'
+        self.assertEqual(0, self.total(self.samples(), name))
+        faults.switch_host(host, on=False)
+        self.cloud.admin.compute.delete_server(server)
+        self.assertEqual(1, self.total(self.samples(), name, hostname=host))
+        faults.switch_host(host, on=True)
+        cell = host.partition('-')[0]
+        self.cloud.cloud.daemons[f'compute-{cell}'].manager._resume.run(0)
+        self.cloud.wait_gone(server)
+        self.assertEqual(0, self.total(self.samples(), name))
+
     def test_the_dashboard_asks_for_what_there_is(self):
         server = self.cloud.boot()
         self.cloud.admin.compute.migrate_server(server)

@@ -46,9 +46,23 @@ _OVER = sa.select(INSTANCES.c.uuid).where(
         sa.and_(INSTANCES.c.task_state.is_(None), INSTANCES.c.hidden.is_(False)),
     ),
 )
+_DELETIONS = (
+    sa.select(INSTANCES.c.host, sa.func.count())
+    .where(
+        INSTANCES.c.task_state == str(states.TaskState.DELETING),
+        INSTANCES.c.deleted.is_(False),
+        INSTANCES.c.host.is_not(None),
+    )
+    .group_by(INSTANCES.c.host)
+)
 _IMAGES = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_properties).where(
     INSTANCES.c.deleted.is_(False), INSTANCES.c.host.is_not(None)
 )
+
+
+def deletions(connection: sa.Connection) -> dict[str, int]:
+    """Return {host: how many servers it has to delete}."""
+    return {row[0]: row[1] for row in lean.every(connection, _DELETIONS)}
 
 
 def by_node(
