@@ -2,7 +2,7 @@
 
 State and record are one transaction of the server's cell, a compare-and-swap;
 the request that loses the race is answered with the state that won. The cast that follows may be
-lost: the host finds the task state when it starts, or its audit does.
+lost: then the host finds the task state when it starts, or the audit of the host does.
 """
 
 from collections.abc import Callable
@@ -94,11 +94,11 @@ def swap(
 
 
 def in_its_cell(req: request.Request, server: server_access.Server, write: Callable[[], T]) -> T:
-    """Return what `write()` gives, which changes records in the cell of `server`.
+    """Call `write()`, which changes records in the cell of `server`, and return its result.
 
-    They are sealed in the instant in which another cell's take their place; what comes
-    then waits, and goes where the server is afterwards. Raise InstanceSealed when
-    that takes too long: the owner of the move has died, and another will take over.
+    The records are sealed at the instant in which the records of another cell replace them.
+    A write at that instant waits, and is made in the new cell. Raise InstanceSealed when the
+    wait takes too long: the owner of the move has died, and another process will take over.
     """
     deadline = runtime.monotonic() + SWITCH_S
     while True:
@@ -214,9 +214,9 @@ def send(
     host: str | None = None,
     **arguments: typing.Any,
 ) -> None:
-    """Cast to the server's host. If the cast cannot be sent, its audit resumes or ends the work.
+    """Cast to the server's host. If the cast fails, the host's audit resumes or ends the work.
 
-    host: another one of the server's cell
+    host: another host of the server's cell
     """
     cast = getattr(req.app.compute(server.cell), method)
     try:

@@ -46,7 +46,7 @@ class NotResized(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def confirm(req: request.Request, server: server_access.Server) -> None:
-    """Keep the server where and how it is."""
+    """Confirm the resize: the server keeps its new host and flavor."""
     migration = finished(server)
     source_host.require_up(req, server, migration.source_compute, crosses=migration.cross_cell_move)
     _begin(
@@ -72,7 +72,7 @@ def confirm(req: request.Request, server: server_access.Server) -> None:
 def revert(req: request.Request, server: server_access.Server) -> None:
     """Give the server back to its former host, with its former flavor.
 
-    Going back must fit into the quota as well: 403, where nova answers 500.
+    The former flavor must fit into the quota, or the answer is 403, where nova answers 500.
     """
     migration, row = finished(server), server.row
     if row.old_flavor is None:
@@ -89,7 +89,7 @@ def revert(req: request.Request, server: server_access.Server) -> None:
 
 
 def finished(server: server_access.Server) -> rows.Row:
-    """Return the migration that waits for its end. Raise NotResized."""
+    """Return the finished migration that waits to be confirmed or reverted. Raise NotResized."""
     acting.require_cell(server)
     found = server.cell.db.read(migrations.of_instance, server.uuid, [str(Status.FINISHED)])
     if not found:
@@ -104,7 +104,7 @@ def confirm_for_deletion(
     guard: transitions.Transition,
     **arguments: typing.Any,
 ) -> bool:
-    """Confirm a resize that the server's deletion ends; False when there is none.
+    """Confirm the resize of a server that is being deleted. Return False if there is none.
 
     arguments: delete, keep: whether the deletion follows when the source has been cleaned up
     """
@@ -133,7 +133,7 @@ def is_confirmed(server: server_access.Server) -> bool:
 def is_ending(req: request.Request, server: server_access.Server) -> bool:
     """Return whether a saga confirms or reverts the server's resize now.
 
-    One that has ended and cleans up may hold the server for a moment as well.
+    A saga that has ended and is cleaning up may also hold the server for a moment.
     """
     saga = req.app.api_db.read(sagas.find_active, server.uuid)
     return saga is not None and saga.kind in ENDING and saga.state != journal.CLEANING

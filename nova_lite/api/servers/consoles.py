@@ -56,7 +56,7 @@ BODY = {
 
 
 def _guard(protocol: str) -> transitions.Transition:
-    """Return the states in which a console may be opened, with nova's name for that."""
+    """Return the states in which a console may be opened, with nova's name of the action."""
     return dataclasses.replace(transitions.OPEN_CONSOLE, verb=f'get_{protocol}_console')
 
 

@@ -60,7 +60,7 @@ def create(req: request.Request) -> operation.Answer:
 
 
 def _ask(req: request.Request, body: operation.Body) -> create_plan.Asked:
-    """Return what the body asks for, in nova's order of checks."""
+    """Return the contents of the body, checked in nova's order."""
     least, most = _counts(body)
     if body.get('trusted_image_certificates') is not None:
         req.authorize(rules.TRUSTED_CERTS)
@@ -95,7 +95,7 @@ def _ask(req: request.Request, body: operation.Body) -> create_plan.Asked:
 def _check(
     req: request.Request, body: operation.Body, asked: create_plan.Asked
 ) -> create_plan.Checked:
-    """Check whether what is asked for fits together and into quotas, in nova's order of checks."""
+    """Check that the contents of the body agree and fit into quotas, in nova's order of checks."""
     sources = create_volumes.check(req, asked)
     create_flavor.check(
         req,

@@ -42,9 +42,9 @@ def accept(req: request.Request, plan: create_plan.Checked, devices: Devices) ->
     """Store the plan's servers; returns the uuids of those that quota allowed.
 
     devices: {uuid: block devices}
-    Raises OverQuota, for members of a server group too, and Conflict when what was
-    reserved for them was given back meanwhile. Raises AlreadyExists for a name that was
-    taken since `unique_names.require`.
+    Raises OverQuota, for members of a server group too, and Conflict when reservations of
+    the servers were released meanwhile. Raises AlreadyExists for a name that was taken since
+    `unique_names.require`.
     """
     image = image_meta(
         plan.boot_image,
@@ -106,7 +106,7 @@ def _store(
 
 
 def _count(connection: sa.Connection, req: request.Request, plan: create_plan.Checked) -> int:
-    """Return how many servers may be made; holds the project's lock where that matters."""
+    """Return how many servers quotas allow. Hold the project's lock where the count needs it."""
     found = _scopes(connection, req)
     is_member = plan.asked.server_group is not None
     if quota.bounds(found, (*quota.COUNTED, MEMBERS) if is_member else quota.COUNTED):

@@ -1,7 +1,7 @@
 """Values of new servers that the columns of their records cannot hold.
 
-What the body says has passed its schema. The rest comes from the image: its owner may
-give it properties of any length, and a mapping of block devices of any form.
+The schema has checked the body. Further values come from the image: its owner may give it
+properties of any length, and a mapping of block devices of any form.
 """
 
 from collections.abc import Sequence

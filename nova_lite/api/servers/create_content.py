@@ -1,4 +1,4 @@
-"""User data of new servers: key pair, metadata, files, password.
+"""Content that users give to servers: key pair, metadata, files, password.
 
 Of new servers and of those that are rebuilt. Source: reference/nova/create-server 1.1.
 """

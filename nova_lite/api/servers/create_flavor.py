@@ -55,7 +55,7 @@ def check(
 ) -> None:
     """Raise Invalid or Forbidden when flavor and image do not fit.
 
-    boot_image: what the root disk is made from, for a volume what it was made from
+    boot_image: the image of the root disk, or the image from which its volume was made
     """
     root_gb = flavor['root_gb']
     if not boots_from_volume and not root_gb:

@@ -1,4 +1,4 @@
-"""The stages of a create request: what is asked for, what was checked, what was accepted.
+"""The stages of a create request: asked for, checked, accepted.
 
 Each stage is complete when it is made, and no field of it changes afterwards.
 """
@@ -19,8 +19,8 @@ class Place:
     """The place where the servers are to be.
 
     zone: availability zone, None for any
-    forced_hosts, forced_nodes: past the scheduler's filters
-    destination: {'host', 'node'} within the filters, or None
+    forced_hosts, forced_nodes: names, chosen without the scheduler's filters
+    destination: {'host', 'node'} that the filters check, or None
     """
 
     zone: str | None
@@ -66,11 +66,11 @@ class Asked:
 
 @dataclasses.dataclass(frozen=True)
 class Checked:
-    """The servers to be, which fit together with everything that they use.
+    """The requested servers, checked against each object that they use.
 
     uuids: one for each server that the quotas seem to allow
-    zone: the availability zone that was asked for, or the one of the volumes
-    boot_image: what the root disk is made from, None if unknown
+    zone: the requested availability zone, or the zone of the volumes
+    boot_image: the image of the root disk, None if unknown
     devices, networks: as asked, completed by the volume and the network service
     groups: security groups by name or id
     columns: columns that the records of all servers have in common

@@ -1,4 +1,4 @@
-"""Reserve: the volumes of new servers are held for them before these are accepted.
+"""Reserve the volumes of new servers before the servers are accepted.
 
 An intent is on record before the volume service is asked: a build request that is
 withdrawn from the start, so that no one is shown it. The transaction that accepts the
@@ -39,7 +39,7 @@ class Reservation:
     def make(self) -> dict[str, list[create_devices.Device]]:
         """Reserve the volumes: {uuid: the server's devices with attachments}.
 
-        On an error nothing stays reserved. Raises Conflict when it took too long.
+        On an error nothing stays reserved. Raises Conflict when the reservation took too long.
         """
         if self._plan.reserves:
             self._renewed = runtime.boottime()
@@ -58,17 +58,17 @@ class Reservation:
             raise
 
     def accepted(self) -> list[str]:
-        """Return those of the servers that are accepted; the others can not be from now on.
+        """Return the uuids of the accepted servers; no other server can be accepted from now on.
 
-        For an acceptance whose transaction may have been committed, or may yet be.
+        Called when it is unknown whether the acceptance has been, or will be, committed.
         """
         found = self._req.app.api_db.write(_settle, self._plan.uuids)
         return [uuid for uuid in self._plan.uuids if uuid in found]
 
     def give_back(self, but: Collection[str] = ()) -> None:
-        """End what was reserved. but: servers that keep it
+        """End the reservations. but: servers that keep their reservations
 
-        Whatever cannot be ended now is left to the super-conductor.
+        The super-conductor ends the reservations that cannot be ended now.
         """
         left = [uuid for uuid in self._plan.uuids if uuid not in but]
         if not self._plan.reserves or not left:
@@ -120,7 +120,7 @@ class Reservation:
         return {**device, 'attachment_id': attachment['id']}
 
     def _renew(self) -> None:
-        """Hold the intents for longer, when a part of their lease is over."""
+        """Renew the lease of the intents when a part of it is over."""
         now = runtime.boottime()
         if now - self._renewed >= self._lease_s / 3:
             self._req.app.api_db.write(

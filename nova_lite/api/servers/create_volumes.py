@@ -22,7 +22,7 @@ MULTIATTACH = 60
 class Sources:
     """The origin of the devices of new servers.
 
-    boot_image: what the root disk is made from, as the image client has it; None if unknown
+    boot_image: the image of the root disk in the form of the image client; None if unknown
     devices: with the sizes of their snapshots
     zone: availability zone of the servers
     """
@@ -33,7 +33,7 @@ class Sources:
 
 
 def check(req: request.Request, asked: create_plan.Asked) -> Sources:
-    """Look at everything that the devices name. Raise Invalid."""
+    """Check the volumes, snapshots and images of the devices. Return Sources. Raise Invalid."""
     zone = _Zone(req, asked.place.zone)
     boot_image, devices = asked.image, []
     for device in asked.devices:
@@ -47,7 +47,7 @@ def check(req: request.Request, asked: create_plan.Asked) -> Sources:
 
 
 class _Source(typing.NamedTuple):
-    """image: what a device is made from, if known; size: in GiB, of a device without one"""
+    """The source of a device. image: if known; size: in GiB, for a device that states none"""
 
     image: session.Json | None
     size: int | None = None

@@ -1,6 +1,6 @@
 """Check whether a resize or a cold migration may leave the server's cell.
 
-Where one of the conditions does not hold the move stays in the cell, without an error.
+If a condition does not hold, the move stays within the cell, without an error.
 Source: reference/nova/cross-cell-resize 2.
 """
 
@@ -27,7 +27,7 @@ KINDS = {
 
 
 def is_allowed(req: request.Request, server: server_access.Server) -> bool:
-    """Return whether the caller, every compute service and the server's ports allow it."""
+    """Return whether the caller, every compute service and the server's ports allow the move."""
     every = req.app.cells.every(cell0=False)
     if len(every) < 2 or not req.allows(rules.CROSS_CELL, server.target):
         return False
@@ -50,7 +50,7 @@ def is_allowed(req: request.Request, server: server_access.Server) -> bool:
 
 
 def kind(name: str, crosses: bool) -> str:
-    """Return the kind of saga: its name within a cell, or of the one that may leave it."""
+    """Return the kind of saga: `name` within a cell, or its counterpart that may change cells."""
     return KINDS[name] if crosses else name
 
 

@@ -106,7 +106,7 @@ def delete(req: request.Request, server: server_access.Server) -> None:
     faults=(400, 403, 404, 409),
 )
 def force_delete(req: request.Request, server: server_access.Server) -> None:
-    """Delete a server at once, even where it would be kept, or is."""
+    """Delete a server at once, also a server that is soft-deleted or would be."""
     acting.require_cell(server)
     delete_from_cell(req, server, keep_s=0)
 
@@ -185,10 +185,11 @@ def delete_from_cell(
 ) -> None:
     """Request the deletion from the host, or delete the server here if no host can.
 
-    Its record says so first, and then it counts no more: who is killed in between leaves
-    what its host, or an audit, deletes and the super-conductor ceases to count.
+    The record of the server states the deletion first; then the server leaves the usage of
+    quotas. If this process is killed in between, the host or an audit deletes the server, and the
+    super-conductor ceases to count it.
 
-    keep_s: seconds it can be restored; default: as configured
+    keep_s: seconds for which the server can be restored; default: as configured
     """
     if keep_s is None:
         keep_s = req.conf.reclaim_instance_interval
@@ -227,7 +228,7 @@ def _count_no_more(req: request.Request, server: server_access.Server) -> None:
 
 
 def _cease_to_count(req: request.Request, server: server_access.Server) -> bool:
-    """Do the same of a server that is kept. Return False if it was restored before that."""
+    """Cease to count a soft-deleted server that is deleted. Return False if it was restored."""
     _count_no_more(req, server)
     if _is_going(server):
         return True
@@ -238,7 +239,7 @@ def _cease_to_count(req: request.Request, server: server_access.Server) -> bool:
 def _confirm_first(
     req: request.Request, server: server_access.Server, **options: typing.Any
 ) -> bool:
-    """Confirm a resize, and continue with the deletion if requested. options: how it goes on
+    """Confirm a resize, and continue with the deletion if requested. options: of the deletion
 
     While the resize is being confirmed or reverted already, that finds out for itself. No
     other saga of the server does: without a confirmation the source would keep what it has.
@@ -299,7 +300,7 @@ def _host_answers(req: request.Request, server: server_access.Server) -> bool:
 def _delete_now(req: request.Request, server: server_access.Server) -> None:
     """Request the deletion from the host, or finish it here.
 
-    Where it is can be trusted only now that no move may change it any more.
+    The recorded host is certain only now that no move can change it any more.
     """
     row = server.cell.db.read(instances.find, server.uuid)
     if row is None or row.deleted:
@@ -316,7 +317,7 @@ def _delete_now(req: request.Request, server: server_access.Server) -> None:
 
 
 def _is_kept(server: server_access.Server) -> bool:
-    """Return whether a server can be restored: one that never ran, or is on no host, cannot."""
+    """Return whether a server can be restored: not if it never ran, or is on no host."""
     row = server.row
     if row.launched_at is None or row.host is None or server.cell.is_cell0:
         return False

@@ -25,7 +25,7 @@ def in_cell(server: server_access.Server, host: str) -> dict[str, str]:
 
 
 def anywhere(req: request.Request, server: server_access.Server, host: str) -> dict[str, str]:
-    """Do as `in_cell`. Raise UnknownHost, or InAnotherCell for a host of another cell."""
+    """Return the same as `in_cell`. Raise UnknownHost, or InAnotherCell for another cell's host."""
     found = req.app.api_db.read(host_mappings.cell_ids, [host])
     if host not in found:
         raise UnknownHost(host=host)

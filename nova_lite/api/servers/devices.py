@@ -1,6 +1,6 @@
 """Attach and detach devices by a saga, and wait for its first result.
 
-What the answer tells must have come about by then; the rest follows by itself.
+The answer waits for the result that it states; the saga does the rest after the answer.
 """
 
 from collections.abc import Callable
@@ -89,7 +89,7 @@ def _require_host_reached(req: request.Request, server: server_access.Server) ->
 def wait(
     req: request.Request, uuid: str, *, meanwhile: Callable[[rows.Row], object] = outcomes.nothing
 ) -> typing.Any:
-    """Wait until a saga has accepted a device. Return the saga's result. meanwhile: see there"""
+    """Wait until a saga has accepted a device. Return its result. meanwhile: of `outcomes.wait`"""
     row = outcomes.wait(
         req,
         uuid,
@@ -104,7 +104,7 @@ def wait(
 def require_shelvable(
     req: request.Request, server: server_access.Server, guard: transitions.Transition
 ) -> None:
-    """Raise for a shelved server before the microversion that allows that."""
+    """Raise InstanceInvalidState for a shelved server before the microversion that allows it."""
     if req.minor < SHELVED_SINCE and server.row.vm_state in SHELVED:
         raise exception.InstanceInvalidState(
             action=guard.verb,

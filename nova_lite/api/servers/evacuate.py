@@ -68,7 +68,7 @@ class OldComputes(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def evacuate(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Begin to rebuild the server elsewhere; before 2.14 the answer has a password."""
+    """Begin to rebuild the server on another host; before 2.14 the answer has a password."""
     asked = req.content
     password = _password(req, asked)
     if req.minor >= STOPPED:

@@ -62,7 +62,7 @@ BACKUP_BODY = schema_parts.body(
     faults=(400, 403, 404, 409),
 )
 def create_image(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Make an image; below 2.45 its address is in a header, then its id in the body."""
+    """Make an image. Its address is in a header below 2.45, its id in the body from 2.45."""
     _check_metadata(req)
     if acting.boots_from_volume(acting.devices(server)):
         req.authorize(rules.CREATE_IMAGE_BFV, server.target)
@@ -110,7 +110,10 @@ def _of_disk(
     action: str,
     **options: typing.Any,
 ) -> session.Json:
-    """Begin, make the image, and have the host fill it. options: of backups.Order"""
+    """Begin the action, make the image, and cast its upload to the host.
+
+    options: of backups.Order
+    """
     order = backups.Order(runtime.new_uuid(), req.ctxt.request_id, **options)
     instance = acting.begin(req, server, action, guard, system_metadata=order.note())
     try:

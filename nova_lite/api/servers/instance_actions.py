@@ -1,4 +1,4 @@
-"""/servers/{server_id}/os-instance-actions: what was asked of a server, how it went.
+"""/servers/{server_id}/os-instance-actions: requests about a server, and their results.
 
 Source: reference/nova/moves 2.8.
 """

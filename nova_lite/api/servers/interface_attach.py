@@ -1,4 +1,4 @@
-"""POST /servers/{server_id}/os-interface: attach a port, which may have to be made.
+"""POST /servers/{server_id}/os-interface: attach a port, a new one if none is named.
 
 The answer waits until the port is plugged in. Source: reference/nova/api-surface 2.3.
 """

@@ -21,7 +21,7 @@ from nova_lite.policies import server_devices as rules
     faults=(400, 403, 404, 409),
 )
 def detach(req: request.Request, server: server_access.Server) -> None:
-    """Detach a port. One made for the server is deleted, another one is free again."""
+    """Detach a port. A port that was made for the server is deleted, any other is free again."""
     port_id = req.args['port_id']
     if port_id not in [vif['id'] for vif in server.row.network_info or ()]:
         raise exception.PortNotAttached(instance_id=server.uuid, port_id=port_id)

@@ -1,8 +1,8 @@
-"""Guests that undone moves may have left running, where they could not be removed then.
+"""Guests that undone moves may have left running on hosts that could not remove them.
 
-The server is its source's, in error and off, or on no host as before. Before it is started,
-every such destination is asked to remove what it has, so that it never runs twice; and
-before it loses a volume, so that no other guest writes to that.
+The server is on its source, in error and off, or on no host as before. Before it is started,
+every such destination is asked to remove its guest, so that the server never runs twice. The
+same is done before the server loses a volume, so that two guests never write to the volume.
 """
 
 from oslo_log import log

@@ -37,7 +37,7 @@ OF_HOSTS = ('host', 'node')
     'GET', '/servers', policy=rules.LIST, query=list_schema.QUERY, faults=(400, 403)
 )
 def index(req: request.Request) -> operation.Result:
-    """Ids and names."""
+    """List the ids and names of servers."""
     return _answer(req, rules.LIST_ALL, _names, partial.short, more=('display_name',))
 
 
@@ -45,7 +45,7 @@ def index(req: request.Request) -> operation.Result:
     'GET', '/servers/detail', policy=rules.DETAIL, query=list_schema.QUERY, faults=(400, 403)
 )
 def detail(req: request.Request) -> operation.Result:
-    """Everything."""
+    """List servers with all their fields."""
     return _answer(req, rules.DETAIL_ALL, details, partial.detail)
 
 
@@ -57,7 +57,7 @@ def _answer(
     *,
     more: Iterable[str] = (),
 ) -> operation.Body:
-    """more: names of columns that `show` needs of the rows that a page is merged from"""
+    """Return a page. more: columns that `show` needs of the rows from which it is merged"""
     try:
         criteria = list_filters.parse(req, all_rule)
     except list_filters.Nothing:
@@ -86,7 +86,7 @@ def _has_next(req: request.Request, page: list_merge.Page, limit: int) -> bool:
 def _sort(req: request.Request) -> list[tuple[str, str]]:
     """Return [(column, direction)], the last column unique.
 
-    A key without a direction has the first one that was given.
+    A key without a direction has the first direction of the request.
     """
     keys = req.params.get('sort_key') or ['created_at']
     directions = req.params.get('sort_dir', [])

@@ -160,7 +160,7 @@ def _boolean(name: str, text: str) -> bool:
 def _life(req: request.Request, given: Given) -> list[Filter]:
     """Return the filter by deletion: neither deleted nor soft-deleted servers by default.
 
-    With a span of changes, and no filter by deletion, all of them.
+    With a span of changes, and no filter by deletion, it accepts all servers.
     """
     deleted, soft_deleted = given.pop('deleted', None), given.pop('soft_deleted', None)
     wanted = deleted is not None and _is_deleted(deleted)
@@ -233,7 +233,7 @@ def _addresses(given: Given) -> list[tuple[int, str]]:
 
 
 def _flavor(req: request.Request, values: Sequence[str]) -> Filter:
-    """By flavor id: the records know the flavor by its number."""
+    """Return the filter by flavor id. Records have the number of the flavor."""
     try:
         row = req.app.api_db.read(flavors.get, values[-1])
     except exception.FlavorNotFound:
@@ -266,7 +266,7 @@ def _number(name: str, text: str) -> Filter:
 
 
 def _second(name: str, moment: datetime.datetime) -> Filter:
-    """Within this second: the API shows no finer times."""
+    """Return the filter for times within a second: the API shows no finer times."""
     start = moment.replace(microsecond=0)
     end = start + datetime.timedelta(seconds=1)
 

@@ -1,8 +1,8 @@
 """Pages of servers over build requests and all cells.
 
-Every source is read in the same order and merged by it, build requests first:
-a server that moves into a cell meanwhile is then seen twice, which is mended
-here, rather than never. Source: reference/nova/cells-and-rpc 2.
+Each source is read in the same order and merged by it, build requests first: so a server that
+enters a cell meanwhile is read twice, never missed, and the second copy is removed here.
+Source: reference/nova/cells-and-rpc 2.
 """
 
 from collections.abc import Callable
@@ -47,8 +47,8 @@ class Page:
     """Servers of one page, in order.
 
     pending: {uuid: Pending} of those that are build requests
-    where: {uuid: Cell} of the others
-    rows: {(uuid, Cell): row} of all that cells have
+    where: {uuid: Cell} of the servers in cells
+    rows: {(uuid, Cell): row} of all rows that cells returned
     down: cells that did not answer
     """
 
@@ -175,7 +175,7 @@ def _sorted(pending: Iterable[Pending], sort: Sort, marker: Record | None) -> li
 
 @functools.total_ordering
 class _Descending:
-    """A value that sorts the other way round."""
+    """A value that sorts in descending order."""
 
     __slots__ = ('value',)
 

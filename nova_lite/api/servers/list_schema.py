@@ -125,7 +125,7 @@ FOR_ALL = (
 
 
 def names(minor: int) -> frozenset[str]:
-    """Return the names that mean something at 2.`minor`."""
+    """Return the names of the parameters that have an effect at 2.`minor`."""
     return next(found for first, found in reversed(_NAMES) if minor >= first)
 
 

@@ -1,7 +1,7 @@
 """os-migrateLive: move a server to another host while it runs.
 
-A named host goes through the scheduler unless it is forced, which the oldest
-microversions always do. Source: reference/nova/moves 2.4.
+The scheduler checks a named host unless the host is forced. Before 2.30 a named host is always
+forced. Source: reference/nova/moves 2.4.
 """
 
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ class Refused(exception.Invalid):
 
 
 def rule(req: request.Request) -> str:
-    """Return the policy's rule: another one where a host is named."""
+    """Return the policy's rule, which differs if the request names a host."""
     return rules.MIGRATE_LIVE_HOST if req.content['host'] else rules.MIGRATE_LIVE
 
 
@@ -74,7 +74,7 @@ def rule(req: request.Request) -> str:
     faults=(400, 403, 404, 409),
 )
 def live_migrate(req: request.Request, server: server_access.Server) -> None:
-    """Begin the migration; before 2.34 its checks are waited for."""
+    """Begin the migration; before 2.34 the answer waits for the checks."""
     asked = req.content
     host = asked['host']
     forced = is_forced(req, asked)
@@ -108,7 +108,7 @@ def live_migrate(req: request.Request, server: server_access.Server) -> None:
 def is_forced(req: request.Request, asked: operation.Body) -> bool:
     """Return whether the move to the named host is forced past the scheduler.
 
-    Before 2.30 that is how it is; from 2.68 it never is. Raises ForceWithoutHost.
+    Before 2.30 it is always forced, from 2.68 never. Raises ForceWithoutHost.
     """
     force = schema_parts.is_true(asked.get('force', req.minor < 30))
     if force and 'force' in asked and not asked.get('host'):
@@ -154,9 +154,9 @@ def _block_migration(value: object) -> bool | None:
 
 
 def _wait_for_checks(req: request.Request, uuid: str) -> None:
-    """Return when the checks have passed; raise what they refuse.
+    """Return when the checks have passed. Raise Refused, or the error that ended the saga.
 
-    A refused migration has been undone by then, so that it may be asked for again.
+    A refused migration has been undone by then, so the request can be repeated at once.
     """
     outcomes.wait(req, uuid, _is_checked, timeout_s=CHECKED_TIMEOUT_S, meaning=_meaning)
 

@@ -1,7 +1,7 @@
 """migrate: move a server to another host while it is off (reference/nova/moves 2.2).
 
-A host may be named from 2.56 on; the scheduler checks it. Before, whatever the body
-says is ignored.
+From 2.56 the request may name a host, which the scheduler checks. Before 2.56 the body is
+ignored.
 """
 
 import os_traits
@@ -39,7 +39,7 @@ def host_of(req: request.Request) -> str | None:
 
 
 def rule(req: request.Request) -> str:
-    """Return the policy's rule: another one where a host is named."""
+    """Return the policy's rule, which differs if the request names a host."""
     return rules.MIGRATE_HOST if host_of(req) else rules.MIGRATE
 
 
@@ -80,7 +80,7 @@ def migrate(req: request.Request, server: server_access.Server) -> None:
 
 
 def _may_stay(req: request.Request, server: server_access.Server) -> bool:
-    """Return whether the source's hypervisor can migrate to itself, according to it."""
+    """Return whether the source's host reports that it can migrate a server to itself."""
     row = server.row
     nodes = server.cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)
     if not nodes:

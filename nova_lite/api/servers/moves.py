@@ -1,6 +1,6 @@
 """Start of a move by a handler: the intent, its transaction, and the cast.
 
-What follows is the saga's of that kind (moves.kinds).
+The saga of that kind does the further steps (moves.kinds).
 """
 
 from collections.abc import Mapping

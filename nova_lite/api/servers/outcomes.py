@@ -26,7 +26,7 @@ KINDS = {
 
 
 def nothing(_row: rows.Row) -> None:
-    """Do nothing: the request waits on."""
+    """Do nothing: the request continues to wait."""
 
 
 def wait(
@@ -61,7 +61,7 @@ def wait(
 
 
 def _refusal(req: request.Request, row: rows.Row, meaning: Meaning) -> exception.NovaLiteError:
-    """Return the error that a saga was undone for, in the words of the API."""
+    """Return the error for which a saga was undone, in the words of the API."""
     error = row.error
     found = meaning(error) or KINDS.get(error['kind'])
     if found is not None:

@@ -61,7 +61,7 @@ def show(req: request.Request, server: server_access.Server) -> operation.Result
     'DELETE', PATH, policy=rules.CLEAR_PASSWORD, success=204, faults=(403, 404, 409)
 )
 def clear(req: request.Request, server: server_access.Server) -> None:
-    """Forget the encrypted password; that in the guest stays."""
+    """Delete the encrypted password on record; the password in the guest stays."""
     acting.require_cell(server)
     acting.in_its_cell(
         req, server, lambda: server.cell.db.write(guest_passwords.forget, server.uuid)

@@ -1,6 +1,6 @@
 """Actions of one step that a host carries out: start, stop, pause, suspend and back.
 
-They differ in words and states only, which transitions.TRANSITIONS has.
+They differ only in words and states, which are in transitions.TRANSITIONS.
 """
 
 from nova_lite import transitions

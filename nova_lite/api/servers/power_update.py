@@ -24,7 +24,7 @@ TARGETS = {
 def follow(req: request.Request, server: server_access.Server, target: str | None) -> None:
     """Start or stop a server, recorded as that action, if its state permits it.
 
-    target: the tag of the event. Another one, and a server in another state, are left alone.
+    target: the tag of the event. An unknown tag, or a server in another state, has no effect.
     """
     if target not in TARGETS:
         LOG.warning('Event %s of server %s has the unknown tag %s', NAME, server.uuid, target)

@@ -1,4 +1,4 @@
-"""The action reboot: soft asks the guest, hard does not, and mends it."""
+"""The action reboot: soft asks the guest; hard starts the guest anew from the records."""
 
 from nova_lite import transitions
 from nova_lite.api import operation

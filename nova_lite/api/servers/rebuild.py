@@ -1,6 +1,6 @@
 """rebuild: give a server a new guest where it is, from its own or from another image.
 
-What follows is the saga's (conductor.rebuild). Source: reference/nova/api-surface 2.4 and 6.
+The saga does the further steps (conductor.rebuild). Source: reference/nova/api-surface 2.4 and 6.
 """
 
 from collections.abc import Iterator

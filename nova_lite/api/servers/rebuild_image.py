@@ -1,4 +1,4 @@
-"""The image of a rebuild: what it is for the server, and whether they go together.
+"""The image of a rebuild: its effect on the server, and whether both are compatible.
 
 The root disk of a server that boots from a volume follows what the volume was made from;
 from 2.93 on the image is written onto it, below that it stays as it is.
@@ -31,8 +31,8 @@ COLUMNS = (
 class Plan:
     """The change of a server's image.
 
-    columns: of its record; former: the same, as they are
-    image: as sagas get it where it is another image, else None
+    columns: new values of columns of its record; former: the present values of these columns
+    image: the image in the form of sagas if it differs from the server's, else None
     reimage: id of the image to be written onto the root volume, or None
     boots_from_volume: whether the root disk is a volume
     """

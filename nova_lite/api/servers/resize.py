@@ -1,6 +1,6 @@
 """resize: give a server another flavor. The order of checks is the reference's.
 
-What the scheduler says comes later, in the migration and the record of actions.
+The scheduler decides later: the migration and the record of actions have its result.
 Source: reference/nova/moves 2.2.
 """
 

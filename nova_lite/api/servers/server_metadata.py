@@ -105,7 +105,7 @@ def _require_key(server: server_access.Server, key: str) -> None:
 
 
 def _change(req: request.Request, server: server_access.Server, change: Change) -> dict[str, str]:
-    """Apply `change` to the entries as they are in that moment; returns the new ones."""
+    """Apply `change` to the present entries, read in the same transaction. Return the new ones."""
     acting.require_cell(server)
     limit = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
     return acting.in_its_cell(

@@ -148,7 +148,7 @@ def force_complete(req: request.Request, server: server_access.Server) -> None:
     faults=(400, 403, 404, 409),
 )
 def abort(req: request.Request, server: server_access.Server) -> None:
-    """Call the migration off; from 2.65 also one that has not begun to copy."""
+    """Abort the migration; from 2.65 also a migration that has not begun to copy."""
     number = identifiers.number(req.args['migration_id'], 'migration id')
     row = _read(req, server, live_migrations.find, number)
     if row is None:
@@ -190,8 +190,8 @@ def _record(
 ) -> bool:
     """Record the command and the action in one transaction. Raise WrongStatus.
 
-    The next poll of the migration carries it out, also if the message is lost.
-    Return False if another request has the same command: then the action has failed.
+    The next poll of the migration carries out the command, also if the message is lost.
+    Return False if another request has recorded the same command: then the action has failed.
     """
     acting.require_host(server)
     return server.cell.db.write(
