@@ -15,6 +15,7 @@ from oslo_log import log
 
 from nova_lite import context
 from nova_lite import runtime
+from nova_lite.clients import neighbours as client_set
 from nova_lite.compute import audit
 from nova_lite.compute import build
 from nova_lite.compute import claims
@@ -65,7 +66,7 @@ class ComputeManager:
         hosts: Iterable[str],
         driver: protocol.Driver,
         conductor: conductor_rpc.ConductorAPI,
-        neighbours: site.Neighbours,
+        neighbours: client_set.Neighbours,
         reported: bool = False,
     ) -> None:
         self.conf = conf

@@ -14,6 +14,7 @@ from tests.fixtures import api_neighbours
 from tests.fixtures import neighbours
 from tests.fixtures import shares
 from tests.fixtures import signatures
+from tests.unit.superconductor import build_base
 
 
 class DoublesTest(testtools.TestCase):
@@ -30,6 +31,7 @@ class DoublesTest(testtools.TestCase):
             (neighbours.Image, image.Image),
             (neighbours.Network, network.Network),
             (neighbours.Placement, placement.Placement),
+            (build_base.Placement, placement.Placement),
             (neighbours.Providers, providers.Providers),
             (neighbours.Volume, volume.Volume),
             (shares.Shares, share.Share),
