@@ -18,6 +18,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
+from nova_lite.clients import neighbours
 from nova_lite.db import transactions
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
@@ -26,10 +27,10 @@ from nova_lite.lifecycle import discovery
 from nova_lite.lifecycle import searches
 from nova_lite.moves import kinds
 from nova_lite.moves import lanes
-from nova_lite.moves import world as worlds
 from nova_lite.notify import watch
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpcapi import scheduler as scheduler_rpc
 from nova_lite.saga import engine
 from nova_lite.saga import journal
 from nova_lite.superconductor import build
@@ -65,8 +66,8 @@ class World:
         *,
         api_db: transactions.Database,
         cells: deployment.Cells,
-        scheduler: worlds.Scheduler,
-        clients: worlds.Clients,
+        scheduler: scheduler_rpc.SchedulerAPI,
+        clients: neighbours.Neighbours,
         notices: watch.Notices | None = None,
     ) -> None:
         self.conf, self.notices = conf, notices

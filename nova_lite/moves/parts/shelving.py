@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.clients import image as image_client
 from nova_lite.clients import release
 from nova_lite.clients import session
 from nova_lite.db import rows
@@ -17,7 +18,6 @@ from nova_lite.moves import asking
 from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
-from nova_lite.moves import world as worlds
 from nova_lite.moves.parts import progress_records
 from nova_lite.moves.parts import volumes
 
@@ -52,7 +52,7 @@ def without_shelf(system_metadata: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def require_image(images: worlds.Image, ctxt: session.Ctxt, row: rows.Row) -> None:
+def require_image(images: image_client.Image, ctxt: session.Ctxt, row: rows.Row) -> None:
     """Raise ImageNotFound or ImageNotUsable if a server's shelved image does not have its disk."""
     image_id = row.system_metadata.get(IMAGE_ID)
     if image_id is None:

@@ -17,6 +17,7 @@ from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import providers as provider_client
 from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
@@ -35,7 +36,7 @@ DELETED_KEPT = datetime.timedelta(days=1)
 
 def sync(
     api_db: transactions.Database,
-    providers: worlds.Providers,
+    providers: provider_client.Providers,
     node: rows.Row,
     *,
     removes: bool = True,

@@ -19,6 +19,7 @@ from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.clients import placement as placements
 from nova_lite.clients import providers
 from nova_lite.db import rows
 from nova_lite.db import transactions
@@ -103,7 +104,9 @@ def _read(
     )
 
 
-def held(placement: worlds.Placement, provider_uuid: str) -> list[tuple[str, str, dict[str, int]]]:
+def held(
+    placement: placements.Placement, provider_uuid: str
+) -> list[tuple[str, str, dict[str, int]]]:
     """Return [(provider uuid, consumer, resources)] of everything on a provider."""
     try:
         found = placement.providers.allocations(context.admin(), provider_uuid)
@@ -119,7 +122,7 @@ class Consumers:
     generation all consumers of a provider are known, and some of the known may be gone.
     """
 
-    def __init__(self, placement: worlds.Placement) -> None:
+    def __init__(self, placement: placements.Placement) -> None:
         self._placement = placement
         # {uuid of a provider: (generation in the list, consumers)}
         self._known: dict[str, tuple[int, list[str]]] = {}

@@ -10,10 +10,12 @@ from nova_lite.clients import providers
 from nova_lite.clients import security_groups
 from nova_lite.clients import share
 from nova_lite.clients import volume
+from nova_lite.rpcapi import scheduler
 from tests.fixtures import api_neighbours
 from tests.fixtures import neighbours
 from tests.fixtures import shares
 from tests.fixtures import signatures
+from tests.unit.moves import moves_base
 from tests.unit.superconductor import build_base
 
 
@@ -32,6 +34,8 @@ class DoublesTest(testtools.TestCase):
             (neighbours.Network, network.Network),
             (neighbours.Placement, placement.Placement),
             (build_base.Placement, placement.Placement),
+            (build_base.Scheduler, scheduler.SchedulerAPI),
+            (moves_base.Placement, placement.Placement),
             (neighbours.Providers, providers.Providers),
             (neighbours.Volume, volume.Volume),
             (shares.Shares, share.Share),
