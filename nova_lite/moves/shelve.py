@@ -38,10 +38,15 @@ IMAGE_NAME = '%s-shelved'
 
 
 class Arguments(scopes.Arguments):
-    """offload: whether to leave the host at once; image: whether the server needs an image"""
+    """What to do with the host and with images.
+
+    offload: whether to leave the host at once; image: whether the server needs an image
+    former: the image of a former shelving, after which the server's state was reset
+    """
 
     offload: bool
     image: bool
+    former: str | None = None
 
 
 class Shelve(move.Move[Began]):
@@ -50,7 +55,11 @@ class Shelve(move.Move[Began]):
     first = shelving.BEGIN
     tasks = offload.TASKS
     harmless = (QUEUE,)
-    ways = tuple(saga.Way({'offload': leaves, 'image': True}) for leaves in (False, True))
+    ways = tuple(
+        saga.Way({'offload': leaves, 'image': True, 'former': former})
+        for former in (None, 'image-of-before')
+        for leaves in (False, True)
+    )
 
     def __init__(self, *given: typing.Any) -> None:
         super().__init__(*given)
@@ -76,18 +85,27 @@ class Shelve(move.Move[Began]):
                 RECORD, self.record, pivot=True, title='record that the server is shelved'
             ),
             *(self.offload.steps() if self.arguments.offload else ()),
+            *((self._dropping(),) if self.arguments.former else ()),
         )
+
+    def _dropping(self) -> saga.Step:
+        """Return the step that deletes the former image, which no record names any more."""
+        clean = saga.Clean(self.drop_former)
+        return places.IMAGES.best_effort('delete-former-image', self.drop_former, clean=clean)
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         return shelving.begin(self.progress, connection, row, shelving.SHELVE_EVENT)
 
     def queue_image(self) -> None:
-        """Queue the image. Drop that of a former shelving, after which the state was reset."""
         self.scope.here.require_up_or_fail(self.source.host)
-        if self.began.image_id is not None:
-            former = release.Images(shelved=self.began.image_id)
-            release.drop_images(self.world.image, self.ctxt, self.instance_uuid, former)
         self.image.queue()
+
+    def drop_former(self) -> None:
+        """Delete the former image, unless the server's record still names it."""
+        row = self.scope.find()
+        if row is None or row.system_metadata.get(shelving.IMAGE_ID) != self.arguments.former:
+            former = release.Images(shelved=self.arguments.former)
+            release.drop_images(self.world.image, self.ctxt, self.instance_uuid, former)
 
     def snapshot(self) -> asking.Reply:
         """Stop the guest and upload its disk."""

@@ -19,6 +19,7 @@ from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import moves
+from nova_lite.clients import release
 from nova_lite.db.api import request_specs
 from nova_lite.policies import server_actions as rules
 
@@ -80,13 +81,17 @@ def shelve(req: request.Request, server: server_access.Server) -> None:
     acting.require_host(server)
     volume_backed = acting.boots_from_volume(acting.devices(server))
     at_once = req.conf.shelved_offload_time == 0
+    arguments: operation.Body = {'offload': volume_backed or at_once, 'image': not volume_backed}
+    former = server.row.system_metadata.get(release.SHELVED_IMAGE)
+    if former is not None:
+        arguments['former'] = former
     moves.begin(
         req,
         server,
         kind='shelve',
         guard=transitions.SHELVE,
         action='shelve',
-        arguments={'offload': volume_backed or at_once, 'image': not volume_backed},
+        arguments=arguments,
     )
 
 
