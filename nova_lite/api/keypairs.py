@@ -106,7 +106,12 @@ def _create(req: request.Request) -> operation.Body:
         'fingerprint': keys.fingerprint(kind, public),
     }
     row = quota_locks.write(
-        req.app.api_db, _store, req.conf, req.project_id, values, imported=private is None
+        req.app.api_db,
+        _store,
+        req.conf,
+        req.ctxt.project_id or '',
+        values,
+        imported=private is None,
     )
     shown = {**_brief(req, row), 'user_id': user_id}
     if private is not None:

@@ -38,7 +38,7 @@ IMAGE_NAME = '%s-shelved'
 
 
 class Arguments(scopes.Arguments):
-    """What to do with the host and with images.
+    """The host and the images of a shelving.
 
     offload: whether to leave the host at once; image: whether the server needs an image
     former: the image of a former shelving, after which the server's state was reset

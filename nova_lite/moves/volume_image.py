@@ -111,6 +111,10 @@ class VolumeImage(move.Move[Began]):
                 if device['boot_index'] == 0:
                     raise
                 LOG.warning('Image %s lacks a volume: %s', self.uuid, error)
+        # Servers need boot indexes without gaps.
+        booting = [each for each in found if each['boot_index'] is not None]
+        for index, each in enumerate(sorted(booting, key=lambda each: each['boot_index'])):
+            each['boot_index'] = index
         return found
 
     def _mapped(self, device: saga.Data, made: dict[str, session.Json]) -> saga.Data:

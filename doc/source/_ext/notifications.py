@@ -11,6 +11,7 @@ from nova_lite import conf as conf_module
 from nova_lite.db import notes
 from nova_lite.notify import derive
 from nova_lite.notify import envelope
+from nova_lite.notify import from_records
 from nova_lite.notify import payloads
 from nova_lite.notify import watch
 
@@ -58,7 +59,7 @@ def sample():
     conf = conf_module.make_conf(files=[])
     conf.set_override('host', 'controller')
     facts = {'event': 'compute_resize_instance', 'phase': 'end', 'host': 'cell1-host1'}
-    server = watch.Server(
+    server = from_records.Server(
         row=types.SimpleNamespace(**_columns()),
         devices=[],
         tags=[],

@@ -50,6 +50,8 @@ def parse(server: operation.Body, image: session.Json | None) -> list[Device]:
     else:
         devices = [_device(item) for item in second or () if not item.get('no_device')]
     roots = [device for device in devices if device['boot_index'] == 0]
+    if image:
+        _check_names(devices)
     if image and not roots:
         devices[:0] = of_image(image) or [_root(image['id'])]
     _check_boot_order(devices, image_id)
@@ -211,10 +213,6 @@ def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
     if order != list(range(len(order))):
         raise exception.InvalidBDMBootSequence()
     for device in devices:
-        if device['boot_index'] != 0 and _has_roots_name(device):
-            raise exception.InvalidBDM(
-                reason=f'{device["device_name"]} is the name of the root device.'
-            )
         if device['source_type'] != 'image' or device['destination_type'] != LOCAL:
             continue
         if device['boot_index'] != 0 or device['image_id'] != image_id:
@@ -224,8 +222,13 @@ def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
             )
 
 
-def _has_roots_name(device: Device) -> bool:
-    return device['destination_type'] == VOLUME and device['device_name'] in ROOT_NAMES[:2]
+def _check_names(devices: Sequence[Device]) -> None:
+    """Refuse volumes that are called as the root device is, of a server with an image."""
+    for device in devices:
+        if device['destination_type'] == VOLUME and device['device_name'] in ROOT_NAMES[:2]:
+            raise exception.InvalidBDM(
+                reason=f'{device["device_name"]} is the name of the root device.'
+            )
 
 
 def root_of(devices: Iterable[Device]) -> Device:

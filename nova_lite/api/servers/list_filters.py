@@ -38,6 +38,7 @@ EXACT = frozenset(('project_id', 'user_id', 'image_ref', 'vm_state', 'task_state
 NUMBERS = frozenset(('launch_index', 'power_state', 'progress'))
 MOMENTS = frozenset(('launched_at', 'terminated_at', 'created_at'))
 SOFT_DELETED = str(states.VmState.SOFT_DELETED)
+OFFLOADED = str(states.VmState.SHELVED_OFFLOADED)
 # Query parameters: {name: [value, ...]}
 Given: typing.TypeAlias = dict[str, list[str]]
 Test: typing.TypeAlias = Callable[[rows.Row, Collection[str]], bool]
@@ -118,6 +119,8 @@ def parse(req: request.Request, all_rule: str) -> Criteria:
     listed = _addresses(given)
     if 'flavor' in given:
         found.append(_flavor(req, given.pop('flavor')))
+    if 'availability_zone' in given:
+        found.append(_differs('vm_state', OFFLOADED))  # such a server is in no zone
     for name, values in given.items():
         found.append(_one(name, values))
     return Criteria(project_id, found, listed, plain)

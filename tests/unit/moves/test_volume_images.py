@@ -176,6 +176,14 @@ class VolumeImageTest(Case):
         named = [each.get('snapshot_id') for each in mapping]
         self.assertEqual([*self.volumes.snapshots, None], named)
 
+    def test_boot_order_has_no_gap_where_a_volume_was(self):
+        for uuid, index in ((self.new, 1), (self.port, 2)):
+            self.cell.db.write(children.update_block_device, uuid, {'boot_index': index})
+        self.volumes.delete(self.saga.ctxt, self.new)
+        self.do(self.saga, self.steps)
+        mapping = json.loads(self.images.images[self.saga.uuid]['block_device_mapping'])
+        self.assertEqual([0, 1], [each['boot_index'] for each in mapping])
+
     def test_root_disk_is_deleted_by_its_owner(self):
         """There is nothing to make an image of."""
         root = self.device.volume_id

@@ -125,6 +125,11 @@ class TestDevices(create_base.Case):
         self.refuse(400, 'Boot sequence', **self.devices({**self.VOLUME, 'boot_index': None}))
         self.create(block_device_mapping_v2=[second])
 
+    def test_name_of_the_root_device(self):
+        named = {**self.VOLUME, 'device_name': '/dev/vda'}
+        self.refuse(400, 'root device', block_device_mapping_v2=[named])
+        self.create(**self.devices(named))
+
     def test_refused(self):
         image = api_neighbours.IMAGE_ID
         blank = {'source_type': 'blank', 'boot_index': -1}

@@ -176,6 +176,11 @@ class TestFilters(Case):
         self.assertEqual(['mine'], self.names())
         self.assertEqual(['theirs'], self.names(who=compute_api.OTHER))
 
+    def test_offloaded_servers_are_in_no_zone(self):
+        self.add('there', availability_zone='az1')
+        self.add('nowhere', availability_zone='az1', vm_state='shelved_offloaded')
+        self.assertEqual(['there'], self.names('?availability_zone=az1', version='2.83'))
+
     def test_all_tenants(self):
         self.add('theirs', project_id='beta')
         admin = compute_api.ADMIN
