@@ -15,7 +15,7 @@ ASK = 'import importlib.metadata as m, sys; print(*(m.version(name) for name in 
 _NUMBER = re.compile(r'\d+\.\d+[.\d]*')
 
 
-def prepare(directory):
+def prepare(directory: str) -> None:
     """Install nova in a virtual environment, unless one with it exists there."""
     if os.path.exists(os.path.join(directory, 'bin', 'nova-conductor')):
         return

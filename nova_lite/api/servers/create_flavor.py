@@ -13,6 +13,8 @@ from nova_lite.api import request
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.api import flavors
+from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import devices
 from nova_lite.policies import servers as rules
 
 GIB = 1 << 30
@@ -52,16 +54,38 @@ def check(
     boot_image: session.Json | None,
     *,
     boots_from_volume: bool,
+    is_new_flavor: bool = True,
 ) -> None:
     """Raise Invalid or Forbidden when flavor and image do not fit.
 
     boot_image: the image of the root disk, or the image from which its volume was made
+    is_new_flavor: whether the server does not have the flavor yet
     """
-    root_gb = flavor['root_gb']
-    if not boots_from_volume and not root_gb:
+    if not boots_from_volume and not flavor['root_gb']:
         _require_zero_disk(req)
-    if boot_image is None:
-        return
+    if boot_image is not None:
+        _check_sizes(flavor, boot_image, boots_from_volume)
+    constraints_of(flavor, boot_image or {})
+    if is_new_flavor:
+        devices.check_pci(flavor['extra_specs'] or {})
+
+
+def constraints_of(flavor: Flavor, image: session.Json) -> constraints.Constraints:
+    """Return the constraints of a guest. Raise Invalid if flavor and image contradict."""
+    guest = constraints.Asked(
+        vcpus=flavor['vcpus'],
+        memory_mb=flavor['memory_mb'],
+        specs=flavor['extra_specs'] or {},
+        properties=image.get('properties') or {},
+        flavor_name=flavor['name'],
+        image_name=image.get('name') or '',
+        image_id=image.get('id') or '',
+    )
+    return constraints.of(guest)
+
+
+def _check_sizes(flavor: Flavor, boot_image: session.Json, boots_from_volume: bool) -> None:
+    root_gb = flavor['root_gb']
     if flavor['memory_mb'] < boot_image['min_ram']:
         raise exception.Invalid("Flavor's memory is too small for requested image.")
     if boots_from_volume or not root_gb:

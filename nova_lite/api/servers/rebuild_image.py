@@ -16,6 +16,8 @@ from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import create_properties
 from nova_lite.api.servers import create_volumes
 from nova_lite.clients import session
+from nova_lite.db import rows
+from nova_lite.lifecycle.guests import refusals
 from nova_lite.objects import block_device
 
 # From here on the root volume gets the image.
@@ -57,7 +59,10 @@ def plan(
         changed = row.image_ref != image['id']
     else:
         changed = _is_other(req, root, image)
-    create_flavor.check(req, row.flavor, image, boots_from_volume=root is not None)
+    create_flavor.check(
+        req, row.flavor, image, boots_from_volume=root is not None, is_new_flavor=False
+    )
+    _check_topology(row, image)
     columns = _columns(image, disk_config)
     if root is not None:
         # That it has none tells users and clients that it boots from a volume.
@@ -71,6 +76,16 @@ def plan(
         reimage=image['id'] if root is not None and req.minor >= REIMAGE else None,
         boots_from_volume=root is not None,
     )
+
+
+def _check_topology(row: rows.Row, image: session.Json) -> None:
+    """Raise ImageNUMATopologyRebuildConflict if the image would change the guest's nodes."""
+    try:
+        former = create_flavor.constraints_of(row.flavor, {'properties': row.image_properties})
+    except exception.Invalid:
+        return  # It was built before such images were refused.
+    if former.topology != create_flavor.constraints_of(row.flavor, image).topology:
+        raise refusals.ImageNUMATopologyRebuildConflict()
 
 
 def _root_volume(server: server_access.Server) -> block_device.BlockDevice | None:

@@ -91,7 +91,7 @@ class TestDevices(create_base.Case):
             for value in ('x' * 256, 'x\0', ['x'], '\ud800'):
                 self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties={name: value})
                 self.refuse(400, 'image')
-        self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties={'os_type': 'x' * 255})
+        self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties={'kernel_id': 'x' * 255})
         self.create()
 
     def test_image_with_large_properties(self):

@@ -246,8 +246,8 @@ class BadInputTest(Case):
         self.refused(image=OTHER, text='disk resize', **{'OS-DCF:diskConfig': 'AUTO'})
 
     def test_an_image_with_long_properties(self):
-        self.images.add(OTHER, properties={'os_type': 'x' * 300})
-        self.refused(image=OTHER, text='os_type')
+        self.images.add(OTHER, properties={'kernel_id': 'x' * 300})
+        self.refused(image=OTHER, text='kernel_id')
 
     def test_a_key_that_there_is_not(self):
         self.refused(version='2.54', key_name='none', text='Invalid key_name')

@@ -1,0 +1,41 @@
+"""A flavor and an image, as the rules read them."""
+
+import dataclasses
+import typing
+
+from oslo_utils import strutils
+
+Values: typing.TypeAlias = typing.Mapping[str, typing.Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A request for a guest. memory_mb in MiB; properties: those of the image."""
+
+    vcpus: int
+    memory_mb: int
+    specs: Values
+    properties: Values
+    flavor_name: str
+    image_name: str
+    image_id: str
+
+    def spec(self, name: str) -> str | None:
+        """Return the flavor's `hw:NAME`, or None."""
+        return _text(self.specs.get(f'hw:{name}'))
+
+    def prop(self, name: str) -> str | None:
+        """Return the image's `hw_NAME`, or None."""
+        return _text(self.properties.get(f'hw_{name}'))
+
+    def truths(self, name: str) -> tuple[bool | None, bool | None]:
+        """Return whether flavor and image turn NAME on; None where one does not mention it."""
+        return _truth(self.spec(name)), _truth(self.prop(name))
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _truth(text: str | None) -> bool | None:
+    return None if text is None else bool(strutils.bool_from_string(text))

@@ -1,0 +1,87 @@
+"""Constraints of a guest by its flavor and its image together."""
+
+import dataclasses
+
+from nova_lite.lifecycle.guests import asked
+from nova_lite.lifecycle.guests import devices
+from nova_lite.lifecycle.guests import images
+from nova_lite.lifecycle.guests import memory
+from nova_lite.lifecycle.guests import nodes
+from nova_lite.lifecycle.guests import pinning
+from nova_lite.objects import guest_numa
+
+Asked = asked.Asked
+SPECS = 'hw:', 'resources', 'trait'
+# Other properties count only against a flavor.
+PROPERTIES = 'hw_cpu_', 'hw_mem_', 'hw_numa_', 'hw_locked_memory', 'trait'
+
+
+@dataclasses.dataclass(frozen=True)
+class Constraints:
+    """Properties of a guest, besides its sizes, that its host must provide.
+
+    nodes: NUMA nodes, empty if any will do
+    page_size: in KiB, or small, large, any
+    dedicated, realtime: numbers of the guest's CPUs
+    mem_encryption: its model
+    """
+
+    nodes: tuple[guest_numa.Node, ...] = ()
+    page_size: str | int | None = None
+    locked_memory: bool = False
+    mem_encryption: str | None = None
+    cpu_policy: str | None = None
+    cpu_thread_policy: str | None = None
+    emulator_threads_policy: str | None = None
+    dedicated: frozenset[int] = frozenset()
+    realtime: frozenset[int] | None = None
+
+    @property
+    def topology(self) -> tuple[object, ...]:
+        """Return the nodes with their pages and CPUs, which a rebuild must keep."""
+        if not self.nodes:
+            return ()
+        policies = self.cpu_policy, self.cpu_thread_policy, self.emulator_threads_policy
+        return self.nodes, self.page_size, *policies, self.dedicated
+
+
+NONE = Constraints()
+
+
+def of(guest: Asked) -> Constraints:
+    """Return the constraints of a guest. Raise Invalid if flavor and image contradict."""
+    images.check(guest.properties)
+    if not _may_constrain(guest):
+        return NONE
+    devices.check_topology(guest)
+    devices.check_serial_ports(guest)
+    devices.check_switches(guest)
+    mem_encryption = memory.encryption(guest)
+    number = nodes.count(guest)
+    policy = pinning.policy(guest)
+    threads = pinning.threads(guest, policy)
+    emulator = pinning.emulator_threads(guest, policy)
+    realtime = pinning.realtime(guest, policy, emulator)
+    dedicated = pinning.dedicated(guest, policy, realtime)
+    pages = memory.page_size(guest)
+    locked = memory.is_locked(guest, pages)
+    if number is None and (pages or policy in pinning.PINNED or guest.spec('pmem')):
+        number = 1
+    return Constraints(
+        nodes=() if number is None else nodes.of(guest, number),
+        page_size=pages,
+        locked_memory=locked,
+        mem_encryption=mem_encryption,
+        cpu_policy=policy,
+        cpu_thread_policy=threads,
+        emulator_threads_policy=emulator,
+        dedicated=dedicated,
+        realtime=realtime,
+    )
+
+
+def _may_constrain(guest: Asked) -> bool:
+    """Return whether there is a key that the rules read. Most guests have none."""
+    return any(key.startswith(SPECS) for key in guest.specs) or any(
+        key.startswith(PROPERTIES) for key in guest.properties
+    )

@@ -1,0 +1,90 @@
+"""Flavors and images that contradict: 400 at create, resize and rebuild."""
+
+from nova_lite.db.api import flavors
+from tests.fixtures import api_neighbours
+from tests.fixtures import servers_api
+from tests.unit.api.servers import create_base
+
+OWN = api_neighbours.IMAGE_ID
+OTHER = '9f6a1a0e-96f2-4c4b-a1de-0c9f1a2c2f3b'
+
+
+class Case(create_base.Case):
+    def setUp(self):
+        super().setUp()
+        self.images = self.api.neighbours.image
+
+    def flavor(self, flavorid, **specs):
+        values = {'flavorid': flavorid, 'name': flavorid, 'vcpus': 2, 'extra_specs': specs}
+        return self.api.api_db.write(flavors.create, {**servers_api.FLAVOR, **values})
+
+    def refused_of(self, uuid, action, content, text):
+        self.refused_act(uuid, action, content, code=400, text=text, version='latest')
+        self.assertIsNone(self.api.row(uuid).task_state)
+
+
+class CreateTest(Case):
+    def test_flavor(self):
+        self.flavor('three', **{'hw:numa_nodes': '3'})
+        self.refuse(400, 'cannot be evenly distributed', flavorRef='three')
+        self.flavor('gpu', **{'pci_passthrough:alias': 'gpu:1'})
+        self.refuse(400, 'PCI alias gpu is not defined', flavorRef='gpu')
+
+    def test_image(self):
+        self.images.add(OWN, properties={'hw_pointer_model': 'foo'})
+        self.refuse(400, 'Invalid image metadata. Error: Field value foo is invalid')
+
+    def test_image_against_flavor(self):
+        self.flavor('shared', **{'hw:cpu_policy': 'shared'})
+        self.images.add(OWN, properties={'hw_cpu_policy': 'dedicated'})
+        self.refuse(400, "'hw_cpu_policy' is not permitted", flavorRef='shared')
+        self.create()
+
+    def test_volume_of_an_image(self):
+        self.flavor('encrypted', **{'hw:mem_encryption': 'true'})
+        device = {'uuid': OWN, 'source_type': 'image', 'destination_type': 'volume'}
+        device |= {'boot_index': 0, 'volume_size': 1}
+        fields = {'imageRef': create_base.ABSENT, 'block_device_mapping_v2': [device]}
+        self.refuse(400, 'hw:mem_encryption extra spec', flavorRef='encrypted', **fields)
+        self.images.add(OWN, properties={'hw_firmware_type': 'uefi'})
+        self.create(flavorRef='encrypted', **fields)
+
+
+class ResizeTest(Case):
+    def test_flavor(self):
+        uuid = self.api.add_server()
+        for flavorid, specs, text in (
+            ('locked', {'hw:locked_memory': 'true'}, 'mem_page_size is not set'),
+            ('gpu', {'pci_passthrough:alias': 'gpu:1'}, 'PCI alias gpu is not defined'),
+        ):
+            self.flavor(flavorid, **specs)
+            self.refused_of(uuid, 'resize', {'flavorRef': flavorid}, text)
+        self.flavor('pinned', **{'hw:cpu_policy': 'dedicated'})
+        self.act(uuid, 'resize', {'flavorRef': 'pinned'})
+
+
+class RebuildTest(Case):
+    def server(self, specs, **properties):
+        flavor = {**self.api.record()['flavor'], 'vcpus': 2, 'extra_specs': specs}
+        return self.api.add_server(flavor=flavor, image_ref=OWN, image_properties=properties)
+
+    def refuse_image(self, uuid, text, **properties):
+        self.images.add(OTHER, properties=properties)
+        self.refused_of(uuid, 'rebuild', {'imageRef': OTHER}, text)
+
+    def test_image(self):
+        uuid = self.server({'hw:cpu_policy': 'shared'})
+        self.refuse_image(uuid, 'is not permitted', hw_cpu_policy='dedicated')
+        self.refuse_image(uuid, 'Field value foo', os_secure_boot='foo')
+
+    def test_nodes_stay(self):
+        uuid = self.server({}, hw_numa_nodes='2')
+        for properties in ({}, {'hw_numa_nodes': '1'}, {'hw_cpu_policy': 'dedicated'}):
+            self.refuse_image(uuid, 'NUMA topology cannot be changed', **properties)
+        self.images.add(OTHER, properties={'hw_numa_nodes': '2', 'os_type': 'linux'})
+        self.act(uuid, 'rebuild', {'imageRef': OTHER})
+
+    def test_servers_from_before_these_rules(self):
+        uuid = self.server({'pci_passthrough:alias': 'gpu:1'}, hw_pointer_model='foo')
+        self.images.add(OTHER)
+        self.act(uuid, 'rebuild', {'imageRef': OTHER})
