@@ -127,6 +127,10 @@ class Decision:
 
     def _wants_missing(self) -> bool:
         """Return whether a host may fit that is in no cell which has answered."""
+        wanted, missing = self.request.destination, self.snapshot.missing
+        stays = wanted and wanted.cell and not wanted.allow_cross_cell_move
+        if wanted and stays and wanted.cell not in missing:
+            return False
         if self.record.wanted is None:
             return self._named() == []
         return not self.snapshot.hosts.keys() >= set(self.record.offered)
@@ -327,7 +331,7 @@ class Decision:
         if len(self.record.refusals.of_host) == 1:
             parts.append(self._first_refusal())
         if self.snapshot.missing:
-            parts.append(f'No answer from {", ".join(self.snapshot.missing)}.')
+            parts.append(f'No answer from {", ".join(self.snapshot.missing.values())}.')
         return ' '.join(part for part in parts if part)
 
     def _first_refusal(self) -> str:

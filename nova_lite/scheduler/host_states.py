@@ -145,12 +145,12 @@ class HostStates:
         }
         cells = self.cells.every(cell0=False, disabled=False)
         found: list[hosts.HostState] = []
-        missing: list[str] = []
+        missing: dict[str, str] = {}
         on_record: dict[str, set[str]] = {}
         over: set[str] = set()
         for cell, reading in self.cells.scatter(read_cell, cells=cells, **options).items():
             if not isinstance(reading, Reading):
-                missing.append(cell.name)
+                missing[cell.uuid] = cell.name
                 continue
             found.extend(_states(self.conf, cell.uuid, reading, known))
             on_record.update(reading.on_record)

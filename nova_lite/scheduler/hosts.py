@@ -221,7 +221,7 @@ class Snapshot:
     """The hosts of all cells that answered, as they were read.
 
     hosts: {node uuid: HostState}; taken: monotonic seconds; version: see host_states.HostStates
-    missing: names of the cells that did not answer
+    missing: {uuid: name} of the cells that did not answer
     """
 
     def __init__(
@@ -231,13 +231,13 @@ class Snapshot:
         *,
         taken: float = 0.0,
         version: tuple[int, ...] | None = None,
-        missing: collections.abc.Iterable[str] = (),
+        missing: collections.abc.Mapping[str, str] | None = None,
     ) -> None:
         self.hosts = {host.uuid: host for host in hosts}
         self.aggregates = aggregates or Aggregates()
         self.taken = taken
         self.version = version
-        self.missing = tuple(missing)
+        self.missing = missing or {}
 
     @functools.cached_property
     def minimum_version(self) -> int:

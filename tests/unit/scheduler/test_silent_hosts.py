@@ -119,6 +119,18 @@ class SilentHostsTest(cloud.ManagerTestCase):
         named.destination().host = 'far'
         self.assertEqual(UNREACHABLE, self.heard(named))
 
+    def test_moves_within_another_cell_do_not_wait(self):
+        self.lose_cell2()
+        for host in (None, 'gone'):
+            within = base.make_spec(sizes={'memory_mb': 32 * 1024})
+            within.destination().cell, within.destination().host = base.CELL1, host
+            self.assertIsNone(self.heard(within))
+            within.destination().allow_cross_cell_move = True
+            self.assertEqual(UNREACHABLE, self.heard(within))
+            within.destination().allow_cross_cell_move = False
+            within.destination().cell = base.CELL2
+            self.assertEqual(UNREACHABLE, self.heard(within))
+
     def test_for_some_of_a_batch(self):
         self.add_host('b', vcpus=2)
         self.assertEqual(SILENT, self.heard(count=3))
