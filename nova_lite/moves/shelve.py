@@ -44,6 +44,7 @@ class Arguments(scopes.Arguments):
     former: the image of a former shelving, after which the server's state was reset
     """
 
+    VERSION = 2
     offload: bool
     image: bool
     former: str | None = None

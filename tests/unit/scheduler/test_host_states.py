@@ -47,7 +47,7 @@ class ReadTest(SnapshotTestCase):
         self.cells._known(again=True)
         found = self.read()
         self.assertEqual(['a'], [state.host for state in found.hosts.values()])
-        self.assertEqual(('cell2',), found.missing)
+        self.assertEqual({base.CELL2: 'cell2'}, found.missing)
 
     def test_facts(self):
         self.add_host(
