@@ -14,6 +14,22 @@ from nova_lite.objects import flavor as flavors
 from nova_lite.objects import image as images
 from nova_lite.objects import instance_group  # noqa: F401  (registers its class)
 
+# Types of ports (binding:vnic_type) that are PCI devices. No simulated host has these.
+PCI_PORTS = frozenset((
+    'direct', 'direct-physical', 'macvtap', 'vdpa', 'virtio-forwarder',
+    'accelerator-direct', 'accelerator-direct-physical',
+))  # fmt: skip
+
+
+def pci_port(networks: collections.abc.Iterable[dict[str, typing.Any]]) -> str | None:
+    """Return the type of the first port that is a PCI device, or None.
+
+    networks: as `RequestSpec.requested_networks`
+    """
+    return next(
+        (each['vnic_type'] for each in networks if each.get('vnic_type') in PCI_PORTS), None
+    )
+
 
 @base.Registry.register
 class Destination(base.Object):

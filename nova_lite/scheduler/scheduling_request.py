@@ -38,6 +38,7 @@ class Request:
 
     instance_uuids: the servers to place, all alike
     group: Group or None; hosts_of: {server uuid: {host, ...}} of servers named in hints
+    pci_port: type of a port that needs a PCI device, or None
     """
 
     def __init__(
@@ -66,6 +67,8 @@ class Request:
         self.force_hosts = {name.lower() for name in spec.force_hosts}
         self.force_nodes = set(spec.force_nodes)
         self.ignore_hosts = {name.lower() for name in spec.ignore_hosts}
+        self.pci_port = request_spec.pci_port(spec.requested_networks)
+        self.device_profile = self.extra_specs.get('accel:device_profile')
 
     @property
     def is_forced(self) -> bool:

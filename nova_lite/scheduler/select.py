@@ -146,6 +146,11 @@ class _Selection:
                 host.host,
                 'not mapped to a cell; run nova-lite-manage cell_v2 discover_hosts',
             )
+        if request.pci_port and not request.is_rebuild:
+            return 'devices', host.host, f'no PCI device for a port of type {request.pci_port}'
+        if request.device_profile and not request.is_rebuild:
+            profile = request.device_profile
+            return 'devices', host.host, f'no accelerator service for device profile {profile}'
         if host.host.lower() in request.ignore_hosts:
             return 'ignore_hosts', host.host, 'excluded by the request'
         if request.force_hosts and host.host.lower() not in request.force_hosts:

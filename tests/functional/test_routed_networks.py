@@ -89,6 +89,16 @@ class NetworksTest(testtools.TestCase):
         self.moving.act(first, 'confirmResize', status=204)
         self.cloud.wait(first)
 
+    def test_ports_that_are_devices(self):
+        port = self.network.create_port(network_id=self.wire.id, binding_vnic_type='direct')
+        refused = self.cloud.boot(networks=[{'port': port.id}], status='ERROR')
+        self.assertIn('No valid host', refused.fault['message'])
+        server = self.cloud.boot()
+        body = {'interfaceAttachment': {'port_id': port.id}}
+        found = self.cloud.admin.compute.post(f'/servers/{server.id}/os-interface', json=body)
+        self.assertEqual(400, found.status_code, found.text)
+        self.assertIn('PCI device', found.text)
+
     def test_remotely_managed_ports(self):
         port = self.network.create_port(network_id=self.wire.id, binding_vnic_type='remote-managed')
         refused = self.cloud.boot(networks=[{'port': port.id}], status='ERROR')

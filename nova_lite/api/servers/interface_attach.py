@@ -15,6 +15,7 @@ from nova_lite.api.servers import devices
 from nova_lite.api.servers import interfaces
 from nova_lite.api.servers import source_host
 from nova_lite.clients import session
+from nova_lite.objects import request_spec
 from nova_lite.policies import server_devices as rules
 from nova_lite.policies import servers as server_rules
 
@@ -108,4 +109,7 @@ def _validated(req: request.Request, request: session.Json) -> session.Json:
         raise
     if not isinstance(wanted, list):
         raise NoNetwork(project_id=req.ctxt.project_id)
+    kind = request_spec.pci_port(wanted)
+    if kind is not None:
+        raise BadRequest(f'No host has a PCI device for a port of type {kind}.')
     return {**request, **wanted[0]}

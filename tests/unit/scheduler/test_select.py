@@ -140,6 +140,13 @@ class NamedHostsTest(SelectTestCase):
     def test_ignored_hosts_whatever_their_case(self):
         self.assertEqual(['b'], self.chosen_for(ignore_hosts=['D', 'c']))
 
+    def test_no_host_has_devices(self):
+        ports = [{'port_id': 'p'}, {'port_id': 'q', 'vnic_type': 'direct'}]
+        self.assertEqual([], self.chosen_for(requested_networks=ports))
+        self.assertEqual([], self.chosen_for(extra_specs={'accel:device_profile': 'fpga'}))
+        plain = [{'port_id': 'p', 'vnic_type': 'smart-nic'}]
+        self.assertNotEqual([], self.chosen_for(requested_networks=plain))
+
     def test_forced_host_whatever_its_case(self):
         self.assertEqual(['a'], self.chosen_for(force_hosts=['A']))
         self.assertEqual(['b'], self.chosen_for(force_nodes=['b']))
