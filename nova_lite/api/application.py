@@ -113,7 +113,8 @@ def _preflight(application: wsgi.WSGIApplication) -> wsgi.WSGIApplication:
     return answer
 
 
-def _falcon(app: state.App) -> falcon.App[falcon.Request, falcon.Response]:
+# In quotes: the class of falcon 4.1.0 takes no types.
+def _falcon(app: state.App) -> 'falcon.App[falcon.Request, falcon.Response]':
     """Return the falcon application with every operation's route."""
     inner = falcon.App(middleware=[_Caller(app)], router=router())
     inner.req_options.keep_blank_qs_values = True
