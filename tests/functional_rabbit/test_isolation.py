@@ -24,6 +24,7 @@ from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.lifecycle import intents
+from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import cross_cell
 from nova_lite.objects import flavor as flavor_objects
 from nova_lite.objects import request_spec
@@ -253,16 +254,26 @@ class Isolation:
 
         def move(write):
             copy = self.coming(runtime.new_uuid())
-            saga = types.SimpleNamespace(
+            scope = types.SimpleNamespace(
                 uuid=copy.migrations[0]['uuid'],
                 instance_uuid=copy.instance['uuid'],
                 world=None,  # of other cells only affinity asks
-                destination=types.SimpleNamespace(service_host='host-9', availability_zone=None),
-                choice=types.SimpleNamespace(group=lambda: GROUP),
                 here=types.SimpleNamespace(copy=lambda: copy),
-                there=types.SimpleNamespace(write=write, cell=None),
             )
-            cross_cell.Crossing(saga).copy()
+            there = types.SimpleNamespace(write=write, cell=None)
+            choice = types.SimpleNamespace(
+                found=types.SimpleNamespace(service_host='host-9', availability_zone=None),
+                group=lambda: GROUP,
+            )
+            crossing = cross_cell.Crossing(
+                scope,
+                scopes.Route(None, types.SimpleNamespace(cell=there)),
+                choice,
+                progress=types.SimpleNamespace(events=None),
+                departure=None,
+                arrival=None,
+            )
+            crossing.copy()
 
         def write(function, *args):
             def overtaken(connection):
