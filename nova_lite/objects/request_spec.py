@@ -61,6 +61,11 @@ class Destination(base.Object):
         super().__init__(*args, **kwargs)
         self.obj_set_defaults()
 
+    @property
+    def only_cell(self) -> str | None:
+        """Return the uuid of the cell that the server may not leave; None for any cell."""
+        return None if self.allow_cross_cell_move else self.cell
+
     def require_aggregates(self, uuids: collections.abc.Iterable[str]) -> None:
         """Add one condition: the provider is in any of these aggregates."""
         self.aggregates = [*self.aggregates, ','.join(uuids)]

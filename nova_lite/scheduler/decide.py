@@ -127,9 +127,8 @@ class Decision:
 
     def _wants_missing(self) -> bool:
         """Return whether a host may fit that is in no cell which has answered."""
-        wanted, missing = self.request.destination, self.snapshot.missing
-        stays = wanted and wanted.cell and not wanted.allow_cross_cell_move
-        if wanted and stays and wanted.cell not in missing:
+        cell = self.request.destination and self.request.destination.only_cell
+        if cell and cell not in self.snapshot.missing:
             return False
         if self.record.wanted is None:
             return self._named() == []
@@ -245,8 +244,7 @@ class Decision:
         """Return nodes of the requested host; None without one."""
         spec, destination = self.spec, self.spec.requested_destination
         if destination is not None and (destination.host or destination.node):
-            cell = None if destination.allow_cross_cell_move else destination.cell
-            return self.snapshot.named(destination.host, destination.node, cell)
+            return self.snapshot.named(destination.host, destination.node, destination.only_cell)
         if len(spec.force_hosts) > 1 or len(spec.force_nodes) > 1:
             return None
         if spec.force_hosts or spec.force_nodes:

@@ -38,7 +38,7 @@ class Request:
 
     instance_uuids: the servers to place, all alike
     group: Group or None; hosts_of: {server uuid: {host, ...}} of servers named in hints
-    pci_port: type of a port that needs a PCI device, or None
+    missing_device: the device that the servers need and no host has, as a reason, or None
     """
 
     def __init__(
@@ -67,8 +67,7 @@ class Request:
         self.force_hosts = {name.lower() for name in spec.force_hosts}
         self.force_nodes = set(spec.force_nodes)
         self.ignore_hosts = {name.lower() for name in spec.ignore_hosts}
-        self.pci_port = request_spec.pci_port(spec.requested_networks)
-        self.device_profile = self.extra_specs.get('accel:device_profile')
+        self.missing_device = None if self.is_rebuild else _missing_device(spec)
 
     @property
     def is_forced(self) -> bool:
@@ -84,3 +83,11 @@ class Request:
         """Return hosts of the servers that a hint names."""
         named = self.hints.get(hint, ())
         return {host for uuid in named for host in self.hosts_of.get(uuid, ())}
+
+
+def _missing_device(spec: request_spec.RequestSpec) -> str | None:
+    port = request_spec.pci_port(spec.requested_networks)
+    if port is not None:
+        return f'no PCI device for a port of type {port}'
+    profile = spec.flavor.extra_specs.get('accel:device_profile')
+    return f'no accelerator service for device profile {profile}' if profile else None

@@ -146,11 +146,8 @@ class _Selection:
                 host.host,
                 'not mapped to a cell; run nova-lite-manage cell_v2 discover_hosts',
             )
-        if request.pci_port and not request.is_rebuild:
-            return 'devices', host.host, f'no PCI device for a port of type {request.pci_port}'
-        if request.device_profile and not request.is_rebuild:
-            profile = request.device_profile
-            return 'devices', host.host, f'no accelerator service for device profile {profile}'
+        if request.missing_device is not None:
+            return 'devices', host.host, request.missing_device
         if host.host.lower() in request.ignore_hosts:
             return 'ignore_hosts', host.host, 'excluded by the request'
         if request.force_hosts and host.host.lower() not in request.force_hosts:
@@ -163,7 +160,7 @@ class _Selection:
             return 'requested host', host.host, f'host {wanted.host} was requested'
         if wanted.node is not None and host.node != wanted.node:
             return 'requested host', host.host, f'node {wanted.node} was requested'
-        if wanted.cell and not wanted.allow_cross_cell_move and host.cell_uuid != wanted.cell:
+        if (cell := wanted.only_cell) and host.cell_uuid != cell:
             return 'cell', host.host, 'in another cell than the server'
         return None
 
