@@ -40,5 +40,5 @@ def cache(req: request.Request) -> None:
         try:
             req.app.image.get(req.ctxt, image_id)
         except exception.ImageNotFound as error:
-            raise exception.Invalid(str(error)) from error
+            raise exception.Invalid(error.message) from error
     req.app.super_conductor.cache_images(req.ctxt, aggregate_id=aggregate_id, image_ids=images)

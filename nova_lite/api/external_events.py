@@ -85,15 +85,15 @@ def create(req: request.Request) -> operation.Result:
     """Accept events. The response has the result of each."""
     events = req.body['events']
     servers = _servers(req, {event['server_uuid'] for event in events})
-    codes = [_code(event, servers) for event in events]
+    judged = [(event, _code(event, servers)) for event in events]
     for uuid, lost in sorted(_changed(events, servers).items()):
         port_changes.follow(req.app, servers[uuid].cell, servers[uuid].row, lost)
-    accepted = [event for event, code in zip(events, codes, strict=True) if code == 200]
+    accepted = [event for event, code in judged if code == 200]
     _report_plugged(req, servers, [event for event in accepted if event['name'] in SETTLED])
     for event in accepted:
         if event['name'] == power_update.NAME:
             power_update.follow(req, servers[event['server_uuid']], event['tag'])
-    answers = [_answer(event, code) for event, code in zip(events, codes, strict=True)]
+    answers = [_answer(event, code) for event, code in judged]
     status = 200 if len(accepted) == len(answers) else MULTI_STATUS
     return operation.Answer({'events': answers}, status=status)
 

@@ -1,8 +1,8 @@
 """The hub: passes the notifications of this process to its listeners.
 
 An embedded cloud has its buses in its own memory, so `nova-lite events` uses a listener of the hub,
-through the cloud's local endpoint. A listener that does not keep up loses the oldest notifications,
-and is told their number.
+through the cloud's local endpoint. A listener that does not keep up loses the oldest notifications
+and receives their number.
 """
 
 import collections

@@ -15,6 +15,7 @@ from nova_lite.api import operation
 from nova_lite.api import schema_parts
 from nova_lite.clients import session
 from nova_lite.db import rows
+from nova_lite.lifecycle.guests import images
 
 # Columns of a block device, without those that only a server's device has.
 Device: typing.TypeAlias = dict[str, typing.Any]
@@ -24,9 +25,9 @@ SOURCES = ('volume', 'snapshot', 'image')
 BUSES = frozenset((
     'virtio', 'scsi', 'sata', 'ide', 'usb', 'fdc', 'xen', 'lxc', 'uml', 'sd',
 ))  # fmt: skip
-TYPES = frozenset(('disk', 'cdrom', 'floppy', 'fs', 'lun'))
 SWAP = 'swap'
-ROOT_NAMES = ('vda', '/dev/vda', 'sda', '/dev/sda')
+ROOT = 'vda', '/dev/vda'
+ROOT_NAMES = (*ROOT, 'sda', '/dev/sda')
 COLUMNS = (
     'source_type', 'destination_type', 'guest_format', 'device_type', 'disk_bus', 'device_name',
     'boot_index', 'delete_on_termination', 'volume_id', 'snapshot_id', 'image_id', 'volume_size',
@@ -114,10 +115,9 @@ def _device(item: session.Json) -> Device:
         )
     if item.get('disk_bus') and item['disk_bus'] not in BUSES:
         raise exception.InvalidBDM(reason=f'Disk bus {item["disk_bus"]} is invalid.')
-    if item.get('device_type') is not None and item['device_type'] not in TYPES:
-        raise exception.InvalidBDM(
-            reason=f'Device type {item["device_type"]} is none of {", ".join(sorted(TYPES))}.'
-        )
+    if item.get('device_type') is not None and item['device_type'] not in images.DEVICE_TYPES:
+        known = ', '.join(sorted(images.DEVICE_TYPES))
+        raise exception.InvalidBDM(reason=f'Device type {item["device_type"]} is none of {known}.')
     found = _columns(
         source_type=source,
         destination_type=destination,
@@ -225,7 +225,7 @@ def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
 def _check_names(devices: Sequence[Device]) -> None:
     """Refuse volumes that are called as the root device is, of a server with an image."""
     for device in devices:
-        if device['destination_type'] == VOLUME and device['device_name'] in ROOT_NAMES[:2]:
+        if device['destination_type'] == VOLUME and device['device_name'] in ROOT:
             raise exception.InvalidBDM(
                 reason=f'{device["device_name"]} is the name of the root device.'
             )

@@ -55,8 +55,8 @@ def check(
     *,
     boots_from_volume: bool,
     is_new_flavor: bool = True,
-) -> None:
-    """Raise Invalid or Forbidden when flavor and image do not fit.
+) -> constraints.Constraints:
+    """Return the guest's constraints. Raise Invalid or Forbidden if flavor and image do not fit.
 
     boot_image: the image of the root disk, or the image from which its volume was made
     is_new_flavor: whether the server does not have the flavor yet
@@ -65,9 +65,10 @@ def check(
         _require_zero_disk(req)
     if boot_image is not None:
         _check_sizes(flavor, boot_image, boots_from_volume)
-    constraints_of(flavor, boot_image or {})
+    found = constraints_of(flavor, boot_image or {})
     if is_new_flavor:
         devices.check_pci(flavor['extra_specs'] or {})
+    return found
 
 
 def constraints_of(flavor: Flavor, image: session.Json) -> constraints.Constraints:

@@ -1,4 +1,4 @@
-"""The action reboot: soft asks the guest; hard starts the guest anew from the records."""
+"""The action reboot: the guest carries out a soft one; its host carries out a hard one."""
 
 from nova_lite import transitions
 from nova_lite.api import operation

@@ -17,6 +17,7 @@ from nova_lite.api.servers import create_properties
 from nova_lite.api.servers import create_volumes
 from nova_lite.clients import session
 from nova_lite.db import rows
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import refusals
 from nova_lite.objects import block_device
 
@@ -59,10 +60,10 @@ def plan(
         changed = row.image_ref != image['id']
     else:
         changed = _is_other(req, root, image)
-    create_flavor.check(
+    wanted = create_flavor.check(
         req, row.flavor, image, boots_from_volume=root is not None, is_new_flavor=False
     )
-    _check_topology(row, image)
+    _check_topology(row, wanted)
     columns = _columns(image, disk_config)
     if root is not None:
         # That it has none tells users and clients that it boots from a volume.
@@ -78,13 +79,13 @@ def plan(
     )
 
 
-def _check_topology(row: rows.Row, image: session.Json) -> None:
+def _check_topology(row: rows.Row, wanted: constraints.Constraints) -> None:
     """Raise ImageNUMATopologyRebuildConflict if the image would change the guest's nodes."""
     try:
         former = create_flavor.constraints_of(row.flavor, {'properties': row.image_properties})
     except exception.Invalid:
         return  # It was built before such images were refused.
-    if former.topology != create_flavor.constraints_of(row.flavor, image).topology:
+    if former.topology != wanted.topology:
         raise refusals.ImageNUMATopologyRebuildConflict()
 
 

@@ -18,6 +18,7 @@ def _words(text: str) -> Words:
 
 
 _BUSES = _words('fdc ide sata scsi usb virtio xen lxc uml')
+DEVICE_TYPES = _words('cdrom disk floppy fs lun')
 _ARCHITECTURES = _words(
     'alpha armv6 armv7l armv7b aarch64 cris i686 ia64 lm32 m68k microblaze microblazeel mips'
     ' mipsel mips64 mips64el openrisc parisc parisc64 ppc ppcle ppc64 ppc64le ppcemb s390 s390x'
@@ -49,7 +50,7 @@ WORDS: dict[str, Words] = {
     'hw_pci_numa_affinity_policy': _words('required legacy preferred socket'),
     'hw_pointer_model': _words('usbtablet'),
     'hw_rescue_bus': _BUSES,
-    'hw_rescue_device': _words('cdrom disk floppy fs lun'),
+    'hw_rescue_device': DEVICE_TYPES,
     'hw_rng_model': _words('virtio'),
     'hw_sound_model': _words('sb16 es1370 pcspk ac97 ich6 ich9 usb virtio'),
     'hw_tpm_model': _words('tpm-tis tpm-crb'),
