@@ -31,7 +31,6 @@ from nova_lite.lifecycle import searches
 
 LOG = log.getLogger(__name__)
 
-DELETE_EVENT = 'compute_terminate_instance'
 EPOCHS_KEPT = datetime.timedelta(days=7)
 FORGET_EVERY_S = 3600
 # Tasks that a server may have before a host builds it, or when it no longer has a host.
@@ -113,7 +112,7 @@ class Audit:
             ports=user_ports.described(row),
             images=release.images_of(row, self._read(action_lists.is_copying, row.uuid)),
         )
-        self._write(action_reports.end, ctxt, None, row.uuid, event=DELETE_EVENT)
+        self._write(action_reports.end, ctxt, None, row.uuid, event=action_lists.TERMINATE)
 
 
 def _abandoned(connection: sa.Connection, idle_s: float) -> tuple[Sequence[rows.Row], list[str]]:

@@ -25,7 +25,7 @@ from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
 
 LOG = log.getLogger(__name__)
-EVENT = 'api_local_delete'
+EVENT = action_lists.LOCAL_DELETE
 
 
 class World(release.Clients, typing.Protocol):

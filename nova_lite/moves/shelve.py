@@ -13,7 +13,6 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import image
-from nova_lite.clients import release
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
@@ -103,10 +102,7 @@ class Shelve(move.Move[Began]):
 
     def drop_former(self) -> None:
         """Delete the former image, unless the server's record still names it."""
-        row = self.scope.find()
-        if row is None or row.system_metadata.get(shelving.IMAGE_ID) != self.arguments.former:
-            former = release.Images(shelved=self.arguments.former)
-            release.drop_images(self.world.image, self.ctxt, self.instance_uuid, former)
+        shelving.drop_unnamed_image(self.scope, self.arguments.former)
 
     def snapshot(self) -> asking.Reply:
         """Stop the guest and upload its disk."""

@@ -15,7 +15,6 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
-from nova_lite.clients import release
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import group_places
@@ -295,12 +294,8 @@ class Unshelve(move.Move[Began]):
 
     def drop_image(self) -> None:
         """Delete the shelved image. If the image service refuses that, the image stays."""
-        images = release.Images(shelved=self.began.image_id)
-        release.drop_images(self.world.image, self.ctxt, self.instance_uuid, images)
+        shelving.drop_image(self.scope, self.began.image_id)
 
     def drop_unnamed_image(self) -> None:
         """Delete the shelved image, unless the server's record names it."""
-        row = self.scope.find()
-        named = None if row is None else row.system_metadata.get(shelving.IMAGE_ID)
-        if named != self.began.image_id:
-            self.drop_image()
+        shelving.drop_unnamed_image(self.scope, self.began.image_id)

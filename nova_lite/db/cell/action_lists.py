@@ -24,7 +24,7 @@ _COPYING = (
     .limit(1)
 )
 # Events of deletions, by the host of the server and without the host.
-DELETIONS = ('compute_terminate_instance', 'api_local_delete')
+TERMINATE, LOCAL_DELETE = DELETIONS = ('compute_terminate_instance', 'api_local_delete')
 _DELETING = (
     sa.select(actions.EVENTS.c.id)
     .join(TABLE, TABLE.c.id == actions.EVENTS.c.action_id)

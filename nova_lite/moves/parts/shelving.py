@@ -62,6 +62,20 @@ def require_image(images: image_client.Image, ctxt: session.Ctxt, row: rows.Row)
         raise exception.ImageNotUsable(image_id=image_id, reason=f'its status is {status}')
 
 
+def drop_image(scope: scopes.Scope, image_id: str | None) -> None:
+    """Delete a shelved image. If the image service refuses that, the image stays."""
+    images = release.Images(shelved=image_id)
+    release.drop_images(scope.world.image, scope.ctxt, scope.instance_uuid, images)
+
+
+def drop_unnamed_image(scope: scopes.Scope, image_id: str | None) -> None:
+    """Delete a shelved image, unless the server's record names it."""
+    row = scope.find()
+    named = None if row is None else row.system_metadata.get(IMAGE_ID)
+    if named != image_id:
+        drop_image(scope, image_id)
+
+
 def begin(
     progress: progress_records.Progress,
     connection: sa.Connection,
