@@ -183,6 +183,15 @@ class LivePageTest(base.CloudTest):
             self.assertIsNone(found['audit'])
             self.cloud.connections.clear()
 
+    def test_viewers_see_nothing_of_a_reset_that_waits(self):
+        self.cloud.cloud.save('fresh')
+        # The reset waits for this effect longer than the feed pauses.
+        with self.stream() as documents, self.cloud.cloud.incarnation.passing():
+            next(documents)
+            self.cloud.cloud.reset()
+            self.assertEqual([], list(documents))
+        self.cloud.connections.clear()
+
     # ---- in a browser ----
 
     def test_a_live_migration_as_it_happens(self):

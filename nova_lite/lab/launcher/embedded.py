@@ -231,11 +231,11 @@ class EmbeddedCloud:
 
     def _end(self):
         """End the incarnation; return what stops its parts, as `ended.Ended.add` takes it."""
+        close_page = self._page.end()  # Or viewers would see the incarnation end.
         if not self.incarnation.end(EFFECTS_S):
             LOG.warning('Work in progress did not end within %s s. It will fail.', EFFECTS_S)
         self.debugger.detach()
         self._watched.pop(SECOND, None)
-        close_page, simcloud = self._page.end(), self._stand_ins.end()
         daemons, self.daemons = self.daemons, {}
         stops = [
             [daemon.stop for name, daemon in daemons.items() if name.startswith(kind)]
@@ -244,7 +244,7 @@ class EmbeddedCloud:
         urls = [self.places.bus_url(name) for name in (layout.TOP, *self.places.cell_names)]
         buses = [transport.embedded_name(url, self.incarnation) for url in urls]
         drop = functools.partial(memory_broker.drop, buses)
-        return [*stops, [close_page, *self._take_apis(), simcloud.close], [drop]]
+        return [*stops, [close_page, *self._take_apis(), self._stand_ins.end().close], [drop]]
 
     def _take_apis(self):
         """Return the functions that close the API and the metadata service."""
