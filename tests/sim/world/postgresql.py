@@ -17,6 +17,9 @@ CLOCK = 'statement_timestamp()'
 # The server would count it in real time. It does nothing with settings that have a prefix.
 TIMEOUT = re.compile(r'-c statement_timeout=(\d+)s')
 COUNTED = re.compile(r'-c simulated\.statement_timeout=(\d+)s')
+STILL_WAITING = b'still waiting'
+# What a session logs of a lock: once it has looked for a deadlock, and at the end of its wait.
+WAITS = re.compile(rb'process (\d+) (still waiting|acquired|failed|detected deadlock)')
 EVENTS = {waiting.Wait.R: outside.READ, waiting.Wait.W: outside.WRITE}
 # What a server reports for the fates of sqlite.COMMITS and sqlite.STATEMENTS. An error
 # without an SQLSTATE is libpq's.
@@ -60,24 +63,29 @@ _plain = {
 
 
 class Backend:
-    """A server. port: on which it listens"""
+    """A server. port: on which it listens; log: path of its log"""
 
     scheme = 'postgresql+psycopg'
     login = f'{postgresql.USER}:{postgresql.PASSWORD}'
 
-    def __init__(self, port):
+    def __init__(self, port, log):
         self.address = {'host': '127.0.0.1', 'port': port}
         self._monitor = None
+        self._log = log
+        self._read = log.stat().st_size
+        # Which have found that they wait in no deadlock.
+        self._in_line = set()
 
     @classmethod
     def of(cls, server):
         """The backend of a postgresql.PostgreSQL that has just been started."""
         server.create_database('first')
         with server.connect('root', '') as connection:
-            # A deadlock is found before a statement counts as blocked.
+            # A statement says in the log that it waits once it has looked for a deadlock.
             connection.execute("ALTER SYSTEM SET deadlock_timeout = '1ms'")
+            connection.execute('ALTER SYSTEM SET log_lock_waits = on')
             connection.execute('SELECT pg_reload_conf()')
-        return cls(server.port)
+        return cls(server.port, server.daemon.log)
 
     def install(self, databases):
         """Send the statements of this process's connections to `databases`."""
@@ -119,8 +127,25 @@ class Backend:
             self._monitor = None
 
     def waiting(self):
-        """Return the numbers of the sessions that wait for locks."""
-        return {ident for (ident,) in self._execute('SELECT pid FROM pg_locks WHERE NOT granted')}
+        """Return the numbers of the sessions that wait for locks, and in no deadlock.
+
+        Who waits looks for a deadlock once, and is its victim. That a session waits is
+        said after that, so that which of two is the victim depends on no processor.
+        """
+        rows = self._execute('SELECT pid FROM pg_locks WHERE NOT granted')
+        self._follow_log()
+        return self._in_line.intersection(ident for (ident,) in rows)
+
+    def _follow_log(self):
+        with self._log.open('rb') as log:
+            log.seek(self._read)
+            # Other sessions write there too: a line may not be whole yet.
+            text = log.read()
+        whole = text[: text.rfind(b'\n') + 1]
+        self._read += len(whole)
+        for ident, waits in WAITS.findall(whole):
+            change = self._in_line.add if waits == STILL_WAITING else self._in_line.discard
+            change(int(ident))
 
     def end(self, ident):
         """End a session and wait until it is rolled back."""
@@ -131,6 +156,8 @@ class Backend:
     def cancel(self, ident):
         """Cancel the statement of a session in the server."""
         self._execute('SELECT pg_cancel_backend(%s)', [ident])
+        # It logs nothing of that.
+        self._in_line.discard(ident)
 
     def reader(self, database):
         """See databases.Databases.reader."""
