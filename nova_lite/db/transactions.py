@@ -42,7 +42,7 @@ RECYCLE_S = 3600
 POOL_TIMEOUT_S = 30
 # Otherwise a transaction that waited for a lock would read the state before the wait, and for
 # example count an old usage. It is set on each connection, whatever the URL has.
-ISOLATION = 'READ COMMITTED'
+ISOLATION: typing.Final = 'READ COMMITTED'
 
 P = typing.ParamSpec('P')
 T = typing.TypeVar('T')

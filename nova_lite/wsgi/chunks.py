@@ -1,28 +1,28 @@
-"""The chunked transfer coding: bodies that come in pieces with their lengths."""
+"""The chunked transfer coding: bodies in pieces, each with its length."""
 
 import re
 import typing
 
 from nova_lite.wsgi import heads
 
-# Of the line before a chunk, and of all trailers.
+# Limits of the line before a chunk, and of all trailers together.
 MOST_LINE_BYTES, MOST_TRAILER_BYTES = 256, 8192
 SIZE = re.compile(rb'([0-9a-fA-F]{1,8})[ \t]*(;[\t\x20-\x7e\x80-\xff]*)?')
 WRONG = 'The body is not in chunks, as its Transfer-Encoding says.'
 
 
 class Decoder:
-    """Takes the chunks of one body from the beginning of a buffer. body: what has come so far"""
+    """Takes the chunks of one body from the beginning of a buffer. body: the chunks until now"""
 
     def __init__(self) -> None:
         self.body = bytearray()
-        # Bytes of the current chunk that have not come, and its end; None between two chunks.
+        # Bytes of the current chunk that have not come; None before the first chunk.
         self._left: int | None = None
         self._trailer_bytes = 0
         self._take: typing.Callable[[bytearray], bool] = self._take_size
 
     def feed(self, data: bytearray) -> bool:
-        """Remove the body from `data`; return whether all of it has come. Raise Refused."""
+        """Remove chunks from `data`. Return whether the whole body has come. Raise Refused."""
         self._is_whole = False
         while self._take(data):
             if self._is_whole:
@@ -45,7 +45,7 @@ class Decoder:
         return True
 
     def _take_chunk(self, data: bytearray) -> bool:
-        """Take what has come of a chunk, and the line break after it."""
+        """Take the part of a chunk that has come, and the line break after the chunk."""
         assert self._left is not None
         part = data[: self._left]
         self.body += part
@@ -60,7 +60,7 @@ class Decoder:
         return True
 
     def _take_trailer(self, data: bytearray) -> bool:
-        """Take a line after the last chunk. No service reads these."""
+        """Take a line after the last chunk. No service reads these lines."""
         line = _line(data, MOST_TRAILER_BYTES)
         if line is None:
             return False
@@ -72,7 +72,7 @@ class Decoder:
 
 
 def _line(data: bytearray, most: int) -> bytes | None:
-    """Remove a line from the beginning of `data` and return it; None if it has not come."""
+    """Remove a line from the beginning of `data`. Return the line; None if it has not come."""
     end = data.find(b'\r\n', 0, most + 2)
     if end < 0:
         if len(data) > most:

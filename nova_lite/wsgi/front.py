@@ -4,7 +4,12 @@ Each prefix has an application of this process, or a `proxy.Proxy` to another pr
 are those of devstack.
 """
 
-import json
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from wsgiref import types as wsgi
+
+from nova_lite.wsgi import answers
 
 
 class Front:
@@ -13,28 +18,26 @@ class Front:
     routes: {'/prefix': WSGI application}; keep: prefixes whose applications get the whole path
     """
 
-    def __init__(self, routes, keep=()):
+    def __init__(
+        self, routes: Mapping[str, wsgi.WSGIApplication], keep: Collection[str] = ()
+    ) -> None:
         self.routes, self.keep = dict(routes), frozenset(keep)
 
-    def __call__(self, environ, start_response):
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         path = environ.get('PATH_INFO', '')
         prefix = '/' + path[1:].partition('/')[0]
         application = self.routes.get(prefix)
         if application is None:
-            body = json.dumps({'services': sorted(self.routes)}).encode()
             status = '200 OK' if path in ('', '/') else '404 Not Found'
-            start_response(
-                status, [('Content-Type', 'application/json'), ('Content-Length', str(len(body)))]
-            )
-            return [body]
+            return answers.as_json(start_response, status, {'services': sorted(self.routes)})
         if prefix not in self.keep:
             environ['SCRIPT_NAME'] = environ.get('SCRIPT_NAME', '') + prefix
             environ['PATH_INFO'] = path[len(prefix) :]
         return application(environ, start_response)
 
-    def close(self):
+    def close(self) -> None:
         """Close the applications that can be closed."""
         for application in self.routes.values():
-            close = getattr(application, 'close', None)
-            if close is not None:
-                close()
+            answers.close(application)

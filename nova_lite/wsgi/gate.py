@@ -1,9 +1,12 @@
 """A gate before an application: while it is closed, requests wait."""
 
+from collections.abc import Iterable
+from collections.abc import Iterator
 import contextlib
-import json
+from wsgiref import types as wsgi
 
 from nova_lite import runtime
+from nova_lite.wsgi import answers
 
 WAIT_S = 10
 RETRY_AFTER_S = 1
@@ -13,21 +16,23 @@ REASON = 'The cloud is being reset. Try again later.'
 
 
 class Gate:
-    """The WSGI application. Requests that wait longer than `wait_s` are answered 503.
+    """The WSGI application. Requests that wait longer than `wait_s` seconds are answered with 503.
 
-    problem: text with which all requests are answered 503 at once; None
+    problem: text of the 503 with which all requests are answered at once; None if there is none
     """
 
-    def __init__(self, application, *, wait_s=WAIT_S):
+    def __init__(self, application: wsgi.WSGIApplication, *, wait_s: float = WAIT_S) -> None:
         self.application, self._wait_s = application, wait_s
-        self.problem = None
+        self.problem: str | None = None
         self._open = runtime.Event()
         self._open.set()
         # Changed without a lock: a request is added before it looks whether the gate is
         # open, and `closed` looks at the requests after it has closed the gate.
-        self._passing = set()
+        self._passing: set[object] = set()
 
-    def __call__(self, environ, start_response):
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         deadline = runtime.monotonic() + self._wait_s
         request = object()
         while True:
@@ -43,8 +48,8 @@ class Gate:
                 return _refuse(start_response, REASON)
 
     @contextlib.contextmanager
-    def closed(self):
-        """Close the gate for the block. After an error it stays closed until `refuse`."""
+    def closed(self) -> Iterator[None]:
+        """Close the gate for the block. After an error the gate stays closed until `refuse`."""
         self._open.clear()
         self.problem = None
         deadline = runtime.monotonic() + DRAIN_S
@@ -53,18 +58,12 @@ class Gate:
         yield
         self._open.set()
 
-    def refuse(self, problem):
-        """Answer all requests 503 with this text, until the gate is closed and opened again."""
+    def refuse(self, problem: str) -> None:
+        """Answer all requests with 503 and `problem`, until the gate is closed and opened again."""
         self.problem = problem
         self._open.set()
 
 
-def _refuse(start_response, reason):
-    body = json.dumps({'error': {'code': 503, 'message': reason}}).encode()
-    headers = [
-        ('Content-Type', 'application/json'),
-        ('Content-Length', str(len(body))),
-        ('Retry-After', str(RETRY_AFTER_S)),
-    ]
-    start_response('503 Service Unavailable', headers)
-    return [body]
+def _refuse(start_response: wsgi.StartResponse, reason: str) -> list[bytes]:
+    headers = [('Retry-After', str(RETRY_AFTER_S))]
+    return answers.refuse(start_response, '503 Service Unavailable', reason, headers)

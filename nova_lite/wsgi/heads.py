@@ -1,8 +1,8 @@
 """Heads of requests, checked and written in one way before a server reads them.
 
-cheroot and gunicorn differ in what they accept and in how they decode it. Both get heads of this
-form: a path from the root, each header once, none with an underscore in its name, and a body with a
-length or in chunks.
+cheroot and gunicorn accept different heads and decode heads differently. Both servers get heads of
+this form: a path from the root, each header once, no header with an underscore in its name, and a
+body with a length or in chunks.
 """
 
 import re
@@ -11,13 +11,13 @@ import typing
 MOST_BYTES = 64 * 1024
 MOST_HEADERS = 100
 MOST_LINE_BYTES = 8190
-# That of a request's body, except data of images.
+# Limit of a request's body, except data of images.
 BODY_LIMIT = 1024 * 1024
-# Uploads of the image service, which are passed on as they come.
+# Uploads of the image service, which are forwarded while they come.
 DATA = re.compile(rb'/+image/+v2/+images/+[^/?]+/+(file|stage)/*(\?.*)?')
 LINE = re.compile(rb"([!$%&'*+.^_`|~0-9A-Z-]+) ([\x21-\x7e\x80-\xff]+) HTTP/1\.([01])")
 FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)")
-# What may stand before the path of a target; the authority of an absolute URI is not used.
+# The part of an absolute URI before the path, which is not used.
 ORIGIN = re.compile(rb'(?i:https?://[^/?#]*)(?=[/?]|$)')
 AUTHORITY = re.compile(rb'([\w.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?', re.ASCII)
 LENGTH = re.compile(rb'[0-9]{1,18}')
@@ -28,7 +28,7 @@ CONTINUE = b'100-continue'
 
 
 class Refused(Exception):
-    """A request is refused before a server reads it. status: code and reason; text: for the user"""
+    """A request was refused before a server read it. status: code and reason; text: for the user"""
 
     def __init__(self, status: str, text: str) -> None:
         super().__init__(text)
@@ -38,9 +38,9 @@ class Refused(Exception):
 class Head(typing.NamedTuple):
     """line: the first line; fields: {name in lower case: 'Name: value'}
 
-    length: of the body; None if it comes in chunks
-    streams: whether the body is passed on as it comes; expects: whether the client waits to be
-        asked for it
+    length: bytes of the body; None if the body comes in chunks
+    streams: whether the body is forwarded while it comes
+    expects: whether the client sends the body only after it was asked to continue
     """
 
     line: bytes
@@ -50,7 +50,7 @@ class Head(typing.NamedTuple):
     expects: bool
 
     def written(self, length: int | None = None) -> bytes:
-        """Return the bytes for the server. length: of a body that has come; None if it streams"""
+        """Return the bytes for the server. length: bytes of the body; None if the body streams"""
         fields = dict(self.fields)
         if length is not None:
             fields.pop(b'transfer-encoding', None)
@@ -61,7 +61,7 @@ class Head(typing.NamedTuple):
 
 
 def read(raw: bytes) -> Head:
-    """Return the Head in `raw`, which is without the line breaks at the end. Raise Refused."""
+    """Return the Head in `raw`, which ends before the empty line. Raise Refused."""
     if len(raw) > MOST_BYTES:
         raise too_long()
     line, *others = raw.split(b'\r\n')
@@ -102,19 +102,19 @@ def too_large() -> Refused:
 
 
 def busy() -> Refused:
-    """Return the refusal of a request for which no memory is kept."""
+    """Return the refusal of a request for which no memory is left."""
     return Refused(
         '503 Service Unavailable', 'Too many requests are waiting for the service. Try again later.'
     )
 
 
 def malformed(text: str) -> Refused:
-    """Return the refusal of what is not HTTP/1.1."""
+    """Return the refusal of bytes that are not a request of HTTP/1.1."""
     return Refused('400 Bad Request', text)
 
 
 def _request_line(line: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return method, path with query, and minor version of HTTP."""
+    """Return (method, path with query, minor version of HTTP). Raise Refused."""
     if len(line) > MOST_LINE_BYTES:
         raise Refused(
             '414 URI Too Long', f'The request line has more than {MOST_LINE_BYTES} bytes.'
@@ -135,7 +135,7 @@ def _request_line(line: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def _values(lines: list[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
-    """Return {name in lower case: (name, value)}, with all values of a header that is repeated."""
+    """Return {name in lower case: (name, value)}. Values of a repeated header are joined."""
     values: dict[bytes, tuple[bytes, bytes]] = {}
     for line in lines:
         found = FIELD.fullmatch(line)
@@ -146,7 +146,7 @@ def _values(lines: list[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
             )
         name, value = found[1], found[2].rstrip(b' \t')
         if b'_' in name:
-            # Applications could not tell it from the name with hyphens.
+            # Applications could not distinguish it from the name with hyphens.
             continue
         key = name.lower()
         if key in values:
@@ -166,7 +166,7 @@ def _check_host(host: tuple[bytes, bytes] | None, minor: bytes) -> None:
 
 
 def _length(values: dict[bytes, tuple[bytes, bytes]], minor: bytes) -> int | None:
-    """Return the length of the body, None if it comes in chunks."""
+    """Return the bytes of the body, None if the body comes in chunks. Raise Refused."""
     length, coding = values.get(b'content-length'), values.get(b'transfer-encoding')
     if coding is not None:
         if length is not None:

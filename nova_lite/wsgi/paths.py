@@ -4,38 +4,36 @@ As in nova's URL map, all escapes are decoded once, `%2F` among them, and slashe
 other count as one.
 """
 
+from collections.abc import Iterable
 import re
 import urllib.parse
+from wsgiref import types as wsgi
+
+from nova_lite.wsgi import answers
 
 SLASHES = re.compile('/{2,}')
-# How gunicorn and cheroot name what the client has sent.
+# Keys of the target as the client has sent it, in the environments of gunicorn and cheroot.
 SENT = ('RAW_URI', 'REQUEST_URI')
 
 
-class Decoded:
-    """The application inside, which finds the path in PATH_INFO."""
+class Decoded(answers.Layer):
+    """A layer that puts the decoded path into PATH_INFO."""
 
-    def __init__(self, application):
-        self._application = application
-
-    def __call__(self, environ, start_response):
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         environ['PATH_INFO'] = path_of(environ)
         return self._application(environ, start_response)
 
-    def close(self):
-        """Close the application inside, if it can be closed."""
-        close = getattr(self._application, 'close', None)
-        if close is not None:
-            close()
 
+def path_of(environ: wsgi.WSGIEnvironment) -> str:
+    """Return the path of a request as a WSGI string.
 
-def path_of(environ):
-    """Return the path as a WSGI string. Some servers do not show the path that was sent.
-
-    Others pass on a target that is no path: an absolute URI, or one without a slash.
+    PATH_INFO serves where the server does not show the target that the client has sent, or shows
+    a target that is no path: an absolute URI, or a target without a slash.
     """
     sent = next((environ[name] for name in SENT if name in environ), None)
-    path = environ.get('PATH_INFO', '')
+    path: str = environ.get('PATH_INFO', '')
     if sent is not None and sent.startswith('/') and not environ.get('SCRIPT_NAME'):
         encoded = sent.partition('?')[0].encode('latin-1')
         path = urllib.parse.unquote_to_bytes(encoded).decode('latin-1')

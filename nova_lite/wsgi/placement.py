@@ -1,12 +1,17 @@
-"""The real openstack-placement as a WSGI application of ours.
+"""The real openstack-placement as a WSGI application.
 
 Placement keeps its engine, its policy and its known traits in module globals, so a process serves
-one placement at a time; a later `make_app` replaces an earlier one. This module assembles the
-middleware instead of `placement.deploy`, because on SQLite two more are needed in the middle, see
-`serial`.
+one placement at a time; a later `make_app` replaces an earlier application. This module assembles
+the middleware instead of `placement.deploy`, because SQLite needs two further layers in the
+middle, see `serial`.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
 import functools
+import typing
+from wsgiref import types as wsgi
 
 import jsonschema
 from keystoneauth1 import loading
@@ -43,26 +48,30 @@ from nova_lite.wsgi import serial
 from nova_lite.wsgi import whole
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
-# Beyond two for each thread.
+# Connections in the pool beyond two for each thread.
 SPARE_CONNECTIONS = 4
+
+Schema: typing.TypeAlias = Mapping[str, typing.Any]
 
 
 class Application:
-    """Placement on an SQLite file, which can be reset. The WSGI callable"""
+    """The WSGI application of placement on an SQLite file, which can be reset."""
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self._conf = conf
         self.renew()
 
-    def __call__(self, environ, start_response):
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         return self._application(environ, start_response)
 
-    def end(self):
-        """Finish the request that writes. Others are refused until `renew`."""
+    def end(self) -> None:
+        """Wait for the request in progress. All other requests are refused until `renew`."""
         self._serial.end()
 
-    def renew(self, *, atomic=True):
-        """Forget valid tokens and the names of traits and the like, and serve again.
+    def renew(self, *, atomic: bool = True) -> None:
+        """Forget valid tokens and the names of traits and resource classes, and serve again.
 
         atomic: see `serial.Alone`
         """
@@ -74,10 +83,12 @@ class Application:
 class Rooted:
     """Serves the root of the application also without a trailing slash."""
 
-    def __init__(self, application):
+    def __init__(self, application: wsgi.WSGIApplication) -> None:
         self.application = application
 
-    def __call__(self, environ, start_response):
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         environ['PATH_INFO'] = environ['PATH_INFO'] or '/'
         return self.application(environ, start_response)
 
@@ -92,10 +103,16 @@ class CompiledValidation:
     ValidationError = jsonschema.ValidationError
     FormatChecker = jsonschema.FormatChecker
 
-    def __init__(self):
-        self.validators = {}  # id -> (schema, validator); holds the schema, so ids stay unique
+    def __init__(self) -> None:
+        # By id of the schema. The pair holds the schema, so that ids stay unique.
+        self.validators: dict[int, tuple[Schema, jsonschema.Draft202012Validator]] = {}
 
-    def validate(self, instance, schema, format_checker=None):
+    def validate(
+        self,
+        instance: object,
+        schema: Schema,
+        format_checker: jsonschema.FormatChecker | None = None,
+    ) -> None:
         """Raise the ValidationError that `jsonschema.validate` would raise."""
         known = self.validators.get(id(schema))
         if known is None:
@@ -118,28 +135,34 @@ class KnownAliases:
     fifth of the time of a request. An alias does not change once it has its columns.
     """
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> typing.Any:
         return getattr(sqlalchemy, name)
 
     @staticmethod
     @functools.cache
-    def alias(table, name):
+    def alias(table: sqlalchemy.Table, name: str) -> sqlalchemy.FromClause:
         made = sqlalchemy.alias(table, name=name)
-        # Now: the threads that share it find it whole.
+        # Makes the columns now, before other threads share the alias.
         made.c.keys()
         return made
 
 
 def make_app(
-    database_url, *, auth_strategy='keystone', keystone=None, threads=16, sync=True, files=()
-):
-    """Build the placement application.
+    database_url: str,
+    *,
+    auth_strategy: str = 'keystone',
+    keystone: Mapping[str, object] | None = None,
+    threads: int = 16,
+    sync: bool = True,
+    files: Iterable[str] = (),
+) -> wsgi.WSGIApplication:
+    """Return the placement application.
 
     database_url:  SQLAlchemy URL; SQLite only with one process
     auth_strategy: keystone, or noauth where the token `admin` is an administrator
     keystone:      options of [keystone_authtoken] by name: auth_url, username, …
-    threads:       of this process that serve it; sizes the pool of connections
-    sync:          bring the schema up to date first; leave it to one of several processes
+    threads:       number of threads that serve placement; sizes the pool of connections
+    sync:          whether to bring the schema up to date; of several processes, only one should
     files:         configuration files to read before these arguments are applied
     """
     conf = make_conf(database_url, auth_strategy, keystone=keystone or {}, files=files)
@@ -153,7 +176,7 @@ def make_app(
     return assemble(conf)
 
 
-def use(conf):
+def use(conf: cfg.ConfigOpts) -> None:
     """Configure placement's modules with the options of `conf` and their database."""
     internals.use_validation(VALIDATION)
     internals.use_sqlalchemy(KnownAliases())
@@ -164,8 +187,14 @@ def use(conf):
     policy.init(conf)
 
 
-def make_conf(database_url, auth_strategy, *, keystone, files=()):
-    """Placement's own options, with nothing read from its usual places."""
+def make_conf(
+    database_url: str,
+    auth_strategy: str,
+    *,
+    keystone: Mapping[str, object],
+    files: Iterable[str] = (),
+) -> cfg.ConfigOpts:
+    """Return placement's own options. No file is read but `files`."""
     conf = cfg.ConfigOpts()
     options.register_opts(conf)
     conf.set_override('connection', database_url, group='placement_database')
@@ -181,12 +210,12 @@ def make_conf(database_url, auth_strategy, *, keystone, files=()):
     return conf
 
 
-def size_pool(conf, threads):
-    """Set the connection pool sizes that the configuration files leave open.
+def size_pool(conf: cfg.ConfigOpts, threads: int) -> None:
+    """Set the sizes of the connection pool that the configuration files leave open.
 
-    A claim that lost a race reads providers on a second connection while it holds its
-    first. With fewer than two for each thread, threads that all hold one would wait for
-    each other until the pool times out.
+    A claim that lost a race reads providers on a second connection while it holds its first
+    connection. With fewer than two connections for each thread, threads that each hold one
+    connection would wait for each other until the pool times out.
     """
     sizes = {'max_pool_size': threads, 'max_overflow': threads + SPARE_CONNECTIONS}
     for name, size in sizes.items():
@@ -194,17 +223,20 @@ def size_pool(conf, threads):
             conf.set_override(name, size, group='placement_database')
 
 
-def assemble(conf):
-    """Placement's middleware in the order of `placement.deploy`.
+def assemble(conf: cfg.ConfigOpts) -> wsgi.WSGIApplication:
+    """Return placement inside its middleware, in the order of `placement.deploy`.
 
-    The lock of an `Application` lies within authentication: checking a token asks
-    Keystone, which in the embedded mode may need the very threads that wait for the lock.
+    The lock of an `Application` lies within authentication: the check of a token asks Keystone,
+    which in the embedded mode may need the threads that wait for the lock.
     """
     return _with_users(conf, _handler(conf, lambda inner: whole.Whole(inner, whole.PARTS)))
 
 
-def _handler(conf, around):
-    """Return the application without authentication. around: the innermost middleware"""
+def _handler(conf: cfg.ConfigOpts, around: Callable[[whole.Inner], whole.Inner]) -> whole.Inner:
+    """Return the application without authentication.
+
+    around: puts the innermost middleware around an application
+    """
     application = handler.PlacementHandler(config=conf)
     application = versions.MicroversionMiddleware(
         application,
@@ -212,11 +244,12 @@ def _handler(conf, around):
         microversion.VERSIONS,
         json_error_formatter=util.json_error_formatter,
     )
-    return fault_wrap.FaultWrapper(around(application))
+    handled: whole.Inner = fault_wrap.FaultWrapper(around(application))
+    return handled
 
 
-def _with_users(conf, application):
-    application = auth.PlacementKeystoneContext(application)
+def _with_users(conf: cfg.ConfigOpts, inner: whole.Inner) -> wsgi.WSGIApplication:
+    application = auth.PlacementKeystoneContext(inner)
     if conf.api.auth_strategy == 'noauth2':
         application = auth.NoAuthMiddleware(application)
     else:
@@ -234,14 +267,14 @@ def _with_users(conf, application):
     return Rooted(application)
 
 
-def use_database(conf):
-    """Point placement at the database of `conf`, whatever it used before."""
+def use_database(conf: cfg.ConfigOpts) -> None:
+    """Make placement use the database of `conf` instead of the one that it used before."""
     settings = dict(conf.placement_database)
     del settings['sync_on_startup']
     url = mariadb_url.completed(sqlalchemy.make_url(settings['connection']))
     settings['connection'] = url.render_as_string(hide_password=False)
     manager = enginefacade.transaction_context()
-    # Within `whole.Whole` transactions are parts of a larger one. No greenlets wait for a turn.
+    # Within `whole.Whole` transactions are parts of a larger transaction. There are no greenlets.
     manager.configure(flush_on_subtransaction=True, thread_checkin=False, **settings)
     db_api.placement_context_manager.dispose_pool()
     db_api.placement_context_manager.patch_factory(manager)
@@ -257,49 +290,50 @@ def use_database(conf):
         give_row_ids(engine)
 
 
-def spare_messages(engine):
+def spare_messages(engine: sqlalchemy.Engine) -> None:
     """Make the engine send a server nothing but statements and the ends of transactions.
 
-    oslo.db's engine tries each connection before each use, and its pool rolls it back after
-    each. Placement's transactions end by themselves, unless their end fails: that connection is
-    not used again. The one that was used last is used next, as by `nova_lite.db.transactions`.
+    oslo.db's engine tries each connection before each use, and its pool rolls the connection back
+    after each use. Placement ends each transaction itself; a connection on which that failed is
+    not used again. The connection that was used last is used next, as by
+    `nova_lite.db.transactions`.
     """
     sqlalchemy_internals.trust_connections(engine)
     sqlalchemy_internals.use_last_first(engine)
     rested.try_first(engine)
 
-    def doubt(context):
+    def doubt(context: sqlalchemy.ExceptionContext) -> None:
         if context.statement is None and context.connection is not None:
             context.is_disconnect, context.invalidate_pool_on_disconnect = True, False
 
-    # Before oslo.db's, which raises.
+    # Called before oslo.db's function, which raises.
     sqlalchemy.event.listen(engine, 'handle_error', doubt, insert=True)
 
 
-def set_isolation(engine):
-    """Set the isolation level of each connection, also if its URL sets another one.
+def set_isolation(engine: sqlalchemy.Engine) -> None:
+    """Set the isolation level of each connection, also if its URL sets another level.
 
-    A claim of a new consumer first deletes what is not there: at MariaDB's own level two
-    such claims lock each other's gap, and one of them is made again. Generations guard
-    the rest.
+    A claim of a new consumer first deletes allocations that do not exist: at MariaDB's default
+    level two such claims lock each other's gap, and placement must repeat one claim. Generations
+    guard all other requests.
     """
 
     @sqlalchemy.event.listens_for(engine, 'connect')
-    def connect(connection, record):
+    def connect(connection: typing.Any, _record: object) -> None:
         engine.dialect.set_isolation_level(connection, transactions.ISOLATION)
 
     engine.dispose()
 
 
-def keep_connections(engine):
+def keep_connections(engine: sqlalchemy.Engine) -> None:
     """Make an SQLite engine pool its connections, in WAL mode.
 
-    oslo.db opens a connection for each transaction, and a claim has six. WAL
-    with synchronous=NORMAL loses nothing when the process is killed.
+    oslo.db opens a connection for each transaction, and a claim has six transactions. WAL with
+    synchronous=NORMAL loses nothing when the process is killed.
     """
     args, kwargs = engine.dialect.create_connect_args(engine.url)
 
-    def connect():
+    def connect() -> typing.Any:
         connection = engine.dialect.connect(*args, **kwargs)
         connection.isolation_level = None  # oslo.db emits the BEGIN
         connection.execute('PRAGMA journal_mode = WAL')
@@ -311,19 +345,20 @@ def keep_connections(engine):
 
 
 @functools.cache
-def _with_row_ids(cursors):
-    """Return a class of cursors with the attribute that placement reads, but uses for nothing.
+def _with_row_ids(cursors: type) -> type:
+    """Return a class of cursors with the attribute lastrowid, which placement reads.
 
-    Psycopg 2 had it; PostgreSQL has had no such ids for many years.
+    Placement does not use its value. psycopg 2 had the attribute; PostgreSQL no longer has such
+    ids.
     """
     return type('Cursor', (cursors,), {'lastrowid': None})
 
 
-def give_row_ids(engine):
-    """Make placement write allocations through psycopg 3."""
+def give_row_ids(engine: sqlalchemy.Engine) -> None:
+    """Enable placement to write allocations through psycopg 3."""
 
     @sqlalchemy.event.listens_for(engine, 'connect')
-    def connect(connection, record):
+    def connect(connection: typing.Any, _record: object) -> None:
         connection.cursor_factory = _with_row_ids(connection.cursor_factory)
 
     engine.dispose()

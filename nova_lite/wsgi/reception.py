@@ -1,7 +1,8 @@
 """Receives requests completely before a thread of a server handles them.
 
-So slow clients hold no thread: their connections wait together, as those of cheroot and gunicorn do
-between two requests. The received bytes are limited. Only the data of images is read by the thread.
+So slow clients hold no thread: their connections wait together, as connections of cheroot and
+gunicorn do between two requests. The received bytes are limited. Only the data of images is read by
+the thread that handles the request.
 """
 
 import contextlib
@@ -19,17 +20,17 @@ from nova_lite.wsgi import heads
 
 LOG = log.getLogger(__name__)
 
-# Small, so that a piece of thousands of chunks is taken apart in a few milliseconds: the thread
-# that looks after all connections does it.
+# Small, because the thread that watches all connections takes the chunks of a piece apart, which
+# must not take longer than a few milliseconds.
 PIECE_BYTES = 8 * 1024
-# Of all connections of a server that wait for more; the oldest is cut for another one.
+# Limits of all connections of a server that wait for more; the oldest connections are cut.
 MOST_BYTES, MOST_CONNECTIONS = 3 * 1024 * 1024, 500
-# Of all requests that wait for a thread; further ones are refused.
+# Limit of all requests that wait for a thread; further requests are refused.
 MOST_QUEUED_BYTES = 16 * 1024 * 1024
-# So much is read after a refusal, which the client would miss if the connection broke.
+# Limit of the bytes read after a refusal, which the client would miss if the connection broke.
 DISCARDED_BYTES = 256 * 1024 * 1024
 END = re.compile(rb'\r?\n\r?\n')
-# What a request begins with, or half of a line break before it.
+# The first character of a request, or half of a line break before it.
 BEGIN = re.compile(rb"[!$%&'*+.^_`|~0-9A-Z-]|\r\Z")
 ASKED = b'HTTP/1.1 100 Continue\r\n\r\n'
 
@@ -43,7 +44,7 @@ class Found(enum.Enum):
 
 
 class Receptions:
-    """The connections of a server that wait for more than they have sent."""
+    """The connections of a server whose next request has not come completely."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class Receptions:
         self._most_bytes, self._most = most_bytes, most_connections
         self._most_queued, self._queued = most_queued, 0
         self._lock = runtime.Lock()
-        # Reception: bytes it holds; the oldest comes first
+        # {Reception: bytes that it holds}; the oldest comes first.
         self._waiting: dict[Reception, int] = {}
         self._bytes = 0
 
@@ -64,12 +65,12 @@ class Receptions:
         return Reception(sock, self)
 
     def wait(self, reception: 'Reception', size: int) -> None:
-        """Note that a connection waits for more, and cut the oldest ones if there are too many."""
+        """Note that a connection waits for more; cut the oldest connections beyond the limits."""
         with self._lock:
             self._bytes += size - self._waiting.get(reception, 0)
             self._waiting[reception] = size
             if self._is_full():
-                # A server has closed those that sent nothing for long, and says nothing of it.
+                # The server closes connections that sent nothing for long without a notice.
                 for closed in [each for each in self._waiting if each.is_closed]:
                     self._forget(closed)
             while self._is_full():
@@ -81,7 +82,7 @@ class Receptions:
         return self._bytes > self._most_bytes or len(self._waiting) > self._most
 
     def queue(self, size: int) -> None:
-        """Note that a request waits for a thread. Raise Refused if there are too many."""
+        """Note that a request waits for a thread. Raise Refused if too many requests wait."""
         with self._lock:
             if self._queued + size > self._most_queued:
                 raise heads.busy()
@@ -112,17 +113,17 @@ class Reception:
         self._sock, self._receptions = sock, receptions
         self._data = bytearray()
         self._looked = 0
-        # Of the head; of the whole request.
+        # Bytes of the head; bytes of the whole request.
         self._head_bytes, self._queued = 0, 0
         self._head: heads.Head | None = None
         self._decoder: chunks.Decoder | None = None
         self._is_asked = False
-        # Of the bytes that come after the last request; None before it.
+        # Number of bytes that came after the last request; None before `discard`.
         self._discarded: int | None = None
         self.streams = False
 
     def receive(self, former: bytes = b'') -> Found:
-        """Take what has come, without waiting. former: bytes read with the last request"""
+        """Take the bytes that have come. former: bytes that were read with the last request"""
         found = self._receive(former or self._read())
         if found is Found.MORE:
             self.wait()
@@ -144,9 +145,9 @@ class Reception:
         return len(self._data) + self._head_bytes + body
 
     def take(self) -> bytes:
-        """Return the request, and what has come of the next one, as a server is to read it.
+        """Return the bytes of the request and of the next request that have come, for a server.
 
-        Called by the thread that answers it.
+        Called by the thread that answers the request.
         """
         assert self._head is not None
         self._receptions.take(self._queued)
@@ -166,10 +167,10 @@ class Reception:
         self._looked, self._head_bytes, self._head, self._decoder = 0, 0, None, None
 
     def discard(self) -> None:
-        """Read what still comes, until the client closes the connection. Nothing is answered."""
+        """Read all bytes until the client closes the connection. Nothing is answered."""
         self._forget()
         self._discarded = self._discarded or 0
-        # The client may have gone by itself.
+        # The client may have closed the connection.
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_WR)
 
@@ -179,7 +180,7 @@ class Reception:
             self._sock.shutdown(socket.SHUT_RDWR)
 
     def _read(self) -> bytes | None:
-        """Return what has come, b'' at the end of the connection, None if nothing has."""
+        """Return the bytes that have come; b'' at the end of the connection, None without bytes."""
         timeout_s = self._sock.gettimeout()
         try:
             self._sock.setblocking(False)
@@ -212,7 +213,7 @@ class Reception:
             return Found.MORE
 
     def _is_whole(self) -> bool:
-        """Return whether a request has come. Raise Refused."""
+        """Return whether the whole request has come. Raise Refused."""
         if self._head is None and not self._take_head():
             return False
         head = typing.cast(heads.Head, self._head)
@@ -230,7 +231,7 @@ class Reception:
         return whole
 
     def _take_head(self) -> bool:
-        """Take the head from what has come; return whether it was there."""
+        """Take the head from the bytes that have come. Return whether the head was complete."""
         while self._data[:2] == b'\r\n':
             del self._data[:2]
         found = END.search(self._data, max(0, self._looked - 3), heads.MOST_BYTES + 4)
@@ -258,6 +259,6 @@ class Reception:
         self.discard()
 
     def _send(self, data: bytes) -> None:
-        """Send a few bytes. A client that reads nothing may miss them."""
+        """Send a few bytes. A client that reads nothing may miss these bytes."""
         with contextlib.suppress(OSError):
             self._sock.send(data, socket.MSG_DONTWAIT)

@@ -1,16 +1,19 @@
 """HTTP servers: cheroot inside our own process, gunicorn for a daemon of its own."""
 
 import collections
+from collections.abc import Callable
 import contextlib
 import errno
 import logging
 import os
 import socket
 import sys
+import typing
 import weakref
+from wsgiref import types as wsgi
 
 from cheroot import server as cheroot_server
-from cheroot import wsgi
+from cheroot import wsgi as cheroot
 from oslo_utils import netutils
 
 from nova_lite import runtime
@@ -31,28 +34,27 @@ TAKEN = (errno.EADDRINUSE, errno.EACCES)
 MOST_CLAIMS = 100
 # The key in the environment of a request for the function that cuts its connection.
 CUT = 'nova_lite.cut'
-# A server that stops lets its threads end for so long, and then cuts their connections.
+# Seconds that a server which stops waits for its threads before it cuts their connections.
 END_S, CUT_S = 2, 2.5
 # Seconds between two looks for connections that have been idle for too long; between two attempts
 # to wake the thread that looks, when a server stops.
 EXPIRE_S, WAKE_S = 5, 0.05
-# Ports that were given to callers, which may not listen on them yet. The oldest come first.
-_claims = collections.deque()
+# Claims of ports on which callers may not listen yet. The oldest come first.
+_claims: collections.deque[contextlib.ExitStack] = collections.deque()
 
 
-def authority(host, port):
+def authority(host: str, port: int) -> str:
     """Return a host and a port as in a URL: IPv6 addresses have brackets."""
     return f'{netutils.escape_ipv6(host)}:{port}'
 
 
-def free_port(host=LOOPBACK, *, count=1):
+def free_port(host: str = LOOPBACK, *, count: int = 1) -> int:
     """Return the first of `count` consecutive ports that are free now.
 
-    None that a process of this machine was given by us not long ago. Raise OSError for a host on
-    which this machine cannot listen.
-
-    Below the range from which systems take the ports of outgoing connections: one of
-    those would be gone before anyone listens on it.
+    The ports are not among the last ones that this function returned to a process of this
+    machine. They lie below the range from which systems take the ports of outgoing connections: a
+    port of that range could be in use before the caller listens on it. Raise OSError for a host
+    on which this machine cannot listen.
     """
     while True:
         port = runtime.random().randrange(*PORTS)
@@ -64,10 +66,10 @@ def free_port(host=LOOPBACK, *, count=1):
                 return port
 
 
-def claim(host, port, claims):
-    """Claim a port until `claims` close. Return whether it was free and not claimed.
+def claim(host: str, port: int, claims: contextlib.ExitStack) -> bool:
+    """Claim a port until `claims` close. Return whether the port was free and not claimed.
 
-    The claim is an abstract Unix socket: all processes see it, and it ends with its own.
+    The claim is an abstract Unix socket: all processes see it, and it ends with its process.
     """
     held = claims.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
     try:
@@ -79,7 +81,7 @@ def claim(host, port, claims):
     return _is_free(host, port)
 
 
-def _is_free(host, port):
+def _is_free(host: str, port: int) -> bool:
     family, kind, _protocol, _name, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
@@ -93,25 +95,26 @@ def _is_free(host, port):
     return True
 
 
-class _Gateway(wsgi.Gateway_10):
+class _Gateway(cheroot.Gateway_10):
     """Lets an application cut the connection of its request."""
 
-    def get_environ(self):
+    def get_environ(self) -> wsgi.WSGIEnvironment:  # type: ignore[override]  # as Gateway_10
         sock = self.req.conn.socket
-        return {**super().get_environ(), CUT: self._cut, slow_clients.SOCKET: sock}
+        environ = super().get_environ()  # type: ignore[no-untyped-call]  # not in its stubs
+        return {**environ, CUT: self._cut, slow_clients.SOCKET: sock}
 
-    def _cut(self):
-        # The client may have gone by itself.
+    def _cut(self) -> None:
+        # The client may have closed the connection.
         with contextlib.suppress(OSError):
             self.req.conn.socket.shutdown(socket.SHUT_RDWR)
 
-    def respond(self):
+    def respond(self) -> None:
         if self.req.conn.reception.streams:
-            # cheroot would read what the application has left of a body of any size.
+            # cheroot would read the rest of a body of any size that the application has not read.
             self.req.close_connection = True
         super().respond()
 
-    def write(self, chunk):
+    def write(self, chunk: bytes) -> None:
         super().write(b'' if self.req.method == b'HEAD' else chunk)
 
 
@@ -120,9 +123,9 @@ class _Connection(cheroot_server.HTTPConnection):
 
     reception: reception.Reception
 
-    def communicate(self):
+    def communicate(self) -> bool:
         internals.unread(self.rfile, self.reception.take())
-        if not super().communicate():
+        if not super().communicate():  # type: ignore[no-untyped-call]  # not in its stubs
             self.reception.discard()
         return True
 
@@ -130,11 +133,18 @@ class _Connection(cheroot_server.HTTPConnection):
 class InProcess:
     """Serves one WSGI application on a port of this process.
 
-    Connections are kept alive; `port` 0 takes a free one, see `url`.
+    Connections are kept alive. With `port` 0 the system selects a free port, see `url`.
     """
 
-    def __init__(self, application, *, host=LOOPBACK, port=0, threads=16):
-        self._server = wsgi.Server(
+    def __init__(
+        self,
+        application: wsgi.WSGIApplication,
+        *,
+        host: str = LOOPBACK,
+        port: int = 0,
+        threads: int = 16,
+    ) -> None:
+        self._server = cheroot.Server(
             (host, port),
             slow_clients.Bounded(paths.Decoded(application), threads),
             timeout=60,
@@ -146,19 +156,19 @@ class InProcess:
         self._server.gateway = _Gateway
         self._server.expiration_interval = EXPIRE_S
         self._server.ConnectionClass = self._connect
-        self._server.process_conn = self._receive
-        self._connections = weakref.WeakSet()
+        self._server.process_conn = self._receive  # type: ignore[assignment, method-assign]  # documented
+        self._connections: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._receptions = reception.Receptions()
-        self._thread = None
+        self._thread: runtime.Thread | None = None
 
-    def _connect(self, *args):
+    def _connect(self, *args: typing.Any) -> _Connection:
         made = _Connection(*args)
         made.reception = self._receptions.receive(made.socket)
         self._connections.add(made)
         return made
 
-    def _receive(self, connection):
-        """Give a connection to a thread if its request is there, else to those that wait."""
+    def _receive(self, connection: _Connection) -> None:
+        """Give a connection to a thread if its request has come; otherwise wait for more of it."""
         found = connection.reception.receive(internals.take_read(connection.rfile))
         if found is reception.Found.WHOLE:
             self._server.requests.put(connection)
@@ -167,20 +177,21 @@ class InProcess:
         else:
             connection.close()
 
-    def start(self):
-        """Listen, and serve in a thread."""
+    def start(self) -> None:
+        """Listen on the port, and serve in a thread. Raise OSError if the port is in use."""
         self._server.prepare()
         self._thread = runtime.spawn(self._server.serve, name='http')
 
     @property
-    def url(self):
+    def url(self) -> str:
         host, port = self._server.bind_addr[:2]
         return f'http://{authority(host, port)}'
 
-    def stop(self):
+    def stop(self) -> None:
         """Stop listening and end the connections.
 
-        cheroot ends what a client sends: who reads nothing would hold it up.
+        cheroot waits until clients have read their answers, so that the connection of a client
+        that reads nothing is cut after some seconds.
         """
         stopping = runtime.spawn(self._server.stop)
         while self._thread is not None and self._thread.is_alive():
@@ -197,24 +208,31 @@ class InProcess:
         for name in [name for name, found in statistics.items() if found is self._server.stats]:
             del statistics[name]
 
-    def _wake(self):
-        """Connect, so that the thread that waits for connections sees that it is to end."""
+    def _wake(self) -> None:
+        """Connect to the server, so that its thread stops waiting for connections and ends."""
         with contextlib.suppress(OSError):
             socket.create_connection(self._server.bind_addr[:2], WAKE_S).close()
 
 
-def serve(load_application, *, host, port, workers=1, threads=16):
+def serve(
+    load_application: Callable[[], wsgi.WSGIApplication],
+    *,
+    host: str,
+    port: int,
+    workers: int = 1,
+    threads: int = 16,
+) -> None:
     """Serve until SIGTERM. load_application: called once in each worker process.
 
-    systemd is notified that the service is ready when a worker has its application:
-    gunicorn would say so before, and then end when the application cannot be made.
+    systemd is notified that the service is ready when a worker has its application. gunicorn
+    itself would notify systemd before, and then end if the application cannot be made.
     """
-    # A cloud in one process does without gunicorn.
+    # A cloud in one process needs no gunicorn.
     from nova_lite.wsgi import gunicorn_app
 
     systemd = os.environ.pop('NOTIFY_SOCKET', None)
 
-    def ready(_worker):
+    def ready(_worker: object) -> None:
         service.tell_systemd('READY=1', 'STATUS=Ready', address=systemd)
 
     gunicorn_app.Application(
@@ -241,10 +259,10 @@ def serve(load_application, *, host, port, workers=1, threads=16):
     ).run()
 
 
-def _leave(worker):
-    """End the process of a worker, which has answered the requests it had begun.
+def _leave(worker: typing.Any) -> None:
+    """End the process of a worker of gunicorn, which has answered the requests in progress.
 
-    The interpreter would wait for threads that never end by themselves, such as those of
+    The interpreter would wait for threads that never end by themselves, such as the threads of
     the health endpoint, until gunicorn kills the process after `graceful_timeout`.
     """
     if worker.pid != os.getpid():

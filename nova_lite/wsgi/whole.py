@@ -1,36 +1,45 @@
 """Requests to placement that are one transaction each.
 
-Placement makes transactions of the parts of a request: one of each query at worst, and each
-with a session, a connection from the pool and a message that ends it.
+Placement makes transactions of the parts of a request: in the worst case one for each query. Each
+transaction costs a session, a connection from the pool and a message that ends it.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
 import contextlib
 import re
+import typing
+from wsgiref import types as wsgi
 
 from placement import db_api
 
-# What is written with these is left as it was by a request that is refused.
+# A request to one of these paths that is refused leaves the resource as it was.
 PARTS = re.compile('/resource_providers/[^/]+/(inventories|traits)$')
+
+# An application of placement, which only calls the function that starts its answer.
+Inner: typing.TypeAlias = Callable[[wsgi.WSGIEnvironment, Callable[..., object]], Iterable[bytes]]
 
 
 class Refused(Exception):
-    """A request is refused, whose transaction is to be undone."""
+    """A request was refused; its transaction is rolled back."""
 
 
 class Whole:
-    """Makes one transaction of each request that reads, and of some that write.
+    """Makes one transaction of each request that reads, and of some requests that write.
 
-    writes: matches the paths of these. Requests that try again after another request was faster
-        are not among them: they would see what they have written themselves
+    writes: matches the paths of the requests that write. Requests that placement repeats after
+        another request was faster are not among them: they would see their own former writes
     """
 
-    def __init__(self, application, writes):
+    def __init__(self, application: Inner, writes: re.Pattern[str]) -> None:
         self._application, self._writes = application, writes
 
-    def __call__(self, environ, start_response):
-        started = []
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: Callable[..., object]
+    ) -> Iterable[bytes]:
+        started: list[typing.Any] = []
 
-        def start(*args):
+        def start(*args: object) -> None:
             started[:] = args
 
         with contextlib.suppress(Refused):
@@ -41,8 +50,13 @@ class Whole:
         start_response(*started)
         return answer
 
-    def _transaction(self, environ):
-        """Run the transaction of a request; do nothing if placement is to make its own."""
+    def _transaction(
+        self, environ: wsgi.WSGIEnvironment
+    ) -> contextlib.AbstractContextManager[object]:
+        """Return the transaction of a request, or nothing if placement is to make its own."""
         if environ['REQUEST_METHOD'] != 'GET' and not self._writes.match(environ['PATH_INFO']):
             return contextlib.nullcontext()
-        return db_api.placement_context_manager.writer.using(environ['placement.context'])
+        transaction: contextlib.AbstractContextManager[object] = (
+            db_api.placement_context_manager.writer.using(environ['placement.context'])
+        )
+        return transaction
