@@ -14,8 +14,8 @@ import os
 
 from nova_lite.cmd import subcommands
 from nova_lite.lab.console import output
-from nova_lite.lab.launcher import branches
 from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import control_request
 from nova_lite.terminal import text_tables
 
@@ -37,7 +37,7 @@ def run(args):
     if args.action == 'save':
         path = os.path.abspath(args.file)
         request = control_request.Request('snapshot', _show_saved, {'file': path})
-        control_request.run(args, request, timeout_s=branches.TIMEOUT_S)
+        control_request.run(args, request, timeout_s=control_client.SNAPSHOT_S)
         return
     found = cloud_snapshots.describe(cloud_snapshots.read(args.file).manifest)
     output.show(found, text_tables.show_fields, as_json=args.json)

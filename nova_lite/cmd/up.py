@@ -18,6 +18,22 @@ HELP = 'start a cloud'
 
 def add_arguments(parser):
     """Add the arguments and options."""
+    add_options(parser)
+    parser.add_argument(
+        '--detach',
+        action='store_true',
+        help='return when the cloud is ready; `nova-lite stop` stops it',
+    )
+    parser.add_argument(
+        '--from',
+        dest='snapshot',
+        metavar='FILE',
+        help='continue with a snapshot of another cloud, see `nova-lite snapshot`',
+    )
+
+
+def add_options(parser, *, port=layout.Settings.port):
+    """Add the options of each command that starts a cloud. port: default of --port"""
     subcommands.add_options(parser)
     parser.add_argument(
         '--cells',
@@ -35,7 +51,7 @@ def add_arguments(parser):
     parser.add_argument(
         '--port',
         type=int,
-        default=8774,
+        default=port,
         metavar='P',
         help='port of all services; 0 for any that is free (default: %(default)s)',
     )
@@ -45,11 +61,6 @@ def add_arguments(parser):
         metavar='ADDRESS',
         help='address to listen on; 0.0.0.0 or :: for all of this machine, also in a container '
         '(default: %(default)s)',
-    )
-    parser.add_argument(
-        '--detach',
-        action='store_true',
-        help='return when the cloud is ready; `nova-lite stop` stops it',
     )
     parser.add_argument(
         '--until-exit',
@@ -103,12 +114,6 @@ def _add_behaviour(parser):
         choices=('keystone', 'noauth'),
         help='keystone checks tokens; noauth accepts identity headers without a check, for '
         f'benchmarks only (default: {layout.Settings.auth}, or as in the snapshot)',
-    )
-    parser.add_argument(
-        '--from',
-        dest='snapshot',
-        metavar='FILE',
-        help='continue with a snapshot of another cloud, see `nova-lite snapshot`',
     )
     parser.add_argument('--fresh', action='store_true', help='delete the former cloud in DIR first')
     parser.add_argument(

@@ -101,7 +101,15 @@ class ForkTest(base.CloudTest):
         self.addCleanup(os.unlink, clock)
         second = self.directory.join('second')
         self.addCleanup(commands.run, 'stop', '--state-dir', second)
-        args = [commands.MODULE, 'fork', '--state-dir', self.cloud.state_dir, second, '--json']
+        fork = 'fork', '--state-dir', self.cloud.state_dir, second
+        args = [commands.MODULE, *fork, '--json', '--set', 'api.max_limit=7']
+        for option, text in (
+            (['--cells', '2'], 'cells=1, not 2'),
+            (['--auth', 'noauth', '--listen', '0.0.0.0'], 'noauth'),
+            (['--bus', 'rabbit://b/{cell}'], '--bus'),
+        ):
+            self.assertIn(text, self.command(*fork, *option, code=2))
+        self.assertFalse(os.path.exists(second))
         code, printed, errors = forking.run(args, timeout_s=LIMIT_S)
         self.assertEqual((0, ''), (code, errors), printed)
 
@@ -119,6 +127,8 @@ class ForkTest(base.CloudTest):
         self.cloud.boot('first')
         with open(os.path.join(second, 'etc', 'profile.yaml')) as file:
             self.assertEqual('extends: instant\n', file.read())
+        with open(os.path.join(second, 'etc', 'control.conf')) as file:
+            self.assertIn('\nmax_limit = 7\n', file.read())
         self.assert_lacks(second, self.cloud.state_dir, self.cloud.cloud.url)
         self.command('verify', '--state-dir', second)
         self.assertIn('is in use by process', forking.run(args, timeout_s=LIMIT_S)[2])

@@ -12,6 +12,8 @@ from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import state_dir
 
 TIMEOUT_S = 120
+# A cloud with many hosts has large databases.
+SNAPSHOT_S = 600
 STARTING = 'it starts or stops. Repeat the command when `nova-lite status` shows that it runs'
 OF_PROCESSES = (
     'it was started with --bus. Its daemons are processes without a common clock, faults, saved states '
