@@ -1,9 +1,12 @@
 """The compute API, and the services of [api]proxies on its port."""
 
+from wsgiref import types as wsgi
+
 from oslo_config import cfg
 
 from nova_lite import cells as cells_module
-from nova_lite.api import application as wsgi
+from nova_lite.api import app as api_app
+from nova_lite.api import application as api_application
 from nova_lite.clients import neighbours as neighbours_module
 from nova_lite.daemons import monitor
 from nova_lite.daemons import top
@@ -20,9 +23,9 @@ from nova_lite.wsgi import proxy
 def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:
     """Return the compute API as a WSGI callable.
 
-    alone: whether the process ends with it, so that `close` need not close connections
+    alone: whether the process ends with the API, so that `close` need not close connections
     """
-    api_db, cells, bus, notifier, closing = top.connect(conf)
+    above = top.connect(conf)
     by_token = conf.api.auth_strategy == 'keystone'
     neighbours = neighbours_module.clients(conf, identity=by_token)
     casts = outbox.Outbox()
@@ -30,24 +33,24 @@ def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:
     def compute(cell: cells_module.Cell) -> compute_rpc.ComputeAPI:
         return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute, casts=casts.lane())
 
-    application = wsgi.make_app(
+    application = api_application.make_app(
         conf,
-        api_db=api_db,
-        cells=cells,
+        api_db=above.api_db,
+        cells=above.cells,
         clients=neighbours,
-        super_conductor=super_rpc.SuperConductorAPI(bus, casts=casts.lane()),
+        super_conductor=super_rpc.SuperConductorAPI(above.bus, casts=casts.lane()),
         compute=compute,
     )
     return monitoring.Balanced(
         application,
         'api',
-        {'database': databases.answers(api_db)},
-        closing=[casts.close, *([notifier.close] if alone else reversed(closing))],
+        {'database': databases.answers(above.api_db)},
+        closing=[casts.close, *([above.notifier.close] if alone else reversed(above.closing))],
     )
 
 
-def watched(app):
-    """Return the service with the API's health checks, for `monitor`. app: nova_lite.api.app.App"""
+def watched(app: api_app.App) -> monitor.Service:
+    """Return the service with the API's health checks, for `monitor.serve`."""
     return monitor.Service(
         'api',
         {
@@ -58,7 +61,7 @@ def watched(app):
     )
 
 
-def application(conf):
+def application(conf: cfg.ConfigOpts) -> wsgi.WSGIApplication:
     """Return the WSGI callable for a separate process, with the services of [api]proxies."""
     compute = make(conf)
     monitor.serve(conf, [watched(compute.app)], workers=conf.api.workers)

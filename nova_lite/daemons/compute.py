@@ -1,5 +1,7 @@
 """The compute daemon. It imports nothing that uses a database."""
 
+from collections.abc import Iterable
+
 from oslo_config import cfg
 
 from nova_lite import service
@@ -13,27 +15,21 @@ from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import drivers
 
 
-def refuse_databases(conf, prog):
-    """Exit if `conf` names a database. prog: name of the program
-
-    An attacker on a host must not find the credentials of a database.
-    """
+def refuse_databases(conf: cfg.ConfigOpts, prog: str) -> None:
+    """Exit if `conf` names a database: an attacker on a host must not find its credentials."""
     for group in ('database', 'api_database'):
         if conf[group].connection:
             place = conf.get_location('connection', group=group)
             process.refuse(
                 prog,
-                f'[{group}]connection is set ({place.detail}). '
+                f'[{group}]connection is set ({place and place.detail}). '
                 'Computes have no access to databases: they report to the conductor of '
                 'their cell. Remove it from the files that this daemon reads.',
             )
 
 
 def make(conf: cfg.ConfigOpts, *, reported: bool = False) -> service.Daemon:
-    """Return the daemon of a compute process with all its hosts.
-
-    reported: see ComputeManager
-    """
+    """Return the daemon of a compute process with all its hosts. reported: see ComputeManager"""
     hosts = expand(conf.compute.hosts) or [conf.host]
     try:
         driver = drivers.load(conf, hosts)
@@ -65,9 +61,9 @@ def make(conf: cfg.ConfigOpts, *, reported: bool = False) -> service.Daemon:
     )
 
 
-def expand(patterns):
+def expand(patterns: Iterable[str]) -> list[str]:
     """Return host names. NAME[1-20] in `patterns` stands for NAME1 to NAME20."""
-    names = []
+    names: list[str] = []
     for pattern in patterns:
         if not pattern.endswith(']') or '[' not in pattern:
             names.append(pattern)

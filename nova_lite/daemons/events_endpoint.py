@@ -3,8 +3,11 @@
 It sends an empty line every second, so that both ends notice a lost connection.
 """
 
+from collections.abc import Iterator
 import http
 import json
+import typing
+from wsgiref import types as wsgi
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -21,22 +24,21 @@ class EventsEndpoint(local_endpoint.LocalEndpoint):
     name = 'events'
     threads = 8
 
-    def __init__(self, state_path):
+    def __init__(self, state_path: str) -> None:
         super().__init__(state_path)
         self._hub = hub.of(state_path)
         self._closing = runtime.Event()
 
-    def close(self):
+    def close(self) -> None:
         self._closing.set()
         super().close()
 
-    def answer(self, environ):
+    def answer(self, environ: wsgi.WSGIEnvironment) -> local_endpoint.Answer:
         if environ['PATH_INFO'] != '/events':
             return local_endpoint.as_json(http.HTTPStatus.NOT_FOUND, {'error': 'use /events'})
-        listener = self._hub.listen()
-        return http.HTTPStatus.OK, self._lines(listener)
+        return http.HTTPStatus.OK, self._lines(self._hub.listen())
 
-    def _lines(self, listener):
+    def _lines(self, listener: hub.Listener) -> Iterator[bytes]:
         try:
             yield b'\n'
             while not self._closing.is_set():
@@ -48,10 +50,10 @@ class EventsEndpoint(local_endpoint.LocalEndpoint):
             listener.close()
 
 
-def follow(state_path):
+def follow(state_path: str) -> Iterator[dict[str, typing.Any] | None]:
     """Yield the notifications of the embedded cloud of `state_path`, and None once a second.
 
-    Raise Unavailable if the cloud is not up, or when it stops.
+    Raise Unavailable if the cloud is not up, and when it stops.
     """
     place = local_endpoint.place_of(state_path, EventsEndpoint.name)
     try:

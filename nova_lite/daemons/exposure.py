@@ -1,17 +1,21 @@
 """Refuse to run a service that accepts identity headers on an address that is not loopback."""
 
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
 import ipaddress
-import json
+from wsgiref import types as wsgi
+
+from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite.daemons import local_requests
+from nova_lite.wsgi import answers
 from nova_lite.wsgi import paths
 from nova_lite.wsgi import server
 
-# The addresses of a service that is reached at all addresses, and those of loopback.
+# {address with which a service listens on all addresses: its address of loopback}
 ANY_ADDRESS = {'0.0.0.0': '127.0.0.1', '::': '::1'}
-
-
 NOAUTH = 'noauth'
 
 
@@ -19,7 +23,7 @@ class Exposed(exception.Invalid):
     msg = '%(reason)s'
 
 
-def problem(auth_strategy, listen):
+def problem(auth_strategy: str, listen: str) -> str | None:
     """Return why a service must not listen on an address, or None.
 
     auth_strategy: keystone or noauth; listen: an address or a host name
@@ -33,54 +37,50 @@ def problem(auth_strategy, listen):
     )
 
 
-def require_safe(auth_strategies, listen):
-    """Raise Exposed unless services with some auth_strategies may listen on an address."""
+def require_safe(auth_strategies: Iterable[str], listen: str) -> None:
+    """Raise Exposed unless services with all these auth_strategies may listen on an address."""
     for each in auth_strategies:
         found = problem(each, listen)
         if found is not None:
             raise Exposed(reason=found)
 
 
-def protected(application, auth_strategies, listen):
-    """Return the application to serve, guarded if it has noauth.
+def protected(
+    application: wsgi.WSGIApplication, auth_strategies: Collection[str], listen: str
+) -> wsgi.WSGIApplication:
+    """Return the application, guarded if one of its services has noauth.
 
-    Raise Exposed as `require_safe`.
+    Raise Exposed if the services may not listen on the address `listen`.
     """
     require_safe(auth_strategies, listen)
     return Guarded(application) if NOAUTH in auth_strategies else application
 
 
-def plain(application, options):
+def plain(
+    application: wsgi.WSGIApplication, options: cfg.ConfigOpts.GroupAttr
+) -> wsgi.WSGIApplication:
     """Return the application for another server, such as uWSGI or mod_wsgi.
 
-    options: auth_strategy and listen of the service. Raise Exposed as `require_safe`
+    Raise Exposed if the service may not listen on its address.
+
+    options: auth_strategy and listen of the service
     """
     return paths.Decoded(protected(application, {options.auth_strategy}, options.listen))
 
 
-class Guarded:
-    """Serves an application only to this machine, and not to pages of other sites."""
+class Guarded(answers.Layer):
+    """A layer that serves only programs of this machine, and no pages of other sites."""
 
-    def __init__(self, application):
-        self._application = application
-
-    def __call__(self, environ, start_response):
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         found = _problem(environ)
         if found is None:
             return self._application(environ, start_response)
-        body = json.dumps({'error': {'code': 403, 'message': found}}).encode()
-        headers = [('Content-Type', 'application/json'), ('Content-Length', str(len(body)))]
-        start_response('403 Forbidden', headers)
-        return [body]
-
-    def close(self):
-        """Close the application inside, if it can be closed."""
-        close = getattr(self._application, 'close', None)
-        if close is not None:
-            close()
+        return answers.refuse(start_response, '403 Forbidden', found)
 
 
-def _problem(environ):
+def _problem(environ: wsgi.WSGIEnvironment) -> str | None:
     """Return why a request is refused, or None. Requests over a local socket have no address."""
     address = environ.get('REMOTE_ADDR')
     if address and not is_loopback(address):
@@ -88,8 +88,13 @@ def _problem(environ):
     return local_requests.problem(environ)
 
 
-def serve(load_application, options, *, workers=None):
-    """Serve the result of `load_application()` until SIGTERM. Raise Exposed if it is not safe.
+def serve(
+    load_application: Callable[[], wsgi.WSGIApplication],
+    options: cfg.ConfigOpts.GroupAttr,
+    *,
+    workers: int | None = None,
+) -> None:
+    """Serve the result of `load_application()` until SIGTERM. Exit if that is not safe.
 
     options: listen, port, workers, threads and auth_strategy of the service
     workers: number of processes; None: options.workers
@@ -107,8 +112,8 @@ def serve(load_application, options, *, workers=None):
     )
 
 
-def is_loopback(listen):
-    """Return whether only this machine reaches an address or a host name."""
+def is_loopback(listen: str) -> bool:
+    """Return whether only this machine can reach an address or a host name."""
     if listen == 'localhost':
         return True
     try:

@@ -1,6 +1,12 @@
 """Guru Meditation Reports of oslo.reports: the state of a daemon, written on SIGUSR2."""
 
+from collections.abc import Iterable
 import importlib.metadata
+import typing
+
+from oslo_config import cfg
+
+from nova_lite.monitoring import health as health_module
 
 PACKAGE = 'nova-lite'
 
@@ -8,20 +14,20 @@ PACKAGE = 'nova-lite'
 class Version:
     """The version of the product, in the form that oslo.reports expects."""
 
-    def vendor_string(self):
+    def vendor_string(self) -> str:
         return PACKAGE
 
-    def product_string(self):
+    def product_string(self) -> str:
         return PACKAGE
 
-    def version_string_with_package(self):
+    def version_string_with_package(self) -> str:
         return importlib.metadata.version(PACKAGE)
 
 
-def on_signal(conf, healths):
+def on_signal(conf: cfg.ConfigOpts, healths: Iterable[health_module.Health]) -> None:
     """Write threads, configuration and health to standard error on SIGUSR2.
 
-    healths: health.Health objects. Options marked as secret are masked.
+    Options that are marked as secret are masked.
     """
     # A cloud in one process does not need the reports.
     from oslo_reports import guru_meditation_report
@@ -36,7 +42,7 @@ def on_signal(conf, healths):
     report.setup_autorun(Version())
 
 
-def _health(healths):
+def _health(healths: Iterable[health_module.Health]) -> typing.Any:
     from oslo_reports.models import with_default_views
 
     found = {health.daemon: health.report()[1]['checks'] for health in healths}

@@ -1,5 +1,8 @@
 """The metadata service. It uses only databases: no bus and no neighbours."""
 
+from collections.abc import Iterable
+from wsgiref import types as wsgi
+
 from oslo_config import cfg
 
 from nova_lite import cells as cells_module
@@ -20,7 +23,7 @@ def check(conf: cfg.ConfigOpts) -> None:
 
 
 class Metadata:
-    """The application, with its databases. name, checks, collectors: see monitor.Service"""
+    """The WSGI application with its databases, and its checks for `monitor.serve`."""
 
     name = 'metadata'
     collectors = ()
@@ -40,7 +43,9 @@ class Metadata:
         self.checks = {'database': databases.answers(database)}
         self._application = app.Application(conf, found)
 
-    def __call__(self, environ, start_response):
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
         return self._application(environ, start_response)
 
     def close(self) -> None:

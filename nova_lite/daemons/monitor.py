@@ -1,32 +1,38 @@
-"""Serves /healthcheck and /metrics beside a daemon, as [health] configures."""
+"""The health endpoint: /healthcheck and /metrics beside a daemon, as [health] configures."""
 
-import dataclasses
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+import typing
 
+from oslo_config import cfg
 from oslo_log import log
 
 from nova_lite.monitoring import app
+from nova_lite.monitoring import health
 from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
 THREADS = 4
 
 
-@dataclasses.dataclass
-class Service:
-    """An HTTP service beside the daemons; see service.Daemon.watch."""
+class Service(typing.NamedTuple):
+    """An HTTP service with its health checks and collectors; see service.Daemon.watch."""
 
     name: str
-    checks: dict
-    collectors: tuple = ()
+    checks: Mapping[str, health.Check]
+    collectors: Iterable[typing.Any] = ()
 
 
-def serve(conf, daemons, *, workers=1):
-    """Serve in a thread of this process. Return the server, or None if [health]port is unset.
+def serve(
+    conf: cfg.ConfigOpts, daemons: Collection[app.Daemon], *, workers: int = 1
+) -> server.InProcess | None:
+    """Serve the endpoint in a thread. Return the server, or None if [health]port is unset.
 
     If the port is in use, log an error and return None: the daemon works without the endpoint.
 
-    workers: number of processes with this configuration; each takes the first free port from
-        [health]port on
+    workers: number of processes with this configuration; each process takes the first free port
+        of so many ports, beginning with [health]port
     """
     options = conf.health
     if options.port is None:

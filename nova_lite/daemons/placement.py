@@ -1,5 +1,7 @@
 """The real placement under its prefix, with its own database."""
 
+from oslo_config import cfg
+
 from nova_lite.conf import servers
 from nova_lite.daemons import monitor
 from nova_lite.db import transactions
@@ -23,7 +25,7 @@ TOKEN_OPTIONS = (
 )
 
 
-def application(conf):
+def application(conf: cfg.ConfigOpts) -> front.Front:
     """Return the WSGI callable of placement, under its prefix."""
     options = conf.placement_server
     keystone = None

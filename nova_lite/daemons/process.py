@@ -1,8 +1,11 @@
 """Entry points of daemons: read the configuration, set up logs, run until stopped."""
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import logging
 import os
 import sys
+import typing
 
 from oslo_config import cfg
 from oslo_log import log
@@ -15,7 +18,7 @@ from nova_lite.daemons import monitor
 from nova_lite.monitoring import health
 from nova_lite.rpc import pins
 
-# Seconds in which a daemon may close its connections after its work has ended.
+# Seconds that a daemon may take to close its connections after its work has ended.
 LEEWAY_S = 10
 QUIET = (
     'amqp=WARN',
@@ -33,14 +36,16 @@ QUIET = (
 )
 
 
-def refuse(prog, reason):
-    """Exit because the configuration cannot work, with the code that prevents a restart."""
+def refuse(prog: str | None, reason: object) -> typing.NoReturn:
+    """Exit because the configuration cannot work. The exit code prevents a restart."""
     print(f'{prog}: {reason}', file=sys.stderr)
     raise SystemExit(os.EX_CONFIG)
 
 
-def configure(argv, prog, check=lambda conf: None):
-    """Parse `argv` (--config-file and friends) and set up logging.
+def configure(
+    argv: Sequence[str], prog: str, check: Callable[[cfg.ConfigOpts], object] = lambda _conf: None
+) -> cfg.ConfigOpts:
+    """Parse `argv`, such as --config-file, and set up logging. Exit if the configuration is wrong.
 
     check: function that raises ValueError if the daemon cannot work with the configuration
     """
@@ -59,20 +64,20 @@ def configure(argv, prog, check=lambda conf: None):
     return conf
 
 
-def argv_of_environment():
-    """Return options that name the files in NOVA_LITE_CONFIG_FILES, for WSGI applications."""
+def argv_of_environment() -> list[str]:
+    """Return an `argv` with the files in NOVA_LITE_CONFIG_FILES, for WSGI applications."""
     files = os.environ.get('NOVA_LITE_CONFIG_FILES', '').split(os.pathsep)
     return [word for name in files if name for word in ('--config-file', name)]
 
 
-def run(argv, prog, make):
-    """Run the daemon that `make(conf)` wires until SIGTERM."""
+def run(argv: Sequence[str], prog: str, make: Callable[[cfg.ConfigOpts], service.Daemon]) -> None:
+    """Run the daemon that `make(conf)` returns until SIGTERM, and exit."""
     conf = configure(argv, prog)
     daemon = make(conf)
     monitor.serve(conf, [daemon])
     guru_meditation.on_signal(conf, [health.Health(daemon.name, daemon.checks)])
 
-    def reload():
+    def reload() -> None:
         conf.reload_config_files()
         log.setup(conf, 'nova_lite')
         daemon.reload()
@@ -82,11 +87,11 @@ def run(argv, prog, make):
     leave()
 
 
-def leave():
-    """Exit with code 0, after all resources were released.
+def leave() -> typing.NoReturn:
+    """Exit with code 0. The caller has released all resources.
 
-    A thread that hangs in a dead connection must not delay the exit, and a regular shutdown of the
-    interpreter takes up to several seconds.
+    The interpreter does not shut down: that takes up to several seconds, and a thread that hangs
+    in a dead connection would delay it.
     """
     logging.shutdown()
     sys.stdout.flush()

@@ -10,7 +10,6 @@ from nova_lite.daemons import local_endpoint
 from nova_lite.daemons import top
 from nova_lite.monitoring import checks
 from nova_lite.monitoring import databases
-from nova_lite.notify import watch
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler as scheduler_rpc
 from nova_lite.scheduler import manager as scheduler_manager
@@ -18,26 +17,26 @@ from nova_lite.scheduler import manager as scheduler_manager
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """Return the daemon for a configuration."""
-    api_db, cells, bus, notifier, closing = top.connect(conf)
+    above = top.connect(conf)
     credentials = auth.Credentials(conf)
     found = placement.Placement(credentials)
     manager = scheduler_manager.SchedulerManager(
-        conf, cells, found, network.Network(credentials), notices=watch.Notices(notifier)
+        conf, above.cells, found, network.Network(credentials), notices=above.notices
     )
     if conf.transport_url.startswith(transport.EMBEDDED):
         endpoint = local_endpoint.SchedulerEndpoint(manager, conf.state_path)
         endpoint.open()
-        closing.append(endpoint.close)
+        above.closing.append(endpoint.close)
     return service.Daemon(
         'scheduler',
         manager,
         threads=conf.rpc_threads,
-        closing=closing,
-        servers=[scheduler_rpc.SchedulerAPI.server(bus, conf.host, manager)],
+        closing=above.closing,
+        servers=[scheduler_rpc.SchedulerAPI.server(above.bus, conf.host, manager)],
     ).watch(
         {
-            'database': databases.answers(api_db),
-            'bus': checks.bus(scheduler_rpc.SchedulerAPI(bus)),
+            'database': databases.answers(above.api_db),
+            'bus': checks.bus(scheduler_rpc.SchedulerAPI(above.bus)),
             'placement': checks.placement(found),
         }
     )

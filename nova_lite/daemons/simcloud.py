@@ -1,5 +1,9 @@
 """The simulated neighbour services in one process."""
 
+from wsgiref import types as wsgi
+
+from oslo_config import cfg
+
 from nova_lite.daemons import monitor
 from nova_lite.db import transactions
 from nova_lite.monitoring import databases
@@ -7,10 +11,10 @@ from nova_lite.simcloud import app
 from nova_lite.virt.sim import profile
 
 
-def application(conf):
-    """Return the four services, as this configuration asks for them."""
+def application(conf: cfg.ConfigOpts) -> wsgi.WSGIApplication:
+    """Return the simulated services for a configuration."""
     options = conf.simcloud
-    services = app.make_app(
+    services: wsgi.WSGIApplication = app.make_app(  # type: ignore[no-untyped-call]  # not yet
         options.connection,
         options.public_url,
         options={

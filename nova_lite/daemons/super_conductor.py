@@ -9,7 +9,6 @@ from nova_lite.monitoring import checks
 from nova_lite.monitoring import cloud
 from nova_lite.monitoring import databases
 from nova_lite.monitoring import sweep
-from nova_lite.notify import watch
 from nova_lite.rpcapi import scheduler as scheduler_rpc
 from nova_lite.rpcapi import super_conductor as super_rpc
 from nova_lite.superconductor import manager as super_module
@@ -17,29 +16,29 @@ from nova_lite.superconductor import manager as super_module
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """Return the daemon for a configuration."""
-    api_db, cells, bus, notifier, closing = top.connect(conf)
+    above = top.connect(conf)
     neighbours = neighbours_module.clients(conf)
     world = super_module.World(
         conf,
-        api_db=api_db,
-        cells=cells,
-        scheduler=scheduler_rpc.SchedulerAPI(bus),
+        api_db=above.api_db,
+        cells=above.cells,
+        scheduler=scheduler_rpc.SchedulerAPI(above.bus),
         clients=neighbours,
-        notices=watch.Notices(notifier),
+        notices=above.notices,
     )
     manager = super_module.SuperConductor(conf, world, name=conf.host)
     return service.Daemon(
         'super-conductor',
         manager,
         threads=conf.rpc_threads,
-        closing=closing,
-        servers=[super_rpc.SuperConductorAPI.server(bus, conf.host, manager)],
+        closing=above.closing,
+        servers=[super_rpc.SuperConductorAPI.server(above.bus, conf.host, manager)],
     ).watch(
         {
-            'database': databases.answers(api_db),
-            'bus': checks.bus(super_rpc.SuperConductorAPI(bus)),
+            'database': databases.answers(above.api_db),
+            'bus': checks.bus(super_rpc.SuperConductorAPI(above.bus)),
             'placement': checks.placement(neighbours.placement),
-            'sweep': sweep.lag(api_db, conf.health.saga_lag_s),
+            'sweep': sweep.lag(above.api_db, conf.health.saga_lag_s),
         },
-        [cloud.Sagas(api_db), cloud.Hosts(conf, api_db, cells)],
+        [cloud.Sagas(above.api_db), cloud.Hosts(conf, above.api_db, above.cells)],
     )

@@ -32,7 +32,7 @@ class EndpointTest(testtools.TestCase):
         made.open()
         self.addCleanup(made.close)
         place = local_endpoint.place_of(self.directory, 'control')
-        self.key, self.address = place['key'], urllib.parse.urlsplit(place['url'])
+        self.key, self.address = place.key, urllib.parse.urlsplit(place.url)
         self.error = None
 
     def note(self, arguments):
