@@ -51,6 +51,8 @@ class OwnersCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        # In how many cases the owner found what to change.
+        self.changed = 0
         self.start()
 
     def start(self):
@@ -73,6 +75,8 @@ class OwnersCase(testtools.TestCase):
                 wrong.append((text, outcome))
                 self.start()
         self.assertEqual([], wrong, sample.replay())
+        if saga_faults.ALL and self.change is not None:
+            self.assertNotEqual(0, self.changed, 'The owner had nothing to change in any case.')
 
     def attempt(self, *case):
         """Return what run_case does, or the error that it raises."""
@@ -87,9 +91,7 @@ class OwnersCase(testtools.TestCase):
         server = scenario.boot(self.stage, **self.change.options(self.stage))
         scenario.prepare(self.stage, server)
         self.stage.wait_idle(server)
-        fault = saga_faults.Fault(
-            kind, *case, meanwhile=lambda: self.change.act(self.stage, server)
-        )
+        fault = saga_faults.Fault(kind, *case, meanwhile=lambda: self._act(server))
         self.faults.fault = fault
         scenario.ask(self.stage, server)
         outcome = self.faults.ended(server).state
@@ -100,6 +102,10 @@ class OwnersCase(testtools.TestCase):
         wrong = not self.change.at_reboot and self.cloud.findings()
         wrong = wrong or self.use(scenario, server, outcome)
         return f'{outcome}, and {wrong}' if wrong else outcome
+
+    def _act(self, server):
+        if self.change.act(self.stage, server):
+            self.changed += 1
 
     def use(self, scenario, server, outcome):
         """Use a server after it: ask again, reboot, move and delete it. Return findings."""
