@@ -266,7 +266,7 @@ class GuestDevices:
 
         Return a Pending while that is in progress. An error of Cinder does not prevent that a
         recorded volume is plugged, and an error of the host does not prevent that a volume is
-        released.
+        released. A recorded volume whose attachment Cinder no longer has is removed from both.
         freed: function that is called after a volume that was held for the server is released
         options: those of _reconcile
         """
@@ -291,33 +291,29 @@ class GuestDevices:
             raise
         except exception.NovaLiteError as error:
             failed = error
-        waits = self._plug(cell, row, comes, **options)
+        try:
+            waits = self._reconcile(row, comes, **options)
+        except exception.AttachmentNotFound:
+            if cell is None or not self._forget_lost(cell, comes):
+                raise
+            # The guest may have been given the volume before its attachment was deleted.
+            return self.reconcile_volumes(*volume_ids, freed=freed, **options)
         if waits is None and failed is not None:
             raise failed
         return waits
 
-    def _plug(
-        self,
-        cell: server_cell.ServerCell | None,
-        row: rows.Row | None,
-        calls: Sequence[tuple[asking.Method, saga.Data]],
-        **options: typing.Any,
-    ) -> saga.Pending | None:
-        """Plug recorded volumes.
+    def _forget_lost(
+        self, cell: server_cell.ServerCell, comes: Sequence[tuple[asking.Method, saga.Data]]
+    ) -> bool:
+        """Remove volumes whose attachments Cinder no longer has from the record.
 
-        Remove volumes whose attachments Cinder no longer has from the record.
+        Return whether there were any. comes: calls that plug volumes
         """
-        try:
-            return self._reconcile(row, calls, **options)
-        except exception.AttachmentNotFound:
-            devices = [arguments['block_device'] for _method, arguments in calls]
-            lost = [each for each in devices if not neighbours.is_attached(self.scope, each)]
-            if cell is None or not lost:
-                raise
+        devices = [arguments['block_device'] for _method, arguments in comes]
+        lost = [each for each in devices if not neighbours.is_attached(self.scope, each)]
         for device in lost:
             cell.write(children.destroy_block_device, device.uuid)
-        rest = [each for each in calls if each[1]['block_device'] not in lost]
-        return self._reconcile(row, rest, **options)
+        return bool(lost)
 
     def _release_volumes(self, found: server_cell.Devices, freed: Callable[[], None]) -> None:
         """Release the volumes that were held for the server. found: its recorded devices"""

@@ -120,6 +120,18 @@ DEFECTS = (
         (('compute/arrivals.py', '        if device.volume_id not in plugged\n', ''),),
     ),
     Defect(
+        'replugs-forget-lost-volumes',
+        'a volume that lost its attachment before a reboot ended is dropped from the record only',
+        'owners',
+        (
+            (
+                'moves/parts/guest_devices.py',
+                '            return self.reconcile_volumes(*volume_ids, freed=freed, **options)\n',
+                '            return None\n',
+            ),
+        ),
+    ),
+    Defect(
         'archive-takes-servers-of-sagas',
         'the records of a deleted server are archived while a saga works on it, which never ends',
         'administrators',

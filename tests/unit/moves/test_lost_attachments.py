@@ -4,10 +4,12 @@ import testscenarios
 
 from nova_lite import exception
 from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
 from nova_lite.moves import detach_volume
 from nova_lite.moves import kinds
 from nova_lite.moves import steps
 from nova_lite.saga import cleaning
+from nova_lite.virt import model
 from tests.unit.moves import moves_base
 from tests.unit.moves import test_device_sagas
 
@@ -166,3 +168,30 @@ class DutyTest(test_device_sagas.DeviceSagasCase):
         self.assertRaises(exception.AttachmentNotFound, first[2].do)
         self.undo(made, first)
         self.assertEqual(before, self.picture())
+
+
+class RebootedTest(testscenarios.WithScenarios, test_device_sagas.DeviceSagasCase):
+    """A hard reboot, requested before a volume is recorded, delays the end of its saga."""
+
+    scenarios = [(name, {'name': name}) for name in ('attach_volume', 'swap_volume')]
+
+    def test_attachment_deleted_while_it_waits(self):
+        """The guest was given the volume: it is unplugged, and removed from the record."""
+        made = getattr(self, self.name)()
+        before = made.steps()[: self.pivot(made)]
+        self.do(made, before)
+        self.cell.ask(self.server, 'reboot', 'rebooting_hard')
+        self.do(made, made.steps()[len(before) : len(before) + 1])
+        for each in self.cell.volume.list_attachments(None, self.server):
+            if each['volume_id'] == self.new:
+                self.cell.volume.delete_attachment(None, each['id'])
+        self.cell.db.write(instances.force, self.server, {'task_state': None})
+        self.do(made, made.steps()[len(before) + 1 :])
+        recorded = {each.volume_id for each in self.cell.devices(self.server)}
+        self.assertNotIn(self.new, recorded)
+        self.assertEqual(recorded, self.plugged())
+
+    def plugged(self):
+        guest = self.cell.driver.get_guest(test_device_sagas.HOST, self.server)
+        volumes = (each for each in guest.spec.devices if each.kind is model.DeviceKind.VOLUME)
+        return {each.id for each in volumes}
