@@ -1,6 +1,10 @@
 """db archive_deleted_rows and db purge: archive and purge deleted servers."""
 
 import collections
+from collections.abc import Collection
+from collections.abc import Iterator
+import datetime
+import typing
 
 import sqlalchemy as sa
 
@@ -21,6 +25,9 @@ BEFORE = command.option(
 )
 ALL_CELLS = command.flag('--all-cells', 'all cells, instead of the one in the configuration')
 MOST = 2**31 - 1
+# {table: number of moved rows}
+Moved: typing.TypeAlias = collections.Counter[str]
+Databases: typing.TypeAlias = list[tuple[int | None, transactions.Database]]
 
 
 @command.verb(
@@ -46,7 +53,7 @@ MOST = 2**31 - 1
         help='pause between transactions, in seconds (default: %(default)s)',
     ),
 )
-def archive_deleted_rows(deployment, args):
+def archive_deleted_rows(deployment: command.Deployment, args: command.Args) -> int:
     """Move the rows of deleted servers to the table archived_rows."""
     if not 0 < args.max_rows <= MOST:
         print('Must supply a positive value for max_rows')
@@ -61,7 +68,7 @@ def archive_deleted_rows(deployment, args):
     except exception.NovaLiteError as error:
         print(f'Failed to connect to API DB so aborting this archival attempt: {error}')
         return 3
-    moved, kept = collections.Counter(), set()
+    moved, kept = Moved(), set[str]()
     with progress_display.Count('rows archived', None) as count:
         for cell_id, database in found:
             batches = _archive(
@@ -70,7 +77,7 @@ def archive_deleted_rows(deployment, args):
             for batch in batches:
                 moved += batch
                 count.add(batch.total())
-    _tell(deployment, args, moved, kept)
+    _report(deployment, args, moved, kept)
     return 1 if moved else 0
 
 
@@ -81,7 +88,7 @@ def archive_deleted_rows(deployment, args):
     command.VERBOSE,
     ALL_CELLS,
 )
-def purge(deployment, args):
+def purge(deployment: command.Deployment, args: command.Args) -> int:
     """Delete archived rows."""
     if not args.all and not args.before:
         print('Either --all or --before must be given')
@@ -103,8 +110,8 @@ def purge(deployment, args):
     return 0 if count else 3
 
 
-def _databases(deployment, all_cells):
-    """Return (mapping id or None, database) of all cells, of the configured one, or of cell0."""
+def _databases(deployment: command.Deployment, all_cells: bool) -> Databases:
+    """Return [(cell id or None, database)] of all cells, of the configured cell, or of cell0."""
     every = deployment.cells.every()
     if all_cells:
         return [(cell.id, cell.db) for cell in every]
@@ -116,21 +123,29 @@ def _databases(deployment, all_cells):
     return [(None, transactions.Database(deployment.cell_url))]
 
 
-def _archive(deployment, args, database, *, cell_id, before, kept):
-    """Yield {table: number of moved rows} of each batch.
+def _archive(
+    deployment: command.Deployment,
+    args: command.Args,
+    database: transactions.Database,
+    *,
+    cell_id: int | None,
+    before: datetime.datetime | None,
+    kept: set[str],
+) -> Iterator[Moved]:
+    """Archive deleted servers of a cell in batches. Yield the moved rows of each batch.
 
-    kept: set to which kept servers are added
+    kept: set to which the uuids of servers are added that are not archived yet
     """
 
-    def busy(uuids):
+    def busy(uuids: list[str]) -> set[str]:
         found = deployment.api_db.read(_busy, uuids)
         kept.update(found)
         return found
 
     while True:
-        forgotten = collections.Counter()
+        forgotten = Moved()
 
-        def forget(uuids, forgotten=forgotten):
+        def forget(uuids: list[str], forgotten: Moved = forgotten) -> None:
             forgotten.update(deployment.api_db.write(_forget, cell_id, uuids))
 
         batch, uuids = database.write(archive.archive, args.max_rows, before, forget, busy)
@@ -144,12 +159,12 @@ def _archive(deployment, args, database, *, cell_id, before, kept):
         database.write(archive.purge, before)
 
 
-def _busy(connection, uuids):
-    """Return the servers whose sagas have not ended, and so need the records."""
+def _busy(connection: sa.Connection, uuids: list[str]) -> set[str]:
+    """Return the servers with a saga that has not ended: the saga still needs their records."""
     return {saga.instance_uuid for saga in sagas.unfinished(connection, uuids)}
 
 
-def _forget(connection, cell_id, uuids):
+def _forget(connection: sa.Connection, cell_id: int | None, uuids: list[str]) -> Moved:
     """Delete the rows of servers in the API database, if their last cell is `cell_id`."""
     mappings = instance_mappings.TABLE
     mine = list(
@@ -164,10 +179,12 @@ def _forget(connection, cell_id, uuids):
         'API_DB.request_specs': rows.delete(connection, request_specs.TABLE, instance_uuid=mine),
         'API_DB.instance_mappings': rows.delete(connection, mappings, instance_uuid=mine),
     }
-    return +collections.Counter(counts)
+    return +Moved(counts)
 
 
-def _tell(deployment, args, moved, kept):
+def _report(
+    deployment: command.Deployment, args: command.Args, moved: Moved, kept: Collection[str]
+) -> None:
     if args.json or (args.verbose and moved):
         columns = {'table': 'Table', 'rows': 'Number of Rows Archived'}
         command.print_list(deployment, args, columns, sorted(moved.items()))

@@ -5,8 +5,10 @@ import urllib.parse
 
 import sqlalchemy as sa
 
+from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import rows
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
@@ -18,9 +20,11 @@ from nova_lite.rpc import transport
 UUID = command.option('--cell_uuid', required=True, metavar='UUID', help='uuid of the cell')
 NAME = command.option('--name', metavar='NAME', help='name of the cell')
 BUS = command.option(
-    '--transport-url', '--transport_url', metavar='URL', help='URL of its message bus'
+    '--transport-url', '--transport_url', metavar='URL', help='URL of the message bus of the cell'
 )
-DATABASE = command.option('--database_connection', metavar='URL', help='URL of its database')
+DATABASE = command.option(
+    '--database_connection', metavar='URL', help='URL of the database of the cell'
+)
 SECRET = re.compile(r'([?&][^=&]*password=)[^&]*')
 COLUMNS = {
     'name': 'Name',
@@ -32,7 +36,7 @@ COLUMNS = {
 
 
 @command.verb('cell_v2', DATABASE)
-def map_cell0(deployment, args):
+def map_cell0(deployment: command.Deployment, args: command.Args) -> int:
     """Map cell0, which holds servers that could not be scheduled."""
     if ensure_cell0(deployment, args.database_connection):
         return 0
@@ -40,23 +44,17 @@ def map_cell0(deployment, args):
     return 0
 
 
-def ensure_cell0(deployment, url=None):
-    """Map cell0 if it is not mapped. Return whether it was new."""
+def ensure_cell0(deployment: command.Deployment, url: str | None = None) -> bool:
+    """Map cell0 if it is not mapped. Return whether the mapping is new. Raise Invalid."""
     if any(cell.is_cell0 for cell in deployment.cells.every()):
         return False
-    values = {
-        'uuid': cell_mappings.CELL0_UUID,
-        'name': 'cell0',
-        'transport_url': transport.NO_BUS,
-        'database_connection': url or default_cell0_url(deployment.cell_url),
-        'disabled': False,
-    }
-    add(deployment, values)
+    database = url or default_cell0_url(deployment.cell_url)
+    add(deployment, cell_mappings.CELL0_UUID, 'cell0', bus=transport.NO_BUS, url=database)
     return True
 
 
-def default_cell0_url(url):
-    """Return the database URL with _cell0 appended to the name. Raise Invalid without URL."""
+def default_cell0_url(url: str | None) -> str:
+    """Return a database URL with _cell0 appended to the name. Raise Invalid if there is no URL."""
     if not url:
         raise exception.Invalid(reason='use --database_connection or set [database]connection')
     found = sa.make_url(url)
@@ -71,7 +69,7 @@ def default_cell0_url(url):
     command.VERBOSE,
     command.flag('--disabled', 'do not schedule servers to the cell'),
 )
-def create_cell(deployment, args):
+def create_cell(deployment: command.Deployment, args: command.Args) -> int:
     """Map a cell by its message bus and database."""
     bus = args.transport_url or deployment.conf.transport_url
     url = args.database_connection or deployment.cell_url
@@ -83,30 +81,25 @@ def create_cell(deployment, args):
         return 1
     if clashes(deployment, bus, url):
         return 2
-    values = {
-        'uuid': runtime.new_uuid(),
-        'name': args.name,
-        'transport_url': bus,
-        'database_connection': url,
-        'disabled': args.disabled,
-    }
-    add(deployment, values)
-    deployment.found['uuid'] = values['uuid']
+    uuid = runtime.new_uuid()
+    add(deployment, uuid, args.name, bus=bus, url=url, disabled=args.disabled)
+    deployment.found['uuid'] = uuid
     if args.verbose:
-        print(values['uuid'])
+        print(uuid)
     return 0
 
 
 @command.verb('cell_v2', command.flag('--verbose', 'show passwords'))
-def list_cells(deployment, args):
+def list_cells(deployment: command.Deployment, args: command.Args) -> int:
     """List the cells."""
     lines = []
     for row in sorted(deployment.api_db.read(cell_mappings.every), key=lambda row: row.name or ''):
-        urls = (row.transport_url, row.database_connection)
+        urls = [row.transport_url, row.database_connection]
         if not args.verbose:
-            urls = tuple(masked(url) for url in urls)
+            urls = [masked(url) for url in urls]
         lines.append((row.name or '', row.uuid, *urls, row.disabled))
     command.print_list(deployment, args, COLUMNS, lines)
+    return 0
 
 
 @command.verb(
@@ -118,7 +111,7 @@ def list_cells(deployment, args):
     command.flag('--disable', 'do not schedule servers to the cell'),
     command.flag('--enable', 'schedule servers to the cell again'),
 )
-def update_cell(deployment, args):
+def update_cell(deployment: command.Deployment, args: command.Args) -> int:
     """Change a cell mapping; omitted URLs are taken from the configuration."""
     try:
         row = deployment.api_db.read(cell_mappings.get, args.cell_uuid)
@@ -142,7 +135,7 @@ def update_cell(deployment, args):
     return 0
 
 
-def _changes(deployment, args, row):
+def _changes(deployment: command.Deployment, args: command.Args, row: rows.Row) -> rows.Values:
     values = {
         'transport_url': args.transport_url or deployment.conf.transport_url or row.transport_url,
         'database_connection': args.database_connection
@@ -163,18 +156,17 @@ def _changes(deployment, args, row):
     command.flag('--force', 'also delete the mappings of its hosts and deleted servers'),
     UUID,
 )
-def delete_cell(deployment, args):
+def delete_cell(deployment: command.Deployment, args: command.Args) -> int:
     """Delete the mapping of a cell without servers."""
-    try:
-        cell = deployment.cells.get(args.cell_uuid)
-    except exception.CellMappingNotFound:
-        print(f'Cell with uuid {args.cell_uuid} was not found.')
+    cell = find(deployment, args.cell_uuid)
+    if cell is None:
         return 1
     if deployment.api_db.read(host_mappings.every, cell.id) and not args.force:
         print(f'There are existing hosts mapped to cell with uuid {cell.uuid}.')
         return 2
     uuids = deployment.api_db.read(_mapped, cell.id)
-    if uuids and cell.db.read(instances.of, uuids):
+    present = cell.db.read(instances.of, uuids) if uuids else ()
+    if present:
         print(f'There are existing instances mapped to cell with uuid {cell.uuid}.')
         return 3
     if uuids and not args.force:
@@ -190,19 +182,43 @@ def delete_cell(deployment, args):
 # ---- parts ------------------------------------------------------------------
 
 
-def add(deployment, values):
-    """Add a mapping, and note the change for all daemons."""
+def find(deployment: command.Deployment, uuid: str) -> cells_module.Cell | None:
+    """Return a cell. If it does not exist, print that and return None."""
+    try:
+        return deployment.cells.get(uuid)
+    except exception.CellMappingNotFound:
+        print(f'Cell with uuid {uuid} was not found.')
+        return None
+
+
+def add(
+    deployment: command.Deployment,
+    uuid: str,
+    name: str | None,
+    *,
+    bus: str,
+    url: str,
+    disabled: bool = False,
+) -> None:
+    """Map a cell. All daemons notice the change. bus, url: URLs of its bus and database"""
+    values = {
+        'uuid': uuid,
+        'name': name,
+        'transport_url': bus,
+        'database_connection': url,
+        'disabled': disabled,
+    }
     deployment.api_db.write(_add, values)
     deployment.cells.every()
 
 
-def is_url(text):
+def is_url(text: str) -> bool:
     """Return whether the text looks like the URL of a bus."""
     return bool(urllib.parse.urlsplit(text).scheme) and '://' in text
 
 
-def clashes(deployment, bus, url, but=None):
-    """Return whether a cell other than `but` has the bus or the database, and print that cell."""
+def clashes(deployment: command.Deployment, bus: str, url: str, but: str | None = None) -> bool:
+    """Return whether a cell other than `but` (a uuid) has the bus or the database. Print it."""
     for row in deployment.api_db.read(cell_mappings.every):
         if row.uuid != but and (row.transport_url == bus or row.database_connection == url):
             print(
@@ -213,8 +229,8 @@ def clashes(deployment, bus, url, but=None):
     return False
 
 
-def masked(url):
-    """Return a URL with its password, and those in its query, masked."""
+def masked(url: str) -> str:
+    """Return a URL with all passwords masked, also passwords in its query."""
     url = SECRET.sub(r'\1****', url)
     parts = urllib.parse.urlsplit(url)
     if parts.password is None:
@@ -222,24 +238,24 @@ def masked(url):
     return url.replace(f':{parts.password}@', ':****@')
 
 
-def _add(connection, values):
+def _add(connection: sa.Connection, values: rows.Values) -> None:
     cell_mappings.create(connection, values)
     stamps.bump(connection, stamps.CELLS)
 
 
-def _update(connection, uuid, values):
+def _update(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
     cell_mappings.update(connection, uuid, values)
     stamps.bump(connection, stamps.CELLS)
 
 
-def _mapped(connection, cell_id):
+def _mapped(connection: sa.Connection, cell_id: int) -> list[str]:
     table = instance_mappings.TABLE
     return list(
         connection.scalars(sa.select(table.c.instance_uuid).where(table.c.cell_id == cell_id))
     )
 
 
-def _delete(connection, cell):
+def _delete(connection: sa.Connection, cell: cells_module.Cell) -> None:
     for table in (instance_mappings.TABLE, host_mappings.TABLE):
         connection.execute(table.delete().where(table.c.cell_id == cell.id))
     cell_mappings.destroy(connection, cell.uuid)

@@ -1,11 +1,18 @@
 """Common parts of verbs: declaration, the deployment, output."""
 
+import argparse
 import collections
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
 import contextlib
+import datetime
 import functools
 import io
 import json
+import typing
 
+from oslo_config import cfg
 from oslo_utils import timeutils
 
 from nova_lite import cells as cells_module
@@ -15,56 +22,70 @@ from nova_lite.clients import placement
 from nova_lite.db import transactions
 from nova_lite.terminal import text_tables
 
-VERBS = collections.defaultdict(list)
+Args: typing.TypeAlias = argparse.Namespace
+# Runs a verb and returns its exit code.
+Run: typing.TypeAlias = Callable[['Deployment', Args], int]
 
 
-class Verb:
-    """One verb: a function of (deployment, args) with its options."""
+class Option(typing.NamedTuple):
+    """An option or argument of a verb, as argparse's add_argument takes it."""
 
-    def __init__(self, name, run, options):
-        self.name, self.run, self.options = name, run, options
+    flags: tuple[str, ...]
+    keywords: Mapping[str, typing.Any]
 
-    def add_to(self, parsers):
-        """Add the verb's parser to its category's."""
-        parser = parsers.add_parser(self.name, help=self.run.__doc__.splitlines()[0])
+
+class Verb(typing.NamedTuple):
+    """One verb: a function with its options."""
+
+    name: str
+    run: Run
+    options: tuple[Option, ...]
+
+    def add_to(self, parsers: 'argparse._SubParsersAction[argparse.ArgumentParser]') -> None:
+        """Add the parser of the verb to the parsers of its category."""
+        parser = parsers.add_parser(self.name, help=(self.run.__doc__ or '').splitlines()[0])
         for flags, keywords in (*self.options, JSON):
             parser.add_argument(*flags, **keywords)
         parser.set_defaults(run=self._exit)
 
-    def _exit(self, deployment, args):
+    def _exit(self, deployment: 'Deployment', args: Args) -> int:
         """Run the verb and return the exit code. With --json print one document.
 
-        The document is the verb's list or, if it prints none, its values and messages.
+        The document is the list of the verb or, if the verb has none, its values and messages.
         """
         if not args.json:
-            return self.run(deployment, args) or 0
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            code = self.run(deployment, args) or 0
-        document = deployment.listed
+            return self.run(deployment, args)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            code = self.run(deployment, args)
+        document: object = deployment.listed
         if document is None:
-            document = {'code': code, **deployment.found, 'messages': said.getvalue().splitlines()}
+            messages = printed.getvalue().splitlines()
+            document = {'code': code, **deployment.found, 'messages': messages}
         print(json.dumps(document, indent=2))
         return code
 
 
-def verb(category, *options, name=None):
-    """Declare the decorated function as a verb. It returns the exit code, or None for 0."""
+VERBS: dict[str, list[Verb]] = collections.defaultdict(list)
 
-    def declare(function):
+
+def verb(category: str, *options: Option, name: str | None = None) -> Callable[[Run], Run]:
+    """Declare the decorated function as a verb of a category. name: default: of the function"""
+
+    def declare(function: Run) -> Run:
         VERBS[category].append(Verb(name or function.__name__, function, options))
         return function
 
     return declare
 
 
-def option(*flags, **keywords):
+def option(*flags: str, **keywords: typing.Any) -> Option:
     """Return an option or argument, as argparse's add_argument takes it."""
-    return flags, keywords
+    return Option(flags, keywords)
 
 
-def flag(name, text):
-    """Return an option without a value."""
+def flag(name: str, text: str) -> Option:
+    """Return an option without a value. text: its help"""
     return option(name, action='store_true', help=text)
 
 
@@ -75,48 +96,58 @@ JSON = flag('--json', 'print JSON')
 class Deployment:
     """The deployment: its configuration, API database, cells and placement.
 
-    found: {key: value} that --json prints with the messages; listed: list that --json prints
-        instead of the messages
+    found: {key: value} that --json prints with the messages
+    listed: list that --json prints instead of `found` and the messages; None: no list
     """
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf
-        self.found, self.listed = {}, None
+        self.found: dict[str, typing.Any] = {}
+        self.listed: list[dict[str, object]] | None = None
+        self._closing = contextlib.ExitStack()
         # One statement may archive or map a whole table.
         conf.set_override('read_timeout', 0, group='database')
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         return self
 
-    def __exit__(self, *_error):
-        for name in ('cells', 'api_db'):
-            opened = self.__dict__.get(name)
-            if opened is not None:
-                opened.close() if name == 'cells' else opened.dispose()
+    def __exit__(self, *_error: object) -> None:
+        self._closing.close()
 
     @functools.cached_property
-    def api_db(self):
+    def api_db(self) -> transactions.Database:
         """Return the API database. Raise Invalid if it is not configured."""
         url = self.conf.api_database.connection
         if not url:
             raise exception.Invalid(reason='[api_database]connection is not set')
-        return transactions.Database(url)
+        opened = transactions.Database(url)
+        self._closing.callback(opened.dispose)
+        return opened
 
     @functools.cached_property
-    def cells(self):
-        return cells_module.Cells(self.conf, self.api_db)
+    def cells(self) -> cells_module.Cells:
+        """Return the cells. Raise Invalid if the API database is not configured."""
+        opened = cells_module.Cells(self.conf, self.api_db)
+        self._closing.callback(opened.close)
+        return opened
 
     @functools.cached_property
-    def placement(self):
+    def placement(self) -> placement.Placement:
         return placement.Placement(auth.Credentials(self.conf))
 
     @property
-    def cell_url(self):
+    def cell_url(self) -> str | None:
         """Return [database]connection, or None."""
-        return self.conf.database.connection
+        url: str | None = self.conf.database.connection
+        return url
 
 
-def print_list(deployment, args, columns, lines):
+def print_list(
+    deployment: Deployment,
+    args: Args,
+    columns: Mapping[str, str],
+    lines: Iterable[tuple[object, ...]],
+) -> None:
     """Print lines as a table, or with --json as a list of objects.
 
     columns: {key in JSON: title}
@@ -124,15 +155,15 @@ def print_list(deployment, args, columns, lines):
     if args.json:
         deployment.listed = [dict(zip(columns, line, strict=True)) for line in lines]
     else:
-        text_tables.show(columns.values(), lines)
+        text_tables.show(list(columns.values()), lines)
 
 
-def moment(text):
+def moment(text: str) -> datetime.datetime:
     """Return the time in a text, in UTC without a zone. Raise ValueError."""
     return timeutils.normalize_time(timeutils.parse_isotime(_with_time(text)))
 
 
-def _with_time(text):
-    """Return the text with a time: a date may come without it, or with a blank before it."""
+def _with_time(text: str) -> str:
+    """Return a date with a time. The time may be missing, or a blank may stand before it."""
     text = text.strip().replace(' ', 'T')
     return text if 'T' in text else f'{text}T00:00:00'

@@ -13,19 +13,19 @@ LOCAL = command.option(
 
 
 @command.verb('api_db', REVISION, name='sync')
-def api_sync(deployment, args):
+def api_sync(deployment: command.Deployment, args: command.Args) -> int:
     """Upgrade the schema."""
     return _sync(deployment.api_db.url, 'api', args.version)
 
 
 @command.verb('api_db', name='version')
-def api_version(deployment, _args):
+def api_version(deployment: command.Deployment, _args: command.Args) -> int:
     """Print the revision of the schema."""
-    _print_version(deployment, deployment.api_db.url, 'api')
+    return _print_version(deployment, deployment.api_db.url, 'api')
 
 
 @command.verb('db', LOCAL, REVISION, name='sync')
-def sync(deployment, args):
+def sync(deployment: command.Deployment, args: command.Args) -> int:
     """Upgrade the schemas of the configured cell and of cell0."""
     failed = 0
     if not args.local_cell:
@@ -36,9 +36,10 @@ def sync(deployment, args):
 
 
 @command.verb('db', name='version')
-def version(deployment, _args):
+def version(deployment: command.Deployment, _args: command.Args) -> int:
     """Print the revision of the cell's schema."""
-    _print_version(deployment, deployment.cell_url or deployment.cells.cell0.db.url, 'cell')
+    url = deployment.cell_url or deployment.cells.cell0.db.url
+    return _print_version(deployment, url, 'cell')
 
 
 @command.verb(
@@ -46,7 +47,7 @@ def version(deployment, _args):
     command.option('--max-count', type=int, metavar='N', help='largest number of rows to migrate'),
     name='online_data_migrations',
 )
-def online_data_migrations(deployment, args):
+def online_data_migrations(deployment: command.Deployment, args: command.Args) -> int:
     """Migrate data of older releases."""
     if args.max_count is not None and args.max_count < 1:
         print('Must supply a positive value for max_count')
@@ -57,12 +58,13 @@ def online_data_migrations(deployment, args):
     return 0
 
 
-def _print_version(deployment, url, which):
+def _print_version(deployment: command.Deployment, url: str, which: str) -> int:
     deployment.found['version'] = schema_migration.version(url, which)
     print(deployment.found['version'])
+    return 0
 
 
-def _sync_cell0(deployment, revision):
+def _sync_cell0(deployment: command.Deployment, revision: str) -> int:
     try:
         url = deployment.cells.cell0.db.url
     except exception.CellMappingNotFound:
@@ -74,7 +76,7 @@ def _sync_cell0(deployment, revision):
     return _sync(url, 'cell', revision)
 
 
-def _sync(url, which, revision):
+def _sync(url: str, which: str, revision: str) -> int:
     try:
         schema_migration.upgrade(url, which, revision)
     except (exception.Unavailable, util.CommandError) as error:

@@ -1,7 +1,9 @@
 """cell_v2: mappings of compute hosts, and the setup of a first cell."""
 
 from oslo_db import exception as db_exception
+import sqlalchemy as sa
 
+from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import host_mappings
@@ -27,13 +29,12 @@ COLUMNS = {'cell_name': 'Cell Name', 'cell_uuid': 'Cell UUID', 'host': 'Hostname
         help='also map hosts that have a compute service and no node yet',
     ),
 )
-def discover_hosts(deployment, args):
+def discover_hosts(deployment: command.Deployment, args: command.Args) -> int:
     """Map new hosts to their cells."""
-    try:
-        only = [deployment.cells.get(args.cell_uuid)] if args.cell_uuid else None
-    except exception.CellMappingNotFound:
-        print(f'Cell with uuid {args.cell_uuid} was not found.')
+    cell = cells.find(deployment, args.cell_uuid) if args.cell_uuid else None
+    if args.cell_uuid and cell is None:
         return 1
+    only = None if cell is None else [cell]
     try:
         found = discovery.discover_hosts(deployment.cells, only=only, by_service=args.by_service)
     except db_exception.DBDuplicateEntry:
@@ -50,15 +51,12 @@ def discover_hosts(deployment, args):
 
 
 @command.verb('cell_v2', ONE_CELL)
-def list_hosts(deployment, args):
-    """List the mapped hosts of all cells or of one."""
-    try:
-        searched = (
-            [deployment.cells.get(args.cell_uuid)] if args.cell_uuid else deployment.cells.every()
-        )
-    except exception.CellMappingNotFound:
-        print(f'Cell with uuid {args.cell_uuid} was not found.')
+def list_hosts(deployment: command.Deployment, args: command.Args) -> int:
+    """List the mapped hosts of all cells or of one cell."""
+    only = cells.find(deployment, args.cell_uuid) if args.cell_uuid else None
+    if args.cell_uuid and only is None:
         return 1
+    searched = deployment.cells.every() if only is None else [only]
     lines = [
         (cell.name or '', cell.uuid, mapping.host)
         for cell in searched
@@ -73,12 +71,10 @@ def list_hosts(deployment, args):
     cells.UUID,
     command.option('--host', required=True, metavar='HOST', help='name of the host'),
 )
-def delete_host(deployment, args):
+def delete_host(deployment: command.Deployment, args: command.Args) -> int:
     """Delete the mapping of a host without servers."""
-    try:
-        cell = deployment.cells.get(args.cell_uuid)
-    except exception.CellMappingNotFound:
-        print(f'Cell with uuid {args.cell_uuid} was not found.')
+    cell = cells.find(deployment, args.cell_uuid)
+    if cell is None:
         return 1
     try:
         mapping = deployment.api_db.read(host_mappings.get, args.host)
@@ -96,7 +92,7 @@ def delete_host(deployment, args):
     return 0
 
 
-def _unmap(connection, host):
+def _unmap(connection: sa.Connection, host: str) -> None:
     host_mappings.destroy(connection, host)
     stamps.bump(connection, stamps.HOSTS)
 
@@ -105,7 +101,7 @@ def _unmap(connection, host):
 
 
 @command.verb('cell_v2', cells.BUS)
-def simple_cell_setup(deployment, args):
+def simple_cell_setup(deployment: command.Deployment, args: command.Args) -> int:
     """Map cell0 and one cell with all its hosts."""
     cells.ensure_cell0(deployment)
     cell = _map_cell_and_hosts(deployment, args.transport_url)
@@ -113,7 +109,7 @@ def simple_cell_setup(deployment, args):
 
 
 @command.verb('cell_v2', cells.NAME, cells.BUS, command.VERBOSE)
-def map_cell_and_hosts(deployment, args):
+def map_cell_and_hosts(deployment: command.Deployment, args: command.Args) -> int:
     """Map the cell of the configured database with all its hosts."""
     cell = _map_cell_and_hosts(deployment, args.transport_url, args.name)
     if cell is None:
@@ -123,8 +119,10 @@ def map_cell_and_hosts(deployment, args):
     return 0
 
 
-def _map_cell_and_hosts(deployment, bus, name=None):
-    """Return the cell, or None if the bus or the database is not given. Print what is missing."""
+def _map_cell_and_hosts(
+    deployment: command.Deployment, bus: str | None, name: str | None = None
+) -> cells_module.Cell | None:
+    """Return the cell. If the bus or the database is not given, print that and return None."""
     bus = bus or deployment.conf.transport_url
     if not bus or not cells.is_url(bus):
         print('Must specify --transport-url if [DEFAULT]/transport_url is not set.')
@@ -135,14 +133,7 @@ def _map_cell_and_hosts(deployment, bus, name=None):
     known = [cell for cell in deployment.cells.every() if cell.urls == (bus, deployment.cell_url)]
     uuid = known[0].uuid if known else runtime.new_uuid()
     if not known:
-        values = {
-            'uuid': uuid,
-            'name': name,
-            'transport_url': bus,
-            'database_connection': deployment.cell_url,
-            'disabled': False,
-        }
-        cells.add(deployment, values)
+        cells.add(deployment, uuid, name, bus=bus, url=deployment.cell_url)
     deployment.found['uuid'] = uuid
     cell = deployment.cells.get(uuid)
     discovery.discover_hosts(deployment.cells, only=[cell])

@@ -1,7 +1,11 @@
 """placement sync_aggregates: copy the members of compute's aggregates to placement."""
 
+from collections.abc import Collection
+from collections.abc import Mapping
+
 from nova_lite import cells as cells_module
 from nova_lite import exception
+from nova_lite.db import rows
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -10,16 +14,16 @@ from nova_lite.superconductor.audits import memberships
 
 
 class Refused(Exception):
-    """Why aggregates cannot be synchronized. code: exit code"""
+    """Aggregates cannot be synchronized. code: exit code"""
 
-    def __init__(self, code, text):
+    def __init__(self, code: int, text: str) -> None:
         self.code = code
         super().__init__(text)
 
 
 @command.verb('placement', command.VERBOSE)
-def sync_aggregates(deployment, args):
-    """Add hosts to their aggregates in placement, without removing any."""
+def sync_aggregates(deployment: command.Deployment, args: command.Args) -> int:
+    """Add hosts to their aggregates in placement. No host is removed."""
     found = [each for each in deployment.api_db.read(aggregates.every) if each.hosts]
     try:
         nodes = _nodes(deployment, {host for each in found for host in each.hosts})
@@ -30,18 +34,18 @@ def sync_aggregates(deployment, args):
     code = 0
     for host in sorted(nodes):
         code = _add(deployment, args, nodes[host], names) or code
-    # Schedulers drop cached answers of placement, which lack these members.
+    # Makes schedulers drop cached answers of placement, which lack the new members.
     deployment.api_db.write(stamps.bump, stamps.AGGREGATES)
     return code
 
 
-def _nodes(deployment, hosts):
+def _nodes(deployment: command.Deployment, hosts: Collection[str]) -> dict[str, rows.Row]:
     """Return {host: its node}. Raise Refused."""
     every = deployment.cells.every(cell0=False)
     answers, silent = cells_module.split(deployment.cells.scatter(compute_nodes.every, cells=every))
     if silent:
         raise Refused(255, f'Cell {next(iter(silent)).name} does not answer')
-    found = {}
+    found: dict[str, list[rows.Row]] = {}
     for nodes in answers.values():
         for node in nodes:
             found.setdefault(node.host, []).append(node)
@@ -57,7 +61,9 @@ def _nodes(deployment, hosts):
     return {host: found[host][0] for host in hosts}
 
 
-def _add(deployment, args, node, names):
+def _add(
+    deployment: command.Deployment, args: command.Args, node: rows.Row, names: Mapping[str, str]
+) -> int:
     """Add a node to its aggregates in placement. Return the exit code. names: {uuid: name}"""
     try:
         joined, _left = memberships.sync(

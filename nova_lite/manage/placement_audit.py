@@ -1,7 +1,10 @@
 """placement audit: find orphaned allocations on compute nodes."""
 
+from collections.abc import Sequence
+
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.db import rows
 from nova_lite.manage import command
 from nova_lite.superconductor.audits import orphans
 from nova_lite.terminal import progress_display
@@ -16,7 +19,7 @@ NONE, ERROR, FOUND, DELETED, BAD = 0, 1, 3, 4, 127
     command.flag('--delete', 'delete the orphaned allocations'),
     command.option('--resource_provider', metavar='UUID', help='only this resource provider'),
 )
-def audit(deployment, args):
+def audit(deployment: command.Deployment, args: command.Args) -> int:
     """Find allocations whose server or migration does not exist."""
     wanted = args.resource_provider
     try:
@@ -26,14 +29,14 @@ def audit(deployment, args):
             return BAD
         held = _held(deployment, [wanted] if wanted else list(roots))
         records = orphans.read_records(deployment.api_db, deployment.cells, roots)
-        found = [
-            (uuid, consumer, resources)
-            for uuid, consumer, resources in held
-            if (node := records.node_of(uuid)) and not records.accounts_for(consumer, node)
-        ]
-        for uuid, consumer, resources in found:
+        found = []
+        for uuid, consumer, resources in held:
+            node = records.node_of(uuid)
+            if node is None or records.accounts_for(consumer, node):
+                continue
+            found.append((uuid, consumer, resources))
             if args.verbose and not args.json:
-                _tell(records.node_of(uuid), uuid, consumer, resources)
+                _report(node, uuid, consumer, resources)
             if args.delete:
                 deployment.placement.release(context.admin(), consumer, {uuid})
     except exception.NovaLiteError as error:
@@ -48,9 +51,11 @@ def audit(deployment, args):
     return DELETED if args.delete else FOUND
 
 
-def _held(deployment, providers):
-    """Return [(provider uuid, consumer, resources)] of everything on the providers."""
-    found = []
+def _held(
+    deployment: command.Deployment, providers: Sequence[str]
+) -> list[tuple[str, str, dict[str, int]]]:
+    """Return [(provider uuid, consumer, resources)] of all allocations on the providers."""
+    found: list[tuple[str, str, dict[str, int]]] = []
     with progress_display.Count('resource providers', len(providers)) as count:
         for uuid in providers:
             count.add()
@@ -58,7 +63,7 @@ def _held(deployment, providers):
     return found
 
 
-def _tell(node, provider, consumer, resources):
+def _report(node: rows.Row, provider: str, consumer: str, resources: dict[str, int]) -> None:
     print(
         f'Allocations were set against consumer UUID {consumer} but no existing instances '
         f'or active migrations are related. Resource provider: {node.hypervisor_hostname} '

@@ -2,10 +2,14 @@
 
 import dataclasses
 
+from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.clients import holdings
+from nova_lite.clients import offers
 from nova_lite.clients import placement
 from nova_lite.clients import resource_requests
+from nova_lite.db import rows
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
@@ -18,14 +22,15 @@ DONE, MORE, NO_NODE, FAILED, NOTHING, BAD = 0, 1, 2, 3, 4, 127
 
 @dataclasses.dataclass
 class Tally:
-    """The result of a run. left: number of servers that may still be healed; None: no limit"""
+    """The result of a run. left: largest number of servers to heal; None: no limit"""
 
     left: int | None
     healed: int = 0
     code: int = DONE
 
     @property
-    def is_used_up(self):
+    def is_used_up(self) -> bool:
+        """Return whether as many servers were healed as the run may heal."""
         return self.left is not None and self.healed >= self.left
 
 
@@ -37,12 +42,12 @@ class Tally:
     command.option('--instance', metavar='UUID', help='only this server'),
     command.flag(
         '--skip-port-allocations',
-        'ignored, because what ports hold is not changed; accepted for scripts',
+        'ignored, because allocations of ports are never changed; accepted for scripts',
     ),
     command.option('--cell', metavar='UUID', help='only this cell'),
     command.flag('--force', 'with --instance: replace the existing allocations'),
 )
-def heal_allocations(deployment, args):
+def heal_allocations(deployment: command.Deployment, args: command.Args) -> int:
     """Create missing allocations of servers."""
     problem = _problem(args)
     if problem:
@@ -67,7 +72,7 @@ def heal_allocations(deployment, args):
     return DONE if tally.healed and not args.dry_run else NOTHING
 
 
-def _problem(args):
+def _problem(args: command.Args) -> str | None:
     if args.max_count is not None and args.max_count < 1:
         return 'Must supply a positive integer for --max-count.'
     if args.cell and args.instance:
@@ -77,7 +82,7 @@ def _problem(args):
     return None
 
 
-def _cells(deployment, args):
+def _cells(deployment: command.Deployment, args: command.Args) -> list[cells_module.Cell]:
     if args.cell:
         return [deployment.cells.get(args.cell)]
     if args.instance:
@@ -85,14 +90,16 @@ def _cells(deployment, args):
     return deployment.cells.every(cell0=False)
 
 
-def _heal_cell(deployment, args, cell, tally):
+def _heal_cell(
+    deployment: command.Deployment, args: command.Args, cell: cells_module.Cell, tally: Tally
+) -> None:
     nodes = {
         (node.host, node.hypervisor_hostname): node.uuid
         for node in cell.db.read(compute_nodes.every)
     }
-    rows = cell.db.read(instances.settled)
-    with progress_display.Count(f'servers of {cell.name}', len(rows)) as count:
-        for row in rows:
+    servers = cell.db.read(instances.settled)
+    with progress_display.Count(f'servers of {cell.name}', len(servers)) as count:
+        for row in servers:
             if tally.is_used_up or tally.code:
                 return
             if args.instance in (None, row.uuid):
@@ -100,7 +107,14 @@ def _heal_cell(deployment, args, cell, tally):
             count.add()
 
 
-def _heal(deployment, args, row, provider, *, tally):
+def _heal(
+    deployment: command.Deployment,
+    args: command.Args,
+    row: rows.Row,
+    provider: str | None,
+    *,
+    tally: Tally,
+) -> None:
     ctxt = context.admin()
     if provider is None:
         print(f'Compute node {row.node} of instance {row.uuid} could not be found')
@@ -117,7 +131,7 @@ def _heal(deployment, args, row, provider, *, tally):
         tally.healed += 1
         if args.dry_run:
             return
-        # A claim on a missing provider leaves a consumer, which makes the next claim fail.
+        # A claim on a missing provider leaves a consumer, with which the next claim fails.
         deployment.placement.providers.get(ctxt, provider)
         of_ports = _of_ports(deployment, ctxt, held, provider)
         claimed = any(
@@ -131,8 +145,10 @@ def _heal(deployment, args, row, provider, *, tally):
         tally.code = FAILED
 
 
-def _of_ports(deployment, ctxt, held, node):
-    """Return the allocations of ports below a node, which are not healed."""
+def _of_ports(
+    deployment: command.Deployment, ctxt: context.RequestContext, held: holdings.Holding, node: str
+) -> holdings.Allocations:
+    """Return the allocations of ports below a node, which must stay as they are."""
     found = {
         provider: resources
         for provider, resources in held.besides({node}).items()
@@ -144,16 +160,27 @@ def _of_ports(deployment, ctxt, held, node):
     return {provider: found[provider] for provider in tree & found.keys()}
 
 
-def _put(deployment, ctxt, row, held, amounts):
-    """Send one request, so that a failure does not change the existing allocations."""
-    wanted = {provider: {'resources': resources} for provider, resources in amounts.items()}
+def _put(
+    deployment: command.Deployment,
+    ctxt: context.RequestContext,
+    row: rows.Row,
+    held: holdings.Holding,
+    amounts: holdings.Allocations,
+) -> bool:
+    """Replace the allocations of a server. Return whether the resources were available.
+
+    There is one request, so that a failure does not change the existing allocations.
+    """
+    wanted: offers.Wanted = {
+        provider: {'resources': resources} for provider, resources in amounts.items()
+    }
     consumer = placement.Consumer(row.uuid, row.project_id, row.user_id)
     if held:
         return deployment.placement.replace(ctxt, consumer, wanted, held.generation)
     return deployment.placement.claim(ctxt, consumer, {'allocations': wanted})
 
 
-def _choices(deployment, row):
+def _choices(deployment: command.Deployment, row: rows.Row) -> list[dict[str, int]]:
     """Return possible amounts, the best first: some hosts have no PCPU for dedicated CPUs."""
     spec = deployment.api_db.read(request_specs.stored, [row.uuid]).get(row.uuid, {})
     found = [query.held(row.flavor, spec, pinned=pinned) for pinned in (True, False)]

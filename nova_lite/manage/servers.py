@@ -1,7 +1,13 @@
 """cell_v2: mappings of servers."""
 
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
+from nova_lite import cells as cells_module
+from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from nova_lite.manage import cells
@@ -16,9 +22,9 @@ BATCH = 50
     command.option('--uuid', required=True, metavar='UUID', help='uuid of the server'),
     command.flag('--quiet', 'print nothing; use the exit code'),
 )
-def verify_instance(deployment, args):
+def verify_instance(deployment: command.Deployment, args: command.Args) -> int:
     """Check that the cell of a server's mapping has the server."""
-    say = (lambda _text: None) if args.quiet else print
+    say: Callable[[str], None] = (lambda _text: None) if args.quiet else print
     mapping = deployment.api_db.read(instance_mappings.find, args.uuid)
     if mapping is None:
         say(f'Instance {args.uuid} is not mapped to a cell (upgrade is incomplete)')
@@ -47,7 +53,7 @@ def verify_instance(deployment, args):
         '--reset', 'ignored, because a run always starts at the first server; accepted for scripts'
     ),
 )
-def map_instances(deployment, args):
+def map_instances(deployment: command.Deployment, args: command.Args) -> int:
     """Map the servers of a cell that have no mapping."""
     if args.max_count is not None and args.max_count < 1:
         print('Must supply a positive value for max-count')
@@ -56,11 +62,11 @@ def map_instances(deployment, args):
     cell = deployment.cells.get(args.cell_uuid)
     left, deployment.found['mapped'] = args.max_count, 0
     with progress_display.Count(f'servers of {cell.name}', None) as count:
-        for rows in _batches(cell):
-            missing = deployment.api_db.read(_missing, rows)
+        for batch in _batches(cell):
+            missing = deployment.api_db.read(_missing, batch)
             deployment.api_db.write(_map, cell.id, missing[:left])
             deployment.found['mapped'] += len(missing[:left])
-            count.add(len(rows))
+            count.add(len(batch))
             if left is not None:
                 left -= len(missing)
                 if left < 0:
@@ -68,31 +74,35 @@ def map_instances(deployment, args):
     return 0
 
 
-def _batches(cell):
-    table, last = instances.TABLE, 0
-    while True:
-        query = (
-            sa.select(table)
-            .where(table.c.id > last, table.c.deleted.is_(False), table.c.hidden.is_(False))
-            .order_by(table.c.id)
-            .limit(BATCH)
-        )
-        rows = cell.db.read(lambda connection, query=query: connection.execute(query).all())
-        if not rows:
-            return
-        yield rows
-        last = rows[-1].id
+def _batches(cell: cells_module.Cell) -> Iterator[Sequence[rows.Row]]:
+    last = 0
+    while found := cell.db.read(_after, last):
+        yield found
+        last = found[-1].id
 
 
-def _missing(connection, rows):
+def _after(connection: sa.Connection, last: int) -> Sequence[rows.Row]:
+    """Return the next servers after the row with the id `last`."""
+    table = instances.TABLE
+    query = (
+        sa.select(table)
+        .where(table.c.id > last, table.c.deleted.is_(False), table.c.hidden.is_(False))
+        .order_by(table.c.id)
+        .limit(BATCH)
+    )
+    return connection.execute(query).all()
+
+
+def _missing(connection: sa.Connection, servers: Sequence[rows.Row]) -> list[rows.Row]:
+    """Return the servers that have no mapping."""
     known = {
         mapping.instance_uuid
-        for mapping in instance_mappings.of(connection, [row.uuid for row in rows])
+        for mapping in instance_mappings.of(connection, [row.uuid for row in servers])
     }
-    return [row for row in rows if row.uuid not in known]
+    return [row for row in servers if row.uuid not in known]
 
 
-def _map(connection, cell_id, rows):
+def _map(connection: sa.Connection, cell_id: int, servers: Sequence[rows.Row]) -> None:
     instance_mappings.create(
         connection,
         [
@@ -104,6 +114,6 @@ def _map(connection, cell_id, rows):
                 'vcpus': row.vcpus,
                 'memory_mb': row.memory_mb,
             }
-            for row in rows
+            for row in servers
         ],
     )

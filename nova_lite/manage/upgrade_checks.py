@@ -3,9 +3,11 @@
 Source: reference/nova/cells-and-rpc 5.
 """
 
+from collections.abc import Sequence
 import datetime
 
 import microversion_parse
+from oslo_config import cfg
 from oslo_upgradecheck import common_checks
 from oslo_upgradecheck import upgradecheck
 
@@ -18,6 +20,7 @@ from nova_lite.clients import auth
 from nova_lite.clients import bindings
 from nova_lite.clients import network
 from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
@@ -29,38 +32,35 @@ CINDER_VERSION = '3.54'
 STUCK = datetime.timedelta(minutes=10)
 
 
-def success(details=None):
+def success(details: str | None = None) -> upgradecheck.Result:
     """Return the result of a check without findings."""
     return upgradecheck.Result(upgradecheck.Code.SUCCESS, details)
 
 
-def warning(details):
+def warning(details: str) -> upgradecheck.Result:
     """Return the result of a check that found something to inspect."""
     return upgradecheck.Result(upgradecheck.Code.WARNING, details)
 
 
-def failure(details):
+def failure(details: str) -> upgradecheck.Result:
     """Return the result of a check that found something to repair before the upgrade."""
     return upgradecheck.Result(upgradecheck.Code.FAILURE, details)
 
 
-def _number(version):
-    return microversion_parse.parse_version_string(version or '0.0')
-
-
-def _older(version, needed):
-    return _number(version) < _number(needed)
+def _number(version: str) -> tuple[int, int]:
+    found: tuple[int, int] = microversion_parse.parse_version_string(version or '0.0')
+    return found
 
 
 class Checks(upgradecheck.UpgradeCommands):
-    """The checks, in this order."""
+    """The checks, in the order of `_upgrade_checks`."""
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf
-        self._cells = None
+        self._cells: cells_module.Cells | None = None
 
     @property
-    def cells(self):
+    def cells(self) -> cells_module.Cells:
         """Return the cells of the deployment. Raise Invalid without an API database."""
         if self._cells is None:
             url = self.conf.api_database.connection
@@ -69,13 +69,13 @@ class Checks(upgradecheck.UpgradeCommands):
             self._cells = cells_module.Cells(self.conf, transactions.Database(url))
         return self._cells
 
-    def close(self):
-        """Close the connections."""
+    def close(self) -> None:
+        """Close the connections to databases."""
         if self._cells is not None:
             self._cells.close()
             self._cells.api_db.dispose()
 
-    def check_cells(self):
+    def check_cells(self) -> upgradecheck.Result:
         """Check that cell0, another cell and the existing hosts are mapped."""
         try:
             found = self.cells.every()
@@ -96,33 +96,33 @@ class Checks(upgradecheck.UpgradeCommands):
             return success('No host mappings or compute nodes were found.')
         return success()
 
-    def check_placement(self):
-        """Check that placement answers and supports the version that is used."""
+    def check_placement(self) -> upgradecheck.Result:
+        """Check that placement answers and supports the microversion that is needed."""
         try:
             newest = self._newest('placement')
         except exception.NovaLiteError as error:
             return failure(f'Cannot reach placement: {error}')
-        if _older(newest, PLACEMENT_VERSION):
+        if _number(newest) < _number(PLACEMENT_VERSION):
             return failure(
                 f'Placement supports {newest}, and {PLACEMENT_VERSION} is needed. Upgrade placement.'
             )
         return success()
 
-    def check_cinder(self):
-        """Check that the volume service, if any, supports the version that is used."""
+    def check_cinder(self) -> upgradecheck.Result:
+        """Check that the volume service, if any, supports the microversion that is needed."""
         if not (self.conf.cinder.auth_type or self.conf.service_user.auth_type):
             return success('No volume service is configured.')
         try:
             newest = self._newest('cinder')
         except exception.NovaLiteError as error:
             return warning(f'Cannot reach the volume service: {error}')
-        if _older(newest, CINDER_VERSION):
+        if _number(newest) < _number(CINDER_VERSION):
             return failure(
                 f'Cinder supports {newest}, and {CINDER_VERSION} is needed. Upgrade Cinder.'
             )
         return success()
 
-    def check_neutron(self):
+    def check_neutron(self) -> upgradecheck.Result:
         """Check that the network service, if any, has the extension for moves between cells."""
         if not (self.conf.neutron.auth_type or self.conf.service_user.auth_type):
             return success('No network service is configured.')
@@ -136,7 +136,7 @@ class Checks(upgradecheck.UpgradeCommands):
             'cannot be resized or migrated between cells. Upgrade Neutron.'
         )
 
-    def check_service_user(self):
+    def check_service_user(self) -> upgradecheck.Result:
         """Check that long operations can continue after the user's token has expired."""
         options = self.conf.service_user
         if not options.auth_type:
@@ -148,25 +148,25 @@ class Checks(upgradecheck.UpgradeCommands):
             )
         return success()
 
-    def _newest(self, group):
+    def _newest(self, group: str) -> str:
         """Return the newest microversion of a neighbour. Raise a NovaLiteError."""
         service = session.Neighbour(auth.Credentials(self.conf), group, title=group)
         try:
             offered = service.get(context.admin(), '/')['versions']
-            return max(
-                (each.get('max_version') or each['version'] for each in offered), key=_number
-            )
+            found = [each.get('max_version') or each['version'] for each in offered]
+            newest: str = max(found, key=_number)
+            return newest
         except (ValueError, KeyError, TypeError) as error:
             raise exception.Unavailable(
                 service=group, reason=f'cannot read its versions: {error}'
             ) from error
 
-    def check_policy(self):
+    def check_policy(self) -> upgradecheck.Result:
         """Check that the policy file is YAML."""
         return common_checks.check_policy_json(self, self.conf)
 
-    def check_services(self):
-        """Check that all computes are at least of the oldest release that this one supports."""
+    def check_services(self) -> upgradecheck.Result:
+        """Check that no compute is older than the oldest release that this release supports."""
         try:
             found = self._every_cell(services.every, binary=services.COMPUTE)
         except exception.NovaLiteError as error:
@@ -180,7 +180,7 @@ class Checks(upgradecheck.UpgradeCommands):
             )
         return success()
 
-    def check_sagas(self):
+    def check_sagas(self) -> upgradecheck.Result:
         """Check that super-conductors pick up sagas."""
         try:
             found = self.cells.api_db.read(sagas.every, active=True)
@@ -195,12 +195,11 @@ class Checks(upgradecheck.UpgradeCommands):
             )
         return success()
 
-    def _every_cell(self, function, **where):
-        """Return the rows of all cells. Raise Unavailable if one does not answer."""
-        rows = []
-        for cell in self.cells.every():
-            rows += cell.db.read(function, **where)
-        return rows
+    def _every_cell(
+        self, function: transactions.Function[..., Sequence[rows.Row]], **where: str
+    ) -> list[rows.Row]:
+        """Return the rows of all cells. Raise Unavailable if a cell does not answer."""
+        return [row for cell in self.cells.every() for row in cell.db.read(function, **where)]
 
     _upgrade_checks = (
         ('Cells v2', check_cells),
