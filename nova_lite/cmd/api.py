@@ -1,6 +1,6 @@
-"""nova-lite-api: the compute API, and whatever [api]proxies puts beside it on its port."""
+"""nova-lite-api: the compute API, and the services of [api]proxies on its port."""
 
-import sys
+from collections.abc import Sequence
 
 from nova_lite.conf import keystone_authtoken
 from nova_lite.daemons import api
@@ -8,9 +8,8 @@ from nova_lite.daemons import exposure
 from nova_lite.daemons import process
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> None:
     """Serve until SIGTERM."""
-    argv = sys.argv[1:] if argv is None else argv
     conf = process.configure(argv, 'nova-lite-api', keystone_authtoken.check)
     # Connections must not be shared with the parent: each worker builds its own.
     exposure.serve(lambda: api.application(process.configure(argv, 'nova-lite-api')), conf.api)

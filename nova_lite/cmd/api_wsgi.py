@@ -1,7 +1,7 @@
 """The compute API as a plain WSGI `application`, for uWSGI, mod_wsgi and gunicorn.
 
-Options come from the files that NOVA_LITE_CONFIG_FILES names, separated by
-colons; without it from where nova-lite-api looks.
+The environment variable NOVA_LITE_CONFIG_FILES names the configuration files, separated by colons.
+Default: the files that nova-lite-api reads.
 """
 
 from nova_lite.conf import keystone_authtoken

@@ -8,6 +8,8 @@ Examples: nova-lite bench boot --count 100
           nova-lite bench profile show --count 2000 --concurrency 1
 """
 
+import argparse
+
 from nova_lite.cmd import subcommands
 from nova_lite.lab.bench import measuring
 from nova_lite.lab.bench import moves
@@ -17,7 +19,7 @@ from nova_lite.lab.console import durations
 HELP = 'measure a running cloud'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     known = sorted({*scenarios.SCENARIOS, *moves.SCENARIOS})
     parser.add_argument('scenario', choices=['idle', 'profile', *known])
@@ -48,6 +50,6 @@ def add_arguments(parser):
     )
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Measure one scenario and print the figures."""
     return measuring.run(args)

@@ -1,10 +1,12 @@
 """nova-lite bus: cut or freeze the message buses of a running cloud, or heal them.
 
-A bus that is cut closes its connections and refuses others. A bus that is frozen accepts
-connections and messages, and does not answer. Messages in the queues of both stay.
+A bus that is cut closes its connections and refuses new connections. A bus that is frozen accepts
+connections and messages, and does not answer. Both kinds keep the messages in their queues.
 
 Example: nova-lite bus freeze cell1
 """
+
+import argparse
 
 from nova_lite.cmd import subcommands
 from nova_lite.lab.console import injected_faults
@@ -14,7 +16,7 @@ HELP = 'cut, freeze or heal message buses'
 STATES = {'cut': 'cut', 'freeze': 'frozen', 'heal': 'healed'}
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     parser.add_argument('action', choices=STATES)
     text = 'top or the name of a cell (default: all buses)'
@@ -22,7 +24,7 @@ def add_arguments(parser):
     subcommands.add_options(parser)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Switch the buses, and print all faults."""
     arguments = {'name': args.name, 'state': STATES[args.action]}
     control_request.run(args, control_request.Request('bus', injected_faults.show, arguments))

@@ -1,11 +1,13 @@
 """nova-lite clock: freeze, advance or speed up the time of a running embedded cloud.
 
-While the clock is advanced, the cloud does all that becomes due: periodic tasks, timeouts and
-simulated work. Time never goes back: also the next `nova-lite up` keeps the clock ahead.
+While the clock is advanced, the cloud does all work that becomes due: periodic tasks, timeouts and
+simulated operations. Time never goes back: the clock stays ahead after the next `nova-lite up`.
 
 Examples: nova-lite clock advance 24h
           nova-lite clock rate 1000
 """
+
+import argparse
 
 from nova_lite.cmd import subcommands
 from nova_lite.lab.console import durations
@@ -23,20 +25,20 @@ ACTIONS = {
 TIMEOUT_S = 3600
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions with their arguments and options."""
     parsers = subcommands.add(parser, ACTIONS)
     parsers['advance'].add_argument('duration', metavar='DURATION', help='such as 90s, 1h30m or 2d')
     parsers['rate'].add_argument('rate', type=float, metavar='N', help='1 to 100000')
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Change the clock and print what it shows."""
     request = control_request.Request('clock', text_tables.show_fields, _arguments(args))
     control_request.run(args, request, timeout_s=TIMEOUT_S)
 
 
-def _arguments(args):
+def _arguments(args: argparse.Namespace) -> dict[str, object] | None:
     """Return the arguments of the request, None to show the clock. Raise ValueError."""
     if args.action == 'show':
         return None

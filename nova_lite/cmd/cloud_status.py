@@ -6,6 +6,8 @@ or stopping, a daemon is not healthy, or it refuses all requests because a reset
 Example: nova-lite status --json
 """
 
+import argparse
+
 from nova_lite.cmd import subcommands
 from nova_lite.lab.console import output
 from nova_lite.lab.launcher import cloud_state
@@ -14,12 +16,12 @@ from nova_lite.terminal import text_tables
 HELP = 'show whether a cloud runs'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     subcommands.add_options(parser)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Print the state and return the exit code."""
     shown = cloud_state.read(args.state_dir)
     output.show(shown, text_tables.show_fields, as_json=args.json)

@@ -1,22 +1,25 @@
 """nova-lite-compute: the compute daemon in a process of its own."""
 
-import sys
+from collections.abc import Sequence
 
+from oslo_config import cfg
+
+from nova_lite import service
 from nova_lite.daemons import compute
 from nova_lite.daemons import process
 
 PROG = 'nova-lite-compute'
 
 
-def make(conf):
-    """Return the daemon that `conf` asks for."""
+def make(conf: cfg.ConfigOpts) -> service.Daemon:
+    """Return the daemon for a configuration. Exit if it names a database."""
     compute.refuse_databases(conf, PROG)
     return compute.make(conf)
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> None:
     """Run until SIGTERM."""
-    process.run(sys.argv[1:] if argv is None else argv, PROG, make)
+    process.run(argv, PROG, make)
 
 
 if __name__ == '__main__':

@@ -1,23 +1,27 @@
 """nova-lite-conductor: the super-conductor, or the conductor of one cell.
 
-`[conductor]super` or the option --super decides which.
+`[conductor]super` or the option --super selects the super-conductor.
 """
 
+from collections.abc import Sequence
 import sys
 
+from oslo_config import cfg
+
+from nova_lite import service
 from nova_lite.daemons import conductor
 from nova_lite.daemons import process
 from nova_lite.daemons import super_conductor
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> None:
     """Run until SIGTERM."""
     argv = list(sys.argv[1:] if argv is None else argv)
     asked = '--super' in argv
     if asked:
         argv.remove('--super')
 
-    def make(conf):
+    def make(conf: cfg.ConfigOpts) -> service.Daemon:
         above = asked or conf.conductor.super
         return super_conductor.make(conf) if above else conductor.make(conf)
 

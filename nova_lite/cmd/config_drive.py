@@ -6,13 +6,15 @@ the files of the drive with their sizes in bytes.
 Example: nova-lite config-drive my-server openstack/latest/meta_data.json
 """
 
+import argparse
+
 from nova_lite.lab.launcher import config_drives
 from nova_lite.lab.launcher import state_dir
 
 HELP = 'show the config drive of a server'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     state_dir.add_option(parser)
     parser.add_argument('server', metavar='SERVER', help='uuid or name of the server')
@@ -23,7 +25,7 @@ def add_arguments(parser):
     parser.add_argument('--json', action='store_true', help='print the list of files as JSON')
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Print or write the drive."""
     files = config_drives.find(args.state_dir, args.server)
     if args.path is not None:

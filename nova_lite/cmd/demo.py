@@ -7,13 +7,15 @@ directory, plays scenes through its HTTP API with openstacksdk, and ends with
 Example: nova-lite demo --scene cross-cell --html moves.html
 """
 
+import argparse
+
 from nova_lite.lab.demo import demo
 from nova_lite.lab.demo import scenes
 
 HELP = 'show the main features'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     parser.add_argument(
         '--scene',
@@ -27,6 +29,6 @@ def add_arguments(parser):
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Play the scenes and return the exit code."""
     return demo.play(args.scene or scenes.SCENES, html=args.html, debug=args.debug)

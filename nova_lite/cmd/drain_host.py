@@ -1,12 +1,14 @@
 """nova-lite drain-host: move all servers off a host that is up, for maintenance.
 
-It disables the compute service of the host, live migrates running servers, cold migrates
-the others, and reports which servers stay and why. Run the command again to continue after
-an interruption. The exit code is 0 if no server is left on the host, 1 if some are left,
-and 2 if the arguments are wrong or the API does not answer.
+The command disables the compute service of the host, live migrates running servers, cold
+migrates all other servers, and reports which servers stay and why. Run the command again to
+continue after an interruption. The exit code is 0 if no server is left on the host, 1 if servers
+are left, and 2 if the arguments are wrong or the API does not answer.
 
 Example: nova-lite drain-host cell1-host1 --plan
 """
+
+import argparse
 
 from nova_lite.lab.maintenance import draining
 from nova_lite.lab.maintenance import leaving
@@ -14,7 +16,7 @@ from nova_lite.lab.maintenance import leaving
 HELP = 'move all servers off a host'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     leaving.add_options(parser)
     kinds = parser.add_mutually_exclusive_group()
@@ -27,6 +29,6 @@ def add_arguments(parser):
     )
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Drain the host and return the exit code."""
     return draining.drain(args)

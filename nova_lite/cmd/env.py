@@ -1,12 +1,14 @@
 """nova-lite env: print shell commands that make clients use the cloud of a state directory.
 
-They set the variables OS_* for tools that do not read clouds.yaml, as a project's openrc file
-does, and OS_CLIENT_CONFIG_FILE and OS_CLOUD for those that do. `openstack` prefers these variables
-to what `--os-cloud` names: run this command again with --cloud to act as another user.
+The shell commands set the variables OS_* for tools that do not read clouds.yaml, as a project's
+openrc file does, and OS_CLIENT_CONFIG_FILE and OS_CLOUD for tools that do. `openstack` prefers
+these variables to the cloud that `--os-cloud` names: run `nova-lite env` again with --cloud to act
+as another user.
 
 Example: eval "$(nova-lite env --cloud nova-lite-demo)"
 """
 
+import argparse
 import json
 import os
 import shlex
@@ -18,7 +20,7 @@ from nova_lite.lab.launcher import state_dir
 HELP = 'print the settings of clients'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     subcommands.add_options(parser)
     parser.add_argument(
@@ -30,7 +32,7 @@ def add_arguments(parser):
     )
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Print the variables."""
     path = state_dir.existing(os.path.abspath(args.state_dir), 'clouds.yaml')
     variables = openrc.variables(path, args.cloud)

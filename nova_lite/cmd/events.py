@@ -7,6 +7,8 @@ embedded cloud sends its notifications over a local HTTP connection.
 Example: nova-lite events --count 10 --json
 """
 
+import argparse
+
 from nova_lite import exception
 from nova_lite.lab.launcher import following
 from nova_lite.lab.launcher import state_dir
@@ -14,7 +16,7 @@ from nova_lite.lab.launcher import state_dir
 HELP = 'print notifications as they are sent'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     state_dir.add_option(parser)
     parser.add_argument(
@@ -28,7 +30,7 @@ def add_arguments(parser):
     ends.add_argument('--count', type=int, metavar='N', help='exit after N notifications')
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Print notifications as they arrive."""
     if args.count is not None and args.count < 1:
         raise exception.Invalid(reason='--count must be at least 1')

@@ -1,8 +1,8 @@
 """nova-lite fault: let operations of hosts or requests to services fail while a cloud runs.
 
 With --verb, the options are those of a failure in a profile of simulated hosts. With --service,
-requests to placement or to a simulated service are refused (--status), delayed, or answered in
-vain: with --lost the service does what was asked, and the connection is cut.
+requests to placement or to a simulated service are refused (--status) or delayed (--delay), or lose
+their answer: with --lost the service executes the request, and the connection is cut.
 
 Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
           nova-lite fault add --service placement --status 503 --first 2
@@ -10,6 +10,8 @@ Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
           nova-lite fault list
           nova-lite fault clear
 """
+
+import argparse
 
 from nova_lite.cmd import subcommands
 from nova_lite.lab.console import durations
@@ -20,7 +22,7 @@ HELP = 'let operations of hosts or requests to services fail'
 ACTIONS = {
     'add': 'add a failure',
     'list': 'list all injected faults',
-    'clear': 'remove a failure, or all',
+    'clear': 'remove one failure, or all failures',
 }
 OF_HOSTS = (
     ('host', 'PATTERN', 'hosts (default: all)'),
@@ -32,17 +34,21 @@ OF_HOSTS = (
 )
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions with their arguments and options."""
     parsers = subcommands.add(parser, ACTIONS)
     _add_options(parsers['add'])
-    parsers['clear'].add_argument('id', nargs='?', type=int, metavar='ID', help='default: all')
+    parsers['clear'].add_argument(
+        'id', nargs='?', type=int, metavar='ID', help='default: all failures'
+    )
 
 
-def _add_options(action):
-    """Add what a failure is about, and how it fails."""
+def _add_options(action: argparse.ArgumentParser) -> None:
+    """Add the options that say what fails, and how it fails."""
     about = action.add_mutually_exclusive_group(required=True)
-    about.add_argument('--verb', metavar='PATTERN', help="of a host, such as spawn or 'live_*'")
+    about.add_argument(
+        '--verb', metavar='PATTERN', help="operations of hosts, such as spawn or 'live_*'"
+    )
     about.add_argument(
         '--service', choices=('placement', 'network', 'volume', 'image', 'identity', 'share')
     )
@@ -50,33 +56,41 @@ def _add_options(action):
     for name, metavar, text in OF_HOSTS:
         action.add_argument(f'--{name}', metavar=metavar, help=text)
     action.add_argument(
-        '--metadata', action='append', default=[], metavar='KEY=PATTERN', help='may be repeated'
+        '--metadata',
+        action='append',
+        default=[],
+        metavar='KEY=PATTERN',
+        help='metadata of servers; may be repeated',
     )
-    action.add_argument('--first', type=int, metavar='N', help='only the first N of them')
-    action.add_argument('--nth', type=int, metavar='N', help='only the N-th of them')
-    action.add_argument('--probability', type=float, metavar='P', help='of each, 0 to 1')
+    action.add_argument('--first', type=int, metavar='N', help='fail only the first N times')
+    action.add_argument('--nth', type=int, metavar='N', help='fail only the N-th time')
+    action.add_argument(
+        '--probability', type=float, metavar='P', help='probability of each failure, 0 to 1'
+    )
     action.add_argument('--reschedule', action='store_true', help='try the build on another host')
 
 
-def _add_requests(action):
-    """Add which requests to a service fail, and how."""
+def _add_requests(action: argparse.ArgumentParser) -> None:
+    """Add the options that say which requests to a service fail, and how."""
     action.add_argument(
         '--request',
         metavar='PATTERN',
-        help="method and path below that of the service, such as 'PUT /allocations*' (default: all)",
+        help="method and path below the URL of the service, such as 'PUT /allocations*' (default: all)",
     )
     action.add_argument('--status', type=int, metavar='CODE', help='status of the answer, from 400')
-    seconds = 'seconds before the service is asked'
+    seconds = 'seconds until the service gets the request'
     action.add_argument('--delay', type=durations.option, metavar='S', help=seconds)
-    action.add_argument('--lost', action='store_true', help='lose the answer of the service')
+    action.add_argument(
+        '--lost', action='store_true', help='execute the request and lose the answer'
+    )
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Change the failures, and print all faults."""
     control_request.run(args, _request(args))
 
 
-def _request(args):
+def _request(args: argparse.Namespace) -> control_request.Request:
     if args.action == 'list':
         return control_request.Request('faults', injected_faults.show)
     arguments = injected_faults.entry(vars(args)) if args.action == 'add' else {'id': args.id}

@@ -1,11 +1,14 @@
 """nova-lite: the command for people. Each subcommand is a module in this package.
 
 Exit codes: 0 success; 1 the command ran and found a problem (a finding, a failure);
-2 the command could not run: wrong arguments, or something is missing, unreachable or in
-use. As in shells: 130 interrupted; 141 the reader of the output closed the pipe.
+2 the command could not run: its arguments are wrong, or a cloud, file or service that it needs is
+missing, unreachable or in use. As in shells: 130 interrupted; 141 the reader of the output closed
+the pipe.
 """
 
 import argparse
+from collections.abc import Iterable
+from collections.abc import Sequence
 import contextlib
 import importlib
 import logging
@@ -43,16 +46,16 @@ COMMANDS = (
     'evacuate-host',
     'bench',
 )
-# Of subcommands whose module is not called like them.
+# {subcommand: its module, if that has another name}
 MODULES = {'status': 'cloud_status'}
 
 
-def module_of(name):
+def module_of(name: str) -> str:
     """Return the name of a subcommand's module in this package."""
     return MODULES.get(name, name.replace('-', '_'))
 
 
-def parser(commands=COMMANDS):
+def parser(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     """Return the argument parser with these subcommands."""
     top = arguments.Parser(
         prog='nova-lite', description='A Nova-compatible compute cloud over simulated hosts.'
@@ -63,7 +66,7 @@ def parser(commands=COMMANDS):
         command = added.add_parser(
             name,
             help=module.HELP,
-            description=arguments.described(module.__doc__),
+            description=arguments.described(module.__doc__ or ''),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.set_defaults(run=module.run)
@@ -71,8 +74,8 @@ def parser(commands=COMMANDS):
     return top
 
 
-def _clock(args):
-    """Read the same time as the cloud whose files the subcommand reads."""
+def _clock(args: argparse.Namespace) -> contextlib.AbstractContextManager[object]:
+    """Return a context with the time of the cloud whose files the subcommand reads."""
     is_start = args.command in ('up', 'fork')
     directory = None if is_start else getattr(args, 'state_dir', None)
     if directory is None or not state_dir.has_clock(directory):
@@ -80,10 +83,11 @@ def _clock(args):
     # Few clouds have another time.
     from nova_lite.lab.launcher import clocks
 
-    return clocks.installed(directory)
+    clock: contextlib.AbstractContextManager[object] = clocks.installed(directory)
+    return clock
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the subcommand and return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
     # Importing the modules of all subcommands takes seconds.

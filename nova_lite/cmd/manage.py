@@ -1,15 +1,17 @@
 """nova-lite-manage: the operator's command, with nova-manage's verbs and exit codes.
 
-Each module declares its verbs with `command.verb`. Source:
-reference/nova/cells-and-rpc 5.
+Each module of `nova_lite.manage` declares its verbs with `command.verb`.
 """
 
 import argparse
+from collections.abc import Sequence
 import functools
 import importlib
 import pkgutil
 import sys
 import traceback
+
+from oslo_config import cfg
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
@@ -28,7 +30,7 @@ FAILED = 255
 
 
 @functools.cache
-def parser():
+def parser() -> argparse.ArgumentParser:
     """Return the argument parser with every verb, made once: parsing does not change it."""
     for module in pkgutil.iter_modules(verbs_package.__path__):
         importlib.import_module(f'{verbs_package.__name__}.{module.name}')
@@ -47,24 +49,26 @@ def parser():
     return top
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code, 255 after an unexpected error."""
     args = parser().parse_args(sys.argv[1:] if argv is None else argv)
     try:
         with command.Deployment(_conf(args)) as deployment:
-            return args.run(deployment, args)
+            code: int = args.run(deployment, args)
+            return code
     except exception.NovaLiteError as error:
         print(f'{PROG}: {error}', file=sys.stderr)
         return FAILED
     except Exception:
-        # Python's own code for this is 1, by which archive_deleted_rows asks to be run again.
+        # Python's own exit code is 1, by which archive_deleted_rows asks to be run again.
         traceback.print_exc()
         return FAILED
 
 
-def _conf(args):
+def _conf(args: argparse.Namespace) -> cfg.ConfigOpts:
     if args.state_dir:
-        return state_dir.control_conf(args.state_dir)
+        conf: cfg.ConfigOpts = state_dir.control_conf(args.state_dir)
+        return conf
     given = [f'--config-file={path}' for path in args.config_file]
     given += [f'--config-dir={path}' for path in args.config_dir]
     return conf_module.make_conf(given, prog=PROG)

@@ -1,15 +1,14 @@
 """nova-lite-metadata: the metadata service, for the metadata proxy of the network service."""
 
-import sys
+from collections.abc import Sequence
 
 from nova_lite.daemons import metadata
 from nova_lite.daemons import process
 from nova_lite.wsgi import server
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> None:
     """Serve until SIGTERM."""
-    argv = sys.argv[1:] if argv is None else argv
     options = process.configure(argv, 'nova-lite-metadata', metadata.check).metadata
     # Connections must not be shared with the parent: each worker builds its own.
     server.serve(

@@ -1,4 +1,4 @@
-"""The metadata service as a plain WSGI `application`; see `api_wsgi` for its options."""
+"""The metadata service as a plain WSGI `application`; see `api_wsgi` for its configuration."""
 
 from nova_lite.daemons import metadata
 from nova_lite.daemons import process

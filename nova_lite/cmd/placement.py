@@ -1,6 +1,6 @@
-"""nova-lite-placement: the real placement service, served by us."""
+"""nova-lite-placement: the real placement service."""
 
-import sys
+from collections.abc import Sequence
 
 from nova_lite.conf import servers
 from nova_lite.daemons import exposure
@@ -8,9 +8,8 @@ from nova_lite.daemons import placement
 from nova_lite.daemons import process
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> None:
     """Serve until SIGTERM."""
-    argv = sys.argv[1:] if argv is None else argv
     conf = process.configure(argv, 'nova-lite-placement')
     exposure.serve(
         lambda: placement.application(conf),

@@ -1,14 +1,16 @@
-"""nova-lite reset: return a running cloud to its first state, or to one saved by a name.
+"""nova-lite reset: return a running cloud to its first state, or to a saved state.
 
-Everything returns to that state: servers, hosts, placement, and what is in the identity,
-image, network and volume services. What was in progress ends as if its daemon was killed.
-Clients log in again: tokens issued since are not valid. A state can be restored by a cloud
-with the same cells, hosts and state directory. Clouds with --bus or --db cannot be reset.
+Servers, hosts, placement and the contents of the identity, image, network and volume services
+return to that state. Work in progress ends as if its daemon was killed. Clients must log in again:
+tokens that were issued after the state was saved are not valid. Only a cloud with the same cells,
+hosts and state directory can restore a state. Clouds with --bus or --db cannot be reset.
 
-The exit code is 0 if the cloud was reset or the state saved, and 2 if it could not be.
+The exit code is 0 if the cloud was reset or the state saved, and 2 otherwise.
 
 Example: nova-lite reset --save three-servers && nova-lite reset three-servers
 """
+
+import argparse
 
 from nova_lite.cmd import subcommands
 from nova_lite.lab.console import saved_states
@@ -18,7 +20,7 @@ from nova_lite.lab.launcher import state_dir
 HELP = 'return a cloud to a saved state'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     subcommands.add_options(parser)
     parser.add_argument(
@@ -26,24 +28,26 @@ def add_arguments(parser):
         nargs='?',
         type=state_dir.name,
         metavar='NAME',
-        help='saved state (default: fresh, that of the new cloud)',
+        help='saved state (default: fresh, the state of the new cloud)',
     )
     wanted = parser.add_mutually_exclusive_group()
     wanted.add_argument(
         '--save',
         type=state_dir.name,
         metavar='NAME',
-        help='save the state of the cloud under a name instead',
+        help='do not reset the cloud; save its state under this name',
     )
-    wanted.add_argument('--list', action='store_true', help='list the saved states instead')
+    wanted.add_argument(
+        '--list', action='store_true', help='do not reset the cloud; list the saved states'
+    )
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Reset the cloud, save its state or list the saved states."""
     control_request.run(args, _request(args))
 
 
-def _request(args):
+def _request(args: argparse.Namespace) -> control_request.Request:
     if args.list:
         return control_request.Request('states', saved_states.show_names)
     if args.save is not None:

@@ -1,15 +1,17 @@
-"""nova-lite snapshot: write a whole running cloud to a file, or show what such a file has.
+"""nova-lite snapshot: write a whole running cloud to a file, or show the contents of such a file.
 
-`nova-lite up --from FILE` starts a cloud that continues where the snapshot was taken, with moves
-in progress and at the same time by its clock. The cloud that the snapshot is taken of goes
-on; its databases take no changes while they are copied. Clouds with --bus or --db have none.
+`nova-lite up --from FILE` starts a cloud that continues where the snapshot was taken, with moves in
+progress and at the same time by its clock. The first cloud goes on; its databases accept no changes
+while they are copied. Clouds with --bus or --db have no snapshots.
 
-The file has the passwords of the cloud; only its owner can read it. The exit code is 2 if it
-could not be written or cannot be used.
+The file contains the passwords of the cloud; only its owner can read it. The exit code is 2 if the
+file cannot be written or used.
 
 Example: nova-lite snapshot save moving.snapshot && nova-lite snapshot show moving.snapshot
 """
 
+import argparse
+from collections.abc import Mapping
 import os
 
 from nova_lite.cmd import subcommands
@@ -22,17 +24,17 @@ from nova_lite.terminal import text_tables
 HELP = 'write a cloud to a file'
 ACTIONS = {
     'save': 'write the running cloud to a file',
-    'show': 'show what a file has, and whether this release can use it',
+    'show': 'show the contents of a file, and whether this release can use it',
 }
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions with their arguments and options."""
     for each in subcommands.add(parser, ACTIONS).values():
         each.add_argument('file', metavar='FILE', help='file of the snapshot')
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Write a snapshot, or show one."""
     if args.action == 'save':
         path = os.path.abspath(args.file)
@@ -43,5 +45,5 @@ def run(args):
     output.show(found, text_tables.show_fields, as_json=args.json)
 
 
-def _show_saved(found):
+def _show_saved(found: Mapping[str, object]) -> None:
     print(f'Wrote {found["file"]} ({found["bytes"]} bytes), taken at {found["taken_at"]}')

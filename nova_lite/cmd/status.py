@@ -1,7 +1,6 @@
-"""nova-lite-status: `upgrade check` tells whether a deployment is ready for this release.
+"""nova-lite-status: `upgrade check` checks whether a deployment is ready for this release.
 
-Exits 0 when it is, 1 with warnings, 2 when something must be mended first.
-Source: reference/nova/cells-and-rpc 5.
+Exit codes: 0 ready; 1 ready, with warnings; 2 not ready; 255 after an unexpected error.
 """
 
 import sys
@@ -13,15 +12,15 @@ from nova_lite import conf as conf_module
 from nova_lite.manage import upgrade_checks
 
 
-def main(argv=None):
-    """Run the checks; returns the exit code, 255 when something unforeseen failed."""
+def main(argv: list[str] | None = None) -> int:
+    """Run the checks. Return the exit code, 255 after an unexpected error."""
     conf = cfg.ConfigOpts()
     conf_module.register_all(conf)
     checks = upgrade_checks.Checks(conf)
     try:
-        return upgradecheck.main(
-            conf, 'nova-lite', checks, argv=sys.argv[1:] if argv is None else argv
-        )
+        argv = sys.argv[1:] if argv is None else argv
+        code: int = upgradecheck.main(conf, 'nova-lite', checks, argv=argv)
+        return code
     finally:
         checks.close()
 

@@ -7,6 +7,7 @@ Examples: nova-lite stop --state-dir ./cloud
           nova-lite stop --name one --delete
 """
 
+import argparse
 import os
 
 from nova_lite.lab.console import durations
@@ -17,7 +18,7 @@ from nova_lite.lab.launcher import state_dir
 HELP = 'stop a cloud, or delete it'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     state_dir.add_option(parser)
     parser.add_argument(
@@ -34,7 +35,7 @@ def add_arguments(parser):
     )
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Stop the cloud, and delete it if that is asked for."""
     stopped = running.stop(args.state_dir, args.timeout)
     print('Stopped' if stopped else f'No cloud runs in {args.state_dir}')

@@ -1,12 +1,17 @@
 """Subcommands of a command, such as `list` of `nova-lite saga`."""
 
+import argparse
+from collections.abc import Mapping
+
 from nova_lite.lab.launcher import state_dir
 
 
-def add(parser, actions):
+def add(
+    parser: argparse.ArgumentParser, actions: Mapping[str, str]
+) -> dict[str, argparse.ArgumentParser]:
     """Add a subcommand for each of {name: help}. Return {name: its parser}."""
     added = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
-    parsers = {}
+    parsers: dict[str, argparse.ArgumentParser] = {}
     for name, text in actions.items():
         parsers[name] = added.add_parser(
             name,
@@ -18,7 +23,7 @@ def add(parser, actions):
     return parsers
 
 
-def add_options(parser):
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of a command that prints data of the cloud of a state directory."""
     state_dir.add_option(parser)
     parser.add_argument('--json', action='store_true', help='print JSON')

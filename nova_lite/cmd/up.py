@@ -7,6 +7,8 @@ Examples: nova-lite up --cells 3 --hosts 10
 With --detach, --json prints the URLs and the state directory for programs.
 """
 
+import argparse
+
 from nova_lite.cmd import subcommands
 from nova_lite.daemons import leash
 from nova_lite.lab.launcher import foreground
@@ -16,7 +18,7 @@ from nova_lite.lab.launcher import options
 HELP = 'start a cloud'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     add_options(parser)
     parser.add_argument(
@@ -32,7 +34,7 @@ def add_arguments(parser):
     )
 
 
-def add_options(parser, *, port=layout.Settings.port):
+def add_options(parser: argparse.ArgumentParser, *, port: int = layout.Settings.port) -> None:
     """Add the options of each command that starts a cloud. port: default of --port"""
     subcommands.add_options(parser)
     parser.add_argument(
@@ -53,13 +55,13 @@ def add_options(parser, *, port=layout.Settings.port):
         type=int,
         default=port,
         metavar='P',
-        help='port of all services; 0 for any that is free (default: %(default)s)',
+        help='port of all services; 0 for any free port (default: %(default)s)',
     )
     parser.add_argument(
         '--listen',
         default='127.0.0.1',
         metavar='ADDRESS',
-        help='address to listen on; 0.0.0.0 or :: for all of this machine, also in a container '
+        help='address to listen on; 0.0.0.0 or :: for all addresses, as in a container '
         '(default: %(default)s)',
     )
     parser.add_argument(
@@ -72,8 +74,8 @@ def add_options(parser, *, port=layout.Settings.port):
     _add_behaviour(parser)
 
 
-def _add_servers(parser):
-    """Add the options that name servers of others."""
+def _add_servers(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name brokers and database servers."""
     parser.add_argument(
         '--bus',
         action='append',
@@ -90,11 +92,13 @@ def _add_servers(parser):
         'postgresql+psycopg://user:password@host:port. Without --db SQLite files are used',
     )
     for option in ('--bus', '--db'):
-        text = f'file with the URLs of {option}, one on each line; others can read command lines'
+        text = (
+            f'file with the URLs of {option}, one on each line; other users can read command lines'
+        )
         parser.add_argument(f'{option}-file', metavar='FILE', help=text)
 
 
-def _add_behaviour(parser):
+def _add_behaviour(parser: argparse.ArgumentParser) -> None:
     """Add the options that change the behaviour of the cloud."""
     parser.add_argument(
         '--profile',
@@ -127,7 +131,7 @@ def _add_behaviour(parser):
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Run the cloud until it is stopped, or until it is ready with --detach."""
     settings, snapshot = options.read(args)
     ready = foreground.run(

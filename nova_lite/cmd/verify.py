@@ -2,11 +2,12 @@
 
 In a running cloud a violation is a finding if it persists for --settle seconds. A stopped
 cloud is read once. The exit code is 0 if the cloud is consistent, 1 if it breaks an
-invariant, and 2 if the cloud changed so much between two readings that neither is certain.
+invariant, and 2 if the cloud changed so much between two readings that neither result is certain.
 
 Example: nova-lite verify --settle 30 --json
 """
 
+import argparse
 import sys
 
 from nova_lite.cmd import subcommands
@@ -25,7 +26,7 @@ EXIT_CODES = {
 HELP = 'check that a cloud is consistent'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     defaults = age_limits.AgeLimits()
     subcommands.add_options(parser)
@@ -57,7 +58,7 @@ def add_arguments(parser):
     )
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Print the result and return the exit code."""
     ages = age_limits.AgeLimits(
         work=args.bound,

@@ -6,6 +6,8 @@ An embedded cloud is asked over a local HTTP connection, since its buses are pri
 Example: nova-lite why my-server cell2-host1
 """
 
+import argparse
+
 from nova_lite.cmd import subcommands
 from nova_lite.lab.console import explanation
 from nova_lite.lab.console import output
@@ -14,14 +16,14 @@ from nova_lite.lab.launcher import decisions
 HELP = 'explain the last scheduling decision'
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     subcommands.add_options(parser)
     parser.add_argument('server', metavar='SERVER', help='uuid or name of the server')
     parser.add_argument('host', metavar='HOST', nargs='?', help='explain only this host')
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Print the answer."""
     found = decisions.find(args.state_dir, args.server, args.host)
     output.show(found, explanation.show, as_json=args.json)

@@ -43,15 +43,18 @@ def refuse(prog: str | None, reason: object) -> typing.NoReturn:
 
 
 def configure(
-    argv: Sequence[str], prog: str, check: Callable[[cfg.ConfigOpts], object] = lambda _conf: None
+    argv: Sequence[str] | None,
+    prog: str,
+    check: Callable[[cfg.ConfigOpts], object] = lambda _conf: None,
 ) -> cfg.ConfigOpts:
     """Parse `argv`, such as --config-file, and set up logging. Exit if the configuration is wrong.
 
+    argv: None: the arguments of the process
     check: function that raises ValueError if the daemon cannot work with the configuration
     """
     leash.put_on()
     try:
-        conf = conf_module.make_conf(argv, prog=prog)
+        conf = conf_module.make_conf(sys.argv[1:] if argv is None else argv, prog=prog)
     except cfg.Error as error:
         refuse(prog, error)
     log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *QUIET])
@@ -70,7 +73,9 @@ def argv_of_environment() -> list[str]:
     return [word for name in files if name for word in ('--config-file', name)]
 
 
-def run(argv: Sequence[str], prog: str, make: Callable[[cfg.ConfigOpts], service.Daemon]) -> None:
+def run(
+    argv: Sequence[str] | None, prog: str, make: Callable[[cfg.ConfigOpts], service.Daemon]
+) -> None:
     """Run the daemon that `make(conf)` returns until SIGTERM, and exit."""
     conf = configure(argv, prog)
     daemon = make(conf)

@@ -14,7 +14,7 @@ from nova_lite.virt.sim import profile
 def application(conf: cfg.ConfigOpts) -> wsgi.WSGIApplication:
     """Return the simulated services for a configuration."""
     options = conf.simcloud
-    services: wsgi.WSGIApplication = app.make_app(  # type: ignore[no-untyped-call]  # not yet
+    services: wsgi.WSGIApplication = app.make_app(
         options.connection,
         options.public_url,
         options={

@@ -1,7 +1,4 @@
-"""Check whether a deployment is ready for this release.
-
-Source: reference/nova/cells-and-rpc 5.
-"""
+"""Check whether a deployment is ready for this release."""
 
 from collections.abc import Sequence
 import datetime

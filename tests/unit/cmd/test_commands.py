@@ -17,7 +17,8 @@ from tests.fixtures import commands
 from tests.fixtures import units
 
 PACKAGE = units.ROOT / 'nova_lite' / 'cmd'
-LINES = 1500
+# Of all functions of the package together.
+LINES = 750
 # They print how they proceed.
 WITHOUT_DATA = {'stop', 'demo'}
 # They need no cloud that runs, or say that none does.
@@ -130,5 +131,11 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual(returning, documented)
 
     def test_the_package_only_parses_arguments(self):
-        count = sum(len(path.read_text().splitlines()) for path in PACKAGE.glob('*.py'))
+        trees = [ast.parse(path.read_text()) for path in PACKAGE.glob('*.py')]
+        count = sum(
+            node.end_lineno - node.lineno + 1
+            for tree in trees
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef)
+        )
         self.assertLessEqual(count, LINES, 'move what a command does to a library')
