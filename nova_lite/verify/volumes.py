@@ -224,7 +224,8 @@ def uploads(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator
     moves = _moves(snapshot)
     for image, uuid, _row in _idle_images(snapshot, lambda image: image['id'] in moves):
         old = _age_s(snapshot, image['created_at']) >= ages.work
-        if image['status'] in UPLOADING and old:
+        # Its owner alone can delete a protected one.
+        if image['status'] in UPLOADING and old and not image.get('protected'):
             yield Finding(
                 'I5',
                 f'upload of image {image["id"]}',

@@ -217,6 +217,7 @@ class ImagesTest(base.VerifyTest):
         self.assertEqual([], self.have(base.saga(), name='mine', status='saving'))
         new = base.NOW.isoformat() + 'Z'
         self.assertEqual([], self.have(name='mine', status='saving', created_at=new))
+        self.assertEqual([], self.have(name='mine', status='queued', protected=True))
 
 
 class SnapshotsTest(base.VerifyTest):
